@@ -1,17 +1,12 @@
-"""Wake-ups: RQ jobs that mean "serve one submission of this queue". The worker that takes one picks the submission in
-SQL.
+"""Wake-ups: RQ jobs that say "serve one submission of this queue". The worker that takes one asks SQL which.
 
-A wake-up is only data. Nothing in Redis is called, imported or unpickled: anyone who can write there can only wake a
-worker for nothing. RQ's own worker would call any function, callback or webhook that a job names, so it is not used.
+A wake-up is data. Nothing in Redis is called, imported or unpickled, so anyone who can write there can wake a worker
+in vain, and no more. RQ's worker is not used: it calls whatever function, callback or webhook a job names.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import json
-import re
-import zlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,20 +18,20 @@ from grader.logs import get_logger
 if TYPE_CHECKING:
     from redis import Redis
     from rq import Queue
+    from rq.job import Job
 
 log = get_logger(__name__)
 
-# A submit must not hang if Redis is gone: it succeeds without it, and the sweeper issues the wake-up later.
+# A submit must not hang if Redis is gone: it succeeds, and the sweeper issues the wake-up later.
 _CONNECT_SECONDS = 2.0
-# The function that every wake-up names. It is compared, never called, and must not change: workers and webs of
-# different releases understand each other by it.
+# The function that every wake-up names. It is compared and never called, and never changes, so workers and webs of
+# different releases understand each other.
 _FUNCTION = "grader.queue.worker.serve"
-# The form of RQ's own ids.
-_JOB_ID = re.compile(rb"[A-Za-z0-9_-]{1,64}")
+_LOGGED_ID_CHARS = 64
 
 COMPILE = "compile"
-# Kernels that can be compiled before their submission's turn. Only workers that do nothing but compile serve it, and
-# nothing waits for them.
+# Triton kernels to compile before their submission's turn. Only workers that do nothing but compile serve this queue,
+# and nothing waits for it.
 KERNELS = "kernels"
 CHECK = "check"
 
@@ -46,6 +41,7 @@ def run_queue(device: str) -> str:
 
 
 def first_queue(device: str, language: Language) -> str:
+    """The queue of a submission that no worker has taken yet."""
     return COMPILE if language.compiled else run_queue(device)
 
 
@@ -73,7 +69,7 @@ class WakeUps:
         return _queue(name, self.connection)
 
     def enqueue(self, queue: str, count: int = 1) -> bool:
-        """Issue wake-ups. False if Redis does not answer; not an error, as SQL knows what waits."""
+        """Issue wake-ups of ``queue``; False, not an error, if Redis does not answer: SQL knows what waits."""
         from redis import RedisError
 
         try:
@@ -91,13 +87,14 @@ class WakeUps:
         return True
 
     def announce(self, device: str, language: Language, count: int = 1) -> None:
+        """Issue wake-ups for ``count`` new submissions."""
         self.enqueue(first_queue(device, language), count)
         if compiled_ahead(device, language):
             self.hint(KERNELS)
 
     def hint(self, queue: str) -> None:
-        """Issue a wake-up unless one waits: for a queue that perhaps nobody serves, and whose workers do all pending
-        work at each wake-up."""
+        """Issue a wake-up unless one waits. For a queue that perhaps nobody serves, and whose workers look at all
+        the work for each wake-up."""
         from redis import RedisError
 
         try:
@@ -126,8 +123,8 @@ class WakeUps:
 
 
 def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[str, bytes] | None:
-    """Queue and id of the next job, earlier queues first; None if none comes within ``wait_s`` seconds (None: no wait).
-    The caller must redeem it.
+    """The queue and the id of the next job of ``queues``, earlier queues first, still to be redeemed. None if none
+    comes within ``wait_s`` seconds (None: do not wait).
 
     Raises redis.RedisError if Redis does not answer.
     """
@@ -150,22 +147,25 @@ def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[
     return names[key if isinstance(key, bytes) else key.encode()], job
 
 
-def redeem(connection: Redis, queue: str, job: bytes) -> bool:
-    """True if the job taken from ``queue`` is a wake-up. Its record is removed in any case.
+def redeem(connection: Redis, queue: str, job_id: bytes) -> bool:
+    """True if the job that was taken from ``queue`` is a wake-up. Its record is removed in any case.
 
-    If a submission's wake-up was lost this way, the sweeper issues another. Raises redis.RedisError if Redis does not
+    If something else took a wake-up's place, the sweeper issues a new one. Raises redis.RedisError if Redis does not
     answer.
     """
     from rq.job import Job
+    from rq.serializers import JSONSerializer
 
-    if not _JOB_ID.fullmatch(job):
-        log.warning("wakeup_refused", queue=queue, reason="its id does not have RQ's form")
+    try:
+        job = Job(job_id.decode(), connection=connection, serializer=JSONSerializer)
+    except ValueError:
+        log.warning("wakeup_refused", queue=queue, reason="its id is not one of RQ's")
         return False
-    key = Job.key_for(job.decode())
-    reason = _refusal(connection, key, queue)
-    connection.unlink(key)
+    reason = _why_no_wakeup(connection, job, queue)
+    # Job.delete also touches whatever queue, group and registries the record names.
+    connection.unlink(job.key)
     if reason:
-        log.warning("wakeup_refused", queue=queue, job=job.decode(), reason=reason)
+        log.warning("wakeup_refused", queue=queue, job=job.id[:_LOGGED_ID_CHARS], reason=reason)
     return not reason
 
 
@@ -176,29 +176,37 @@ def _queue(name: str, connection: Redis) -> Queue:
     return Queue(name, connection=connection, serializer=JSONSerializer)
 
 
-def _refusal(connection: Redis, key: bytes | str, queue: str) -> str:
-    """Why it is not a wake-up; empty if it is one."""
+def _why_no_wakeup(connection: Redis, job: Job, queue: str) -> str:
+    """Empty if it is one.
+
+    Job.fetch reads a record of any size and unpacks it without a limit, so the record is read here and measured, and
+    then given to RQ: within the limit zlib unpacks at most 1,032 times as much, 4 MiB a field. RQ reads the fields with
+    the serializer of ``job``, JSON, and keeps functions, callbacks and webhooks as names until somebody asks for them.
+    """
     from redis import ResponseError
 
+    # Redis counts its own overhead, too: 1.7 KB for a wake-up of 500 bytes.
+    if (connection.memory_usage(job.key, samples=0) or 0) > 2 * limits.WAKEUP_BYTES:
+        return "its record is too large"
     try:
-        size = connection.hstrlen(key, "data")
-        data = connection.hget(key, "data") if size <= limits.WAKEUP_BYTES else None
+        record = connection.hgetall(job.key)
     except ResponseError:
         return "its record is not a hash"
-    if not isinstance(data, bytes):
-        return "its record is gone" if not size else f"its content has {size} bytes"
-    with contextlib.suppress(zlib.error):  # RQ compresses it, but also accepts plain data
-        # More than the limit is cut, and then not JSON.
-        data = zlib.decompressobj().decompress(data, limits.WAKEUP_BYTES)
+    if not record:
+        return "its record is gone"
+    # Measured again: somebody may have replaced it meanwhile.
+    if sum(len(name) + len(value) for name, value in record.items()) > limits.WAKEUP_BYTES:
+        return "its record is too large"
     try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
-        return "its content is not JSON"
+        job.restore(record)
+        content = [job.func_name, job.instance, job.args, job.kwargs]
+    except Exception as error:  # RQ raises many kinds for what it cannot read
+        return f"RQ cannot read its record ({type(error).__name__})"
     return "" if content == [_FUNCTION, None, [queue], {}] else "it asks for something else"
 
 
 def _remove_other_types(connection: Redis, keys: Sequence[bytes]) -> bool:
-    """Remove other types of values under queues' names, which would block them forever. True if there were any."""
+    """Remove other types under a queue's name, which would stop that queue for good. True if there was one."""
     wrong = [key for key in keys if connection.type(key) not in (b"list", b"none")]
     for key in wrong:
         log.warning("queue_removed", key=key.decode(), reason="it was not a list")

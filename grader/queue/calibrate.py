@@ -1,4 +1,4 @@
-"""Measuring what a GPU can reach at most: `grader worker --calibrate`."""
+"""Measuring a GPU's ceilings: `grader worker --calibrate`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.settings import Settings
 
 
 class Calibrator(Protocol):
-    """What calibrating needs of ``grader.judge.process.JudgeProcess``."""
+    """The part of ``grader.judge.process.JudgeProcess`` that calibrating needs."""
 
     @property
     def torch_version(self) -> str: ...
@@ -35,10 +35,10 @@ class Calibrator(Protocol):
 
 
 def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> dict[str, float]:
-    """Measure the ceilings of ``gpu`` and keep them for its workers: ``bandwidth`` in bytes/s and ``rate:DTYPE``
-    in flop/s.
+    """Measure the ceilings of ``gpu`` and store them for its workers: ``bandwidth`` in bytes/s and ``rate:DTYPE`` in
+    flop/s.
 
-    Raises Conflict where a worker holds the GPU (its work would be in the figures), JudgeFailure.
+    Raises Conflict if a worker holds the GPU (its work would distort the figures), JudgeFailure.
     """
     with hold(gpu.uuid, lock_folder(settings)):
         judge = judge or _judge(settings, gpu)

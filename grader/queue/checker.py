@@ -1,7 +1,7 @@
-"""Checks uploaded challenges beside a worker's own work: each in a box in the background, one after the other.
+"""Checks uploaded challenges next to a worker's own work: in the background, one box after the other.
 
-The box holds the platform's Python and the challenge's files, has no network and no secrets, and says what it found.
-What it says is data that is read back with care: an upload's Python may say anything.
+The box holds the platform's Python and the challenge's files, and has no network and no secrets. Its messages are
+untrusted: an upload's Python may write anything.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ from grader.service.platform import Platform
 log = get_logger(__name__)
 
 _PROGRAM = "examine.py"
-# Lease and progress are written so often, and so soon is it noticed that staff stopped a check.
+# Period for writing lease and progress, and for noticing that staff stopped a check.
 _KEEP_SECONDS = 2.0
 _LENGTH_BYTES = 4
-# Workers that a check may take down before it is given up.
+# A check that has brought down this many workers is given up.
 _ATTEMPTS = 3
-# What of the platform a box needs to examine and prove: no service, no records, no web.
+# The packages that a box needs to examine and prove: no service, no records, no web.
 _PACKAGES = ("authoring", "challenge", "judge", "schemas")
 _SUFFIXES = (".py", ".ptx", ".h")  # names.py of the emulator reads headers
 
 
 class LostCheck(Exception):
-    """Staff stopped it, another worker has it, or this one ends."""
+    """Staff stopped the check, another worker has it, or this one ends."""
 
 
 class Checker:
-    """``start`` serves checks in a thread, woken by ``wake`` and now and then by itself."""
+    """``start`` serves checks in a thread, woken by ``wake`` and from time to time by itself."""
 
     def __init__(self, platform: Platform, boxes: BoxMaker, name: str, stopper: Stopper) -> None:
         self._platform = platform
@@ -79,7 +79,7 @@ class Checker:
         self._thread.start()
 
     def wake(self) -> bool:
-        """A check waits. Returns at once: it is done beside what the worker does."""
+        """A check is waiting. Returns at once."""
         self._wake.set()
         return True
 
@@ -105,7 +105,7 @@ class Checker:
         return self._closed or self._stopper.event.is_set()
 
     def serve_one(self) -> bool:
-        """Check the upload that waits longest; False where none does, or staff drain the worker."""
+        """Check the upload that has waited longest; False if there is none, or staff are draining the worker."""
         with self._platform.sessions() as session:
             if self._stopper.draining or not uploads.waiting(session, clock(session)):
                 return False
@@ -140,7 +140,7 @@ class Checker:
     def _listen(
         self, held: UploadRow, made: Bundle, conversation: Conversation
     ) -> tuple[CheckState, str, Proof | None]:
-        """State, error and findings, from what the box says until its end. Raises LostCheck."""
+        """State, error and findings, from the box's messages until its end. Raises LostCheck."""
         progress: dict[str, Any] | None = None
         kept = 0.0
         for message in conversation.messages():
@@ -164,7 +164,7 @@ class Checker:
         return CheckState.FAILED, conversation.why_it_ended(), None
 
     def _examined(self, held: UploadRow, made: Bundle, text: str) -> str:
-        """Keep what its Python said, if that makes a challenge; else what is wrong with it."""
+        """Store the results of running its Python if they make a challenge; else returns what is wrong."""
         try:
             with tempfile.TemporaryDirectory(prefix="grader-examined-") as folder:
                 root = Path(folder) / "course"
@@ -193,7 +193,7 @@ class Checker:
         log.info("checked", challenge=held.challenge, upload=held.number, state=state.value)
 
     def _give_back(self, held: UploadRow) -> None:
-        """To the next worker, at no cost, where it is this one that ends."""
+        """Free if this worker is ending: it does not count as an attempt."""
         with writing(self._platform.sessions) as session:
             row = uploads.find(session, held.challenge, held.number)
             mine = row is not None and row.check_attempt == held.check_attempt
@@ -230,20 +230,20 @@ def _judged(message: dict[str, Any]) -> tuple[CheckState, str, Proof | None]:
     try:
         proof = Proof.model_validate(message.get("proof"))
     except ValidationError:
-        return CheckState.FAILED, "The box's findings make no sense.", None
+        return CheckState.FAILED, "The box's findings are not valid.", None
     return (CheckState.PROVEN if proof.strong else CheckState.WEAK), "", proof
 
 
 @dataclass
 class Conversation:
-    """Sends the request and reads what the box says, bounded in size."""
+    """Sends the request and reads the box's messages, bounded in size."""
 
     box: Box
     slug: str
     course: bytes
 
     def messages(self) -> Iterator[dict[str, Any] | None]:
-        """Each message, and None now and then while there is none. Ends with the box."""
+        """Each message, and from time to time None while there is none. Ends with the box."""
         connection, pending = self.box.connection, bytearray()
         try:
             self._ask(connection)
@@ -273,16 +273,16 @@ class Conversation:
         end = self.box.end(limits.BOX_END_SECONDS)
         said = self.box.output().decode("utf-8", "replace").strip()[-1500:]
         how = end.sentence() if end is not None else "it closed its connection"
-        return f"The box that checks ended: {how}." + (f" It printed: {said}" if said else "")
+        return f"The box that runs the check ended: {how}." + (f" It printed: {said}" if said else "")
 
 
 def _first(pending: bytearray) -> dict[str, Any] | None:
-    """Take the first whole message. Raises ValueError for one that is too long or none."""
+    """Take the first whole message. Raises ValueError if it is too long or not valid."""
     if len(pending) < _LENGTH_BYTES:
         return None
     length = int.from_bytes(pending[:_LENGTH_BYTES], "little")
     if length > limits.CHECK_ANSWER_BYTES:
-        raise ValueError("the box says more than it may")
+        raise ValueError("the box sent too much")
     if len(pending) < _LENGTH_BYTES + length:
         return None
     body = bytes(pending[_LENGTH_BYTES : _LENGTH_BYTES + length])
@@ -290,15 +290,15 @@ def _first(pending: bytearray) -> dict[str, Any] | None:
     try:
         message = json.loads(body)
     except RecursionError as error:
-        raise ValueError("the box says nonsense") from error
+        raise ValueError("the box sent an invalid message") from error
     if not isinstance(message, dict):
-        raise ValueError("the box says nonsense")
+        raise ValueError("the box sent an invalid message")
     return message
 
 
 @functools.cache
 def _platform_archive() -> bytes:
-    """The Python of this platform that a box needs, as an archive with the package ``grader``."""
+    """The platform's Python that a box needs, as an archive with the package ``grader``."""
     package = Path(grader.__file__).parent
     files = {f"grader/{path.name}": path for path in package.glob("*.py")}
     for name in _PACKAGES:
@@ -309,7 +309,7 @@ def _platform_archive() -> bytes:
 
 
 def _below(folder: Path, name: str) -> dict[str, Path]:
-    found = (it for it in folder.rglob("*") if it.is_file() and "__pycache__" not in it.parts)
+    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     engine = (BUILT.name, PREBUILT.name)  # of the emulated GPU
     return {
         f"{name}/{path.relative_to(folder).as_posix()}": path
@@ -327,7 +327,7 @@ def _packed(files: dict[str, bytes]) -> bytes:
 
 
 def _course_of(platform: Platform, made: Bundle) -> bytes:
-    """A course of this challenge, with the tracks and the manifests of those that it builds on."""
+    """A course with this challenge, the tracks, and the manifests of its prerequisites."""
     files = dict(made.files)
     tracks = platform.catalogue.root / "challenges" / TRACKS
     if tracks.is_file():

@@ -1,8 +1,8 @@
-"""Serves one submission of the queue ``compile``: claims it, has it compiled, hands it on to who runs it, or gives it
-its verdict where it does not compile. No GPU and no torch is needed for that.
+"""Serves one submission of the queue ``compile``: claims it, compiles it, and hands it on to the workers that run it,
+or stores its verdict if it does not compile. Needs no GPU and no torch.
 
-Or it compiles the kernels of one that waits behind a busy GPU and is not compiled before it runs, so that the GPU need
-not wait for that. Its state does not change: who runs it takes what there is.
+Alternatively compiles the kernels of a Triton submission that waits behind a busy GPU, so that the GPU need not wait.
+Its state does not change: the worker that runs it takes whatever is ready.
 """
 
 from __future__ import annotations
@@ -52,29 +52,29 @@ from grader.wakeups import KERNELS, run_queue
 
 log = get_logger(__name__)
 
-# After so many in a row of which nothing came for the host's fault, it compiles no kernels ahead for so long.
+# After this many fruitless tries in a row by the host's fault, it compiles no kernels ahead for this long.
 _MISSES = 3
 _REST_S = 600.0
 
 
 class Compiler(Protocol):
-    """What compiles, see ``compile_source`` and ``compile_kernels`` of ``grader.judge.compilation``."""
+    """See ``compile_source`` and ``compile_kernels`` of ``grader.judge.compilation``."""
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult: ...
 
     def compile_kernels(self, request: KernelsRequest, interrupt: Callable[[], None]) -> Artefact: ...
 
     def try_box(self) -> None:
-        """Start a box and end it. Raises BoxUnavailable where this host cannot."""
+        """Start a box and end it. Raises BoxUnavailable if this host cannot."""
 
     def close(self) -> None:
-        """Let go of everything that is held ready."""
+        """Free everything that is held ready."""
 
 
 class BoxCompiler:
-    """A compiler in a box of its own for each source; up to ``spares`` boxes are started ahead of need, and one of
-    those that compile kernels once the first was needed: they load torch, which takes seconds and memory.
-    ``background``: see ``grader.sandbox.compiler.nvcc.compile_spec``."""
+    """Compiles each source in a box of its own. Up to ``spares`` boxes are started ahead of need, and one box for
+    kernels once the first was needed: these load torch, which takes seconds and memory. ``background``: see
+    ``grader.sandbox.compiler.nvcc.compile_spec``."""
 
     def __init__(self, boxes: BoxMaker, spares: int, background: bool = True) -> None:
         self._maker, self._background = boxes, background
@@ -105,7 +105,7 @@ class BoxCompiler:
 
 
 class CompileExecutor:
-    """One submission at a time. ``stopping`` set: let go of it and take no other."""
+    """One submission at a time. If ``stopping`` is set, it lets go of the current one and takes no other."""
 
     def __init__(
         self,
@@ -127,9 +127,7 @@ class CompileExecutor:
         self._rests_until = 0.0
 
     def serve_one(self) -> bool:
-        """Claim the next submission that is to be compiled, of any board whose GPUs are known; False where there is
-        none.
-        """
+        """Compile the next submission, of any device whose GPUs are known; False if there is none."""
         if self._stopping.is_set():
             return False
         with writing(self._platform.sessions) as session:
@@ -163,7 +161,7 @@ class CompileExecutor:
             log.warning("database_away", error=type(error).__name__)
             self._finaliser.let_go(held, "The database was away.")
         except Exception as error:
-            # Any error at all: a submission that stays unfinished for ever is the worst we can do.
+            # Any error at all: a submission that never finishes is the worst outcome.
             log.exception("compiling_failed")
             self._finaliser.fail(held, words(error), None)
 
@@ -194,7 +192,7 @@ class CompileExecutor:
         self._finaliser.finish(held, report, served)
 
     def _ask(self, lease: HeldLease) -> None:
-        """Raises Cancelled where nobody wants the library any more."""
+        """Raises Cancelled if nobody wants the library any more."""
         if lease.cancel_requested or lease.lost or self._stopping.is_set():
             raise Cancelled
 
@@ -206,12 +204,12 @@ class CompileExecutor:
 
     @property
     def rests(self) -> bool:
-        """Whether this host has made nothing of kernels lately, so that others should."""
+        """True if this host has recently failed at kernels, so that others should compile them."""
         return time.monotonic() < self._rests_until
 
     def compile_ahead(self) -> bool:
-        """Compile the kernels of the next submission that waits behind a busy GPU and that nobody compiles ahead yet;
-        False where there is none. Whatever fails is logged, and left to who runs it."""
+        """Compile the kernels of the next submission that waits behind a busy GPU and that nobody compiles ahead; False
+        if there is none. Failures are logged and left to the worker that runs it."""
         if self._stopping.is_set() or self.rests:
             return False
         with self._platform.sessions() as session:
@@ -225,14 +223,14 @@ class CompileExecutor:
                 if request is None:
                     continue
                 if number < len(waiting):
-                    # For another worker, or for this one's next.
+                    # For another worker, or for this one's next turn.
                     self._platform.wakeups.hint(KERNELS)
                 self._compile_kernels(request)
                 return True
         return False
 
     def _reserved(self, one: WaitingSource) -> KernelsRequest | None:
-        """What is to be compiled, and that by nobody else; None where it is another's, or made already."""
+        """The kernels to compile, reserved for this worker; None if another has them or they exist already."""
         try:
             challenge = self._platform.catalogue.load(one.challenge)
             request = kernels_request(challenge, one.language, one.source, one.architecture)
@@ -265,7 +263,9 @@ class CompileExecutor:
             with writing(self._platform.sessions) as session:
                 artefacts.fill(session, artefact, clock(session))
         elif not self._made_kernels:
-            self._count_miss("Nothing came of any yet: the boxes of this host may lack torch or Triton.")
+            self._count_miss(
+                "No compilation ahead has worked yet: the boxes of this host may lack torch or Triton."
+            )
         seconds = round(time.monotonic() - began, 4)
         log.info("kernels_compiled_ahead", seconds=seconds, bytes=len(artefact.library))
 

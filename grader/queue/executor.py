@@ -1,6 +1,4 @@
-"""Serves one submission: claims it, has it judged, records what came out. Whatever fails here is never the
-student's fault.
-"""
+"""Serves one submission: claims it, has it judged, stores the result. Failures here are never the student's fault."""
 
 from __future__ import annotations
 
@@ -43,16 +41,15 @@ from grader.wakeups import COMPILE, KERNELS, run_queue
 
 log = get_logger(__name__)
 
-# Progress within a state is written at most this often: it is for eyes, and each time is a transaction.
+# Progress within a state is written at most this often: it is only for display, and each write is a transaction.
 _PROGRESS_SECONDS = 0.2
-# As many as the hash has that derives the seeds from it.
+# The size of the hash that derives the seeds.
 _SEED_KEY_BYTES = 32
 
 
 class Executor:
-    """Runs submissions with one judge, one at a time. ``stopping`` set: let go of the current one and take no
-    other. ``gpu_health`` is the worker's GPU, where it has one.
-    """
+    """Runs submissions with one judge, one at a time. If ``stopping`` is set, it lets go of the current one and takes
+    no other. ``gpu_health``: of the worker's GPU, if it has one."""
 
     def __init__(
         self,
@@ -74,10 +71,8 @@ class Executor:
         self._sandbox_health = SandboxHealth(judge, partial(self._finaliser.set_sandbox_fault, name))
 
     def serve_one(self) -> bool:
-        """Claim the next submission of this worker's device and bring it to an end; False where nothing waits. A
-        final is for this machine alone, and another worker could do nothing with its wake-ups: so after one of it, the
-        next is taken without.
-        """
+        """Serve the next submission of this worker's device; False if nothing waits. A final is for this machine alone,
+        and other workers can do nothing with its wake-ups: so after one of it, the next is taken without."""
         served = False
         while (held := self._serve_next()) is not None:
             served = True
@@ -106,7 +101,7 @@ class Executor:
         with writing(self._platform.sessions) as session:
             now = clock(session)
             compiling = workers.compiling(session, now, settings.lease_s)
-            # Where no worker compiles only, a queue that never empties would hold up what is not compiled for ever.
+            # Without compile-only workers, a queue that never empties would block uncompiled submissions for ever.
             alone = toolkit is not None and all(worker.device for worker in compiling)
             wanted = claims.ClaimRequest(
                 device,
@@ -123,10 +118,10 @@ class Executor:
             self._platform.wakeups.enqueue(COMPILE, len(claimed.returned))
         held = claimed.held
         if held is not None and held.language.compiled and held.artefact is None:
-            # Its own wake-up is one to compile, which a worker of another board may take: this one was another's.
+            # Its own wake-up is for compiling, and a worker of another device may take it: this one was another's.
             self._platform.wakeups.enqueue(run_queue(device))
-        if held is not None and any(compiled_ahead(device, it) for it in languages_of(device)):
-            # The device is busy from now on: what waits behind this can be compiled meanwhile.
+        if held is not None and any(compiled_ahead(device, language) for language in languages_of(device)):
+            # The device is busy now, so submissions behind this one can be compiled meanwhile.
             self._platform.wakeups.hint(KERNELS)
         return held
 
@@ -149,12 +144,11 @@ class Executor:
             log.warning("database_away", error=type(error).__name__)
             self._finaliser.let_go(held, "The database was away.")
         except Exception as error:
-            # Any error at all: a submission that stays unfinished for ever is the worst a judge can do.
+            # Any error at all: a submission that never finishes is the worst outcome.
             log.exception("judge_failed")
             self._finaliser.fail(held, words(error), None)
 
     def _served(self, held: Claim) -> ServedVersion:
-        """What it is judged by."""
         served = versions.serve(self._platform, self._platform.catalogue.load(held.challenge))
         check_version(held, served.version)
         return served
@@ -174,9 +168,9 @@ class Executor:
             source=held.source,
             fingerprint=served.fingerprint,
             device=held.device,
-            # Drawn for each judgement and stored nowhere: hosts share no secret that could leak, and what a box saw
-            # before its host died is worth nothing to the next. The report names the seeds. Within a competition all
-            # that are compared meet the same data.
+            # Drawn for each judgement and not stored: hosts share no secret that could leak, and anything that a box
+            # saw before its host died is worthless to the next. The report names the seeds. Within a competition all
+            # compared submissions get the same data.
             seed_key=drawn.seed_key if drawn else secrets.token_hex(_SEED_KEY_BYTES),
             baselines=frozen,
             ceilings=ceilings,
@@ -187,13 +181,12 @@ class Executor:
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(lease))
         if outcome.baselines:
-            # The challenge may have got a new version since it was loaded here: the times are of what was judged.
+            # The challenge may have a new version since it was loaded: the times belong to the one that was judged.
             self._freeze(replace(key, version=outcome.report.version), outcome, served)
         return outcome
 
     def _freeze(self, key: BaselineKey, outcome: Outcome, served: ServedVersion) -> None:
-        """Keep what was measured of PyTorch. Raises ChallengeChanged where ``served`` is no longer what its version
-        stands for."""
+        """Store PyTorch's times. Raises ChallengeChanged if ``served`` no longer matches its version."""
 
         def store(session: Session) -> None:
             versions.check_unchanged(session, served)
@@ -202,7 +195,7 @@ class Executor:
         self._finaliser.write(store)
 
     def _artefact(self, held: Claim) -> Artefact | None:
-        """What it was compiled to, or its kernels were ahead of its turn; the judge sees to it that it is of this very
+        """Its compiled library, or its kernels that were compiled ahead; the judge checks that they are of this
         source."""
         key = held.artefact or self._kernels_key(held)
         if key is None:
@@ -217,7 +210,7 @@ class Executor:
             challenge = self._platform.catalogue.load(held.challenge)
             return kernels_request(challenge, held.language, held.source, self._judge.architecture).key()
         except Exception:
-            # It saves time, and is no reason to judge nothing.
+            # It only saves time, so its failure does not fail the judging.
             log.exception("kernels_not_looked_up")
             return None
 
@@ -225,9 +218,8 @@ class Executor:
         return lease.cancel_requested or lease.lost or self._stopping.is_set()
 
     def _judge_failed(self, held: Claim, error: str, report: Report | None) -> None:
-        """A failure that may be this host's or its GPU's. Where it is, another worker judges this, or this one later,
-        and it costs no try.
-        """
+        """A failure that may be this host's or its GPU's. If so, another worker, or this one later, judges the
+        submission, and it costs no attempt."""
         if not self._stopping.is_set() and (why := self._sandbox_health.lost(alone=self._gpu_health is None)):
             self._finaliser.let_go(held, why)
         elif self._gpu_health is not None and not self._stopping.is_set() and self._gpu_health.went_wrong():
@@ -237,7 +229,7 @@ class Executor:
 
 
 class _ProgressWriter:
-    """Maps the judge's progress into the record: every new state, and what happens within it now and then."""
+    """Stores the judge's progress: every new state, and from time to time the progress within it."""
 
     def __init__(self, platform: Platform, held: Claim) -> None:
         self._platform = platform

@@ -1,7 +1,5 @@
-"""What a worker does with a submission that it holds, apart from the work itself: the ways to let go of it.
-
-Used by those who judge and by those who compile. Whatever fails here is never the student's fault.
-"""
+"""The ways for a worker to let go of a submission that it holds, for workers that judge and that compile. Failures here
+are never the student's fault."""
 
 from __future__ import annotations
 
@@ -28,15 +26,15 @@ from grader.service.platform import Platform
 log = get_logger(__name__)
 T = TypeVar("T")
 
-# A verdict must not be lost to a database that is away: nobody else can take the submission meanwhile either, and if
-# somebody did at last, its fence drops the verdict. A worker that was asked to end makes only the first tries.
+# A verdict must survive a database that is away: nobody else can take the submission meanwhile, and if somebody did
+# later, its fence drops the verdict. A worker that is ending makes only the first tries.
 _WRITE_PAUSES_S = (0.2, 1.0, 3.0)
-# No failover or restart takes as long; it is what the database answers to this very write, then.
+# No failover or restart takes this long, so the database is refusing this very write.
 _WRITE_SECONDS = 600.0
 
 
 class Finaliser:
-    """``stopping`` set: the worker ends, and waits for nothing any more."""
+    """If ``stopping`` is set, the worker is ending and waits for nothing."""
 
     # After a failure of ours, so that a broken engine does not fail a whole queue within a second.
     pause_after_failure_s = 1.0
@@ -46,10 +44,10 @@ class Finaliser:
         self._stopping = stopping
 
     def finish(self, held: Claim, report: Report, served: ServedVersion) -> None:
-        """Store its verdict. Raises ChallengeChanged where ``served`` is no longer what its version stands for."""
+        """Store its verdict. Raises ChallengeChanged if ``served`` no longer matches its version."""
 
         def store(session: Session) -> bool:
-            # In one transaction: from the first verdict on nothing takes the place of what was judged by.
+            # In one transaction: after the first verdict nothing may replace the content that it was judged by.
             versions.check_unchanged(session, served)
             return leases.finish(session, held, report, clock(session))
 
@@ -59,9 +57,8 @@ class Finaliser:
         log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
 
     def let_go(self, held: Claim, why: str = "") -> None:
-        """Its end was asked for: it was cancelled by its user, or this worker stops, or the lease was lost. Or,
-        ``why``, this worker can judge nothing just now.
-        """
+        """It was cancelled by its user, this worker stops, or the lease was lost. Or, with ``why``, this worker cannot
+        judge anything now."""
         state = self.write(
             lambda session: leases.give_back(session, held.id, held.attempt, clock(session), error=why)
         )
@@ -69,9 +66,8 @@ class Finaliser:
         self._back_in_queue(held, state)
 
     def fail(self, held: Claim, error: str, report: Report | None) -> None:
-        """Give it back after a failure of ours, which is counted; not where this worker ends, since what ends it often
-        ends its judge and its boxes a moment earlier.
-        """
+        """Give it back after a failure of ours. The failure counts, unless this worker is ending: whatever ends it
+        often ends its judge and its boxes a moment earlier."""
         if self._stopping.is_set():
             log.warning("failure_while_stopping", error=error)
             self.let_go(held)
@@ -96,7 +92,7 @@ class Finaliser:
         self.write(lambda session: workers.set_sandbox_fault(session, worker, reason))
 
     def write(self, change: Callable[[Session], T]) -> T:
-        """Make a change in a transaction, again and again where the database is away."""
+        """Make a change in a transaction, repeated while the database is away."""
         ends = time.monotonic() + _WRITE_SECONDS
         for tries, pause in enumerate(chain(_WRITE_PAUSES_S, repeat(_WRITE_PAUSES_S[-1])), 1):
             try:
@@ -108,28 +104,27 @@ class Finaliser:
                     raise
                 log.warning("write_tried_again", error=type(error).__name__)
                 time.sleep(pause)
-        raise AssertionError("it is tried without end")
+        raise AssertionError("the loop has no end")
 
 
 def check_version(held: Claim, version: int) -> None:
-    """A student is judged by the version that is here; staff order one version, and another's board must not get it.
+    """Students are judged by this host's version. Staff order one version, and the result must not get on another's
+    board.
 
     Raises ChallengeChanged.
     """
     if held.rejudge and held.version != version:
         raise ChallengeChanged(
-            f"Version {held.version} was to be judged, and {held.challenge} has version {version} here.",
+            f"Version {held.version} of {held.challenge} was to be judged, but this host has version {version}.",
             "Bring the catalogue of every worker to the same version.",
         )
 
 
 def words(error: Exception) -> str:
-    """What a person may read: our own errors were written for that, others may name paths and are logged
-    only.
-    """
+    """Text for users: our own errors were written for them, others may name paths and are only logged."""
     if isinstance(error, ChallengeInvalid):
-        # It names files of this machine, and is for staff: they have an alert and the log.
-        return "The challenge's folder on the server is broken. The staff have an alert."
+        # It names files of this machine for staff, who have an alert and the log.
+        return "The challenge's folder on the server is broken. Staff have been alerted."
     if isinstance(error, GraderError):
         return f"{error.message} {error.hint}".strip()
     return f"An unexpected error in the judge ({type(error).__name__})."

@@ -1,4 +1,4 @@
-"""A worker's GPU: whether it is fit to judge, and what was measured of it."""
+"""Health of a worker's GPU, and its measured ceilings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = get_logger(__name__)
 
 
 class GpuHealth:
-    """``stop`` makes the worker take no other submission. ``trouble`` says why the GPU is out of service."""
+    """``stop`` makes the worker take no other submission. ``trouble``: why the GPU is out of service."""
 
     def __init__(
         self, platform: Platform, judge: Judge, gpu: Gpu, worker: str, stop: Callable[[], None]
@@ -44,10 +44,10 @@ class GpuHealth:
         return self._gpu.uuid
 
     def take_up(self) -> None:
-        """Probe the GPU before the first submission: a good one is in service again, whatever was said of it, and what
-        is to be compiled for it is known.
+        """Probe the GPU before the first submission. A good one is put back into service, and its architecture is
+        recorded for compiling.
 
-        Raises BoxUnavailable where it is bad.
+        Raises BoxUnavailable if it is bad.
         """
         if self._is_bad():
             raise self.error()
@@ -57,22 +57,21 @@ class GpuHealth:
             gpus.register(session, found, utcnow())
 
     def went_well(self) -> None:
-        """A submission was judged."""
         self._failures = 0
 
     def went_wrong(self) -> bool:
-        """The judge failed; True where the GPU turns out to be bad and this worker must end."""
+        """The judge failed. True if the GPU turns out to be bad, so this worker must end."""
         self._failures += 1
         if self._failures < min(limits.BAD_GPU_FAILURES, self._platform.settings.attempts):
             return False
         return self._is_bad()
 
     def ceilings(self, session: Session) -> dict[str, float]:
-        """What ``grader worker --calibrate`` kept of this GPU under this driver and torch, if anything."""
+        """The figures of ``grader worker --calibrate`` for this GPU under this driver and torch, if any."""
         return ceilings.read(session, CalibrationKey(self._gpu.uuid, self._driver, self._judge.torch_version))
 
     def error(self) -> BoxUnavailable:
-        """What the worker ends with once it is out of service."""
+        """The worker ends with this error once its GPU is out of service."""
         hint = fix_of(self._gpu.uuid, socket.gethostname())
         return BoxUnavailable(f"GPU {self._gpu.index} is out of service: {self.trouble}", hint)
 
@@ -89,6 +88,6 @@ class GpuHealth:
             with writing(self._platform.sessions) as session:
                 workers.take_out_of_service(session, self._worker, self._gpu.uuid, self.trouble)
         except SQLAlchemyError as error:
-            # The worker ends all the same; a new start reports the same trouble.
+            # The worker ends all the same; its next start reports the same trouble.
             log.warning("alert_not_written", error=type(error).__name__)
         return True

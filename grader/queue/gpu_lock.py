@@ -1,8 +1,9 @@
-"""One worker a GPU: an exclusive lock on a file named by the GPU's UUID, let go by the kernel when its holder dies.
+"""One worker for each GPU: an exclusive lock on a file named by the GPU's UUID, which the kernel releases when its
+holder dies.
 
-The folder is one for the whole machine, since two platforms, or two users, must not time on one GPU either:
-/run/lock, which every user may write to and which is empty after a boot, or /tmp where a system does not offer
-that. The data folder would not do (each platform has its own), nor $XDG_RUNTIME_DIR (each user has one).
+The whole machine shares one folder, since two platforms, or two users, must not time on one GPU either: /run/lock,
+which every user can write to and which is empty after a boot, or /tmp if a system lacks that. The data folder would not
+do (each platform has its own), nor $XDG_RUNTIME_DIR (each user has one).
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ _FILE_MODE, _FOLDER_MODE = 0o666, 0o1777
 
 
 def lock_folder(settings: Settings) -> Path:
-    """Where locks lie on this machine."""
     if settings.lock_dir is not None:
         return settings.lock_dir
     base = Path("/run/lock")
@@ -31,7 +31,8 @@ def lock_folder(settings: Settings) -> Path:
 
 @contextmanager
 def hold(gpu: str, folder: Path) -> Iterator[None]:
-    """Hold the GPU with that UUID while the block runs. Raises Conflict, naming the holder, where another has it."""
+    """Hold the GPU with that UUID while the block runs. Raises Conflict, naming the holder, if another process has
+    it."""
     descriptor = _open(gpu, folder)
     try:
         if not _try_lock(descriptor):
@@ -45,7 +46,7 @@ def hold(gpu: str, folder: Path) -> Iterator[None]:
 
 
 def holder(gpu: str, folder: Path) -> int | None:
-    """The process that holds the GPU: its id, 0 where that is not known, None where it is free."""
+    """The id of the process that holds the GPU, 0 if unknown, None if it is free."""
     descriptor = _open(gpu, folder)
     try:
         return None if _try_lock(descriptor) else _pid(descriptor)
@@ -54,9 +55,9 @@ def holder(gpu: str, folder: Path) -> int | None:
 
 
 def held(gpu: str, pid: int) -> Conflict:
-    """The error of a GPU that process ``pid`` holds (0: not known)."""
+    """The error for a GPU that process ``pid`` holds (0: unknown)."""
     by = f"process {pid}" if pid else "another process"
-    return Conflict(f"GPU {gpu} is served already: {by} holds it.", "End that worker, or choose another GPU.")
+    return Conflict(f"GPU {gpu} is already in use: {by} holds it.", "End that worker, or choose another GPU.")
 
 
 def _open(gpu: str, folder: Path) -> int:
@@ -64,9 +65,9 @@ def _open(gpu: str, folder: Path) -> int:
     try:
         if not folder.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
-            with suppress(PermissionError):  # another user made it this very moment
+            with suppress(PermissionError):  # another user has just made it
                 folder.chmod(_FOLDER_MODE)
-        # Not "create or open" in one: Linux refuses that for another user's file in a folder of everybody's.
+        # Not "create or open" in one call: Linux refuses that for another user's file in a folder open to all.
         with suppress(FileExistsError):
             descriptor = os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, _FILE_MODE)
             os.fchmod(descriptor, _FILE_MODE)
@@ -74,7 +75,7 @@ def _open(gpu: str, folder: Path) -> int:
         return os.open(path, _OPEN)
     except OSError as error:
         raise Conflict(
-            f"GPU {gpu} cannot be locked: {path} cannot be opened ({error.strerror}).",
+            f"GPU {gpu} cannot be locked: opening {path} failed ({error.strerror}).",
             "Fix that file's permissions, or set GRADER_LOCK_DIR to a folder that all workers of this machine share.",
         ) from error
 

@@ -1,4 +1,4 @@
-"""Which GPUs a worker was asked to serve."""
+"""Chooses the GPUs of a worker."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from grader.sandbox.gpu import NVIDIA, Gpu, find_gpus
 if TYPE_CHECKING:
     from grader.records.gpus import GpuRecord
 
-# What --gpu takes besides numbers and UUIDs.
+# Accepted by --gpu besides numbers and UUIDs.
 ALL, NONE = "all", "none"
 
 
 def chosen_gpus(wanted: str, find: Callable[[], list[Gpu]] | None = None) -> list[Gpu]:
     """The GPUs named by ``wanted``: "all", or numbers and UUIDs separated by commas.
 
-    Raises BoxUnavailable if this process may use none, BadRequest if not the one named.
+    Raises BoxUnavailable if this process can use none, BadRequest if it cannot use the named one.
     """
     found = (find or find_gpus)()
     if not found:
         raise BoxUnavailable(
-            "No NVIDIA GPU answers on this machine.",
-            f"`nvidia-smi` must list it{_and_visible()}; without a GPU: grader worker --device emulated",
+            "No NVIDIA GPU was found on this machine.",
+            f"`nvidia-smi` must list it{_and_visible()}. Without a GPU: grader worker --device emulated",
         )
     if wanted == ALL:
         return found
@@ -39,8 +39,8 @@ def _named(name: str, found: list[Gpu]) -> Gpu:
         if name in (str(gpu.index), gpu.uuid):
             return gpu
     there = ", ".join(f"{gpu.index} ({gpu.name}, {gpu.uuid})" for gpu in found)
-    visible = f" {NVIDIA.visible} leaves out others." if NVIDIA.visible in os.environ else ""
-    raise BadRequest(f"There is no GPU '{name}' here.", f"GPUs: {there}; or all.{visible}")
+    visible = f" {NVIDIA.visible} hides others." if NVIDIA.visible in os.environ else ""
+    raise BadRequest(f"There is no GPU '{name}' on this machine.", f"GPUs: {there}; or all.{visible}")
 
 
 def _and_visible() -> str:
@@ -49,8 +49,6 @@ def _and_visible() -> str:
 
 
 class ProbedGpu(Protocol):
-    """A judge that has used the GPU, and so knows what it is."""
-
     @property
     def device_model(self) -> str: ...
 
@@ -59,7 +57,7 @@ class ProbedGpu(Protocol):
 
 
 def record_of(gpu: Gpu, judge: ProbedGpu) -> GpuRecord:
-    """What is kept of a GPU for who compiles for it elsewhere."""
+    """The GPU's record for workers that compile for it elsewhere."""
     from grader.records.gpus import GpuRecord
 
     return GpuRecord(gpu.uuid, board_of(gpu), judge.device_model, judge.architecture)

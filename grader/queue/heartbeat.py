@@ -1,8 +1,7 @@
-"""The heartbeat of a worker: keeps its row and its lease alive, and learns of cancellations."""
+"""A worker's heartbeat: keeps its row and its lease alive, and learns of cancellations."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,28 +15,26 @@ from grader.records import leases, workers
 from grader.records.claims import Claim
 from grader.records.engine import clock, writing
 from grader.schemas.hardware import GpuReading
+from grader.service.periodic import Periodic
 from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
-# A cancelled submission ends within about a second: so often is it looked at.
+# A cancelled submission ends within about a second.
 _LOOK_SECONDS = 0.5
 
 
 @dataclass
 class HeldLease:
-    """The lease that the worker holds, and what the heartbeat learned about it."""
-
     claim: Claim
     cancel_requested: bool = False
     lost: bool = False
 
 
-class Heartbeat:
-    """A thread beside the judge. It never raises: a database that is away for a moment is tried again.
+class Heartbeat(Periodic):
+    """Runs next to the judge. If the database is away, the next turn tries again.
 
-    ``drain`` is called at each beat with whether staff want the worker to take nothing more. ``read_gpu`` says how its
-    GPU is.
+    ``drain`` is called each turn, with True if staff are draining the worker. ``read_gpu`` reads the worker's GPU.
     """
 
     def __init__(
@@ -47,20 +44,13 @@ class Heartbeat:
         drain: Callable[[bool], None] | None = None,
         read_gpu: Callable[[], GpuReading | None] | None = None,
     ) -> None:
+        super().__init__("heart", min(_LOOK_SECONDS, platform.settings.heartbeat_s))
         self._platform = platform
         self._name = name
         self._drain = drain
         self._read_gpu = read_gpu
         self._lease: HeldLease | None = None
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heart", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def close(self) -> None:
-        self._stop.set()
-        self._thread.join()
+        self._next_beat = time.monotonic()
 
     @contextmanager
     def hold(self, claim: Claim) -> Iterator[HeldLease]:
@@ -71,24 +61,20 @@ class Heartbeat:
         finally:
             self._lease = None
 
-    def _run(self) -> None:
-        settings = self._platform.settings
-        look = min(_LOOK_SECONDS, settings.heartbeat_s)
-        next_beat = time.monotonic()
-        while not self._stop.wait(look):
-            lease = self._lease
-            try:
-                if time.monotonic() >= next_beat:
-                    self._beat(lease)
-                    next_beat = time.monotonic() + settings.heartbeat_s
-                if lease is not None:
-                    self._look(lease)
-                if self._drain is not None:
-                    with self._platform.sessions() as session:
-                        draining = workers.draining(session, self._name)
-                    self._drain(draining)
-            except SQLAlchemyError as error:
-                log.warning("heartbeat_missed", worker=self._name, error=type(error).__name__)
+    def turn(self) -> None:
+        lease = self._lease
+        try:
+            if time.monotonic() >= self._next_beat:
+                self._beat(lease)
+                self._next_beat = time.monotonic() + self._platform.settings.heartbeat_s
+            if lease is not None:
+                self._look(lease)
+            if self._drain is not None:
+                with self._platform.sessions() as session:
+                    draining = workers.draining(session, self._name)
+                self._drain(draining)
+        except SQLAlchemyError as error:
+            log.warning("heartbeat_missed", worker=self._name, error=type(error).__name__)
 
     def _beat(self, lease: HeldLease | None) -> None:
         reading = self._read_gpu() if self._read_gpu is not None else None

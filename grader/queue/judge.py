@@ -1,4 +1,4 @@
-"""What a worker needs of its judge."""
+"""The interface of a worker's judge."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from grader.judge.job import Job, JudgingProgress, Outcome
 
 
 class Judge(Protocol):
-    """``grader.judge.process.JudgeProcess`` is one."""
+    """Implemented by ``grader.judge.process.JudgeProcess``."""
 
     @property
     def device_model(self) -> str:
-        """The model of the device: baselines are kept per model."""
+        """The device's model: baselines are stored by model."""
 
     @property
     def torch_version(self) -> str:
-        """Likewise: baselines are kept per version of torch."""
+        """Baselines are stored by version of torch, too."""
 
     @property
     def architecture(self) -> str:
-        """What nvcc compiles for the device, such as sm_90a."""
+        """nvcc's target for the device, such as sm_90a."""
 
     def warm_up(self) -> None:
-        """Get ready before the first submission comes. Raises JudgeFailure."""
+        """Get ready before the first submission. Raises JudgeFailure."""
 
     def probe(self) -> None:
-        """Start afresh and use the device. Raises JudgeFailure where it does not work."""
+        """Restart and use the device. Raises JudgeFailure if it does not work."""
 
     def try_box(self) -> None:
-        """Start a box and end it. Raises BoxUnavailable where this host cannot, JudgeFailure where the judge cannot
-        even begin."""
+        """Start a box and end it. Raises BoxUnavailable if this host cannot, JudgeFailure if the judge cannot even
+        start."""
 
     def run(
         self, job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]

@@ -1,6 +1,6 @@
-"""A worker's loop: takes wake-ups until a signal comes, and again when Redis was away.
+"""A worker's loop: takes wake-ups until a signal comes, also after Redis was away.
 
-The process never forks: the judge is a process of its own, and wake-ups are served in here.
+The process never forks: the judge is a process of its own, and wake-ups are served in this one.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ log = get_logger(__name__)
 
 # Between two tries to reach a Redis that is away.
 _RECONNECT_SECONDS = 1.0
-# Seconds an idle worker waits for a wake-up before it checks again whether it must stop.
+# An idle worker waits this many seconds for a wake-up before it checks again whether it must stop.
 _WAIT_SECONDS = 1
-# A Redis that does not answer for this many seconds more is down.
+# A Redis that takes this many seconds longer is down.
 _ANSWER_SECONDS = 2
 
 
 class Stopper:
-    """Turns SIGTERM and SIGINT into a clean end. ``event``: what is at hand is let go of, and that is the end.
-    ``draining``: staff want the worker to finish what it has at hand, and to end then.
+    """Turns SIGTERM and SIGINT into a clean end. ``event``: let go of the current submission and end. ``draining``:
+    staff want the worker to finish its current submission and end.
 
-    A signal only leaves word. An exception raised from a handler comes up wherever Python is just then: it is lost in
-    a finalizer, and in every "except Exception: pass" of the clients below us, or it drops a wake-up between Redis and
-    the submission. So nothing here blocks for long, and every wait checks the flag in between.
+    The signal handler only sets a flag. An exception raised from it would surface wherever Python is at that moment: it
+    would be lost in a finalizer or in an "except Exception: pass" of the clients below us, or drop a wake-up between
+    Redis and the submission. So nothing here blocks for long, and every wait checks the flag.
     """
 
     def __init__(self) -> None:
         self.event = StopFlag()
         self.draining = False
-        # Whether staff still want it drained; None where nobody can be asked.
+        # True if staff still want it drained; None if nobody can be asked.
         self.still_draining: Callable[[], bool] | None = None
 
     def install(self, stack: ExitStack) -> None:
-        """From now until ``stack`` ends. Only a main thread gets signals; elsewhere this does nothing."""
+        """Until ``stack`` ends. Only a main thread gets signals; elsewhere this does nothing."""
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):
                 stack.callback(signal.signal, number, signal.signal(number, self._on_signal))
@@ -57,15 +57,15 @@ class Stopper:
         self.stop()
 
     def stop(self) -> None:
-        """End the worker, like a signal."""
+        """Like a signal."""
         self.event.set()
 
     def drain(self, wanted: bool) -> None:
-        """End the worker after the present submission; or, where it has not ended yet, do not."""
+        """End the worker after the current submission; or do not, if it has not ended yet."""
         self.draining = wanted
 
     def must_end(self) -> bool:
-        """Whether to end now. What a heartbeat said of draining is asked again: staff may have resumed it since."""
+        """Asks again about draining: staff may have resumed the worker since the last heartbeat."""
         if self.event.is_set():
             return True
         if self.draining and self.still_draining is not None:
@@ -80,10 +80,9 @@ def take_wakeups(
     stopper: Stopper,
     deferred: Callable[[], Collection[str]] = tuple,
 ) -> None:
-    """Serve the queues of the Redis at ``url``, an earlier one first, until stopped, or with ``burst`` until they are
-    empty. ``handlers``: queue -> what serves one submission of it, which is all that a wake-up can make a worker do.
-    ``deferred``: those queues that others wait for: they are served when nothing else came for a while.
-    """
+    """Serve the queues of the Redis at ``url``, earlier ones first, until stopped, or with ``burst`` until they are
+    empty. ``handlers``: queue -> function that serves one submission of it; a wake-up can make a worker do nothing
+    else. ``deferred``: queues that other workers wait for; they are served only if nothing else comes for a while."""
     while not stopper.must_end():
         try:
             with closing(_connect(url)) as connection:
@@ -98,7 +97,8 @@ def take_wakeups(
 def _connect(url: str) -> Redis:
     # Its own retries would delay our next check.
     connection = Redis.from_url(url, retry=Retry(NoBackoff(), 1))
-    # Whatever the address says: a shorter wait would end each one of ours, and what is no text must stay readable.
+    # These override the URL's: a shorter timeout would end each of our waits, and ids that are not text must stay
+    # readable.
     connection.connection_pool.connection_kwargs.update(
         socket_timeout=_WAIT_SECONDS + _ANSWER_SECONDS, decode_responses=False
     )
@@ -112,11 +112,11 @@ def _serve(
     stopper: Stopper,
     deferred: Callable[[], Collection[str]],
 ) -> None:
-    """Raises redis.RedisError where Redis goes away."""
+    """Raises redis.RedisError if Redis goes away."""
     while not stopper.must_end():
         others = () if burst else deferred()
         taken = take(
-            connection, [it for it in handlers if it not in others], None if burst else _WAIT_SECONDS
+            connection, [queue for queue in handlers if queue not in others], None if burst else _WAIT_SECONDS
         )
         if taken is None and others and not stopper.must_end():
             taken = take(connection, list(others), None)
@@ -126,7 +126,7 @@ def _serve(
             continue
         queue, job = taken
         if redeem(connection, queue, job):
-            # Also where a stop came meanwhile: the executor gives the wake-up back.
+            # Even if a stop came meanwhile: the executor gives the wake-up back.
             _serve_one(queue, handlers[queue])
 
 
@@ -134,5 +134,5 @@ def _serve_one(queue: str, handler: Callable[[], object]) -> None:
     try:
         handler()
     except Exception:
-        # One submission must not end the worker; its lease runs out, and the sweeper finds it.
+        # One submission must not end the worker. Its lease runs out, and the sweeper finds it.
         log.exception("wakeup_failed", queue=queue)

@@ -1,7 +1,7 @@
-"""Started as a script: becomes another program that ends when its parent does (Linux).
+"""Run as a script: becomes another program that ends when its parent does (Linux).
 
-``python parent_death.py PARENT_PID PROGRAM [ARGUMENT...]``. A script, because setting this up between fork and exec
-of a program that has threads is not safe in Python.
+``python parent_death.py PARENT_PID PROGRAM [ARGUMENT...]``. It is a script because setting this up between fork and
+exec is not safe in a Python process with threads.
 """
 
 from __future__ import annotations

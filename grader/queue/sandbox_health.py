@@ -1,6 +1,5 @@
-"""Whether a worker's host can judge anything at all: an engine that restarts or a full disk fails every submission
-alike, and none of them should lose a try by it.
-"""
+"""Detects that a worker's host cannot judge at all: an engine that restarts or a full disk fails every submission, and
+none of them should lose an attempt by it."""
 
 from __future__ import annotations
 
@@ -18,15 +17,13 @@ _PAUSES_S = (1.0, 2.0, 4.0, 8.0)
 
 
 class Starter(Protocol):
-    """A judge or a compiler."""
-
     def try_box(self) -> None:
-        """Start a box and end it. Raises BoxUnavailable, or another GraderError where it does not come so far."""
+        """Start a box and end it. Raises BoxUnavailable, or another GraderError if it fails before that."""
 
 
 class SandboxHealth:
-    """``starter``: what needs boxes here. ``publish`` gets the reason why no box can be started, and an empty text when
-    they can be again."""
+    """``starter`` needs boxes on this host. ``publish`` gets the reason why no box can be started, and an empty text
+    when boxes work again."""
 
     def __init__(self, starter: Starter, publish: Callable[[str], None]) -> None:
         self._starter = starter
@@ -35,8 +32,7 @@ class SandboxHealth:
 
     def lost(self, alone: bool) -> str:
         """After a failure: why nothing can be judged here, or an empty text. ``alone``: nothing else watches a judge
-        that does not start.
-        """
+        that does not start."""
         try:
             self._starter.try_box()
         except BoxUnavailable as error:
@@ -49,7 +45,7 @@ class SandboxHealth:
         return self._lost
 
     def wait(self, stopping: threading.Event) -> None:
-        """Until boxes can be started again, or the worker ends; at once where nothing was lost."""
+        """Until boxes can be started again, or the worker ends; at once if they work."""
         tries = 0
         while self._lost and not stopping.wait(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)]):
             tries += 1

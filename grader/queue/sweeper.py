@@ -1,8 +1,7 @@
-"""Puts right what a death left behind: expired leases, missing wake-ups, silent workers, orphaned boxes."""
+"""Repairs what dead processes leave behind: expired leases, missing wake-ups, silent workers, orphaned boxes."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from grader.records.engine import clock, writing
 from grader.service.accounts import deletion
 from grader.service.operation import retention
 from grader.service.operation.queues import issue_missing_wakeups
+from grader.service.periodic import Periodic
 from grader.service.platform import Platform
 from grader.settings import Settings
 
@@ -22,16 +22,14 @@ log = get_logger(__name__)
 
 
 class Reaper(Protocol):
-    """What the sweeper needs of a ``BoxMaker``."""
+    """The part of ``BoxMaker`` that the sweeper needs."""
 
     def reap(self) -> int:
-        """Kill boxes whose parent is gone; how many."""
+        """Kill boxes whose parent is gone. Returns their number."""
 
 
 @dataclass(frozen=True)
 class Swept:
-    """What one sweep did."""
-
     reclaimed: int = 0
     wakeups: int = 0
     dead_workers: int = 0
@@ -41,14 +39,14 @@ class Swept:
 
 
 class ExpiryGuard:
-    """Whether this process may say that a lease has run out.
+    """Decides when this process may expire leases.
 
-    Not while its worker may live and could not renew it: for a moment after the database was away or locked, this
-    process stood still (it was frozen, or its host asleep), or the clock was stepped. Nor just after the start, when
-    none of that is known.
+    It must not while a live worker may have been unable to renew one: for a moment after the database was away or
+    locked, this process was frozen (or its host asleep), or the clock was stepped. The same holds just after the start,
+    when none of that is known.
     """
 
-    # Seconds that a transaction or a beat may be late on a busy host.
+    # A transaction or a beat may be this late on a busy host.
     _late_s = 1.0
 
     def __init__(self, settings: Settings) -> None:
@@ -62,7 +60,7 @@ class ExpiryGuard:
         self._trusts_from = time.monotonic() + self._moment_s
 
     def look(self, now: datetime, took_s: float) -> bool:
-        """``now`` by the clock of the leases, which a transaction of ``took_s`` seconds has just read."""
+        """True if leases may expire. ``now``: by the leases' clock, read in a transaction of ``took_s`` seconds."""
         moment = time.monotonic()
         offset, gap = now.timestamp() - moment, moment - self._looked
         stepped = self._offset is not None and abs(offset - self._offset) > self._late_s
@@ -74,8 +72,8 @@ class ExpiryGuard:
 
 
 def sweep(platform: Platform, boxes: Reaper | None = None, watch: ExpiryGuard | None = None) -> Swept:
-    """One sweep. Any number of sweepers may run at once; a part that fails is logged and tried next time. ``watch``:
-    when leases may be ended (always, where there is none).
+    """One sweep. Any number of sweepers may run at once; a part that fails is logged and tried next time. Without
+    ``watch`` every lease that has run out is ended.
     """
     done = Swept(
         reclaimed=_part("leases", lambda: _reclaim(platform, watch)),
@@ -93,7 +91,7 @@ def sweep(platform: Platform, boxes: Reaper | None = None, watch: ExpiryGuard | 
 def _part(name: str, work: Callable[[], int]) -> int:
     try:
         return work()
-    except Exception as error:  # one part that fails must not keep the others from their work
+    except Exception as error:  # the other parts must still run
         log.warning("sweep_part_failed", part=name, error=f"{type(error).__name__}: {error}")
         return 0
 
@@ -128,25 +126,12 @@ def _mark_dead(platform: Platform) -> int:
         return workers.mark_dead(session, clock(session), platform.settings.lease_s)
 
 
-class Sweeper:
-    """Sweeps every ``settings.sweep_s`` seconds in a thread, the first time at once."""
-
+class Sweeper(Periodic):
     def __init__(self, platform: Platform, boxes: Reaper | None = None) -> None:
+        super().__init__("sweeper", platform.settings.sweep_s, at_once=True)
         self._platform = platform
         self._boxes = boxes
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
+        self._watch = ExpiryGuard(platform.settings)
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def close(self) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        watch = ExpiryGuard(self._platform.settings)
-        while True:
-            sweep(self._platform, self._boxes, watch)
-            if self._stop.wait(self._platform.settings.sweep_s):
-                return
+    def turn(self) -> None:
+        sweep(self._platform, self._boxes, self._watch)

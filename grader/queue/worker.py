@@ -1,4 +1,4 @@
-"""Workers: each takes wake-ups and serves one submission for each, with one judge process, or with a compiler alone.
+"""Workers: each takes wake-ups and serves one submission for each, with a judge process or only with a compiler.
 
 This process never imports torch: the judge is a process of its own.
 """
@@ -46,17 +46,15 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-# How often a worker that is drained when it starts checks whether it was resumed.
+# How often a worker that starts drained checks whether it was resumed.
 _DRAINED_LOOK_SECONDS = 0.2
 
-# Before the next claim, where one found no database.
+# Before the next claim after the database was away.
 _DATABASE_PAUSE_S = 1.0
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """How a worker is entered in the record."""
-
     name: str
     device: str
     languages: list[Language]
@@ -73,15 +71,15 @@ def run_worker(
     gpu: Gpu | None = None,
     compiler: Compiler | None = None,
 ) -> None:
-    """Serve ``settings.device``, or with ``gpu`` its board, until SIGTERM or SIGINT, or with ``burst`` until no
-    wake-up is left. With nothing to run it compiles what is to be compiled, where this machine can and no worker that
-    does nothing else takes it at once. Beside that it checks what staff upload, one challenge at a time.
+    """Serve ``settings.device``, or with ``gpu`` its device, until SIGTERM or SIGINT, or with ``burst`` until no
+    wake-up is left. When idle it compiles, if this machine can and no compile-only worker takes it at once. It also
+    checks uploads, one challenge at a time.
 
-    A signal ends it at once: the submission at hand goes back to the queue, uncounted. Drained by staff it ends after
-    the submission at hand; started again, it waits until it is resumed. ``judge``, ``boxes`` and ``compiler`` are made
-    from the settings where they are not given.
+    A signal ends it at once: the current submission goes back to the queue, uncounted. A drained worker ends after the
+    current submission; started again, it waits until it is resumed. ``judge``, ``boxes`` and ``compiler`` default to
+    those of the settings.
 
-    Raises Conflict where another worker holds the GPU, BoxUnavailable where the GPU is or turns bad.
+    Raises Conflict if another worker holds the GPU, BoxUnavailable if the GPU is or becomes bad.
     """
     logs.configure(settings.log_level, settings.log_format)
     metrics.begin(settings)
@@ -114,9 +112,10 @@ def run_worker(
         executor = Executor(platform, judge, heartbeat, entry.name, stopper.event, gpu_health)
         handlers = {run_queue(settings.device): executor.serve_one}
         if compiler is not None:
-            # After the device's own queue: only what is idle compiles.
+            # After the device's own queue: only idle workers compile.
             ahead = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
-            # Who was first may have been taken uncompiled on a wake-up of the device: this one stands for that.
+            # An earlier submission may have been taken uncompiled on a wake-up of the device: this one stands in for
+            # that.
             handlers[COMPILE] = lambda: ahead.serve_one() or executor.serve_one()
         checker = Checker(platform, boxes, entry.name, stopper)
         handlers[CHECK] = checker.serve_one if burst else checker.wake
@@ -136,14 +135,14 @@ def run_compile_worker(
     boxes: BoxMaker | None = None,
     compiler: Compiler | None = None,
 ) -> None:
-    """Serve the queue of what is to be compiled, for all boards, until a signal comes; see ``run_worker``. While that
-    is empty, compile kernels of what waits behind busy GPUs. It needs no GPU.
+    """Compile submissions for all devices until a signal comes; see ``run_worker``. When idle, compile kernels of
+    submissions that wait behind busy GPUs. Needs no GPU.
 
-    Raises BoxUnavailable where this machine has no CUDA compiler.
+    Raises BoxUnavailable if this machine has no CUDA compiler.
     """
     if compiler is None and nvcc_version() is None:
         raise BoxUnavailable(
-            "This machine has no CUDA compiler, so it cannot serve what is to be compiled.",
+            "This machine has no CUDA compiler, so it cannot run a compile worker.",
             INSTALL,
         )
     logs.configure(settings.log_level, settings.log_format)
@@ -155,7 +154,11 @@ def run_compile_worker(
         compiler = compiler or BoxCompiler(boxes, settings.spare_boxes)
         stack.callback(compiler.close)
         entry = _Entry(
-            name or f"{_name(None)}-compile", "", [it for it in Language if it.compiled], None, compiles=True
+            name or f"{_name(None)}-compile",
+            "",
+            [language for language in Language if language.compiled],
+            None,
+            compiles=True,
         )
         platform, heartbeat = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
         executor = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
@@ -165,7 +168,7 @@ def run_compile_worker(
                 platform.wakeups.hint(KERNELS)  # for another
             return executor.compile_ahead()
 
-        # What must be compiled comes first.
+        # Submissions that cannot run uncompiled come first.
         handlers = {COMPILE: executor.serve_one, KERNELS: compile_ahead}
         deferred = partial(_deferred_while_resting, executor)
         _serve_queues(platform, entry.name, handlers, burst, stopper, deferred)
@@ -175,7 +178,7 @@ def run_compile_worker(
 def _on_duty(
     settings: Settings, entry: _Entry, boxes: Reaper, burst: bool, stopper: Stopper
 ) -> Iterator[tuple[Platform, Heartbeat]]:
-    """The platform, with this process entered as a worker, its heart beating and its sweeper at work."""
+    """The platform, with this process registered as a worker, its heartbeat and its sweeper running."""
     with ExitStack() as stack:
         platform = open_platform(settings)
         stack.callback(platform.close)
@@ -202,8 +205,8 @@ def _deferred_while_resting(executor: CompileExecutor) -> Collection[str]:
 
 
 def _deferred_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
-    """The queue of what is to be compiled, while there are workers that do nothing else. Who compiles beside a device
-    keeps that waiting meanwhile, and has no box ready for it."""
+    """The compile queue, while compile-only workers are alive. A worker that compiles next to a device leaves it to
+    them meanwhile, and keeps no box ready for it."""
     found: Collection[str] = ()
     asked = -math.inf
 
@@ -213,7 +216,7 @@ def _deferred_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
             asked = time.monotonic()
             with suppress(*AWAY), platform.sessions() as session:
                 there = workers.compiling(session, clock(session), platform.settings.lease_s)
-                alone = [it for it in there if not it.device and not it.sandbox_fault]
+                alone = [worker for worker in there if not worker.device and not worker.sandbox_fault]
                 found = (COMPILE,) if alone else ()
         return found
 
@@ -235,7 +238,7 @@ def _serve_queues(
                 # A stop came between the wake-up and the submission, whose only wake-up it may be.
                 platform.wakeups.enqueue(queue)
         except AWAY as error:
-            # The same of a database that is away.
+            # The same if the database is away.
             log.warning("database_away", error=type(error).__name__)
             stopper.event.wait(_DATABASE_PAUSE_S)
             platform.wakeups.enqueue(queue)
@@ -251,7 +254,7 @@ def _serve_queues(
     stopper.still_draining = still_draining
     if stopper.draining:
         log.warning("worker_is_drained", worker=name, hint=f"grader admin worker resume {name}")
-        # Who starts it again, a supervisor most often, does not know that; so it does not end, but waits.
+        # A supervisor that starts it again does not know, so it waits instead of ending.
         while not burst and stopper.draining and not stopper.event.wait(_DRAINED_LOOK_SECONDS):
             pass
     log.info("worker_started", worker=name, queues=list(handlers))
@@ -260,7 +263,7 @@ def _serve_queues(
 
 
 def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:
-    """Whether this worker was asked to end, also before its heartbeat learned of it."""
+    """True if this worker was asked to end, even before its heartbeat learned of it."""
     if not stopper.event.is_set():
         stopper.drain(_draining(platform, name))
     return stopper.event.is_set() or stopper.draining
@@ -272,7 +275,7 @@ def _draining(platform: Platform, name: str) -> bool:
 
 
 def _gpu_reader(uuid: str | None) -> Callable[[], GpuReading | None] | None:
-    """What says how the worker's GPU is; None without one."""
+    """Reads the worker's GPU; None without one."""
     if uuid is None:
         return None
     from grader.judge.cuda.nvml import Monitor
@@ -281,7 +284,7 @@ def _gpu_reader(uuid: str | None) -> Callable[[], GpuReading | None] | None:
 
 
 def _name(gpu: Gpu | None) -> str:
-    """A worker of a GPU always has the same name, so that a new one takes over what its last one said."""
+    """A GPU's worker always has the same name, so a new one replaces the last one's row."""
     own = gpu.uuid if gpu is not None else f"{os.getpid()}-{secrets.token_hex(2)}"
     return f"{socket.gethostname()}-{own}"
 
@@ -290,7 +293,7 @@ def _warm_up(judge: Judge) -> None:
     try:
         judge.warm_up()
     except (JudgeFailure, BoxUnavailable) as error:
-        # The first submission tries again, and says so to its author if it is still broken.
+        # The first submission tries again, and tells its author if it is still broken.
         log.error("judge_not_ready", error=error.message, hint=error.hint)
 
 
@@ -326,8 +329,8 @@ def _judge(settings: Settings, gpu: Gpu | None) -> Judge:
 
 
 def _compiler_beside(boxes: BoxMaker, settings: Settings) -> Compiler | None:
-    """What a worker of a device compiles with when it is idle; None where this machine has no compiler. The emulated
-    GPU's has nobody to compile for it, and nothing that it times is hurt by a compiler."""
+    """The compiler of an idle device worker; None if this machine has none. For the emulated GPU nobody else compiles,
+    and compiling does not disturb its timing."""
     if nvcc_version() is None:
         return None
     if kind_of(settings.device).on == ON_EMULATED:
@@ -342,7 +345,7 @@ def _boxes(settings: Settings) -> BoxMaker:
 
 
 def main() -> None:
-    """``python -m grader.queue.worker``: one worker by the environment's settings."""
+    """``python -m grader.queue.worker``: one worker with the environment's settings."""
     run_worker(Settings())
 
 

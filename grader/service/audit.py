@@ -1,4 +1,4 @@
-"""The log of what staff did: written in the transaction that does it, and never changed."""
+"""The log of staff actions, written in the same transaction and never changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.service.platform import Platform
 
 _MOST = 500
 _REASON_CHARS = 500
-# Who acts by a command on the server's machine, which needs no account. No account can have this name.
+# The actor of commands on the server, which need no account. No account can have this name.
 SHELL = "(shell)"
 
 
@@ -34,13 +34,13 @@ def note(
     after: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """Write down what ``actor`` does with this transaction; None is a command on the server's machine. ``subject`` is
-    a path of the API, such as ``/courses/gpu``; of ``before`` and ``after`` only what differs is kept. What they hold
-    goes through JSON: times as ISO text."""
+    """Log an action of ``actor`` (None: a command on the server) in this transaction. ``subject`` is an API path such
+    as ``/courses/gpu``. Only the differences between ``before`` and ``after`` are stored, as JSON, with times as ISO
+    text."""
     old, new = dict(before or {}), dict(after or {})
     if before is not None and after is not None:
         same = {key for key in old if key in new and old[key] == new[key]}
-        old, new = ({key: value for key, value in it.items() if key not in same} for it in (old, new))
+        old, new = ({key: value for key, value in state.items() if key not in same} for state in (old, new))
     session.add(
         AuditRow(
             actor_id=actor.id if actor is not None else None,
@@ -56,25 +56,25 @@ def note(
 
 
 def tidy_reason(reason: str, needed: bool = False) -> str:
-    """One line of text. Raises BadRequest where it is too long, or missing where it is ``needed``."""
+    """One line of text. Raises BadRequest if it is too long, or missing although ``needed``."""
     text = " ".join(reason.split())
     if needed and not text:
-        raise BadRequest("A reason is needed.", "Say in a sentence why; it is kept and shown.")
+        raise BadRequest("Give a reason.", "One sentence is enough; it is stored and shown.")
     if len(text) > _REASON_CHARS:
-        raise BadRequest(f"The reason has more than {_REASON_CHARS} characters.", "Shorten it.")
+        raise BadRequest(f"The reason is longer than {_REASON_CHARS} characters.", "Shorten it.")
     return text
 
 
 def of_course(
     session: Session, course: CourseRow, limit: int = 100, older_than: int | None = None
 ) -> AuditLog:
-    """The newest first. Who may read it is asked before."""
+    """Newest first. The caller checks permission."""
     return _log(session, limit, older_than, course.id)
 
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """What of the log is wanted: all of it where nothing is said. ``action`` and ``subject`` are beginnings."""
+    """``action`` and ``subject`` are prefixes; empty fields match everything."""
 
     actor: str = ""
     action: str = ""
@@ -88,7 +88,7 @@ def of_platform(
     limit: int = 100,
     older_than: int | None = None,
 ) -> AuditLog:
-    """Everything that staff did, in courses and outside them, the newest first. Raises NotAllowed."""
+    """All staff actions, in courses and outside, newest first. Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), Action.PLATFORM_AUDIT)
         return _log(session, limit, older_than, None, wanted)

@@ -1,4 +1,4 @@
-"""Which devices this platform has."""
+"""The devices of this platform."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from grader.service.platform import Platform
 
 
 def served_devices(platform: Platform) -> list[str]:
-    """What submissions may ask for, the default first: see ``in_order``."""
+    """Devices that submissions may ask for, the default first (see ``in_order``)."""
     with platform.sessions() as session:
         alive = workers.alive(session, moment(session), platform.settings.lease_s)
     return in_order(platform.settings.device_list, alive)
 
 
 def in_order(named: Sequence[str], alive: Iterable[WorkerRow]) -> list[str]:
-    """The devices that the settings name, in their order, and those that a worker serves right now: ahead of
-    the first that is not representative, such as ``cpu``.
-    """
-    others = [it for it in dict.fromkeys(worker.device for worker in alive) if it not in named]
-    place = next((number for number, it in enumerate(named) if not representative(it)), len(named))
+    """Devices of the settings, in their order; those that a live worker serves come before the first one that is not
+    representative, such as ``cpu``."""
+    others = [device for device in dict.fromkeys(worker.device for worker in alive) if device not in named]
+    place = next((number for number, device in enumerate(named) if not representative(device)), len(named))
     return [*named[:place], *others, *named[place:]]

@@ -1,4 +1,4 @@
-"""What a process has worked out of the record, kept for as long as a few numbers say that nothing has changed."""
+"""A process's cache of things computed from the database, valid while their stamps are unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Kept:
-    """The ``most`` things that were asked for last."""
+    """Holds the ``most`` recently used things."""
 
     def __init__(self, most: int = 64) -> None:
         self._most = most
@@ -21,8 +21,8 @@ class Kept:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, stamp: Hashable, make: Callable[[], T]) -> T:
-        """What is kept under ``key`` if it was made at the same ``stamp``, else what ``make`` gives; it is shared, and
-        not to be changed."""
+        """The thing under ``key`` if its ``stamp`` is unchanged, else what ``make`` returns. It is shared: do not
+        change it."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None and kept[0] == stamp:
@@ -37,7 +37,7 @@ class Kept:
         return made
 
     def recent(self, key: Hashable, seconds: float, make: Callable[[], T]) -> T:
-        """What ``make`` gave for ``key`` within the last ``seconds``, else what it gives now."""
+        """The result of ``make`` for ``key`` if it is younger than ``seconds``, else a new one."""
         now = time.monotonic()
         with self._lock:
             kept = self._recent.get(key)
@@ -51,7 +51,6 @@ class Kept:
         return made
 
     def forget(self) -> None:
-        """All of it."""
         with self._lock:
             self._kept.clear()
             self._recent.clear()

@@ -1,5 +1,5 @@
-"""Requests to other sites, whose addresses admins set: bounded in time and size, and never led elsewhere. A redirect is
-an error: what is sent may be a secret, and what comes back is believed."""
+"""Requests to other sites, whose addresses admins configure. Time and size are bounded. Redirects are errors: requests
+may contain secrets, and answers are trusted."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ from grader.errors import SignOnFailed, Unreachable
 from grader.oidc_settings import check_endpoint
 
 TIMEOUT = (limits.OUTBOUND_CONNECT_SECONDS, limits.OUTBOUND_READ_SECONDS)
-# What a key of the other site may have signed with. Nothing that takes a shared secret, and not "none".
+# Signature algorithms that we accept: none with a shared secret, and not "none".
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
 
 class Refused(Unreachable):
-    """The other site answered with an error. ``answered`` is its HTTP status; ``text`` the beginning of what it
-    said."""
+    """The other site answered with an error: ``answered`` is its HTTP status, ``text`` the beginning of its answer."""
 
     def __init__(self, message: str, answered: int, text: str = "") -> None:
         super().__init__(message)
@@ -37,12 +36,12 @@ class Refused(Unreachable):
 
 
 def get_json(url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """A JSON object. Raises Unreachable, Refused."""
+    """Raises Unreachable, Refused."""
     return send("GET", url, headers=headers)
 
 
 def post(url: str, content: bytes, headers: Mapping[str, str]) -> None:
-    """What it answers is of no interest, if it takes it. Raises Unreachable, Refused."""
+    """The answer's body is ignored. Raises Unreachable, Refused."""
     _ask("POST", url, headers=headers, content=content)
 
 
@@ -53,16 +52,16 @@ def send(
     headers: Mapping[str, str] | None = None,
     form: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """What it answers: a JSON object, empty where there is no body. Raises Unreachable, Refused."""
+    """The JSON object of the answer, empty without a body. Raises Unreachable, Refused."""
     body, host = _ask(method, url, headers=headers, form=form), urlsplit(url).hostname
     if not body.strip():
         return {}
     try:
         found = json.loads(body)
     except ValueError as error:
-        raise Unreachable(f"{host} does not answer with JSON.") from error
+        raise Unreachable(f"{host} did not answer with JSON.") from error
     if not isinstance(found, dict):
-        raise Unreachable(f"{host} does not answer with a JSON object.")
+        raise Unreachable(f"{host} did not answer with a JSON object.")
     return found
 
 
@@ -89,31 +88,31 @@ def _ask(
     said = body[:200].decode("utf-8", "replace")
     host = urlsplit(url).hostname
     if 300 <= answer.status_code < 400:
-        raise Refused(f"{host} answers with a redirect; its own address is needed.", answer.status_code)
+        raise Refused(f"{host} answered with a redirect; configure its final address.", answer.status_code)
     if answer.status_code >= 400:
-        raise Refused(f"{host} answers {answer.status_code}.", answer.status_code, said)
+        raise Refused(f"{host} answered with status {answer.status_code}.", answer.status_code, said)
     return body
 
 
 def checked(url: str) -> str:
-    """Raises Unreachable where it is no address over TLS (or on this machine)."""
+    """Raises Unreachable if it is not an https address (or on this machine)."""
     try:
         return check_endpoint(url)
     except ValueError as error:
-        raise Unreachable(f"'{url[:100]}' cannot be asked: {error}.") from error
+        raise Unreachable(f"'{url[:100]}' is not an address to send requests to: {error}.") from error
 
 
 @contextmanager
 def reached(url: str) -> Iterator[None]:
-    """Raises Unreachable in place of what the network raises. The error's text may hold what was sent: never shown."""
+    """Raises Unreachable for network errors. Their texts may contain what was sent, so they are never shown."""
     try:
         yield
     except requests.Timeout as error:
-        raise Unreachable(f"{urlsplit(url).hostname} does not answer in time.") from error
+        raise Unreachable(f"{urlsplit(url).hostname} did not answer in time.") from error
     except requests.exceptions.SSLError as error:
         raise Unreachable(
             f"The certificate of {urlsplit(url).hostname} is not trusted.",
-            "REQUESTS_CA_BUNDLE names another authority.",
+            "Set REQUESTS_CA_BUNDLE to trust another authority.",
         ) from error
     except (requests.RequestException, OSError) as error:
         raise Unreachable(f"{urlsplit(url).hostname} cannot be reached: {type(error).__name__}.") from error
@@ -125,15 +124,15 @@ def _bounded(answer: requests.Response) -> bytes:
     for piece in answer.iter_content(16 * limits.KIB):
         found += piece
         if len(found) > limits.OUTBOUND_BYTES:
-            raise Unreachable(f"{urlsplit(answer.url).hostname} answers with too much.")
+            raise Unreachable(f"{urlsplit(answer.url).hostname} sent too much.")
         if time.monotonic() - began > limits.OUTBOUND_TOTAL_SECONDS:
-            raise Unreachable(f"{urlsplit(answer.url).hostname} does not answer in time.")
+            raise Unreachable(f"{urlsplit(answer.url).hostname} did not answer in time.")
     return found
 
 
 class KeySets:
-    """The public keys of other sites, kept for an hour. A key that is not among them is asked for at once, as after a
-    rotation, but not again and again."""
+    """Public keys of other sites, cached for an hour. An unknown key is fetched at once, as after a rotation, but not
+    repeatedly."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -148,9 +147,9 @@ class KeySets:
             return kept[1]
         answer = get_json(url)
         try:
-            keys = KeySet.import_key_set({"keys": [it for it in answer.get("keys", []) if _signs(it)]})
+            keys = KeySet.import_key_set({"keys": [key for key in answer.get("keys", []) if _signs(key)]})
         except (JoseError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise Unreachable(f"{urlsplit(url).hostname} shows keys that cannot be read.") from error
+            raise Unreachable(f"{urlsplit(url).hostname} publishes keys that cannot be read.") from error
         with self._lock:
             self._kept[url] = (now, keys)
         return keys
@@ -160,7 +159,7 @@ class KeySets:
             self._kept.clear()
 
     def verify(self, url: str, token: str, algorithms: tuple[str, ...] = ALGORITHMS) -> jwt.Token:
-        """The token, which a key of that address signed; its claims are not yet checked. Raises SignOnFailed,
+        """The token, signed by a key from that address; its claims are not checked here. Raises SignOnFailed,
         Unreachable."""
         if len(token) > limits.OUTBOUND_TOKEN_CHARS:
             raise SignOnFailed("The other site's token is too long.")
@@ -174,12 +173,12 @@ class KeySets:
                 failure: Exception = error  # by a newer key, perhaps
             except (JoseError, ValueError, TypeError, UnicodeError) as error:
                 raise SignOnFailed("The other site's token cannot be read.", str(error)[:100]) from error
-        raise SignOnFailed("The other site's token is signed by none of its keys.") from failure
+        raise SignOnFailed("The other site's token is not signed by any of its keys.") from failure
 
 
 def _signs(key: Any) -> bool:
     return isinstance(key, dict) and key.get("kty") in ("RSA", "EC", "OKP") and key.get("use", "sig") == "sig"
 
 
-# Of this process.
+# Shared by the process.
 KEYS = KeySets()

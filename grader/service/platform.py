@@ -1,4 +1,4 @@
-"""What every use case needs: settings, the catalogue, the database and the queue."""
+"""The resources of every use case: settings, catalogue, database and queue."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Platform:
     uploads: UploadFolders | None = None
 
     def upload_folder(self, row: UploadRow) -> Path:
-        """Where an examined upload lies on this host. Raises ChallengeInvalid."""
+        """The folder of an examined upload on this host. Raises ChallengeInvalid."""
         return self._uploads.unfold(row)
 
     def forget_uploads(self) -> None:
-        """This process changed which uploads are in use."""
+        """Call after changing which uploads are in use."""
         self._uploads.forget()
 
     @property
@@ -51,18 +51,15 @@ class Platform:
         return self.uploads or UploadFolders(self.sessions, self.settings.data_dir)
 
     def close(self) -> None:
-        """Let go of every connection."""
         self.wakeups.close()
         self.engine.dispose()
 
 
 def open_platform(settings: Settings, migrate: bool = True, starting: bool = False) -> Platform:
-    """Open (and by default bring up to date) the database, and publish the challenges that a first start finds; nothing
-    is asked of Redis yet. ``starting``: also see that every page of a SQLite file is whole, which takes up to
-    ``limits.INTEGRITY_SECONDS``.
+    """Open the database (and by default migrate it), and publish the challenges that a first start finds. Does not
+    contact Redis. ``starting``: also check every page of a SQLite file, which takes up to ``limits.INTEGRITY_SECONDS``.
 
-    Raises ChallengeInvalid where there is no catalogue, DatabaseDamaged, and SQLAlchemy's OperationalError without a
-    database.
+    Raises ChallengeInvalid without a catalogue, DatabaseDamaged, and SQLAlchemy's OperationalError without a database.
     """
     logs.configure(settings.log_level, settings.log_format)
     data_folder.prepare(settings.data_dir)

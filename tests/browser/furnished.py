@@ -50,7 +50,7 @@ from grader.service.accounts.accounts import User
 from grader.service.accounts.tokens import TokenKind, TokenRequest
 from grader.service.challenges import uploads
 from grader.service.competitions import finals
-from grader.service.courses import announcements, assignments, courses, feedback, joining, rosters
+from grader.service.courses import announcements, assignments, courses, extensions, feedback, joining, rosters
 from grader.service.courses.announcements import Kind, Place
 from grader.service.platform import Platform, open_platform
 from grader.service.review import comments, regrade, regrade_requests
@@ -224,7 +224,7 @@ def _teach(site: Site) -> None:
     take_part(platform, *(site.people[name] for name in ("ada", *TIMES_US)))
     asked_since(platform, LONG_AGO)
     extension = ExtensionBody(student="ada", due_at="2026-03-12 12:00", reason="A conference")
-    assignments.extend(platform, boss, "gpu", "week1", extension)
+    extensions.extend(platform, boss, "gpu", "week1", extension)
     _resemble(site)
     _comment(site)
     what = RegradeBody(submission=site.submissions["slower"], reason="A card was slow.")

@@ -57,7 +57,7 @@ def test_backup_and_restore(
     assert cli("admin", "restore", file).code == 0
     assert len(json.loads(cli("admin", "submissions", "--json").out)["submissions"]) == 6
     bad = cli("admin", "restore", str(tmp_path / "nothing"), "--replace")
-    assert (bad.code, "There is no file" in bad.err) == (2, True)
+    assert (bad.code, "does not exist" in bad.err) == (2, True)
 
 
 def test_looking_up_and_trying_again(cli: Cli, settings: Settings) -> None:

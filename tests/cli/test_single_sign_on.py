@@ -34,7 +34,7 @@ def test_doctor_says_which_provider_does_not_answer(monkeypatch: pytest.MonkeyPa
         assert (find().level, BACK in find().message) == (Level.OK, True)
         monkeypatch.setenv("GRADER_OIDC__UNI__ISSUER", f"{provider.issuer}/")
         assert find().level is Level.MISSING
-        assert f"calls itself '{provider.issuer}'" in find().message
+        assert f"issuer is '{provider.issuer}'" in find().message
     monkeypatch.setenv("GRADER_OIDC__UNI__ISSUER", provider.issuer)
     assert find().level is Level.MISSING
     assert "cannot be reached" in find().message

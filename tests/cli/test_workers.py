@@ -100,14 +100,14 @@ def test_a_machine_without_gpus_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatc
     for args in (("--gpu", "all"), ("--calibrate",)):
         ran = cli("worker", *args)
         assert ran.code == 4
-        assert "No NVIDIA GPU answers" in ran.err
+        assert "No NVIDIA GPU was found" in ran.err
 
 
 def test_all_names_the_one_that_holds_a_gpu(cli: Cli, gpus: Path) -> None:
     with hold(SECOND.uuid, gpus):
         ran = cli("worker", "--gpu", "all")
     assert ran.code == 2
-    assert f"GPU {SECOND.uuid} is served already: process {os.getpid()} holds it." in ran.err
+    assert f"GPU {SECOND.uuid} is already in use: process {os.getpid()} holds it." in ran.err
 
 
 def test_up_takes_every_gpu_that_is_free(gpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +120,7 @@ def test_up_takes_every_gpu_that_is_free(gpus: Path, monkeypatch: pytest.MonkeyP
     with hold(T4.uuid, gpus):
         found, remarks = workers.gpus_of_up(Settings(lock_dir=gpus))
     assert [gpu.uuid for gpu in found] == [H200.uuid, SECOND.uuid]
-    assert re.search(rf"{T4.uuid} is served already: process {os.getpid()}", remarks[0])
+    assert re.search(rf"{T4.uuid} is already in use: process {os.getpid()}", remarks[0])
     monkeypatch.setattr("grader.sandbox.gpu.find_gpus", list)
     assert of_up("") == []
 
@@ -134,7 +134,7 @@ def test_what_cuda_does_not_show_is_left_to_others(
     assert [it.uuid for it in workers.gpus_of_up(Settings(lock_dir=gpus))[0]] == [SECOND.uuid]
     ran = cli("worker", "--gpu", "0")
     assert ran.code == 2
-    assert "CUDA_VISIBLE_DEVICES leaves out others" in ran.err
+    assert "CUDA_VISIBLE_DEVICES hides others" in ran.err
 
 
 def test_calibration_is_printed(cli: Cli, gpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

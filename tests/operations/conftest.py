@@ -1,4 +1,4 @@
-"""A platform of real processes: gunicorn with its two, and a worker with its judge."""
+"""A platform of real processes: gunicorn with two, and a worker with its judge."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PASSWORD = "a password that no log may hold"
 
 @dataclass
 class Running:
-    """What was started; ``logs`` is a file for each process."""
+    """The started processes; ``logs`` has a file for each."""
 
     settings: Settings
     platform: Platform

@@ -1,4 +1,4 @@
-"""The guide and the alerts name what there is."""
+"""The guide and the alerts name things that exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def told(tmp_path: Path) -> str:
 
 
 def figures(told: str) -> set[str]:
-    """By the names of their families; a counter's has ``_total``."""
+    """By family name; a counter's has ``_total``."""
     kinds = dict(re.findall(r"^# TYPE (grader_\w+) (\w+)", told, re.MULTILINE))
     return set(kinds) | set(re.findall(r'"(grader_\w+)"', LOCAL))
 
@@ -38,7 +38,7 @@ def test_every_figure_is_in_the_guide_and_no_other(told: str) -> None:
     named = set(re.findall(r"`(grader_\w+)", GUIDE))
     there = figures(told)
     assert there - named - {"grader_redis_up"} - {"grader_queue_wakeups"} == set()
-    assert named - there - {"grader_queue_wakeups"} == set()  # told while Redis answers
+    assert named - there - {"grader_queue_wakeups"} == set()  # reported while Redis answers
 
 
 def test_alerts_ask_for_figures_that_there_are(told: str) -> None:
@@ -51,9 +51,9 @@ def test_alerts_point_to_sections_of_the_guide() -> None:
     pointed = set(re.findall(r"see '([^']+)'", ALERTS, re.IGNORECASE))
     assert pointed
     assert {
-        it
-        for it in pointed
-        if f"**{it}.**" not in GUIDE and f"**{it}**" not in GUIDE and f"**`{it}`.**" not in GUIDE
+        name
+        for name in pointed
+        if f"**{name}.**" not in GUIDE and f"**{name}**" not in GUIDE and f"**`{name}`.**" not in GUIDE
     } == set()
 
 
@@ -69,4 +69,4 @@ def test_every_command_of_the_guide_is_there() -> None:
                 assert word in command.commands, line
                 command = command.commands[word]
             elif word.startswith("--"):
-                assert any(word in it.opts for it in command.params), line
+                assert any(word in param.opts for param in command.params), line

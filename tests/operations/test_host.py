@@ -1,4 +1,4 @@
-"""Figures of a host without a web: one worker serves those of all; files of dead processes are forgotten."""
+"""Metrics of a host without a web: one worker serves them all, and files of dead processes are removed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.settings import Settings
 from tests.operations.requests import call
 from tests.web import builders
 
-# What a worker and its judge count, in a process of its own: where figures are kept is decided once in a process.
+# Counts of a worker and its judge, in a process of its own, because the folder of metrics is fixed once for a process.
 _COUNT = """
 import sys
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_files_of_the_dead_are_forgotten(tmp_path: Path, settings: Settings) -> 
     alive = folder / f"counter_{os.getpid()}.db"
     alive.write_bytes(b"")
     assert host.forget_dead(folder) == 2
-    assert [it.name for it in folder.iterdir()] == [alive.name]
+    assert [path.name for path in folder.iterdir()] == [alive.name]
 
 
 def test_one_worker_serves_for_all_of_a_host(settings: Settings) -> None:
@@ -86,7 +86,7 @@ def free_port() -> int:
 
 
 def test_who_cannot_count_goes_on(tmp_path: Path, settings: Settings) -> None:
-    """As on a full disk: nothing can be written where figures are kept."""
+    """As on a full disk: the folder of metrics cannot be written."""
     folder = metrics.folder_of(settings)
     folder.mkdir(parents=True)
     program = _COUNT.replace(

@@ -1,4 +1,4 @@
-"""One id from submit to verdict, and figures that several processes counted: seen on real ones."""
+"""One id from submit to verdict, and metrics counted by several real processes."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def ended(running: Running, submission: str) -> SubmissionRow | None:
 def samples(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:
     found: dict[str, list[tuple[dict[str, str], float]]] = {}
     for family in text_string_to_metric_families(text):
-        for it in family.samples:
-            found.setdefault(it.name, []).append((it.labels, it.value))
+        for sample in family.samples:
+            found.setdefault(sample.name, []).append((sample.labels, sample.value))
     return found
 
 
@@ -69,7 +69,7 @@ def test_one_id_tells_the_story_and_nothing_secret_is_told(running: Running) -> 
     assert {line["event"] for line in of_it} >= set(events) - {"request_served"}
     assert all("timestamp" in line and "level" in line for line in story)
     secrets = [MARK, PASSWORD, running.token, row.source[:60], *hidden_names(), *secret_keys(running)]
-    assert [it for it in secrets if it in running.told()] == []
+    assert [secret for secret in secrets if secret in running.told()] == []
     assert total(figures["grader_verdicts_total"], challenge="vector_add", verdict="accepted") == 1
     assert total(figures["grader_judge_phase_seconds_count"], phase="total", device="cpu") == 1
     assert total(figures["grader_box_start_seconds_count"], purpose="run") >= 1
@@ -78,7 +78,7 @@ def test_one_id_tells_the_story_and_nothing_secret_is_told(running: Running) -> 
 
 
 def counted(running: Running) -> dict[str, list[tuple[dict[str, str], float]]] | None:
-    """The worker counts just after it has written the verdict, and answers are kept for some seconds."""
+    """The worker counts just after it has stored the verdict, and answers are cached for some seconds."""
     found = samples(scrape(running).body)
     done = total(found.get("grader_verdicts_total", []), verdict="accepted") == 1
     return found if done and "grader_judge_phase_seconds_count" in found else None
@@ -108,7 +108,7 @@ def test_requests_of_both_processes_add_up(running: Running) -> None:
 
         def both() -> bool:
             nonlocal asked
-            processes.update(it.stem for it in folder_of(running.settings).glob("histogram_*.db"))
+            processes.update(path.stem for path in folder_of(running.settings).glob("histogram_*.db"))
             if len(processes) >= 2:
                 return True
             assert set(pool.map(ask, range(20))) == {200}

@@ -1,4 +1,4 @@
-"""A judge that judges nothing: what it does is set by the test."""
+"""A judge that judges nothing: the test decides what it does."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Act = Callable[[Job, Callable[[JudgingProgress], None], Callable[[], bool]], Out
 
 
 class FakeJudge:
-    """Runs the given acts, one for each submission, the last one again and again."""
+    """Runs the given acts, one for each submission, and repeats the last one."""
 
     device_model = "paper"
     torch_version = "0"
@@ -53,8 +53,8 @@ class FakeJudge:
         self.jobs: list[Job] = []
         self.closed = False
         self.probes = 0
-        self.trouble = ""  # what a probe finds
-        self.boxless = 0  # how many boxes in a row do not start
+        self.trouble = ""  # the result of a probe
+        self.boxless = 0  # this many boxes in a row do not start
         self.tries = 0
         self.on_try: Callable[[int], None] = lambda _: None  # gets the number of the try
 
@@ -88,8 +88,8 @@ LIBRARY = b"\x7fELF not really"
 
 
 class FakeCompiler:
-    """Compiles nothing: every source becomes ``LIBRARY``, but for what the given acts do, one for each. ``on_kernels``
-    is called before kernels do."""
+    """Compiles nothing: every source becomes ``LIBRARY``, except for the given acts, one for each. ``on_kernels`` is
+    called before kernels are."""
 
     def __init__(self, *acts: Callable[[Callable[[], None]], CompileResult]) -> None:
         self._acts = list(acts)
@@ -97,7 +97,7 @@ class FakeCompiler:
         self.kernels: list[KernelsRequest] = []
         self.on_kernels: Callable[[Callable[[], None]], None] = lambda _: None
         self.of_kernels = LIBRARY
-        self.boxless = 0  # how many boxes in a row do not start
+        self.boxless = 0  # this many boxes in a row do not start
         self.closed = False
 
     def compile(self, request: CompileRequest, interrupt: Callable[[], None]) -> CompileResult:
@@ -158,7 +158,7 @@ def raises(error: Exception) -> Act:
 
 
 def waits_for(gate: Path, state: State = State.TESTING, verdict: Verdict = Verdict.ACCEPTED) -> Act:
-    """Reaches ``state`` and stays there until the file exists, or it is cancelled."""
+    """Enters ``state`` and stays there until the file exists, or it is cancelled."""
     path = {
         State.COMPILING: [],
         State.TESTING: [State.TESTING],

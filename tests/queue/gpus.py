@@ -1,4 +1,4 @@
-"""GPUs to test with: made up, and an ``nvidia-smi`` that tells of them."""
+"""Made-up GPUs, and an ``nvidia-smi`` that lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The database or the boxes are away for a while: no verdict is lost by it, and no try."""
+"""The database or the boxes are away for a while: no verdict and no attempt is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Baselines are frozen for one challenge version, device model and torch, and measured anew for any other."""
+"""Baselines are fixed for one challenge version, device model and torch, and measured again for any other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOTH: Times = {"small": {"eager": 5.0, "compile": 4.0}}
 
 @pytest.fixture
 def serve(platform: Platform, student: User) -> Iterator[Callable[[FakeJudge], Job]]:
-    """Have one submission judged; the job that the judge was handed."""
+    """Have one submission judged; returns the judge's job."""
     heartbeat = Heartbeat(platform, "w")
     heartbeat.start()
 

@@ -52,7 +52,7 @@ def test_what_was_measured_last_is_kept(platform: Platform, settings: Settings) 
 
 def test_a_gpu_that_is_served_is_not_calibrated(settings: Settings) -> None:
     meter = Meter({})
-    with hold(H200.uuid, lock_folder(settings)), pytest.raises(Conflict, match="served already"):
+    with hold(H200.uuid, lock_folder(settings)), pytest.raises(Conflict, match="already in use"):
         calibrate(settings, H200, meter)
 
 

@@ -1,4 +1,4 @@
-"""Processes that compile beside processes that judge, over a real Redis."""
+"""Compiling and judging processes together, over a real Redis."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts processes; those that still run at the end are killed."""
+    """Starts processes; those still running at the end are killed."""
     started: list[subprocess.Popen[bytes]] = []
 
     def one(*arguments: str, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
@@ -167,11 +167,14 @@ def test_a_wiped_redis_loses_nothing(
     _know_the_gpu(platform)
     sent = [_send(platform, student, f"{SOURCE}// {number}\n") for number in range(3)]
     slow("compiler", "compile")
-    until(lambda: any(_see(platform, student, it).state is State.COMPILING for it in sent), "compiling")
+    until(
+        lambda: any(_see(platform, student, public_id).state is State.COMPILING for public_id in sent),
+        "compiling",
+    )
     platform.wakeups.connection.flushall()
     (tmp_path / "compiler-gate").touch()
-    for it in sent:
-        _until_state(platform, student, it, State.WAITING)
+    for submission in sent:
+        _until_state(platform, student, submission, State.WAITING)
 
 
 def test_alone_a_worker_of_a_gpu_compiles_and_judges(
@@ -180,7 +183,7 @@ def test_alone_a_worker_of_a_gpu_compiles_and_judges(
     sent = [_send(platform, student, f"{SOURCE}// {number}\n") for number in range(3)]
     judge, compiler = FakeJudge(), FakeCompiler()
     run_worker(settings, burst=True, judge=judge, boxes=NoBoxes(), gpu=H200, compiler=compiler)
-    assert {_see(platform, student, it).verdict for it in sent} == {Verdict.ACCEPTED}
+    assert {_see(platform, student, public_id).verdict for public_id in sent} == {Verdict.ACCEPTED}
     assert [request.arch for request in compiler.requests] == ["sm_90a"] * 3
     assert [job.artefact is not None for job in judge.jobs] == [True] * 3
     assert compiler.closed

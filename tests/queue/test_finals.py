@@ -43,7 +43,7 @@ from tests.service.world import body
 pytestmark = pytest.mark.both_databases
 
 HERE = socket.gethostname()
-# What each finalist's kernel takes, by its source; the last one varies with the repeat.
+# The time of each finalist's kernel, by its source; the last one varies with the repeat.
 TIMES = {"x = 100.0\n": 90.0, "x = 200.0\n": 300.0, "x = 300.0\n": 80.0}
 
 
@@ -76,7 +76,7 @@ def worker(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hear
 
 @pytest.fixture
 def finalists(platform: Platform, staff: User) -> list[User]:
-    """Three of four teams of a competition that is over."""
+    """Three of four teams of a competition that has ended."""
     make(
         platform,
         staff,
@@ -110,7 +110,7 @@ def test_a_final_from_finalists_to_results(
         assert session.query(FinalRunRow).count() == 9
         seed = session.query(CompetitionRow).one().hidden_seed
     course = Course()
-    # The student's submission comes after all of the final, however long it has waited.
+    # The student's submission comes after the whole final, however long it has waited.
     waiting = submit(platform, finalists[3], body(competition="")).id
     assert _executor(platform, worker, course()).serve_one()
     view = get_submission(platform, finalists[3], waiting)
@@ -120,32 +120,36 @@ def test_a_final_from_finalists_to_results(
     order = competition_draws.final_order(seed, entries, 3)
     assert [job.source for job in jobs] == [list(TIMES)[int(team) - 1] for _, (team, _) in order]
     assert [job.seed_key for job in jobs] == [
-        competition_draws.final_key(seed, "scale", it) for it, _ in order
+        competition_draws.final_key(seed, "scale", team) for team, _ in order
     ]
-    assert {(it.name, it.sizes["n"]) for job in jobs for it in job.workloads} == {("n=12", 12)}
+    assert {(workload.name, workload.sizes["n"]) for job in jobs for workload in job.workloads} == {
+        ("n=12", 12)
+    }
     done = finals.get_final(platform, staff, "cup")
     assert (done.done, done.judged) == (True, 9)
     assert done.rank_changes is not None
     assert (done.rank_changes.changed, done.rank_changes.swaps, done.rank_changes.pairs) == (0, 0, 6)
-    # Until staff publish them, the results are theirs.
+    # Until they are published, the results are for staff only.
     student = finalists[0]
     with pytest.raises(NotAllowed):
         finals.get_final(platform, student, "cup")
     with pytest.raises(NotFound):
         get_submission(platform, student, done.entries[0].runs[0].submission)
     finals.publish_results(platform, staff, "cup")
-    ranks = [(it.team, it.rank, it.score, it.provisional_rank) for it in board(platform, student, "cup").rows]
-    # 80 and 90 cannot be told apart on this board: who was first stands first.
+    ranks = [
+        (row.team, row.rank, row.score, row.provisional_rank) for row in board(platform, student, "cup").rows
+    ]
+    # 80 and 90 cannot be told apart on this board: the earlier one comes first.
     assert ranks == [
         ("user0", 1, 90.0, 1),
         ("user2", 1, 80.0, 3),
         ("user1", 3, 300.0, 2),
         ("user3", 4, 400.0, 4),
     ]
-    entries_outside = [it.submission for it in leaderboard(platform, "scale").entries]
+    entries_outside = [entry.submission for entry in leaderboard(platform, "scale").entries]
     assert entries_outside == [waiting], "a final changes no board of the challenge"
     assert finals.get_code(platform, student, "cup", "user2", "scale").source == "x = 300.0\n"
-    with pytest.raises(Conflict, match="results are out"):
+    with pytest.raises(Conflict, match="results are already published"):
         _start(platform, staff)
     _check_certificate(platform, student, seed)
 
@@ -160,9 +164,9 @@ def _check_certificate(platform: Platform, viewer: User, seed: str) -> None:
     assert (said["result"]["rank"], said["result"]["finalists"], said["final"]["seed"]) == (1, 3, seed)
     (challenge,) = said["challenges"]
     assert challenge["source_sha256"] == hashlib.sha256(b"x = 300.0\n").hexdigest()
-    assert [it["time_us"] for it in challenge["repeats"]] == [80.0] * 3
+    assert [repeat["time_us"] for repeat in challenge["repeats"]] == [80.0] * 3
     assert (platform.settings.data_dir / "secrets" / "signing_key").stat().st_mode & 0o777 == 0o600
-    with pytest.raises(NotFound, match="no finalist"):
+    with pytest.raises(NotFound, match="not a finalist"):
         certificates.get_certificate(platform, viewer, "cup", "user3")
 
 
@@ -176,7 +180,7 @@ def test_a_result_that_is_voided_after_the_results(
     source = kept["user0"]["certificate"]["challenges"][0]["submission"]
 
     def ranks() -> list[tuple[str, int | None]]:
-        return [(it.team, it.rank) for it in board(platform, finalists[0], "cup").rows]
+        return [(row.team, row.rank) for row in board(platform, finalists[0], "cup").rows]
 
     def changed(name: str) -> tuple[str, ...]:
         now = certificates.get_certificate(platform, None, "cup", name)
@@ -192,12 +196,12 @@ def test_a_result_that_is_voided_after_the_results(
         "scale: voided by the staff.",
     )
     assert changed("user2") == ()
-    with pytest.raises(NotFound, match="nothing for scale that counts"):
+    with pytest.raises(NotFound, match="no submission for scale that counts"):
         finals.get_code(platform, finalists[1], "cup", "user0", "scale")
     voids.restore(platform, staff, source)
     assert (ranks(), changed("user0")) == (before, ())
     log = audit.of_platform(platform, staff, audit.AuditFilter(subject="/competitions/cup/results")).entries
-    assert [(it.action, it.before, it.after, it.reason) for it in log[:2]] == [
+    assert [(entry.action, entry.before, entry.after, entry.reason) for entry in log[:2]] == [
         (
             "submissions.void",
             {"user0": None, "user1": 2, "user3": 3},
@@ -245,7 +249,7 @@ def test_a_worker_lost_in_the_middle(
         places = [run.place for run, _ in record.final_runs(session, 1)]
         finished = [row.finished_at for _, row in record.final_runs(session, 1)]
     assert places == list(range(6))
-    assert finished == sorted(it for it in finished if it is not None)
+    assert finished == sorted(moment for moment in finished if moment is not None)
 
 
 def test_our_failures_are_judged_again_when_it_is_started_again(
@@ -258,7 +262,7 @@ def test_our_failures_are_judged_again_when_it_is_started_again(
     assert executor.serve_one()
     view = finals.get_final(platform, staff, "cup")
     assert (view.done, view.failed, view.judged) == (False, 1, 2)
-    with pytest.raises(Conflict, match="1 judgements of its final are missing"):
+    with pytest.raises(Conflict, match="1 judgements of the final are missing"):
         finals.publish_results(platform, staff, "cup")
     assert _start(platform, staff, repeats=1).failed == 0
     assert executor.serve_one()
@@ -272,7 +276,7 @@ def test_a_repeat_that_is_wrong_leaves_no_time(
     course = Course()
     assert _executor(platform, worker, judged(Verdict.WRONG_ANSWER), course()).serve_one()
     view = finals.get_final(platform, staff, "cup")
-    assert [it.failed for it in view.entries if it.failed] == ["wrong_answer in repeat 1"]
+    assert [entry.failed for entry in view.entries if entry.failed] == ["wrong_answer in repeat 1"]
     rows = board(platform, staff, "cup").rows
     assert len(rows) == 4
 
@@ -289,10 +293,10 @@ def test_a_repeat_whose_time_is_unknown_takes_nothing_while_most_have_one(
     _start(platform, staff, repeats=repeats)
     assert _executor(platform, worker, untimed, Course()()).serve_one()
     view = finals.get_final(platform, staff, "cup")
-    assert [it.failed for it in view.entries if it.failed] == why
-    assert [len(it.runs) for it in view.entries] == [repeats] * 3
-    assert sum(it.time_us is None for it in view.entries) == len(why)
-    assert [it.untimed for it in view.entries if it.untimed] == [[1]]
+    assert [entry.failed for entry in view.entries if entry.failed] == why
+    assert [len(entry.runs) for entry in view.entries] == [repeats] * 3
+    assert sum(entry.time_us is None for entry in view.entries) == len(why)
+    assert [entry.untimed for entry in view.entries if entry.untimed] == [[1]]
     # Nobody moves up in the repeat in which somebody has no time.
     assert view.rank_changes is not None
     assert (view.rank_changes.changed, view.rank_changes.swaps) == (0, 0)
@@ -301,7 +305,7 @@ def test_a_repeat_whose_time_is_unknown_takes_nothing_while_most_have_one(
 def test_only_the_named_machine_judges_it(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
-    with pytest.raises(Conflict, match="No worker of GPU-unknown"):
+    with pytest.raises(Conflict, match="No live worker of GPU-unknown"):
         _start(platform, staff, machine="GPU-unknown")
     _start(platform, staff)
     with writing(platform.sessions) as session:
@@ -334,7 +338,9 @@ def test_what_is_judged_in_place_of_what_was_cancelled_is_as_void(
     _start(platform, staff, repeats=1)
     assert _executor(platform, worker, Course()()).serve_one()
     view = finals.get_final(platform, staff, "cup")
-    assert [(it.team, it.failed) for it in view.entries if it.failed] == [(entry.team, "voided by the staff")]
+    assert [(entry.team, entry.failed) for entry in view.entries if entry.failed] == [
+        (entry.team, "voided by the staff")
+    ]
     assert board(platform, staff, "cup", kind=BoardKind.FINAL).rows[-1].team == entry.team
 
 
@@ -345,7 +351,7 @@ def test_it_begins_when_all_that_counts_is_judged(
         row = session.query(SubmissionRow).first()
         assert row is not None
         row.state, row.verdict, row.finished_at = State.QUEUED, None, None
-    with pytest.raises(Conflict, match="1 submissions that were received before the end"):
+    with pytest.raises(Conflict, match="1 submissions received before the end"):
         _start(platform, staff)
     with pytest.raises(NotAllowed):
         finals.start_final(platform, finalists[0], "cup", FinalBody(machine=HERE))

@@ -1,4 +1,4 @@
-"""A worker of a GPU, with a made-up GPU: what it serves, and what becomes of a GPU that is bad."""
+"""A worker with a made-up GPU: what it serves, and what happens when the GPU is bad."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_gpu_that_stays_bad_ends_its_worker_and_costs_no_try(
     assert H200.uuid in caught.value.hint
     # The first failure was counted, the second had the GPU probed: the worker took no third.
     assert (len(judge.jobs), judge.probes, judge.closed) == (2, 2, True)
-    rows = [_row(platform, it) for it in sent]
+    rows = [_row(platform, public_id) for public_id in sent]
     assert {row.state for row in rows} == {State.QUEUED}
     assert sum(row.failures for row in rows) == 1
     assert platform.wakeups.waiting("compile") >= 1
@@ -121,7 +121,7 @@ def test_a_gpu_that_stays_bad_ends_its_worker_and_costs_no_try(
     repaired = FakeJudge(judged())
     _run(settings, repaired)
     assert health(platform).alerts == []
-    assert {get_submission(platform, student, it).verdict for it in sent} == {Verdict.ACCEPTED}
+    assert {get_submission(platform, student, public_id).verdict for public_id in sent} == {Verdict.ACCEPTED}
 
 
 def test_a_judge_that_fails_on_a_good_gpu_goes_on(
@@ -133,7 +133,7 @@ def test_a_judge_that_fails_on_a_good_gpu_goes_on(
     _run(settings.model_copy(update={"attempts": 9}), judge)
     assert judge.probes == 3  # at the start, and after the second and the third failure in a row
     assert health(platform).alerts == []
-    assert {get_submission(platform, student, it).verdict for it in sent} == {Verdict.ACCEPTED}
+    assert {get_submission(platform, student, public_id).verdict for public_id in sent} == {Verdict.ACCEPTED}
 
 
 def test_single_failures_have_no_gpu_probed(platform: Platform, student: User, settings: Settings) -> None:

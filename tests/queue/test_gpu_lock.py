@@ -87,7 +87,7 @@ def test_a_child_does_not_keep_the_lock(tmp_path: Path) -> None:
 
 def test_a_link_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / f"{H200.uuid}.lock").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(Conflict, match="cannot be opened"), hold(H200.uuid, tmp_path):
+    with pytest.raises(Conflict, match="cannot be locked"), hold(H200.uuid, tmp_path):
         pass
     assert not (tmp_path / "elsewhere").exists()
 

@@ -1,4 +1,4 @@
-"""Somebody else can write to the Redis of a platform: workers run none of it, and serve on."""
+"""Somebody else can write to the platform's Redis: workers run nothing of it and keep serving."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from redis import Redis
 from rq import Callback, Queue
 from rq.job import Job
-from rq.serializers import JSONSerializer
+from rq.serializers import DefaultSerializer, JSONSerializer
 from structlog.testing import capture_logs
 
 from grader.queue.sweeper import Swept, sweep
@@ -25,7 +25,7 @@ from grader.service.platform import Platform
 from grader.service.submissions.submissions import get_submission
 from grader.service.submissions.submit import submit
 from grader.settings import Settings
-from grader.wakeups import run_queue
+from grader.wakeups import redeem, run_queue
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.service.world import body
 
@@ -34,9 +34,9 @@ OURS = "grader.queue.worker.serve"
 ran: list[str] = []
 
 
-def run(*told: Any) -> None:
-    """What every hostile job names."""
-    ran.append(str(told))
+def run(*args: Any) -> None:
+    """Every hostile job names this."""
+    ran.append(str(args))
 
 
 class _Bomb:
@@ -48,7 +48,7 @@ Plant = Callable[[Redis], Any]
 
 
 def _record(**fields: str | bytes | int) -> Plant:
-    """A job's record as it lies in Redis, one in the queue."""
+    """A queued job with these fields in its record."""
 
     def plant(client: Redis) -> None:
         name = f"job-{os.urandom(4).hex()}"
@@ -76,7 +76,8 @@ def _packed(content: Any) -> bytes:
 
 
 HERE = f"{__name__}.run"
-# None of them is a wake-up.
+WAKEUP = _packed([OURS, None, [QUEUE], {}])
+# None of these is a wake-up.
 REFUSED: dict[str, Plant] = {
     "another function": lambda client: _json(client).enqueue(HERE, "called"),
     "the one that was found": lambda client: _json(client).enqueue("os.system", f"touch {_canary(client)}"),
@@ -86,7 +87,11 @@ REFUSED: dict[str, Plant] = {
     "pickled, as by an old release": lambda client: Queue(QUEUE, connection=client).enqueue(OURS, QUEUE),
     "pickled": _record(data=zlib.compress(pickle.dumps(_Bomb())), origin=QUEUE),
     "pickled, not packed": _record(data=pickle.dumps(_Bomb()), origin=QUEUE),
+    "pickled by RQ": lambda client: Queue(QUEUE, connection=client).enqueue(run, _Bomb()),
     "a pickled result": _record(data=_packed([HERE, None, [], {}]), result=pickle.dumps(_Bomb())),
+    "a status that RQ does not know": _record(data=WAKEUP, status="nothing"),
+    "a timeout that is not a number": _record(data=WAKEUP, timeout="long"),
+    "bytes where RQ has text": _record(data=WAKEUP, origin=b"\xff", created_at=b"\xff"),
     "of another queue": _record(data=_packed([OURS, None, ["compile"], {}])),
     "arguments by name": _record(data=_packed([OURS, None, [QUEUE], {"queue": QUEUE}])),
     "a method of something": _record(data=_packed([OURS, {"py/object": "os.system"}, [QUEUE], {}])),
@@ -95,26 +100,30 @@ REFUSED: dict[str, Plant] = {
     "deep JSON": _record(data=b"[" * 4000),
     "long": _record(data=b" " * 100_000),
     "packed small": _record(data=zlib.compress(b" " * 50_000_000)),
+    "packed within the limit": _record(data=zlib.compress(b" " * 3_000_000)),
+    "another field that is packed small": _record(data=WAKEUP, exc_info=zlib.compress(b" " * 50_000_000)),
+    "another field that is long": _record(data=WAKEUP, description=b"x" * 100_000),
+    "many fields": _record(data=WAKEUP, **{f"field{number}": "" for number in range(2000)}),
     "no record": _id(b"nobody"),
     "no hash": _no_hash,
     "an id that is no text": _id(b"\xff\x00"),
     "an id that is a path": _id(b"../../x"),
     "a long id": _id(b"x" * 100_000),
 }
-# These are wake-ups, and bring more than a wake-up has.
+# These are wake-ups with more fields than ours.
 TAKEN: dict[str, Plant] = {
     "callbacks": lambda client: _json(client).enqueue(
         OURS, QUEUE, on_success=Callback(HERE), on_failure=Callback(HERE), on_stopped=Callback(HERE)
     ),
     "odd fields": _record(
-        data=_packed([OURS, None, [QUEUE], {}]),
-        status="nothing",
-        timeout="long",
+        data=WAKEUP,
         webhooks='[{"url": "http://127.0.0.1:9/", "job_status": "finished"}]',
         meta=pickle.dumps(_Bomb()),
+        result=pickle.dumps(_Bomb()),
         repeats_left=10**9,
         success_callback_name=HERE,
     ),
+    "not packed": _record(data=json.dumps([OURS, None, [QUEUE], {}])),
 }
 
 
@@ -131,10 +140,17 @@ def client(redis_url: str, tmp_path: Path) -> Redis:
 
 
 def test_nothing_that_lies_in_redis_is_run(
-    platform: Platform, student: User, settings: Settings, client: Redis, tmp_path: Path
+    platform: Platform,
+    student: User,
+    settings: Settings,
+    client: Redis,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for plant in [*REFUSED.values(), *TAKEN.values()]:
         plant(client)
+    # RQ's pickle serializer, which it takes whenever it is given no other.
+    monkeypatch.setattr(DefaultSerializer, "loads", lambda *_: run("loaded by pickle"))
     sent = submit(platform, student, body()).id
     with capture_logs() as said:
         run_worker(settings, "w", burst=True, judge=FakeJudge(), boxes=NoBoxes())
@@ -144,11 +160,27 @@ def test_nothing_that_lies_in_redis_is_run(
     refused = [line for line in said if line["event"] == "wakeup_refused"]
     assert len(refused) == len(REFUSED)
     assert {line["log_level"] for line in refused} == {"warning"}
-    assert client.keys("rq:job:*") == [], "nothing of it is left"
+    assert client.keys("rq:job:*") == [], "all records are removed"
+
+
+def test_the_bomb_would_go_off(client: Redis) -> None:
+    """Protects the test above against payloads that do nothing when they are unpickled."""
+    Queue(QUEUE, connection=client).enqueue(OURS, _Bomb(), job_id="bomb")
+    _ = Job.fetch("bomb", connection=client).args
+    assert ran == ["('unpickled',)"]
+
+
+def test_a_record_replaced_after_it_was_measured_is_not_unpacked(
+    client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "memory_usage", lambda *_, **__: 100)
+    monkeypatch.setattr(Job, "restore", lambda *_: pytest.fail("it was unpacked"))
+    client.hset(Job.key_for("large"), "data", zlib.compress(b" " * 50_000_000))
+    assert not redeem(client, QUEUE, b"large")
 
 
 def test_a_failed_job_of_somebody_elses_calls_nobody_back(settings: Settings, client: Redis) -> None:
-    """RQ's workers tidy its registries up, and call what a job named that they find dead there."""
+    """RQ's own workers clean up its registries, and call the callbacks of jobs that they find dead."""
     Queue(QUEUE, connection=client).enqueue(OURS, QUEUE, job_id="dead", on_failure=Callback(HERE))
     client.delete(f"rq:queue:{QUEUE}")
     client.hset(Job.key_for("dead"), "status", "started")

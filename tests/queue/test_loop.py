@@ -1,4 +1,4 @@
-"""Signals at the moments that matter, in this very process, over a real Redis."""
+"""Signals at critical moments, in this very process, over a real Redis."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from grader.wakeups import COMPILE, KERNELS, take
 from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes
 from tests.service.world import body
 
-# An idle worker looks every second whether it shall stop; the rest is for a busy machine.
+# An idle worker checks every second whether to stop; the rest is for a busy machine.
 _AT_ONCE_S = 4.0
 
 
@@ -41,7 +41,7 @@ class _Hung(BaseException):
 
 @pytest.fixture(autouse=True)
 def alarm() -> Iterator[None]:
-    """A main thread that hangs cannot fail a test: this wakes it."""
+    """A hanging main thread cannot fail a test: this wakes it."""
 
     def wake(*_: object) -> None:
         raise _Hung
@@ -55,12 +55,12 @@ def alarm() -> Iterator[None]:
 
 @pytest.fixture
 def no_sweeper(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wake-ups that are missing stay missing."""
+    """Missing wake-ups stay missing."""
     monkeypatch.setattr("grader.queue.worker._start_sweeping", lambda *_, **__: None)
 
 
 def _signal_once(number: signal.Signals = signal.SIGTERM) -> Callable[[], float]:
-    """What sends it to this process, the first time; its handler has run when that returns the time of it."""
+    """Sends the signal to this process once; returns the time of that, after its handler has run."""
     sent: list[float] = []
 
     def send() -> float:
@@ -75,9 +75,8 @@ def _signal_once(number: signal.Signals = signal.SIGTERM) -> Callable[[], float]
 def test_a_signal_in_a_finalizer_of_the_client_is_not_lost(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
 ) -> None:
-    """The client's pipelines have finalizers that pass over any exception: one from the signal's handler would be lost
-    there.
-    """
+    """The client's pipelines have finalizers that swallow any exception, so one from the signal's handler would be
+    lost."""
     send, served = _signal_once(), threading.Event()
 
     def serve() -> None:
@@ -150,11 +149,11 @@ def test_without_redis_a_signal_still_ends_it_soon(settings: Settings) -> None:
 
 
 def test_a_signal_while_its_thread_has_the_lock_of_an_event() -> None:
-    """Which is so for a moment whenever it begins to wait, and when one signal follows another at once."""
+    """This happens for a moment at the start of every wait, and when one signal follows another at once."""
     stopper = Stopper()
     with ExitStack() as stack:
         stopper.install(stack)
-        event: Any = stopper.event  # its lock is a matter of the class, and of this test
+        event: Any = stopper.event  # only this test knows of the class's lock
         with event._cond:
             os.kill(os.getpid(), signal.SIGTERM)
     assert stopper.event.is_set()
@@ -175,7 +174,7 @@ def test_waiting_to_be_asked() -> None:
 def test_a_failure_while_the_worker_ends_is_not_counted(
     platform: Platform, student: User, settings: Settings
 ) -> None:
-    """Who ends a service ends all its processes: the judge may be gone before its worker has heard of it."""
+    """Stopping a service stops all its processes: the judge may be gone before its worker learns of it."""
 
     def dies(*_: Any) -> Any:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -194,7 +193,7 @@ def test_a_failure_while_the_worker_ends_is_not_counted(
 def test_a_device_leaves_to_compilers_what_they_take_at_once(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings, compilers: int
 ) -> None:
-    """Protects who submits to a device against waiting until its idle worker has compiled somebody else's source."""
+    """Protects submissions to a device against waiting until its idle worker has compiled somebody else's source."""
     for number in range(compilers):
         with writing(platform.sessions) as session:
             workers.register(session, f"c{number}", "", [], utcnow() + timedelta(minutes=5), compiles=True)
@@ -215,7 +214,7 @@ def test_a_device_leaves_to_compilers_what_they_take_at_once(
 def test_a_compile_worker_that_rests_leaves_kernels_to_others(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
 ) -> None:
-    """Protects what another host could compile against one whose boxes lack torch."""
+    """Protects kernels that another host could compile against a host whose boxes lack torch."""
     monkeypatch.setattr(CompileExecutor, "rests", True)
     send = _signal_once()
     asked: list[list[str]] = []

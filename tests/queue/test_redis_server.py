@@ -1,4 +1,4 @@
-"""A Redis server by its URL: password, database number, TLS; and a URL's password is shown nowhere."""
+"""A Redis server by its URL: password, database number, TLS; the URL's password is shown nowhere."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.records.postgres import certificate, free_port
 from tests.service.world import body, make_settings, until
 
-PASSWORD = "hunter2/:@"  # a made-up one, with every letter that an address must not show as it is
+PASSWORD = "hunter2/:@"  # made up, with every character that a URL must encode
 QUOTED = "hunter2%2F%3A%40"
 
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """Where a server with a password listens."""
+    """The port of a server with a password."""
     port = free_port()
     options = ["--bind", "127.0.0.1", "--port", str(port), "--requirepass", PASSWORD, "--save", ""]
     server = subprocess.Popen([server_program(), *options], stdout=subprocess.DEVNULL)
@@ -59,7 +59,7 @@ def _listens(port: int) -> bool:
 
 
 class TlsProxy:
-    """Ends TLS in front of a port, as a server built with TLS would (the one here is not)."""
+    """Adds TLS in front of a port, like a server built with TLS (the one here is not)."""
 
     def __init__(self, behind: int, folder: Path) -> None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -84,7 +84,7 @@ class TlsProxy:
             threading.Thread(target=self._serve, args=(taken,), daemon=True).start()
 
     def _serve(self, taken: ssl.SSLSocket) -> None:
-        # One side at a time: a request, then its answer, for what asks here waits for each.
+        # One direction at a time: these clients wait for each answer.
         with suppress(OSError), taken, socket.create_connection(("127.0.0.1", self._behind)) as server:
             taken.do_handshake()
             while asked := taken.recv(65536):

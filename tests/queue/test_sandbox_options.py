@@ -1,4 +1,4 @@
-"""How boxes are made is a setting of the worker, wherever the setting comes from."""
+"""The kind of boxes is a setting of the worker, wherever the setting comes from."""
 
 from __future__ import annotations
 

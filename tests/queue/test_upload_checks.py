@@ -45,5 +45,5 @@ def test_on_a_worker_with_nvcc_cuda_sources_are_run_on_the_emulated_gpu(
     found = uploads.get_upload(platform, staff, "only_cuda", 1)
     assert found.findings is not None, found.upload.error
     assert found.findings.device == "emulated"
-    (solution,) = [it for it in found.findings.tried if it.name == "solution.cu"]
+    (solution,) = [attempt for attempt in found.findings.tried if attempt.name == "solution.cu"]
     assert solution.ending is CandidateOutcome.ACCEPTED, solution.detail

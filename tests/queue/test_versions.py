@@ -1,4 +1,4 @@
-"""What a worker judges by is what was served under that version, or it judges nothing."""
+"""A worker judges by what was served under that version, or not at all."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_judging_again_through_a_worker(platform: Platform, student: User, staff
 def test_a_worker_with_another_version_does_not_judge_again(
     platform: Platform, student: User, staff: User, serve: Serve
 ) -> None:
-    """Its result would be a second one of the same submission on the board of that version."""
+    """It would give the same submission a second result on that version's board."""
     submit(platform, student, body())
     serve(FakeJudge(under(1)))
     raise_version(platform)
@@ -192,7 +192,7 @@ def test_a_worker_with_another_version_does_not_judge_again(
     with platform.sessions() as session:
         (again,) = session.query(SubmissionRow).where(SubmissionRow.rejudge_of.is_not(None))
     assert (again.state, again.version) == (State.QUEUED, 2)
-    assert "Version 2 was to be judged, and scale has version 1 here." in again.error
+    assert "Version 2 of scale was to be judged, but this host has version 1." in again.error
 
 
 def test_a_student_is_judged_by_the_version_that_is_there(

@@ -1,4 +1,4 @@
-"""When a sweeper may say that a lease has run out."""
+"""When a sweeper may expire leases."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Time:
 
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
-    """A watch that was started long ago and saw nothing unusual."""
+    """A watch that started long ago and saw nothing unusual."""
     time = Time(ExpiryGuard)
     monkeypatch.setattr(sweeper, "time", time)
     time.watch = ExpiryGuard(Settings(lease_s=20.0, heartbeat_s=4.0, sweep_s=4.0))

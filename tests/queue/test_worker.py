@@ -32,7 +32,7 @@ StartWorker = Callable[[str], "subprocess.Popen[bytes]"]
 
 @pytest.fixture
 def start_worker(tmp_path: Path, redis_url: str) -> Iterator[StartWorker]:
-    """Starts real worker processes; those that still run at the end are killed."""
+    """Starts real worker processes; those still running at the end are killed."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start(name: str, url: str = redis_url) -> subprocess.Popen[bytes]:
@@ -63,8 +63,8 @@ def test_a_burst_serves_all_that_waits(platform: Platform, student: User, settin
     sent = [submit(platform, student, body()).id for _ in range(3)]
     judge = FakeJudge(judged(Verdict.WRONG_ANSWER), judged())
     run_worker(settings, "w", burst=True, judge=judge, boxes=NoBoxes())
-    seen = [_see(platform, student, it) for it in sent]
-    assert [it.verdict for it in seen] == [Verdict.WRONG_ANSWER, Verdict.ACCEPTED, Verdict.ACCEPTED]
+    seen = [_see(platform, student, public_id) for public_id in sent]
+    assert [view.verdict for view in seen] == [Verdict.WRONG_ANSWER, Verdict.ACCEPTED, Verdict.ACCEPTED]
     assert judge.closed
     assert not health(platform).parts["workers"].ok
 
@@ -95,7 +95,7 @@ def test_killed_while_testing_it_still_ends_with_its_true_verdict_once(
     with platform.sessions() as session:
         assert session.query(ReportRow).count() == 1
         until(
-            lambda: [it.name for it in workers.alive(session, utcnow(), 60)] == ["second"],
+            lambda: [worker.name for worker in workers.alive(session, utcnow(), 60)] == ["second"],
             "the dead worker is marked",
         )
 
@@ -136,12 +136,17 @@ def test_a_wiped_redis_loses_nothing(
 ) -> None:
     sent = [submit(platform, student, body()).id for _ in range(3)]
     start_worker("w")
-    until(lambda: any(_see(platform, student, it).state is State.TESTING for it in sent), "testing")
+    until(
+        lambda: any(_see(platform, student, public_id).state is State.TESTING for public_id in sent),
+        "testing",
+    )
     client = Redis.from_url(redis_url)
     client.flushall()
     client.close()
     (tmp_path / "gate").touch()
-    until(lambda: all(_see(platform, student, it).state is State.DONE for it in sent), "all done")
+    until(
+        lambda: all(_see(platform, student, public_id).state is State.DONE for public_id in sent), "all done"
+    )
 
 
 def test_a_worker_outlives_redis(tmp_path: Path) -> None:

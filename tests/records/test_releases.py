@@ -95,7 +95,7 @@ def test_what_waited_is_judged_by_what_is_served_now(upgraded: Platform) -> None
 
 def test_it_is_not_ready_before_and_ready_after(tmp_path: Path, old: Engine, empty_url: str) -> None:
     platform = open_platform(builders.make_settings(tmp_path, database_url=empty_url), migrate=False)
-    assert ready(platform).detail == "the database is yet to be upgraded"
+    assert ready(platform).detail == "the database is not upgraded yet"
     assert [step.revision for step in missing_of(old)][-1] == head()
     upgrade(old)
     assert ready(platform).ok
@@ -120,5 +120,5 @@ def test_web_and_worker_refuse_tables_of_a_later_grader(tmp_path: Path, newer: s
     with pytest.raises(SchemaTooNew, match="revision 9999"):
         run_worker(settings, judge=FakeJudge(), boxes=NoBoxes(), burst=True)
     platform = open_platform(settings, migrate=False)
-    assert ready(platform).detail == "the database belongs to a later grader"
+    assert ready(platform).detail == "the database belongs to a later release"
     platform.close()

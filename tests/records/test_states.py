@@ -52,6 +52,7 @@ def test_nothing_but_the_state_machine_writes_a_state() -> None:
         "grader/records/states.py",
         "grader/service/accounts/device_codes.py",
         "grader/service/competitions/finals.py",
+        "grader/service/lti/delivery.py",
         "grader/service/lti/passback.py",
         "grader/service/review/regrade_requests.py",
     }

@@ -1,4 +1,4 @@
-"""Does for uploads what a worker does, without a box: what they hold runs here, which a test may."""
+"""Does for uploads what a worker does, without a box: their Python runs here, which a test may."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.service.platform import Platform
 
 
 def examine(platform: Platform) -> None:
-    """Every upload that waits: examined, and proven."""
+    """Examine and prove every waiting upload."""
     while True:
         with writing(platform.sessions) as session:
             held = records.claim(session, "worker", clock(session), 60.0)

@@ -1,4 +1,4 @@
-"""Fixtures of the service and the queue; both ``conftest.py`` import them."""
+"""Fixtures for the service and the queue; both ``conftest.py`` import them."""
 
 from __future__ import annotations
 

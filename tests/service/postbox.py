@@ -25,9 +25,9 @@ USER, PASSWORD = "grader", "a mail password"
 
 @dataclass
 class Postbox:
-    """What came in, and over which transport. ``most``: it answers no mail after so many, while ``asked`` counts
-    all. ``kill``: called once a mail is taken, before its sender can read so; ``silent``: it takes mails and hangs up
-    in place of saying so. ``farewell``: its answer to QUIT."""
+    """Received mails, and their transport. ``most``: it answers no more mails than this, while ``asked`` counts all.
+    ``kill``: called once a mail is taken, before its sender can read so; ``silent``: it takes mails and hangs up
+    instead of saying so."""
 
     port: int = 0
     mails: list[EmailMessage] = field(default_factory=list)
@@ -102,7 +102,7 @@ class _Server(Controller):
         return _Connection(self.handler, **self.SMTP_kwargs)
 
     def _trigger_server(self) -> None:
-        # It was told port 0; what it listens on is known only now.
+        # It was given port 0; only now is its real port known.
         assert self.server
         self.port = self.server.sockets[0].getsockname()[1]
         super()._trigger_server()
@@ -143,5 +143,5 @@ def _check(_: Any, __: Any, ___: Any, mechanism: str, given: Any) -> AuthResult:
         USER.encode(),
         PASSWORD.encode(),
     )
-    # Not handled: the server itself answers that it is wrong, where a client would wait for an answer that never comes.
+    # Not handled: the server answers that it is wrong, where a client would wait for ever.
     return AuthResult(success=right, handled=right)

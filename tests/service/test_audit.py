@@ -1,4 +1,4 @@
-"""Whatever staff may change by the table of permissions is written into the log."""
+"""Everything that staff may change by the table of permissions is logged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.service.platform import Platform
 from grader.service.submissions.cancel import cancel
 from tests.web import builders
 
-# What changes nothing that is somebody else's: it is read, or one's own.
+# They change nothing of somebody else's: they read, or concern one's own.
 UNLOGGED = {
     Action.COURSE_LISTED,
     Action.COURSE_READ,
@@ -46,16 +46,18 @@ _SERVICES = sorted(Path(grader.service.__path__[0]).rglob("*.py"))
 
 
 def noted() -> set[str]:
-    """The actions that some use case hands to ``note``, directly or through a helper that it hands them to."""
+    """The actions that some use case passes to ``note``, directly or through a helper."""
     found = set()
     for path in _SERVICES:
         tree = ast.parse(path.read_text())
-        if not any(_is_note(it) for it in ast.walk(tree)):
+        if not any(_is_note(node) for node in ast.walk(tree)):
             continue
-        for call in (it for it in ast.walk(tree) if isinstance(it, ast.Call)):
-            given = [*call.args, *(it.value for it in call.keywords)]
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
             found |= {
-                it.attr for it in given if isinstance(it, ast.Attribute) and _name(it.value) == "Action"
+                node.attr
+                for node in given
+                if isinstance(node, ast.Attribute) and _name(node.value) == "Action"
             }
     return found
 
@@ -69,11 +71,11 @@ def _name(node: ast.AST) -> str:
 
 
 def test_each_action_that_changes_something_is_noted_somewhere() -> None:
-    others = "".join(it.read_text() for it in _SERVICES if it.name != "permissions.py")
-    used = {it.name for it in TABLE if f"Action.{it.name}" in others}
+    others = "".join(path.read_text() for path in _SERVICES if path.name != "permissions.py")
+    used = {action.name for action in TABLE if f"Action.{action.name}" in others}
     assert len(used) > len(TABLE) / 2, "the files of use cases are not where this looks"
-    assert used - {it.name for it in UNLOGGED} - noted() == set()
-    assert {it.name for it in UNLOGGED} <= {it.name for it in TABLE}
+    assert used - {action.name for action in UNLOGGED} - noted() == set()
+    assert {action.name for action in UNLOGGED} <= {action.name for action in TABLE}
 
 
 def test_what_staff_do_to_queues_and_workers(platform: Platform, staff: User, student: User) -> None:
@@ -86,9 +88,11 @@ def test_what_staff_do_to_queues_and_workers(platform: Platform, staff: User, st
     queues.drain_worker(platform, staff, "w1")
     queues.resume_worker(platform, staff, "w1")
     seen = operations.overview(platform, staff)
-    assert [(it.submission, it.error) for it in seen.failures] == [(failed, "the engine is away")]
-    assert [it.worker.name for it in seen.workers] == ["w1"]
-    assert sum(it.failed for it in seen.hours) == 1
+    assert [(failure.submission, failure.error) for failure in seen.failures] == [
+        (failed, "the engine is away")
+    ]
+    assert [worker.worker.name for worker in seen.workers] == ["w1"]
+    assert sum(hour.failed for hour in seen.hours) == 1
     operations.retry(platform, staff, [failed])
     assert operations.overview(platform, staff).failures == []
     waiting = builders.hand_in(platform, student, challenge="scale").id
@@ -96,7 +100,7 @@ def test_what_staff_do_to_queues_and_workers(platform: Platform, staff: User, st
         cancel(platform, staff, waiting)
     cancel(platform, student, builders.hand_in(platform, student, challenge="scale").id)
     entries = audit.of_platform(platform, staff, AuditFilter()).entries
-    assert [(it.action, it.subject) for it in reversed(entries)] == [
+    assert [(entry.action, entry.subject) for entry in reversed(entries)] == [
         ("queue.pause", "/queues/cpu"),
         ("queue.resume", "/queues/cpu"),
         ("worker.drain", "/workers/w1"),

@@ -1,4 +1,4 @@
-"""Devices count as served while a worker serves them, and where the settings name them."""
+"""Devices count as served while a worker serves them, and if the settings name them."""
 
 from __future__ import annotations
 

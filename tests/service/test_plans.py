@@ -156,7 +156,7 @@ def test_reads_no_more_than_it_shows(platform: Platform, name: str) -> None:
 def _is_narrow(how: re.Match[str]) -> bool:
     by = how["by"] or ""
     ranked = how["index"] == "ix_submissions_board" and by.startswith(_BOARD)
-    return how["how"] == "SEARCH" and (ranked or any(it in by for it in (*_FEW, "state=few")))
+    return how["how"] == "SEARCH" and (ranked or any(text in by for text in (*_FEW, "state=few")))
 
 
 def test_ranking_touches_no_row_but_those_it_shows(platform: Platform) -> None:

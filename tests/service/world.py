@@ -1,4 +1,4 @@
-"""A small platform to test with: a catalogue of its own, a database of its own, a Redis shared by the session."""
+"""A small platform for tests: its own catalogue and database, and the session's Redis."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _challenge(root: Path, slug: str, **values: Any) -> None:
 
 
 def make_settings(folder: Path, redis_url: str, **values: Any) -> Settings:
-    """Settings with short times, so that nothing takes long."""
+    """Settings with short times, so nothing takes long."""
     catalogue = folder / "catalogue"
     if not catalogue.exists():
         make_catalogue(catalogue)
@@ -99,7 +99,7 @@ def make_settings(folder: Path, redis_url: str, **values: Any) -> Settings:
         "heartbeat_s": 0.2,
         "sweep_s": 0.2,
         "attempts": 3,
-        # Who may read them is asked where that is the subject (test_readers).
+        # Only test_readers asks who may read them.
         "board_readers": "everybody",
     }
     return Settings(**(given | values))
@@ -119,7 +119,7 @@ def remove(folder: Path) -> None:
 
 
 def until(look: Callable[[], T | None], what: str, seconds: float = 30.0) -> T:
-    """Ask again until ``look`` gives something; fails with ``what`` at the deadline."""
+    """Repeat ``look`` until it returns something; fails with ``what`` at the deadline."""
     deadline = time.monotonic() + seconds
     while True:
         began = time.monotonic()

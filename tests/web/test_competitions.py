@@ -231,7 +231,7 @@ def test_a_form_that_says_nothing_usable_keeps_what_was_typed(staff: FlaskClient
         ({"challenges": "vector_add 1: n=many"}, "is no size"),
         ({"challenges": "no_such"}, "no_such"),
         ({"team_size": "0"}, "team_size"),
-        ({"slug": "new"}, "address of its own"),
+        ({"slug": "new"}, "is reserved"),
     ):
         answer = staff.post(PAGE, data={**_form(**wrong), "csrf_token": csrf(staff, "/account")})
         assert answer.status_code in (400, 404), wrong

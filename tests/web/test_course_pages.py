@@ -174,7 +174,7 @@ def test_an_assignment_from_draft_to_extension(
         "/courses/gpu/assignments/week1",
         data={**form, "revision": "99", "csrf_token": csrf(owner, "/courses")},
     )
-    assert (refused.status_code, "Somebody else changed this" in refused.text) == (409, True)
+    assert (refused.status_code, "Somebody else has just changed this" in refused.text) == (409, True)
 
 
 def test_grades_are_explained_and_set(
@@ -236,7 +236,10 @@ def test_an_announcement_is_changed_and_a_draft_removed_on_the_pages(
     assert "· edited " in page
     data = {"title": "Room 4", "text": "Typed", "seen": "", "csrf_token": csrf(owner, "/courses")}
     refused = owner.post(f"/courses/gpu/announcements/{number}", data=data)
-    assert (refused.status_code, "Somebody else changed this announcement" in refused.text) == (409, True)
+    assert (refused.status_code, "Somebody else has just changed this announcement" in refused.text) == (
+        409,
+        True,
+    )
     data = {"title": "", "text": "Typed", "csrf_token": csrf(owner, "/courses")}
     refused = owner.post(f"/courses/gpu/announcements/{number}", data=data)
     assert (refused.status_code, refused.text.count("Typed</textarea>")) == (400, 1), (
@@ -264,7 +267,7 @@ def test_who_grades_by_the_rubric_takes_nothing_back_that_others_gave_meanwhile(
     typed = {**form, "points": ["2", ""], "reason": ["Better", ""], "csrf_token": token}
     refused = owner.post("/courses/gpu/grades/ada/scores", data=typed)
     assert refused.status_code == 409
-    assert "Somebody else graded" in refused.text
+    assert "Somebody else has just graded" in refused.text
 
 
 def test_a_comment_on_lines_is_answered_on_the_page(

@@ -27,8 +27,8 @@ from grader.schemas.feedback import Shown
 from grader.schemas.gradebook import OverrideBody
 from grader.schemas.lti import LtiLinkView, LtiScoreState, LtiScoreView
 from grader.service.accounts import accounts
-from grader.service.courses import assignments, gradebook
-from grader.service.lti import passback
+from grader.service.courses import extensions, grade_book, overrides
+from grader.service.lti import delivery, linked_courses, passback
 from grader.service.operation import retention
 from grader.service.platform import open_platform
 from tests.service.world import make_catalogue, until
@@ -46,19 +46,19 @@ def school(tmp_path: Path, database: str) -> Iterator[School]:
     )
     platform = open_platform(settings)
     with School(platform).served() as opened:
-        passback.TOKENS.forget()
+        delivery.TOKENS.forget()
         opened.link()
         opened.site.people["bob"] = {"name": "Bob", f"{CLAIM}roles": [LEARNER]}
         for who in ("ada", "bob"):
             browser = opened.app.test_client()
             opened.launch(browser, who, resource="r1", assignment="gpu/week1", line_item="1")
-        passback.release(platform, opened.boss, "gpu", link(opened).id, True)
+        linked_courses.release(platform, opened.boss, "gpu", link(opened).id, True)
         yield opened
     platform.close()
 
 
 def link(school: School) -> LtiLinkView:
-    (context,) = passback.read(school.platform, school.boss, "gpu").contexts
+    (context,) = linked_courses.read(school.platform, school.boss, "gpu").contexts
     return context.links[0]
 
 
@@ -68,13 +68,13 @@ def score(school: School, name: str = "Ada.Lovelace") -> LtiScoreView:
 
 def give(school: School, points: float, name: str = "Ada.Lovelace") -> None:
     body = OverrideBody(student=name, challenge="scale", points=points, reason="by hand")
-    gradebook.override(school.platform, school.boss, "gpu", "week1", body)
+    overrides.override(school.platform, school.boss, "gpu", "week1", body)
 
 
 def work(school: School) -> int:
     """What a worker does."""
     passback.compare(school.platform)
-    return passback.deliver(school.platform)
+    return delivery.deliver(school.platform)
 
 
 def later(school: School) -> None:
@@ -129,7 +129,7 @@ def test_submissions_late_days_and_extensions_change_it(school: School) -> None:
     assert work(school) == 1
     assert sent(school) == pytest.approx(full / 2)
     body = ExtensionBody(student="Ada.Lovelace", due_at="2036-12-31")
-    assignments.extend(school.platform, school.boss, "gpu", "week1", body)
+    extensions.extend(school.platform, school.boss, "gpu", "week1", body)
     assert work(school) == 1
     assert sent(school) == pytest.approx(full)
 
@@ -145,20 +145,20 @@ def test_a_platform_that_is_down_is_asked_again_and_later_each_time(school: Scho
         known = session.get_one(LtiPlatformRow, school.registered.id)
         known.token_url = "http://127.0.0.1:9/token"
         known.hosts = [base.removeprefix("http://")]
-    assert passback.deliver(school.platform) == 0
+    assert delivery.deliver(school.platform) == 0
     tried = [it for it in link(school).scores if it.tries]
     assert len(tried) == 1, "the other one waits until it answers"
     assert "cannot be reached" in tried[0].error
     first = tried[0].next_at
     assert first is not None
     assert first > utcnow() + timedelta(seconds=limits.SCORE_RETRY_SECONDS - 5)
-    assert passback.deliver(school.platform) == 0
+    assert delivery.deliver(school.platform) == 0
     later(school)
     with writing(school.platform.sessions) as session:
         session.get_one(LtiPlatformRow, school.registered.id).token_url = f"{base}/token"
-    passback.deliver(school.platform)  # it answers 503 to one of them
+    delivery.deliver(school.platform)  # it answers 503 to one of them
     later(school)
-    passback.deliver(school.platform)
+    delivery.deliver(school.platform)
     assert (sent(school), sent(school, "bob")) == (5, 6)
     assert [it.state for it in link(school).scores] == [LtiScoreState.SENT] * 2
 
@@ -169,7 +169,7 @@ def test_a_column_that_is_gone_is_not_tried_again_by_itself(school: School) -> N
     give(school, 5)
     work(school)
     assert score(school).state is LtiScoreState.FAILED
-    assert "gone in Moodle (404)" in score(school).error
+    assert "no longer exists in Moodle (404)" in score(school).error
     later(school)
     assert work(school) == 0
     assert school.site.posted == []
@@ -180,13 +180,13 @@ def test_a_column_that_is_gone_is_not_tried_again_by_itself(school: School) -> N
         data={"name": "boss", "password": builders.PASSWORD, "csrf_token": csrf(browser)},
     )
     page = browser.get("/courses/gpu/lti").text
-    assert "gone in Moodle (404)" in page
+    assert "no longer exists in Moodle (404)" in page
     assert "Sent to learning platforms" in browser.get("/courses/gpu/gradebook").text
     school.site.line_items.add("1")
     token = csrf(browser, "/courses/gpu/lti")
     answer = browser.post(f"/courses/gpu/lti/links/{link(school).id}/send", data={"csrf_token": token})
     assert answer.status_code == 303
-    assert passback.deliver(school.platform) == 1
+    assert delivery.deliver(school.platform) == 1
     assert sent(school) == 5
 
 
@@ -205,7 +205,7 @@ def test_what_another_try_may_change(school: School, status: int) -> None:
     school.site.refuses = [status]
     work(school)
     later(school)
-    passback.deliver(school.platform)
+    delivery.deliver(school.platform)
     assert sent(school) == 5
     assert score(school).state is LtiScoreState.SENT
     assert school.site.asked_tokens == (2 if status == 401 else 1)
@@ -217,7 +217,7 @@ def test_it_is_given_up_in_the_end(school: School, monkeypatch: pytest.MonkeyPat
     school.site.refuses = [500, 500]
     work(school)
     later(school)
-    passback.deliver(school.platform)
+    delivery.deliver(school.platform)
     assert (score(school).state, score(school).tries) == (LtiScoreState.FAILED, 2)
     give(school, 6)
     assert work(school) == 1, "another grade is another try"
@@ -229,34 +229,34 @@ def test_a_grade_that_changes_while_it_is_sent_is_sent_again(
 ) -> None:
     give(school, 5)
     passback.compare(school.platform)
-    send = passback._send
+    send = delivery._send
 
     def slowly(*given: object) -> None:
         send(*given)  # type: ignore[arg-type]
-        monkeypatch.setattr(passback, "_send", send)
+        monkeypatch.setattr(delivery, "_send", send)
         give(school, 6)
         passback.compare(school.platform)
-        assert passback.deliver(school.platform) == 0, "a worker holds it"
+        assert delivery.deliver(school.platform) == 0, "a worker holds it"
 
-    monkeypatch.setattr(passback, "_send", slowly)
-    passback.deliver(school.platform)
+    monkeypatch.setattr(delivery, "_send", slowly)
+    delivery.deliver(school.platform)
     assert sent(school) == 5
     assert score(school).state is LtiScoreState.PENDING
-    assert passback.deliver(school.platform) == 1
+    assert delivery.deliver(school.platform) == 1
     assert sent(school) == 6
 
 
 def test_what_staff_stop_and_what_is_not_known(school: School) -> None:
-    passback.release(school.platform, school.boss, "gpu", link(school).id, False)
+    linked_courses.release(school.platform, school.boss, "gpu", link(school).id, False)
     give(school, 5)
     assert work(school) == 0
     browser = school.app.test_client()
     school.launch(browser, "ada", resource="r2", assignment="gpu/week2")
-    (context,) = passback.read(school.platform, school.boss, "gpu").contexts
+    (context,) = linked_courses.read(school.platform, school.boss, "gpu").contexts
     ungraded = next(it for it in context.links if it.assignment == "week2")
-    assert "no column" in ungraded.why_not
+    assert "no gradebook column" in ungraded.why_not
     with pytest.raises(Conflict):
-        passback.release(school.platform, school.boss, "gpu", ungraded.id, True)
+        linked_courses.release(school.platform, school.boss, "gpu", ungraded.id, True)
     accounts.create_user(school.platform, "eve", builders.PASSWORD)
     from grader.schemas.course import RosterBody
     from grader.service.courses import rosters
@@ -272,10 +272,10 @@ def test_a_folder_that_is_broken_takes_nobodys_points(
 ) -> None:
     give(school, 5)
     work(school)
-    grading = gradebook._grading
-    monkeypatch.setattr(gradebook, "_grading", lambda platform, slug: (slug, None))
+    grading = grade_book._grading
+    monkeypatch.setattr(grade_book, "_grading", lambda platform, slug: (slug, None))
     assert passback.compare(school.platform) == 0
-    monkeypatch.setattr(gradebook, "_grading", grading)
+    monkeypatch.setattr(grade_book, "_grading", grading)
     assert passback.compare(school.platform) == 0
 
 

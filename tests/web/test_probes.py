@@ -104,7 +104,7 @@ def _on_postgres(platform: Platform) -> bool:
     return platform.engine.dialect.name == "postgresql"
 
 
-@pytest.mark.parametrize(("version", "told"), [("0005", "yet to be upgraded"), ("9999", "a later grader")])
+@pytest.mark.parametrize(("version", "told"), [("0005", "not upgraded yet"), ("9999", "a later release")])
 def test_not_ready_with_other_tables(
     client: FlaskClient, platform: Platform, version: str, told: str
 ) -> None:

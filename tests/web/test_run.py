@@ -84,7 +84,7 @@ class TestApi:
         assert client.post(f"{API}/runs", json=WANTED).status_code == 201
         answer = client.post(f"{API}/runs", json=WANTED)
         refused(answer, 429, "too_many")
-        assert "The next ones are taken from" in answer.json["error"]["hint"]
+        assert "The next ones are possible from" in answer.json["error"]["hint"]
         assert client.post(f"{API}/submissions", json=WANTED).status_code == 201
 
     def test_pressing_the_button_is_counted_apart_from_submitting(self, call: Visit, ada: User) -> None:

@@ -169,7 +169,7 @@ class TestWhoGetsIn:
         browser = site.browser()
         answer = site.sign_in(browser)
         assert answer.status_code == 403
-        assert "Sign in with its password, and connect Uni" in answer.text
+        assert "Sign in with its password, then connect Uni" in answer.text
         assert name_of(browser) is None
         # With the password it is connected, and opens the account from then on.
         browser = site.by_password("countess")
@@ -266,7 +266,7 @@ class TestWhatIsNotBelieved:
             ({"iss": "https://login.evil.example"}, "iss"),
             ({"exp": int(time.time()) - limits.CLOCK_SKEW_SECONDS - 5}, "expired"),
             ({"iat": int(time.time()) + 3600}, "in the future"),
-            ({"sub": ""}, "who signed in"),
+            ({"sub": ""}, "did not send a user id"),
         ],
     )
     def test_a_token(self, opened: Open, spoilt: dict[str, Any], said: str) -> None:
@@ -312,7 +312,7 @@ class TestWhatIsNotBelieved:
         site.provider.shows = shown
         answer = browser.get(back)
         assert answer.status_code == 403
-        assert "signed by none of its keys" in answer.text
+        assert "not signed by any of its keys" in answer.text
 
     def test_a_rotated_key_is_fetched_but_not_again_and_again(
         self, opened: Open, monkeypatch: pytest.MonkeyPatch

@@ -45,7 +45,7 @@ def test_the_pages_from_the_archive_to_its_use(
     examine(platform)
     shown = client.get(path).text
     assert "every part is present" in shown
-    assert "Nothing changes that judging depends on" in shown
+    assert "Judging stays the same" in shown
     panel = client.get(f"{path}/panel")
     assert 'data-final="1"' in panel.text
     assert client.get(f"{path}/panel", headers={"If-None-Match": panel.headers["ETag"]}).status_code == 304

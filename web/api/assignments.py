@@ -15,7 +15,7 @@ from grader.schemas.assignment import (
 )
 from grader.schemas.course import CourseSlug
 from grader.schemas.submission import ErrorEnvelope
-from grader.service.courses import assignments
+from grader.service.courses import assignments, extensions
 from grader.service.courses.permissions import Action
 from grader.web.answers import answer
 from grader.web.api.courses import CoursePath
@@ -75,7 +75,7 @@ def publish_assignment(path: AssignmentPath, body: PublishAssignmentBody) -> Res
 @api.get("/courses/<course>/assignments/<assignment>/extensions", responses={200: ExtensionList})
 def list_extensions(path: AssignmentPath) -> Response:
     """Who has other times, the newest first."""
-    return answer(assignments.list_extensions(platform(), current_user(), path.course, path.assignment))
+    return answer(extensions.list_extensions(platform(), current_user(), path.course, path.assignment))
 
 
 @api.put(
@@ -85,7 +85,7 @@ def list_extensions(path: AssignmentPath) -> Response:
 @asks(in_course(Action.EXTENSION_GRANT))
 def extend(path: AssignmentPath, body: ExtensionBody) -> Response:
     """Other times for a student or a section, also after the deadline."""
-    return answer(assignments.extend(platform(), current_user(), path.course, path.assignment, body))
+    return answer(extensions.extend(platform(), current_user(), path.course, path.assignment, body))
 
 
 @api.delete(
@@ -94,7 +94,7 @@ def extend(path: AssignmentPath, body: ExtensionBody) -> Response:
 )
 def take_back_extension(path: ExtensionPath) -> Response:
     """The assignment's own times hold again."""
-    found = assignments.take_back_extension(
+    found = extensions.take_back_extension(
         platform(), current_user(), path.course, path.assignment, path.number
     )
     return answer(found)

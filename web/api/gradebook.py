@@ -16,7 +16,7 @@ from grader.schemas.gradebook import (
 )
 from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
-from grader.service.courses import gradebook
+from grader.service.courses import gradebook, overrides
 from grader.service.courses.permissions import Action
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
@@ -72,7 +72,7 @@ def get_grades(path: StaffPath) -> Response:
 @asks(in_course(Action.GRADES_OVERRIDE))
 def override(path: AssignmentPath, body: OverrideBody) -> Response:
     """Give a student points in place of the computed ones, with a reason that they read; or take that back."""
-    return answer(gradebook.override(platform(), current_user(), path.course, path.assignment, body))
+    return answer(overrides.override(platform(), current_user(), path.course, path.assignment, body))
 
 
 def csv_answer(course: str, bom: bool) -> Response:

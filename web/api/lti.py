@@ -16,7 +16,7 @@ from grader.schemas.lti import (
 )
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses.permissions import Action
-from grader.service.lti import passback
+from grader.service.lti import linked_courses
 from grader.service.lti import platforms as lti_platforms
 from grader.web.answers import answer
 from grader.web.api.courses import CoursePath, NumberPath
@@ -68,24 +68,26 @@ def rotate_key() -> Response:
 @api.get("/courses/<course>/lti", responses={200: LtiCourse})
 def get_course(path: CoursePath) -> Response:
     """The platforms' courses that are this one, their links, and the grades that they were sent (staff only)."""
-    return answer(passback.read(platform(), current_user(), path.course))
+    return answer(linked_courses.read(platform(), current_user(), path.course))
 
 
 @api.delete("/courses/<course>/lti/<int:number>", responses={200: LtiCourse, 409: ErrorEnvelope})
 def unlink(path: NumberPath) -> Response:
     """A platform's course is no longer this one (owners only)."""
-    return answer(passback.unlink(platform(), current_user(), path.course, path.number))
+    return answer(linked_courses.unlink(platform(), current_user(), path.course, path.number))
 
 
 @api.put("/courses/<course>/lti/links/<int:number>", responses={200: LtiCourse, 409: ErrorEnvelope})
 @asks(in_course(Action.LTI_SEND))
 def release(path: NumberPath, body: LtiReleaseBody) -> Response:
     """Send the grades of a link from now on, with each change, or no more."""
-    return answer(passback.release(platform(), current_user(), path.course, path.number, body.released))
+    return answer(linked_courses.release(platform(), current_user(), path.course, path.number, body.released))
 
 
 @api.post("/courses/<course>/lti/links/<int:number>/send", responses={200: LtiCourse, 409: ErrorEnvelope})
 @asks(in_course(Action.LTI_SEND))
 def send_again(path: NumberPath, body: LtiSendBody) -> Response:
     """Send again what failed or waits: of one student, or of all."""
-    return answer(passback.send_again(platform(), current_user(), path.course, path.number, body.student))
+    return answer(
+        linked_courses.send_again(platform(), current_user(), path.course, path.number, body.student)
+    )

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, Conflict, GraderError
 from grader.languages import LANGUAGES
 from grader.schemas.assignment import AssignmentBody, AssignmentView, ExtensionBody
-from grader.service.courses import assignments, courses, gradebook
+from grader.service.courses import assignments, courses, extensions, gradebook, members
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
 from grader.service.devices import served_devices
@@ -103,7 +103,7 @@ def extend(course: str, assignment: str) -> BaseResponse | Page:
     """Other times for a student or a section."""
     try:
         values = body(ExtensionBody, given("student", "section", "due_at", "late_until", "reason"))
-        assignments.extend(platform(), current_user(), course, assignment, values)
+        extensions.extend(platform(), current_user(), course, assignment, values)
     except (BadRequest, Conflict) as error:
         return _show(course, assignment, error)
     return _back(course, assignment)
@@ -112,7 +112,7 @@ def extend(course: str, assignment: str) -> BaseResponse | Page:
 @pages.post("/courses/<course>/assignments/<assignment>/extensions/<int:number>/remove")
 def take_back(course: str, assignment: str, number: int) -> BaseResponse:
     """Take an extension back."""
-    assignments.take_back_extension(platform(), current_user(), course, assignment, number)
+    extensions.take_back_extension(platform(), current_user(), course, assignment, number)
     return _back(course, assignment)
 
 
@@ -128,9 +128,9 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         compares = opened.may(Action.SIMILARITY)
         exports, regrades = opened.may(Action.SOURCES), opened.may(Action.REGRADE)
         learns = opened.may(Action.GRADES_READ_OWN)
-        sections = assignments.sections_of(opened) if extends else []
+        sections = members.sections_of(opened) if extends else []
     own = gradebook.get_grades(platform(), user, course).assignments if learns else []
-    given_to = assignments.list_extensions(platform(), user, course, assignment).extensions if extends else []
+    given_to = extensions.list_extensions(platform(), user, course, assignment).extensions if extends else []
     page = render_template(
         "course/assignment.html",
         view=view,

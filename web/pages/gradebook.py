@@ -11,9 +11,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.feedback import ScoreView
 from grader.schemas.gradebook import OverrideBody, PartStatistics, StudentGrades
-from grader.service.courses import courses, feedback, gradebook
+from grader.service.courses import courses, feedback, gradebook, overrides
 from grader.service.courses.permissions import Action
-from grader.service.lti import passback
+from grader.service.lti import linked_courses
 from grader.web import forms
 from grader.web.api.gradebook import csv_answer
 from grader.web.auth.identity import current_user
@@ -40,7 +40,7 @@ def show(course: str) -> str:
         titles={it.assignment: it.title for it in assigned},
         columns=[f">{it.title}" for it in assigned],
         grades_at=grades_at,
-        passed_back=passback.counted(platform(), current_user(), course),
+        passed_back=linked_courses.counted(platform(), current_user(), course),
     )
 
 
@@ -79,7 +79,7 @@ def override(course: str, name: str) -> BaseResponse | Page:
             )
         except ValueError as error:
             raise BadRequest("Points are a number of 0 or more, and a reason is needed.") from error
-        gradebook.override(platform(), current_user(), course, request.form.get("assignment", ""), body)
+        overrides.override(platform(), current_user(), course, request.form.get("assignment", ""), body)
     except (BadRequest, Conflict) as error:
         return page_of(course, name, error)
     return redirect(url_for("gradebook.of_student", course=course, name=name), 303)

@@ -13,7 +13,7 @@ from grader.errors import BadRequest, Conflict, GraderError
 from grader.schemas.lti import LtiPlatformBody, LtiPlatformChange, LtiScoreState, PlatformKind
 from grader.service.courses import courses
 from grader.service.courses.permissions import Action
-from grader.service.lti import passback
+from grader.service.lti import linked_courses
 from grader.service.lti import platforms as lti_platforms
 from grader.web import forms
 from grader.web.auth.identity import current_user
@@ -82,7 +82,7 @@ def show(course: str) -> str:
 @pages.post("/courses/<course>/lti/<int:number>/unlink")
 def unlink(course: str, number: int) -> Response:
     """A platform's course is no longer this one. For owners."""
-    passback.unlink(platform(), current_user(), course, number)
+    linked_courses.unlink(platform(), current_user(), course, number)
     return redirect(url_for("learning_platforms.show", course=course), 303)
 
 
@@ -90,7 +90,7 @@ def unlink(course: str, number: int) -> Response:
 def release(course: str, number: int) -> Response | Page:
     """Send the grades of a link from now on, or no more."""
     try:
-        passback.release(platform(), current_user(), course, number, forms.ticked("released"))
+        linked_courses.release(platform(), current_user(), course, number, forms.ticked("released"))
     except Conflict as error:
         return _show(course, error)
     return redirect(url_for("learning_platforms.show", course=course), 303)
@@ -100,7 +100,7 @@ def release(course: str, number: int) -> Response | Page:
 def send(course: str, number: int) -> Response:
     """Send again what failed or waits: of one student, or of all."""
     student = request.form.get("student", "").strip() or None
-    passback.send_again(platform(), current_user(), course, number, student)
+    linked_courses.send_again(platform(), current_user(), course, number, student)
     return redirect(url_for("learning_platforms.show", course=course), 303)
 
 
@@ -125,7 +125,7 @@ def _index(error: GraderError | None = None) -> Page:
 
 def _show(course: str, error: GraderError | None = None) -> Page:
     user = current_user()
-    found = passback.read(platform(), user, course)
+    found = linked_courses.read(platform(), user, course)
     with courses.reading(platform(), user, course, Action.LTI_READ) as opened:
         may = {"sends": opened.may(Action.LTI_SEND), "links": opened.may(Action.LTI_LINK)}
     page = render_template(

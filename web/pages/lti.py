@@ -25,9 +25,11 @@ from grader import limits
 from grader.errors import BadRequest, Conflict, GraderError, SignOnFailed
 from grader.schemas.lti import Teachers
 from grader.service.accounts import accounts
+from grader.service.lti import deep_linking
 from grader.service.lti import launch as lti_launch
 from grader.service.lti import platforms as lti_platforms
-from grader.service.lti.launch import Launch, Outcome
+from grader.service.lti.claims import Launch
+from grader.service.lti.launch import Outcome
 from grader.web import throttle
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
@@ -171,7 +173,7 @@ def _choice(said: Launch, state: str) -> Page:
     """Within a frame of the platform, where no session is known."""
     _framed_by(said.platform)
     try:
-        choice = lti_launch.choose(platform(), said, state)
+        choice = deep_linking.choose(platform(), said, state)
     except GraderError as error:
         return render_template("lti/select.html", choice=None, error=error), error.status
     return render_template("lti/select.html", choice=choice, error=None), 200
@@ -181,7 +183,7 @@ def _choice(said: Launch, state: str) -> Page:
 def select() -> Page:
     """Takes the choice of an assignment, and hands it to the platform. What the form holds works once, and is all that
     vouches for it."""
-    return_url, choice, said = lti_launch.chosen(
+    return_url, choice, said = deep_linking.chosen(
         platform(), request.form.get("ticket", ""), request.form.get("assignment", "")
     )
     _framed_by(said.platform)
@@ -209,4 +211,4 @@ def _public(response: Response) -> Response:
 
 
 def _framed_by(number: int) -> None:
-    g.framed_by = " ".join(lti_launch.frames(platform(), number))
+    g.framed_by = " ".join(deep_linking.frames(platform(), number))

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader import limits
 from grader.errors import BadBundle, GraderError, NotAllowed, NotFound
 from grader.schemas.upload import SpecBody, UploadBody, UploadView, UseBody
-from grader.service.challenges import uploads
+from grader.service.challenges import upload_effects, uploads
 from grader.web import forms, throttle
 from grader.web.answers import conditional
 from grader.web.api.uploads import archive
@@ -178,7 +178,7 @@ def _edit(slug: str, text: str, base: int, note: str, error: GraderError | None)
         rendered=markdown.render(text),
         # Saved again, it is on top of theirs, which is shown.
         base=newest if newest != base else base,
-        theirs=uploads.text_diff(theirs, text) if newest != base else [],
+        theirs=upload_effects.text_diff(theirs, text) if newest != base else [],
         error=error,
     )
     return page, error.status if error is not None else 200

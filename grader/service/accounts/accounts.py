@@ -23,21 +23,17 @@ from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.platform import Platform
 
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{limits.NAME_CHARS - 1}}}")
-# What the name of an account that was deleted begins with: no other account and no team can have such a name.
+# Names of deleted accounts begin with this; no other account or team may have such a name.
 DELETED = "deleted-user-"
-# An identity that was connected with the password: ``IdentityRow.came_by``.
+# ``IdentityRow.came_by`` of an identity that was connected with the password.
 BY_OWNER = "owner"
 _PASSWORD_MIN = 8
-# Hashing reads all of it: no reason to let anyone send a megabyte.
+# Hashing reads the whole password, so its length is bounded.
 _PASSWORD_MAX = 1024
 
 
 @dataclass(frozen=True)
 class User:
-    """Who asks. ``id`` is the database's, ``name`` is what others see; ``scopes`` are those of the token that speaks
-    for them; ``preferences`` are as they were when the request began; ``teaches``: they are of the staff of a course.
-    """
-
     id: int
     name: str
     role: Role
@@ -47,7 +43,7 @@ class User:
 
     @property
     def staff(self) -> bool:
-        """Whether they may do what staff may, by this token."""
+        """True if this token lets them do what staff may."""
         return self.role in STAFF_ROLES and Scope.STAFF in self.scopes
 
     @property
@@ -58,29 +54,27 @@ class User:
 def check_staff(user: User) -> None:
     """Raises NotAllowed."""
     if not user.staff:
-        raise NotAllowed("Only staff may do that.", lacking(user) or "Ask your teacher.")
+        raise NotAllowed("Only staff may do this.", lacking(user) or "Ask your teacher.")
 
 
 def check_admin(user: User) -> None:
     """Raises NotAllowed."""
     if not user.admin:
-        raise NotAllowed("Only admins may do that.", lacking(user) or "Ask who runs the platform.")
+        raise NotAllowed("Only admins may do this.", lacking(user) or "Ask an admin of this site.")
 
 
 def lacking(user: User) -> str:
-    """A hint for staff whose token alone is what keeps them out."""
     if user.role in STAFF_ROLES and not user.staff:
-        return "Your token has no scope 'staff': `grader login --scope read,submit,staff` gets one that has."
+        return "Your token lacks the scope 'staff'. Get one that has it: `grader login --scope read,submit,staff`."
     return ""
 
 
 def create_user(
     platform: Platform, name: str, password: str, role: Role = Role.STUDENT, email: str | None = None
 ) -> User:
-    """For who runs the platform: ``email`` is believed.
+    """For operators: ``email`` counts as verified.
 
-    Raises BadRequest (name, password) or Conflict (the name is taken, upper and lower case being the
-    same; or the e-mail address is another's).
+    Raises BadRequest (name, password) or Conflict (the name, ignoring case, or the e-mail address is taken).
     """
     row = new_row(name, password, role, email, EmailBy.ADMIN)
     with writing(platform.sessions) as session:
@@ -91,11 +85,11 @@ def create_user(
 def new_row(
     name: str, password: str, role: Role, email: str | None = None, email_by: EmailBy = EmailBy.OWNER
 ) -> UserRow:
-    """A user that is in no database yet: hashing takes long, and must not hold a lock. Raises BadRequest."""
+    """A user that is not in the database yet: hashing is slow and must not hold a lock. Raises BadRequest."""
     if not _NAME.fullmatch(name):
         raise BadRequest(
-            "That name cannot be used.",
-            f"1 to {limits.NAME_CHARS} of a to z, A to Z, 0 to 9, '.', '_' and '-', the first a letter or digit.",
+            "This name is not allowed.",
+            f"Use 1 to {limits.NAME_CHARS} of a to z, A to Z, 0 to 9, '.', '_' and '-'; begin with a letter or digit.",
         )
     check_not_of_deleted(name)
     return UserRow(
@@ -110,89 +104,91 @@ def new_row(
 
 
 def check_not_of_deleted(name: str) -> None:
-    """Raises BadRequest: whoever had such a name would pass for an account that was deleted."""
+    """Raises BadRequest: a person with such a name would pass for a deleted account."""
     if name.lower().startswith(DELETED):
         raise BadRequest(
-            "That name cannot be used.", f"Names that begin with {DELETED} are those of deleted accounts."
+            "This name is not allowed.",
+            f"Names that begin with {DELETED} belong to deleted accounts. Choose another name.",
         )
 
 
 def check_not_deleted(row: UserRow) -> None:
-    """Raises Conflict: nobody signs in to it, teaches or goes once more."""
+    """Raises Conflict."""
     if row.deleted_at is not None:
-        raise Conflict(f"The account '{row.name}' was deleted.", "Its owner can make a new one.")
+        raise Conflict(f"The account '{row.name}' is deleted.", "Its owner can make a new account.")
 
 
 def add_row(session: Session, row: UserRow) -> None:
-    """Raises Conflict where the name or the address is taken; the transaction is lost then."""
-    # Kept apart: what failed says nothing that could be asked.
+    """Raises Conflict if the name or the address is taken; the transaction is lost then."""
+    # Asked again: the database's error does not say which of the two is taken.
     name, email = row.name, row.email_key
     try:
         session.add(row)
         session.flush()
     except IntegrityError as error:
         if email and "email_key" in str(error.orig):
-            raise Conflict("That e-mail address has an account already.", "Sign in to it.") from error
-        raise Conflict(f"There is a user '{name}' already.", "Choose another name.") from error
+            raise Conflict(
+                "An account with this e-mail address exists already.",
+                "Sign in to it, or use another address.",
+            ) from error
+        raise Conflict(f"The name '{name}' is taken.", "Choose another name.") from error
 
 
 def has_users(platform: Platform) -> bool:
-    """Whether anyone has an account: false on the first start."""
+    """False on the first start."""
     with platform.sessions() as session:
         return session.scalar(select(UserRow.id).limit(1)) is not None
 
 
 def hash_password(password: str) -> str:
-    """What is kept of a password. Raises BadRequest where it cannot be used."""
+    """Raises BadRequest if the password is not allowed."""
     if len(password) < _PASSWORD_MIN:
-        raise BadRequest("The password is too short.", f"Take at least {_PASSWORD_MIN} characters.")
+        raise BadRequest("The password is too short.", f"Use at least {_PASSWORD_MIN} characters.")
     if len(password) > _PASSWORD_MAX:
-        raise BadRequest("The password is too long.", f"Take at most {_PASSWORD_MAX} characters.")
+        raise BadRequest("The password is too long.", f"Use at most {_PASSWORD_MAX} characters.")
     return _hasher().hash(password)
 
 
 def name_key(name: str) -> str:
-    """What a name is looked up and counted by: Ada and ada are one."""
+    """The key for look-ups and uniqueness: Ada and ada are the same."""
     return name[: limits.NAME_CHARS].lower()
 
 
 def authenticate(platform: Platform, name: str, password: str) -> User:
-    """The user of that name and password. Raises NotSignedIn, in the same time whether or not the name
-    exists.
-    """
-    nobodys = _nobodys_hash()  # always, or the first unknown name of a process would take twice as long
+    """The user with that name and password. Raises NotSignedIn, in the same time whether or not the name exists."""
+    nobodys = _nobodys_hash()  # always, or a process's first unknown name would take twice as long
     with platform.sessions() as session:
         row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
     known = _matches(row.password_hash if row else nobodys, password[:_PASSWORD_MAX])
     if row is None or not known:
-        raise NotSignedIn(
-            "Name or password is wrong.", "Upper and lower case matter in the password, not in the name."
-        )
+        raise NotSignedIn("Name or password is wrong.", "Passwords are case-sensitive, names are not.")
     return of_row(row)
 
 
 def check_password(platform: Platform, user: User, password: str) -> None:
-    """Raises NotAllowed where it is not theirs."""
+    """Raises NotAllowed if it is wrong."""
     try:
         authenticate(platform, user.name, password)
     except NotSignedIn as error:
-        raise NotAllowed("The present password is wrong.", "Nothing was changed.") from error
+        raise NotAllowed("The current password is wrong.", "Nothing was changed.") from error
 
 
 def change_password(platform: Platform, user: User, present: str, new: str) -> None:
-    """Raises NotAllowed where ``present`` is wrong, BadRequest where ``new`` cannot be used.
+    """Raises NotAllowed if ``present`` is wrong, BadRequest if ``new`` is not allowed.
 
-    Ends every session and token of the user: the old password is worth nothing any more.
+    Ends all of the user's sessions and tokens, since somebody else may know the old password.
     """
     try:
         authenticate(platform, user.name, present)
     except NotSignedIn as error:
-        raise NotAllowed("The present password is wrong.", "Staff can set a new one.") from error
+        raise NotAllowed(
+            "The current password is wrong.", "If you forgot it, ask staff to set a new one."
+        ) from error
     set_password(platform, user.name, new)
 
 
 def set_password(platform: Platform, name: str, new: str) -> User:
-    """For who runs the platform. Ends every session and token of the user. Raises NotFound, BadRequest."""
+    """For operators. Ends all of the user's sessions and tokens. Raises NotFound, BadRequest."""
     hashed = hash_password(new)
     with writing(platform.sessions) as session:
         row = find_row(session, name)
@@ -201,8 +197,8 @@ def set_password(platform: Platform, name: str, new: str) -> User:
 
 
 def put_password(session: Session, row: UserRow, hashed: str) -> None:
-    """A new password, and the end of all that stood on the old one: sessions, tokens, links, approved codes, and what
-    was connected by it. Raises Conflict for a deleted account."""
+    """Set a password and end everything that the old one gave: sessions, tokens, links, approved codes, connected
+    identities. Raises Conflict for a deleted account."""
     check_not_deleted(row)
     row.password_hash = hashed
     for table in (TokenRow, LinkRow, DeviceCodeRow):
@@ -215,7 +211,7 @@ def find_row(session: Session, name: str) -> UserRow:
     """Raises NotFound."""
     row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
     if row is None:
-        raise NotFound(f"There is no user '{name[: limits.NAME_CHARS]}'.", "See how the name is spelt.")
+        raise NotFound(f"There is no user '{name[: limits.NAME_CHARS]}'.", "Check the spelling.")
     return row
 
 
@@ -236,7 +232,7 @@ def _hasher() -> PasswordHasher:
 
 @functools.cache
 def _nobodys_hash() -> str:
-    """What is checked for an unknown name, so that it costs as much as a known one."""
+    """Checked for an unknown name, so it takes as long as a known one."""
     return _hasher().hash(secrets.token_hex())
 
 

@@ -1,4 +1,4 @@
-"""E-mail addresses: written right, and proven by a link that only their owner can read."""
+"""E-mail addresses: their form, and their proof by a link that only the owner can read."""
 
 from __future__ import annotations
 
@@ -20,44 +20,45 @@ from grader.service.platform import Platform
 _PROOF = """\
 Hello {name},
 
-this proves that the address is yours, and makes it the one of your account:
+this link confirms your e-mail address for your account:
 
 {link}
 
-The link works once, until {until:%Y-%m-%d %H:%M} UTC. If you did not ask for it, do nothing.
+The link works once, until {until:%Y-%m-%d %H:%M} UTC. If you did not ask for it, ignore this message.
 """
 
 
 def tidy(email: str) -> str:
-    """The address as it is kept. Raises BadRequest where it cannot be one."""
+    """Normalise the address. Raises BadRequest if it is not one."""
     try:
         found = validate_email(email.strip(), check_deliverability=False)
     except EmailNotValidError as error:
-        raise BadRequest("That is no e-mail address.", str(error)) from error
-    # What a server would need the extension SMTPUTF8 for: most do not have it, and the mail would come back.
+        raise BadRequest("This is not an e-mail address.", str(error)) from error
+    # These addresses need SMTPUTF8; most servers lack it, and the mail would come back.
     if found.ascii_email is None:
-        raise BadRequest("That e-mail address cannot be used.", "Take one of plain letters and digits.")
+        raise BadRequest("This e-mail address cannot be used.", "Use an address of plain letters and digits.")
     return found.ascii_email
 
 
 def within(email: str, domains: Sequence[str]) -> bool:
-    """Whether the address is of one of the domains; one that begins with a dot takes all below it."""
+    """True if the address is in one of the domains; one that begins with a dot includes all its subdomains."""
     domain = email.rpartition("@")[2].lower()
-    return any(domain.endswith(it) if it.startswith(".") else domain == it for it in domains)
+    return any(
+        domain.endswith(allowed) if allowed.startswith(".") else domain == allowed for allowed in domains
+    )
 
 
 def owner(platform: Platform, email: str) -> User | None:
-    """Whose address it is."""
     with platform.sessions() as session:
         row = session.scalar(select(UserRow).where(UserRow.email_key == email.lower()))
     return of_row(row) if row else None
 
 
 def ask_for_proof(platform: Platform, user: User, email: str) -> None:
-    """Mail a link to the address, which becomes the user's once it is opened. Where the address is another's already,
-    nothing is said of it, and nothing is sent.
+    """Mail a link to the address; opening it makes the address the user's. If it belongs to another account, nothing is
+    sent, and nothing reveals that.
 
-    Raises BadRequest (no address), Conflict (this platform sends no mail).
+    Raises BadRequest (not an address), Conflict (this platform sends no mail).
     """
     to = tidy(email)
     mail.need(platform.settings)
@@ -78,16 +79,17 @@ def _send_proof(platform: Platform, user: User, to: str) -> None:
 
 
 def prove(platform: Platform, user: User, key: str) -> str:
-    """Use a link: the address is the user's from now on. Raises LinkUseless, also where it was sent to someone else's
-    account.
-    """
+    """Use a link: the address becomes the user's. Raises LinkUseless, also for a link of another account."""
     with writing(platform.sessions) as session:
         row = links.use(session, LinkPurpose.EMAIL, key)
         if row.user_id != user.id or row.email is None:
-            raise LinkUseless("Sign in to the account that asked for it.")
+            raise LinkUseless("Sign in to the account that asked for this link.")
         holder = session.scalar(select(UserRow).where(UserRow.email_key == row.email.lower()))
         if holder is not None and holder.id != user.id:
-            raise Conflict("That e-mail address has an account already.", "Sign in to it.")
+            raise Conflict(
+                "An account with this e-mail address exists already.",
+                "Sign in to it, or use another address.",
+            )
         person = session.get_one(UserRow, user.id)
         person.email, person.email_key = row.email, row.email.lower()
         person.email_by = EmailBy.OWNER.value
@@ -95,10 +97,10 @@ def prove(platform: Platform, user: User, key: str) -> str:
 
 
 def set_address(platform: Platform, name: str, email: str | None) -> User:
-    """For who runs the platform: believed without a proof. Raises NotFound, BadRequest, Conflict."""
+    """For operators: set it without a proof. Raises NotFound, BadRequest, Conflict."""
     wanted = tidy(email) if email else None
     if wanted and (holder := owner(platform, wanted)) and holder.name.lower() != name.lower():
-        raise Conflict(f"That e-mail address is that of '{holder.name}'.")
+        raise Conflict(f"This e-mail address belongs to '{holder.name}'.")
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         row.email, row.email_key = wanted, wanted.lower() if wanted else None
@@ -107,7 +109,6 @@ def set_address(platform: Platform, name: str, email: str | None) -> User:
 
 
 def forget(platform: Platform, user: User) -> None:
-    """Take the address off the account."""
     set_address(platform, user.name, None)
 
 

@@ -1,5 +1,5 @@
-"""Deleting an account: its owner or staff ask for it, it is said what goes and what stays, and after a grace it is done
-unless somebody thinks better of it."""
+"""Deleting an account: its owner or staff request it, see what will go and what stays, and can take it back until the
+grace period ends."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ log = get_logger(__name__)
 _TEXT = """\
 Hello {name},
 
-your account is to be deleted on {due:%Y-%m-%d %H:%M} UTC. If you did not ask for it, sign in and keep it:
+your account will be deleted on {due:%Y-%m-%d %H:%M} UTC. If you did not ask for this, sign in and keep it:
 
 {url}/account/data
 """
 _REMOVED = [
     "The name, the e-mail address, the password, sessions, tokens and connected sign-ins.",
     "Sources, reports, drafts, and comments on them and by the person. Sources that count for a team go once the "
-    "results of its competition are out.",
-    "What rosters and the log of staff say: full name, number, invitations; questions, regrade requests, notices and "
-    "reasons, and why a team was disqualified that nobody else was in.",
+    "results of its competition are published.",
+    "Entries in rosters and the staff log: full name, number, invitations; questions, regrade requests, notices and "
+    "reasons; and why a team was disqualified if the person was its only member.",
 ]
 
 
 def preview(platform: Platform, user: User, name: str) -> DeletionView:
-    """What deleting an account would do. Raises NotFound, NotAllowed."""
+    """The effects of deleting an account. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         row = find_row(session, name)
         check_may(user, row, Action.ACCOUNT_DELETE, session)
@@ -61,19 +61,18 @@ def preview(platform: Platform, user: User, name: str) -> DeletionView:
 
 
 def request(platform: Platform, user: User, name: str, body: DeletionBody) -> DeletionView:
-    """Have an account deleted after the grace; its owner is told by mail, where mail is sent and they have an address:
-    whoever finds a session open, or a token with the scope for it, could have asked. Asked again, the first time
-    counts.
+    """Delete an account after the grace period. Its owner gets a mail if possible: anyone who finds an open session, or
+    a token with the scope, could have asked. A repeated request keeps the first date.
 
-    Raises NotFound, NotAllowed, BadRequest where ``confirm`` is not its name, and Conflict for the only admin of the
-    platform or the only owner of a course, whose own deletion was not asked for.
+    Raises NotFound, NotAllowed, BadRequest if ``confirm`` is not the account's name, and Conflict for the only admin of
+    the platform or the only owner of a course (others who asked for deletion do not count).
     """
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         check_may(user, row, Action.ACCOUNT_DELETE, session)
         if body.confirm != row.name:
             raise BadRequest(
-                "The name that was typed is not that of the account.", f"Type {row.name} to confirm."
+                "The name that you typed is not the account's name.", f"To confirm, type {row.name}."
             )
         check_not_deleted(row)
         if session.get(DeletionRow, row.id) is None:
@@ -81,7 +80,7 @@ def request(platform: Platform, user: User, name: str, body: DeletionBody) -> De
             now = clock(session)
             due = now + timedelta(days=platform.settings.deletion_days)
             session.add(DeletionRow(user_id=row.id, requested_by=user.id, requested_at=now, due_at=due))
-            # Of oneself, too: who else would know why an account is gone?
+            # Also for one's own account: nothing else would explain its absence.
             audit.note(
                 session,
                 user,
@@ -95,16 +94,16 @@ def request(platform: Platform, user: User, name: str, body: DeletionBody) -> De
 
 
 def _tell(platform: Platform, row: UserRow, due: datetime) -> None:
-    """Behind the answer."""
+    """Runs after the answer is sent."""
     settings, to = platform.settings, row.email
     if to is None or not mail.configured(settings):
         return
     text = _TEXT.format(name=row.name, due=due, url=links.base_url(settings))
-    mail.later(lambda: mail.send(settings, to, "Your account is to be deleted", text))
+    mail.later(lambda: mail.send(settings, to, "Your account will be deleted", text))
 
 
 def take_back(platform: Platform, user: User, name: str) -> DeletionView:
-    """Keep the account. Doing so twice is no error. Raises NotFound, NotAllowed."""
+    """Keep the account. Repeating it is not an error. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         check_may(user, row, Action.ACCOUNT_DELETE, session)
@@ -124,7 +123,8 @@ def take_back(platform: Platform, user: User, name: str) -> DeletionView:
 
 
 def carry_out(platform: Platform) -> int:
-    """What sweepers do: delete what is due; how many. One whose submission is being judged has its turn next time."""
+    """For sweepers: delete the accounts that are due and return their number. An account whose submission is being
+    judged waits for the next sweep."""
     with platform.sessions() as session:
         due = session.scalars(
             select(UserRow.name)
@@ -172,33 +172,36 @@ def _stays(session: Session, row: UserRow) -> list[str]:
     ).all()
     sent = session.scalar(select(func.count()).select_from(LtiScoreRow).where(LtiScoreRow.user_id == row.id))
     acts = session.scalar(select(func.count()).select_from(AuditRow).where(AuditRow.actor_id == row.id)) or 0
-    shown = f"under a made-up name that begins with {DELETED}"
-    found = [f"Verdicts and times of {submitted} submissions, with their ranks on boards, {shown}."]
+    shown = f"under a generated name that begins with {DELETED}"
+    found = [f"Verdicts and times of {submitted} submissions and their ranks on boards, {shown}."]
     if courses:
         found.append(
-            f"The points in {', '.join(courses)}: courses must be able to show them, so they stay in the gradebook "
+            f"The points in {', '.join(courses)}: courses must be able to prove them, so they stay in the gradebook "
             f"with times, overrides and extensions, {shown}."
         )
     if competitions:
         found.append(
-            f"The ranks in {', '.join(competitions)}, {shown}, and certificates that were given out: whoever has "
+            f"The ranks in {', '.join(competitions)}, {shown}, and issued certificates: anyone who has "
             "one can still verify it."
         )
     if waiting := _awaiting_results(session, row):
-        found.append(f"Until the results of {', '.join(waiting)}: the sources, which count for a team.")
+        found.append(
+            f"Until the results of {', '.join(waiting)} are published: the sources that count for a team."
+        )
     if sent:
         found.append(
-            "That a learning platform has a grade, with a digest of what it calls the person: a new account of theirs "
-            "sends no zero over it."
+            "The fact that a learning platform has a grade, with a hash of its id for the person: a "
+            "new account of theirs "
+            "then does not overwrite the grade with a zero."
         )
     if acts:
-        found.append(f"{acts} entries of the log of what staff did, by number and without the name.")
+        found.append(f"{acts} entries of the staff log, by number and without the name.")
     found.append("Backups, until they expire.")
     return found
 
 
 def _awaiting_results(session: Session, row: UserRow) -> list[str]:
-    """Titles of competitions in which something of the account counts for a team until the results."""
+    """Titles of competitions without results yet in which something of the account counts for a team."""
     done = SubmissionRow
     own = select(done.competition_id).where(done.user_id == row.id, sources.held(clock(session)))
     query = select(CompetitionRow.title).where(CompetitionRow.id.in_(own)).order_by(CompetitionRow.id)

@@ -1,4 +1,4 @@
-"""Signing a command line in without a password: it shows a short code, its owner types that into a page (RFC 8628)."""
+"""Signing in a command line without a password: it shows a short code that the user types into a page (RFC 8628)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from grader.service.platform import Platform
 
 _PREFIX = "grdc_"
 _LIFE = timedelta(minutes=limits.DEVICE_CODE_MINUTES)
-# What slow_down adds, by the RFC (section 3.5).
+# Added by slow_down (RFC 8628, section 3.5).
 _SLOWER_SECONDS = 5
-_GONE = ("This code is not valid (any more).", "`grader login` shows a new one.")
+_GONE = ("This code is not valid or has expired.", "Get a new one: `grader login`.")
 
 
 @dataclass(frozen=True)
 class PendingApproval:
-    """What is asked of who types the code: ``granted`` of ``scopes`` is what their account can give."""
+    """The request that a code stands for. ``granted``: the part of ``scopes`` that the user's account can give."""
 
     code: str
     label: str
@@ -47,16 +47,16 @@ class PendingApproval:
 
 
 def begin(platform: Platform, body: DeviceCodeBody, address: str, base: str) -> DeviceCode:
-    """Codes for a program; ``address`` is where it asks from, ``base`` where people open the platform.
+    """Codes for a program. ``address``: of the program; ``base``: the platform's URL for people.
 
-    Raises BadRequest (a longer life than is allowed), TooMany.
+    Raises BadRequest (a longer lifetime than allowed), TooMany.
     """
     tokens.check_lifetime(platform, timedelta(days=body.days) if body.days else None)
     device, code, now = new_key(_PREFIX), new_code(), utcnow()
     with writing(platform.sessions) as session:
         session.execute(delete(DeviceCodeRow).where(DeviceCodeRow.expires_at <= now))
         if (session.scalar(select(func.count(DeviceCodeRow.id))) or 0) >= limits.DEVICE_CODES_WAITING:
-            raise TooMany("Too many sign-ins wait to be approved.", "Try again in ten minutes.")
+            raise TooMany("Too many sign-ins are waiting for approval.", "Try again in ten minutes.")
         session.add(
             DeviceCodeRow(
                 device_sha256=digest(device),
@@ -80,7 +80,7 @@ def begin(platform: Platform, body: DeviceCodeBody, address: str, base: str) -> 
 
 
 def look(platform: Platform, user: User, typed: str) -> PendingApproval:
-    """What a code that is waiting asks for. Raises NotFound."""
+    """The request behind a waiting code. Raises NotFound."""
     code = tidy_code(typed)
     with platform.sessions() as session:
         row = _waiting(session, code)
@@ -98,7 +98,7 @@ def look(platform: Platform, user: User, typed: str) -> PendingApproval:
 
 
 def decide(platform: Platform, user: User, typed: str, approve: bool) -> None:
-    """Approve or deny. Raises NotFound where the code does not wait (any more)."""
+    """Approve or deny. Raises NotFound if the code is not waiting."""
     with writing(platform.sessions) as session:
         row = _waiting(session, tidy_code(typed))
         decided = (
@@ -112,9 +112,9 @@ def decide(platform: Platform, user: User, typed: str, approve: bool) -> None:
 
 
 def poll(platform: Platform, device: str) -> tuple[User, Issued]:
-    """The program's token, once its code was approved.
+    """The program's token, once its code is approved.
 
-    Raises AuthorizationPending, SlowDown (asked again before the interval was over), AccessDenied, ExpiredToken.
+    Raises AuthorizationPending, SlowDown (polled before the interval was over), AccessDenied, ExpiredToken.
     """
     now = utcnow()
     with writing(platform.sessions) as session:
@@ -128,18 +128,19 @@ def poll(platform: Platform, device: str) -> tuple[User, Issued]:
             row.polled_at = now
             row.interval += _SLOWER_SECONDS if too_soon else 0
         else:
-            session.delete(row)  # each code gives one answer
+            session.delete(row)  # each code is answered once
         if row.state == "approved":
             return _take(platform, session, row)
         denied = row.state == "denied"
         interval = row.interval
     if denied:
         raise AccessDenied(
-            "The sign-in was denied on the page.", "Was it you? `grader login` begins another."
+            "The sign-in was denied in the browser.",
+            "If you did not mean to deny it, run `grader login` again.",
         )
     if too_soon:
-        raise SlowDown("Asked too soon.", f"Wait {interval} s from now on.")
-    raise AuthorizationPending("Nobody has approved the code yet.", "Open the page and type it in.")
+        raise SlowDown("The program asked again too soon.", f"Wait {interval} s between requests.")
+    raise AuthorizationPending("Nobody has approved the code yet.", "Open the page and type the code.")
 
 
 def _take(platform: Platform, session: Session, row: DeviceCodeRow) -> tuple[User, Issued]:
@@ -152,7 +153,7 @@ def _take(platform: Platform, session: Session, row: DeviceCodeRow) -> tuple[Use
 
 
 def _too_soon(row: DeviceCodeRow, now: datetime) -> bool:
-    # A second is forgiven: requests that were sent at the right time may arrive closer together.
+    # One second of tolerance: requests sent on time may arrive closer together.
     return row.polled_at is not None and (now - row.polled_at).total_seconds() < row.interval - 1
 
 

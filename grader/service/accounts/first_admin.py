@@ -1,4 +1,4 @@
-"""The first account of a platform: made by who can read its log or its terminal, and by nobody else."""
+"""The platform's first account, made only by somebody who can read its log or terminal."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from grader.service.accounts.keys import digest
 from grader.service.accounts.links import AccountLink, LinkPurpose, LinkUseless
 from grader.service.platform import Platform
 
-_HINT = "`grader user bootstrap` prints a link on the platform's machine."
+_HINT = "Run `grader user bootstrap` on the server to get a link."
 
 
 def needed(platform: Platform) -> bool:
-    """Whether nobody is staff yet. Who signed up as a student meanwhile does not count."""
+    """True while nobody is staff. Students who have signed up do not count."""
     with platform.sessions() as session:
         return session.scalar(select(UserRow.id).where(UserRow.role.in_(STAFF_ROLES)).limit(1)) is None
 
 
 def make_link(platform: Platform) -> AccountLink:
-    """A link that makes the first admin, once. Raises Conflict where somebody is staff already."""
+    """A link that makes the first admin, once. Raises Conflict if somebody is staff already."""
     if not needed(platform):
         raise Conflict(
-            "This platform has staff already.",
-            "`grader user role NAME admin` makes somebody an admin, `grader user reset NAME` a new password.",
+            "This platform already has staff.",
+            "To make an admin: `grader user role NAME admin`. To reset a password: `grader user reset NAME`.",
         )
     with writing(platform.sessions) as session:
         return links.issue(session, LinkPurpose.FIRST_ADMIN)
@@ -44,13 +44,13 @@ def check(platform: Platform, key: str) -> None:
 
 
 def make(platform: Platform, key: str, name: str, password: str) -> User:
-    """The first admin. Every such link ends with it, used or not.
+    """Make the first admin. All such links end with it.
 
     Raises LinkUseless, BadRequest (name, password), Conflict (the name is taken).
     """
     check(platform, key)
     row = new_row(name, password, Role.ADMIN)
-    # One statement takes them all, so that two who hold different links cannot both be the first.
+    # One statement uses them all, so two holders of different links cannot both be the first.
     take_all = (
         update(LinkRow)
         .where(

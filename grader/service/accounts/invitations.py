@@ -1,4 +1,4 @@
-"""Invitations: a link that lets a number of people make an account."""
+"""Invitations: a link with which a limited number of people can make an account."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.service.accounts.links import LinkUseless
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# So that the page of signing up knows an invitation from a mailed link.
+# The sign-up page tells an invitation from a mailed link by this.
 PREFIX = "inv_"
 _LARGEST_NUMBER = 2**31 - 1
 
@@ -28,17 +28,16 @@ _LARGEST_NUMBER = 2**31 - 1
 def make(
     platform: Platform, body: InvitationBody, maker: User | None = None, base: str = ""
 ) -> NewInvitation:
-    """A new invitation; ``maker`` None is who runs the platform. ``base`` is the address for the link where the
-    settings name none.
+    """``maker`` None: an operator on the server. ``base``: the link's address if the settings name none.
 
-    Raises NotAllowed (a student; staff who would invite staff), Conflict (nobody may sign up here).
+    Raises NotAllowed (a student; staff who invite staff), Conflict (nobody may sign up here).
     """
     if maker is not None:
         check_staff(maker)
         if Role(body.role) is not Role.STUDENT and not maker.admin:
-            raise NotAllowed("Only admins may invite staff.", "Leave the role out to invite students.")
+            raise NotAllowed("Only admins may invite staff.", "To invite students, leave out the role.")
     if platform.settings.sign_up == "closed":
-        raise Conflict("Nobody may sign up on this platform.", "Set GRADER_SIGN_UP=invite first.")
+        raise Conflict("Sign-up is off on this platform.", "Set GRADER_SIGN_UP=invite first.")
     key = new_key(PREFIX)
     row = InvitationRow(
         sha256=digest(key),
@@ -61,7 +60,7 @@ def make(
 
 
 def list_all(platform: Platform, user: User | None = None) -> InvitationList:
-    """Those that can still be used, the newest first. Raises NotAllowed."""
+    """The usable ones, newest first. Raises NotAllowed."""
     if user is not None:
         check_staff(user)
     statement = (
@@ -76,19 +75,19 @@ def list_all(platform: Platform, user: User | None = None) -> InvitationList:
 
 
 def revoke(platform: Platform, number: int, user: User | None = None) -> None:
-    """End one; accounts that were made with it stay. Raises NotAllowed, NotFound."""
+    """End an invitation; accounts made with it stay. Raises NotAllowed, NotFound."""
     if user is not None:
         check_staff(user)
     with writing(platform.sessions) as session:
         statement = delete(InvitationRow).where(InvitationRow.id == number)
         if number > _LARGEST_NUMBER or not changed(session, statement):
-            raise NotFound(f"There is no invitation {number}.", "The page People lists them.")
+            raise NotFound(f"There is no invitation {number}.", "The page People lists the invitations.")
         if user is not None:
             audit.note(session, user, Action.INVITATION_REVOKE, f"/invitations/{number}")
 
 
 def find(session: Session, key: str) -> InvitationRow:
-    """The invitation of that key, not counted. Raises LinkUseless."""
+    """The invitation with that key; no use is counted. Raises LinkUseless."""
     row = session.scalar(
         select(InvitationRow).where(
             InvitationRow.sha256 == digest(key),
@@ -97,13 +96,12 @@ def find(session: Session, key: str) -> InvitationRow:
         )
     )
     if row is None:
-        raise LinkUseless("Ask who invited you for a new one.")
+        raise LinkUseless("Ask the person who invited you for a new link.")
     return row
 
 
 def use(session: Session, key: str) -> InvitationRow:
-    """Take one of its uses, with this transaction; what it gives. However many come at once, no more get one
-    than there are.
+    """Take one use in this transaction, never more than there are, however many come at once.
 
     Raises LinkUseless.
     """
@@ -115,12 +113,12 @@ def use(session: Session, key: str) -> InvitationRow:
         .execution_options(synchronize_session=False)
     )
     if not changed(session, taken):
-        raise LinkUseless("Ask who invited you for a new one.")
+        raise LinkUseless("Ask the person who invited you for a new link.")
     return row
 
 
 def of_key(platform: Platform, key: str) -> InvitationView:
-    """What the page shows to who opens it. Raises LinkUseless."""
+    """For the page that the link opens. Raises LinkUseless."""
     with platform.sessions() as session:
         return _view(find(session, key), None)
 

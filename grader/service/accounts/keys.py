@@ -1,13 +1,13 @@
-"""Secrets that are shown once and kept as hashes."""
+"""Secrets that are shown once and stored as hashes."""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
 
-# 256 random bits cannot be searched through, so a plain hash of them will do.
+# 256 random bits cannot be guessed, so a plain hash is enough.
 _KEY_BYTES = 32
-# 20 consonants: no word comes of them, none is taken for a digit, and 8 of them are 34 random bits.
+# 20 consonants form no words and are not mistaken for digits; 8 of them hold 34 random bits.
 _CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _CODE_HALF = 4
 
@@ -17,19 +17,18 @@ def new_key(prefix: str = "") -> str:
 
 
 def new_code() -> str:
-    """A code that a person types, such as ``WDJB-MJHT``."""
+    """A code for a person to type, such as ``WDJB-MJHT``."""
     letters = "".join(secrets.choice(_CODE_LETTERS) for _ in range(2 * _CODE_HALF))
     return f"{letters[:_CODE_HALF]}-{letters[_CODE_HALF:]}"
 
 
 def tidy_code(typed: str) -> str:
-    """A code as it was given, however it was typed: lower case, without the dash, with spaces."""
+    """The code in its canonical form, whatever case, dashes and spaces were typed."""
     letters = "".join(letter for letter in typed.upper() if letter in _CODE_LETTERS)[: 2 * _CODE_HALF]
     return f"{letters[:_CODE_HALF]}-{letters[_CODE_HALF:]}"
 
 
 def digest(key: str) -> str:
-    """What is kept of a secret. Found by its hash: how long the search takes depends on the hash's first letters, and
-    nothing of the secret.
-    """
+    """Rows are found by the hash, so the search time depends on the hash's first letters and reveals nothing of the
+    secret."""
     return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()

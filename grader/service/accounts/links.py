@@ -1,4 +1,4 @@
-"""Links that work once: to set a password, to prove an address, to make the first admin."""
+"""Links that work once: to set a password, to confirm an address, to make the first admin."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ LIVES = {
     LinkPurpose.EMAIL: timedelta(hours=limits.PROOF_HOURS),
     LinkPurpose.FIRST_ADMIN: timedelta(hours=limits.FIRST_ADMIN_HOURS),
 }
-# Any number that no other lock of this database has.
+# Any number that no other lock of this database uses.
 _MAIL_LOCK = 7_212_047
 
 
 @dataclass(frozen=True)
 class AccountLink:
-    """A link as it is shown this once: where it leads on the platform, and when it ends (UTC)."""
+    """A new link, shown once: its path and its end (UTC)."""
 
     path: str
     expires_at: datetime
 
     def at(self, base: str) -> str:
-        """The whole address; ``base`` is the platform's."""
+        """The full URL; ``base`` is the platform's."""
         return base + self.path
 
 
 class LinkUseless(BadRequest):
-    """Used, too old, or never given. All read the same."""
+    """Used, expired or never issued: all read the same."""
 
     code = "link_useless"
 
     def __init__(self, hint: str = "Ask for a new one.") -> None:
-        super().__init__("This link or code does not work (any more).", hint)
+        super().__init__("This link or code does not work or has expired.", hint)
 
 
 def base_url(settings: Settings) -> str:
-    """The address that people open: the settings' own, else where the web listens."""
+    """The address for people: the setting, else where the web listens."""
     if settings.url:
         return settings.url
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
@@ -73,7 +73,7 @@ def base_url(settings: Settings) -> str:
 def issue(
     session: Session, purpose: LinkPurpose, *, user_id: int | None = None, email: str | None = None
 ) -> AccountLink:
-    """A new link; earlier ones for the same go on working until one of them is used."""
+    """A new link. Earlier ones for the same purpose work until one of them is used."""
     key = new_key()
     now = utcnow()
     session.execute(delete(LinkRow).where(LinkRow.expires_at <= now - LIVES[LinkPurpose.RESET]))
@@ -85,16 +85,16 @@ def issue(
         expires_at=now + LIVES[purpose],
     )
     session.add(row)
-    # In the query and not in the path, which is what logs usually keep.
+    # In the query, not in the path, which logs usually keep.
     return AccountLink(f"{_PATHS[purpose]}?{urlencode({'key': key})}", row.expires_at)
 
 
 def too_many_lately(
     session: Session, purpose: LinkPurpose, *, email: str, user_id: int | None = None
 ) -> bool:
-    """Whether one more mail must not go to the mailbox of ``email``, or be asked for by that user, within this hour."""
+    """True if this hour's mails to the mailbox of ``email``, or asked for by the user, have reached the limit."""
     if session.get_bind().dialect.name == "postgresql":
-        # One at a time, or two would count the same; writers of SQLite take turns anyway.
+        # One at a time, or two would see the same count. SQLite's writers take turns anyway.
         session.execute(select(func.pg_advisory_xact_lock(_MAIL_LOCK)))
     since = utcnow() - timedelta(hours=1)
     of_late = select(func.count()).where(LinkRow.purpose == purpose.value, LinkRow.created_at > since)
@@ -103,9 +103,8 @@ def too_many_lately(
 
 
 def _in_mailbox(email: str) -> ColumnElement[bool]:
-    """Links that were mailed to the same mailbox: upper and lower case are one, and so is what follows a ``+``, which
-    most servers deliver to the address without it. Addresses that are kept are ASCII, as SQL's ``lower`` needs.
-    """
+    """Links mailed to the same mailbox: case is ignored, and so is anything after a ``+``, which most servers deliver
+    to the address without it. Stored addresses are ASCII, as SQL's ``lower`` needs."""
     local, _, domain = email.lower().rpartition("@")
     base = local.partition("+")[0]
     kept = func.lower(LinkRow.email)
@@ -115,7 +114,7 @@ def _in_mailbox(email: str) -> ColumnElement[bool]:
 
 
 def find(session: Session, purpose: LinkPurpose, key: str) -> LinkRow:
-    """The link of that key, which stays unused. Raises LinkUseless."""
+    """The link with that key, unused. Raises LinkUseless."""
     row = session.scalar(select(LinkRow).where(*_usable(purpose, key)))
     if row is None:
         raise LinkUseless
@@ -123,8 +122,7 @@ def find(session: Session, purpose: LinkPurpose, key: str) -> LinkRow:
 
 
 def use(session: Session, purpose: LinkPurpose, key: str) -> LinkRow:
-    """The link of that key, which is used up with this transaction, also against a concurrent one. Raises
-    LinkUseless."""
+    """Use up the link with that key in this transaction, safe against concurrent use. Raises LinkUseless."""
     row = find(session, purpose, key)
     spend = update(LinkRow).where(LinkRow.id == row.id, LinkRow.used_at.is_(None)).values(used_at=utcnow())
     if not changed(session, spend):

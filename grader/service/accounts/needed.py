@@ -1,5 +1,5 @@
-"""Who cannot go: the last admin of the platform, and the last owner of a course. Somebody who has asked for deletion
-counts as gone, so that two who ask do not both get it."""
+"""People who cannot leave: the last admin of the platform and the last owner of a course. Accounts with a pending
+deletion count as gone, so two people cannot both leave."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STAYING = UserRow.id.not_in(select(DeletionRow.user_id))
 
 
 def check(session: Session, row: UserRow, *, staying: bool = False) -> None:
-    """``staying``: others count only if their deletion is not asked for. Raises Conflict."""
+    """``staying``: count only people without a pending deletion. Raises Conflict."""
     if row.role == Role.ADMIN and not other_admins(session, row.id, staying=staying):
         others = other_admins(session, row.id, staying=False)
         raise Conflict(
@@ -34,7 +34,7 @@ def check(session: Session, row: UserRow, *, staying: bool = False) -> None:
             others = other_owners(session, course.id, row.id, staying=False)
             raise Conflict(
                 f"'{row.name}' is the only owner of the course {course.slug}{_WHO_STAYS if others else ''}.",
-                "Make somebody else an owner first, or archive it.",
+                "Make somebody else an owner first, or archive the course.",
             )
 
 
@@ -43,21 +43,20 @@ _OWNS = (MemberRow.role == CourseRole.OWNER.value, MemberRow.left_at.is_(None))
 
 
 def other_admins(session: Session, user: int, *, staying: bool = True) -> bool:
-    """Whether there is an admin beside that account."""
     admins = select(UserRow.id).where(UserRow.role == Role.ADMIN.value)
     return _any(session, admins, user, staying)
 
 
 def other_owners(session: Session, course: int, user: int, *, staying: bool = True) -> bool:
-    """Whether a course (its id) has an owner beside that account."""
+    """True if a course (its id) has an owner besides that account."""
     owners = select(UserRow.id).join(MemberRow, MemberRow.user_id == UserRow.id)
     return _any(session, owners.where(MemberRow.course_id == course, *_OWNS), user, staying)
 
 
 def _any(session: Session, people: Select[int], user: int, staying: bool) -> bool:
-    # Locked, with that account itself, so that two who go at once take turns.
+    # Locked together with that account, so two who leave at once take turns.
     found = session.scalars(people.order_by(UserRow.id).with_for_update(of=UserRow)).all()
-    others = [it for it in found if it != user]
+    others = [user_id for user_id in found if user_id != user]
     if staying and others:
         return session.scalar(select(UserRow.id).where(UserRow.id.in_(others), _STAYING).limit(1)) is not None
     return bool(others)

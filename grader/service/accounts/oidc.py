@@ -1,6 +1,6 @@
-"""OpenID Connect: the authorization code flow with PKCE, state and nonce, as a client of the settings' providers.
+"""OpenID Connect: the authorization code flow with PKCE, state and nonce, as a client of the configured providers.
 
-What comes back is a ``Person``: who the provider says has signed in. Whose account that is, ``sign_on`` decides.
+The result is a ``Person``, as named by the provider. ``sign_on`` decides whose account that is.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from grader.settings import Settings
 
 log = get_logger(__name__)
 
-_AGAIN = "Try again; if it stays, tell who runs the platform."
+_AGAIN = "Try again. If it fails again, tell an admin of this site."
 _CLAIM_CHARS = 250
 
 
 @dataclass(frozen=True)
 class Person:
-    """Who has signed in elsewhere. ``authority`` and ``subject`` name them for good; ``email`` is verified, else None.
-    ``name`` is what an account of theirs would be called after."""
+    """Somebody signed in elsewhere. ``authority`` and ``subject`` identify them permanently; ``email`` is verified,
+    else None; an account would be named after ``name``."""
 
     authority: str
     subject: str
@@ -47,7 +47,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Begun:
-    """A sign-in on its way: ``url`` is where the browser goes, the rest is what its return is checked by."""
+    """A sign-in under way: the browser goes to ``url``; the other fields check its return."""
 
     url: str
     state: str
@@ -56,7 +56,7 @@ class Begun:
 
 
 class _Discovered:
-    """What providers say of themselves, kept for an hour."""
+    """Providers' descriptions, cached for an hour."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -82,7 +82,6 @@ _DISCOVERED = _Discovered()
 
 
 def forget() -> None:
-    """Ask every provider anew."""
     _DISCOVERED.forget()
     outbound.KEYS.forget()
 
@@ -90,23 +89,21 @@ def forget() -> None:
 def provider(settings: Settings, name: str) -> OidcProvider:
     """Raises NotFound."""
     if name not in settings.oidc:
-        raise NotFound("There is no such way to sign in.", "The sign-in page shows those that there are.")
+        raise NotFound("There is no such sign-in provider.", "The sign-in page lists the providers.")
     return settings.oidc[name]
 
 
 def label(settings: Settings, name: str) -> str:
-    """What people call a provider."""
     found = settings.oidc[name]
     return found.label or urlsplit(found.issuer).hostname or name
 
 
 def redirect_uri(settings: Settings, name: str) -> str:
-    """Where the provider sends people back: what is registered with it."""
     return f"{links.base_url(settings)}/sign-in/with/{name}/back"
 
 
 def begin(settings: Settings, name: str) -> Begun:
-    """Raises NotFound, Unreachable, SignOnFailed (its description cannot be used)."""
+    """Raises NotFound, Unreachable, SignOnFailed (the provider's description is unusable)."""
     found = provider(settings, name)
     said = _DISCOVERED.of(found.issuer)
     state, nonce, verifier = (secrets.token_urlsafe(size) for size in (24, 24, 48))
@@ -118,19 +115,18 @@ def begin(settings: Settings, name: str) -> Begun:
 
 
 def finish(settings: Settings, name: str, query: Mapping[str, str], nonce: str, verifier: str) -> Person:
-    """Who it is; ``query`` is what the browser came back with, whose state was checked. Raises NotFound, SignOnFailed,
-    Unreachable."""
+    """``query``: from the returning browser, whose state was checked. Raises NotFound, SignOnFailed, Unreachable."""
     found = provider(settings, name)
     said = _DISCOVERED.of(found.issuer)
     if query.get("iss", found.issuer) != found.issuer:  # RFC 9207
-        raise SignOnFailed("This is the answer of another provider.", _AGAIN)
+        raise SignOnFailed("This answer is from another provider.", _AGAIN)
     if "error" in query or not query.get("code"):
         log.warning("sign_on_refused", provider=name, error=query.get("error", "")[:60])
         raise SignOnFailed(f"{label(settings, name)} did not sign you in.", _AGAIN)
     with _session(settings, name, said) as session:
         token = _exchange(session, said, query["code"], verifier)
         claims = dict(_claims(found, said, token, nonce))
-        # Some put next to nothing into the token; the rest is asked for with the access token.
+        # Some tokens hold almost nothing; the access token gets the rest.
         if said.get("userinfo_endpoint") and not ({"email", found.name_claim} <= claims.keys()):
             more = _userinfo(said["userinfo_endpoint"], str(token.get("access_token", "")), claims)
             claims = _joined(claims, more)
@@ -138,7 +134,7 @@ def finish(settings: Settings, name: str, query: Mapping[str, str], nonce: str, 
 
 
 def reach(issuer: str) -> None:
-    """Ask a provider for what a sign-in needs: its description and its keys. Raises Unreachable, SignOnFailed."""
+    """Fetch what a sign-in needs: the provider's description and keys. Raises Unreachable, SignOnFailed."""
     said = _discover(issuer)
     outbound.KEYS.of(said["jwks_uri"], 0.0)
 
@@ -147,8 +143,8 @@ def _discover(issuer: str) -> dict[str, Any]:
     said = outbound.get_json(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if said.get("issuer") != issuer:
         raise SignOnFailed(
-            f"The provider calls itself '{str(said.get('issuer'))[:100]}'.",
-            f"Set its issuer to exactly that, if it is yours; it is '{issuer}' now.",
+            f"The provider's issuer is '{str(said.get('issuer'))[:100]}', not '{issuer}'.",
+            "If this is your provider, set its issuer to exactly that value.",
         )
     for each in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         outbound.checked(str(said.get(each) or ""))
@@ -162,7 +158,7 @@ def _session(settings: Settings, name: str, said: Mapping[str, Any]) -> OAuth2Se
     try:
         secret = found.secret()
     except OSError as error:
-        raise SignOnFailed("The provider's secret cannot be read here.", _AGAIN) from error
+        raise SignOnFailed("This server cannot read the provider's client secret.", _AGAIN) from error
     known = said.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
     by_form = "client_secret_basic" not in known and "client_secret_post" in known
     return OAuth2Session(
@@ -184,9 +180,9 @@ def _exchange(session: OAuth2Session, said: Mapping[str, Any], code: str, verifi
         with outbound.reached(url):
             token = session.fetch_token(url, code=code, code_verifier=verifier, allow_redirects=False)
     except (AuthlibBaseError, ValueError, TypeError, AttributeError) as error:
-        # Its text may hold what was sent.
+        # Its text may contain what was sent.
         log.warning("sign_on_not_exchanged", host=urlsplit(url).hostname, error=type(error).__name__)
-        raise SignOnFailed("The provider did not take the code that it gave.", _AGAIN) from error
+        raise SignOnFailed("The provider refused the code that it issued.", _AGAIN) from error
     return cast("dict[str, Any]", token)
 
 
@@ -195,9 +191,9 @@ def _claims(
 ) -> Mapping[str, Any]:
     raw = token.get("id_token")
     if not isinstance(raw, str):
-        raise SignOnFailed("The provider did not say who signed in.", _AGAIN)
+        raise SignOnFailed("The provider did not send a user id.", _AGAIN)
     known = said.get("id_token_signing_alg_values_supported") or ["RS256"]
-    algorithms = tuple(it for it in outbound.ALGORITHMS if it in known)
+    algorithms = tuple(algorithm for algorithm in outbound.ALGORITHMS if algorithm in known)
     signed = outbound.KEYS.verify(str(said["jwks_uri"]), raw, algorithms or ("RS256",))
     claims = CodeIDToken(
         signed.claims,
@@ -212,27 +208,26 @@ def _claims(
         claims.validate(leeway=limits.CLOCK_SKEW_SECONDS)
     except (JoseError, ValueError, TypeError) as error:
         log.warning("sign_on_not_believed", issuer=found.issuer, error=str(error)[:100])
-        raise SignOnFailed("What the provider said cannot be believed.", f"{str(error)[:100]}.") from error
+        raise SignOnFailed("The provider's token is not valid.", f"{str(error)[:100]}.") from error
     if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
-        raise SignOnFailed("What the provider said belongs to another sign-in.", _AGAIN)
+        raise SignOnFailed("The provider's token belongs to another sign-in.", _AGAIN)
     return cast("Mapping[str, Any]", claims)
 
 
 def _userinfo(url: str, access_token: str, claims: Mapping[str, Any]) -> dict[str, Any]:
-    """What else it says of the same person, and nothing where it says nothing."""
+    """More claims about the person; empty if the provider has none."""
     try:
         more = outbound.get_json(url, {"Authorization": f"Bearer {access_token}"})
     except Unreachable as error:
         log.warning("sign_on_without_userinfo", error=error.message)
         return {}
     if more.get("sub") != claims["sub"]:
-        raise SignOnFailed("The provider told of somebody else.", _AGAIN)
+        raise SignOnFailed("The provider sent the data of another person.", _AGAIN)
     return more
 
 
 def _joined(claims: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """The token's claims, and what else was said. Whether an address is verified is said of that beside which it
-    stands."""
+    """The token's claims with the others added. ``email_verified`` counts only with the address of the same source."""
     other = more if "email" in claims else claims if "email" in more else {}
     return {
         key: value
@@ -246,7 +241,7 @@ def _person(settings: Settings, name: str, claims: Mapping[str, Any]) -> Person:
     found = settings.oidc[name]
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= _CLAIM_CHARS:
-        raise SignOnFailed("The provider did not say who signed in.", _AGAIN)
+        raise SignOnFailed("The provider did not send a user id.", _AGAIN)
     email = claims.get("email")
     verified = claims.get("email_verified", True if found.trust_email else None)
     if not isinstance(email, str) or verified not in (True, "true"):

@@ -1,4 +1,4 @@
-"""Who has an account, and who is staff. ``user`` None is who runs the platform."""
+"""Accounts and their roles. ``user`` None: an operator on the server."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from grader.service.accounts.accounts import (
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# A course has hundreds; more than this is not read by a person.
+# Nobody reads more than this; a course has hundreds.
 _MOST = 5_000
 
 
 def list_people(platform: Platform, user: User | None = None) -> PersonList:
-    """Everyone, by name. Raises NotAllowed."""
+    """All accounts, by name. Raises NotAllowed."""
     if user is not None:
         check_staff(user)
     with platform.sessions() as session:
@@ -35,7 +35,7 @@ def list_people(platform: Platform, user: User | None = None) -> PersonList:
 
 
 def set_role(platform: Platform, name: str, role: Role, user: User | None = None) -> User:
-    """Raises NotAllowed, NotFound, Conflict (an admin would be the last one to go)."""
+    """Raises NotAllowed, NotFound, Conflict (the last admin)."""
     if user is not None:
         check_admin(user)
     with writing(platform.sessions) as session:
@@ -43,7 +43,7 @@ def set_role(platform: Platform, name: str, role: Role, user: User | None = None
         check_not_deleted(row)
         goes = user is not None and row.role == Role.ADMIN and role is not Role.ADMIN
         if goes and not needed.other_admins(session, row.id):
-            raise Conflict("They are the only admin.", "Make somebody else an admin first.")
+            raise Conflict("This is the only admin.", "Make somebody else an admin first.")
         words = {"role": row.role}, {"role": role.value}
         path = f"/people/{row.name}/role"
         audit.note(session, user, Action.PERSON_ROLE, path, before=words[0], after=words[1])

@@ -1,4 +1,4 @@
-"""All that is kept of a person, as one ZIP: for themselves, and for staff who are asked for it."""
+"""All data about a person in one ZIP, for themselves or for staff."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from grader.schemas.report import Report
 from grader.service import audit
 from grader.service.accounts import accounts
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, permissions
+from grader.service.courses import permissions, released
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Tables that staff read nowhere: an export that they make leaves them out.
+# Staff cannot read these tables, so their exports leave them out.
 _OWN = ("drafts", "tokens")
-# An export that is larger waits in a file, not in memory.
+# Larger exports are kept in a file, not in memory.
 _IN_MEMORY = 8 << 20
 _READ_ME = """\
-This is what the platform keeps of the account {name}, as of {at}.
+This is the data that the platform holds about the account {name}, as of {at}.
 
 account.json       the account: name, e-mail address, role, preferences
-tables/            everything else by table, one JSON list each: memberships with what rosters say, submissions with
+tables/            everything else, one JSON list for each table: memberships with roster entries, submissions with
                    verdicts and times, comments on them and by you, requests, notices, registrations, tokens, the log
-                   of what you did as staff
-submissions/ID/    each source as it was submitted, and its report as you may read it on the site
-drafts/            what your editor holds
+                   of your actions as staff
+submissions/ID/    the source of each submission, and its report as you may read it on the site
+drafts/            the drafts in your editor
 
-An export that staff make has no drafts and no tokens. Passwords and tokens are kept
-as hashes alone, which are left out. Of hidden cases a report has what you may see.
+Exports made by staff contain no drafts and no tokens. Passwords and tokens are stored
+only as hashes, which are left out. Reports show hidden cases only as far as you may see them.
 """
 
 
 def check_may(user: User, row: UserRow, action: Action, session: Session) -> None:
-    """One's own account, and as staff those of students; those of staff as an admin. Raises NotAllowed."""
+    """Allowed for one's own account, for staff on students, and for admins on staff. Raises NotAllowed."""
     if user.id == row.id:
         return
     permissions.check(user, permissions.standings(session, user), action)
@@ -54,7 +54,8 @@ def check_may(user: User, row: UserRow, action: Action, session: Session) -> Non
 
 
 def export(platform: Platform, user: User, name: str) -> IO[bytes]:
-    """A ZIP, at its beginning; close it. The log notes what staff export of others. Raises NotFound, NotAllowed."""
+    """A ZIP, positioned at its beginning; the caller closes it. Exports of other people are logged. Raises NotFound,
+    NotAllowed."""
     with writing(platform.sessions) as session:
         row = accounts.find_row(session, name)
         check_may(user, row, Action.ACCOUNT_EXPORT, session)
@@ -65,8 +66,7 @@ def export(platform: Platform, user: User, name: str) -> IO[bytes]:
 
 
 def export_of(platform: Platform, person: int, *, own: bool = True) -> IO[bytes]:
-    """The same for who runs the platform; ``person`` is an account's id. ``own``: with what
-    staff do not read, drafts and tokens."""
+    """For operators; ``person`` is an account's id. ``own``: include drafts and tokens, which staff do not read."""
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller's to close
     with (
         reading_on(platform.sessions) as session,
@@ -94,13 +94,15 @@ def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str
         ),
     )
     tables: dict[str, list[dict[str, Any]]] = {}
-    for it in personal.COLUMNS:
-        if it.exported and (own or it.table.name not in _OWN):
-            found = [each for each in personal.rows(session, it, row.id) if _is_told(session, it, each)]
-            tables.setdefault(it.table.name, []).extend(found)
-    # A comment on one's own submission by oneself is found twice.
+    for column in personal.COLUMNS:
+        if column.exported and (own or column.table.name not in _OWN):
+            found = [
+                each for each in personal.rows(session, column, row.id) if _is_told(session, column, each)
+            ]
+            tables.setdefault(column.table.name, []).extend(found)
+    # One's own comment on one's own submission is found twice.
     for name, found in sorted(tables.items()):
-        unique = list({json.dumps(it, default=str, sort_keys=True): it for it in found}.values())
+        unique = list({json.dumps(record, default=str, sort_keys=True): record for record in found}.values())
         yield f"tables/{name}.json", _json(unique)
     yield from _submissions(session, row)
     kept = select(DraftRow).where(DraftRow.user_id == row.id)
@@ -108,26 +110,27 @@ def _files(session: Session, row: UserRow, own: bool) -> Iterator[tuple[str, str
         yield f"drafts/{draft.challenge}{LANGUAGES[draft.language].suffix}", draft.source
 
 
-def _is_told(session: Session, it: PersonalColumn, found: dict[str, Any]) -> bool:
-    """Whether the person reads it on the site: an assignment may keep its feedback back until it is released."""
-    if it.column == "comments.submission_id" and found["staff"]:
-        return not assignments.feedback_held(session, session.get_one(SubmissionRow, found["submission_id"]))
-    if it.column == "rubric_scores.user_id":
+def _is_told(session: Session, column: PersonalColumn, found: dict[str, Any]) -> bool:
+    """True if the person can read it on the site: an assignment may hold its feedback until it is released."""
+    if column.column == "comments.submission_id" and found["staff"]:
+        return not released.feedback_held(session, session.get_one(SubmissionRow, found["submission_id"]))
+    if column.column == "rubric_scores.user_id":
         criterion = session.get_one(CriterionRow, found["criterion_id"])
-        return not assignments.unreleased(session, [criterion.assignment_id])
+        return not released.unreleased(session, [criterion.assignment_id])
     return True
 
 
 def _submissions(session: Session, person: UserRow) -> Iterator[tuple[str, str]]:
-    """Sources, and reports as their author reads them. What staff had judged again, and what a final judged, is theirs
-    to publish."""
-    row = SubmissionRow
+    """Sources, and reports as their author reads them. Regrades and finals are left out: publishing them is up to
+    staff."""
     ids = session.scalars(
-        select(row.id).where(row.user_id == person.id, row.rejudge_of.is_(None)).order_by(row.id)
+        select(SubmissionRow.id)
+        .where(SubmissionRow.user_id == person.id, SubmissionRow.rejudge_of.is_(None))
+        .order_by(SubmissionRow.id)
     ).all()
     now, revealed = utcnow(), dict[str, bool]()
     for own in ids:
-        it = session.get_one(row, own)
+        it = session.get_one(SubmissionRow, own)
         folder = f"submissions/{it.public_id}"
         yield f"{folder}/source{it.language.suffix}", it.source
         body = session.scalar(
@@ -135,7 +138,7 @@ def _submissions(session: Session, person: UserRow) -> Iterator[tuple[str, str]]
         )
         if body is not None:
             if it.challenge not in revealed:
-                revealed[it.challenge] = assignments.hidden_revealed(session, person.id, it.challenge, now)
+                revealed[it.challenge] = released.hidden_revealed(session, person.id, it.challenge, now)
             report = Report.model_validate_json(body)
             shown = report if revealed[it.challenge] else report.redacted()
             yield f"{folder}/report.json", shown.model_dump_json(indent=2)

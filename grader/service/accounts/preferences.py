@@ -1,4 +1,4 @@
-"""What a person chose about how pages look and work."""
+"""Personal settings for pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grader.service.platform import Platform
 
 
 def change(platform: Platform, user: User, body: PreferencesBody) -> Preferences:
-    """What ``body`` leaves out stays."""
+    """Fields that ``body`` leaves out stay."""
     with writing(platform.sessions) as session:
         row = session.get_one(UserRow, user.id, with_for_update=True)
         made = of_stored(row.preferences).model_copy(update=body.model_dump(exclude_none=True))

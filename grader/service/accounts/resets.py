@@ -1,4 +1,4 @@
-"""New passwords for who forgot theirs: by a link that works once."""
+"""Password resets by a link that works once."""
 
 from __future__ import annotations
 
@@ -26,24 +26,27 @@ from grader.service.courses.permissions import Action
 from grader.service.messages import mail
 from grader.service.platform import Platform
 
-# The same for every name: it does not reveal who has an account.
-ANSWER = "If that account is here and has an e-mail address, a link is on its way to it. It works once, for an hour."
+# The same for every name, so it does not reveal who has an account.
+ANSWER = (
+    "If that account exists and has an e-mail address, we have sent it a link. It works once, within an hour."
+)
 _TEXT = """\
 Hello {name},
 
-somebody, most likely you, asked for a new password of your account. This sets one:
+somebody, most likely you, asked for a new password for your account. Set one here:
 
 {link}
 
-The link works once, until {until:%Y-%m-%d %H:%M} UTC. If it was not you, do nothing: your password stays as it is.
+The link works once, until {until:%Y-%m-%d %H:%M} UTC. If it was not you, ignore this message, and your password
+stays as it is.
 """
 
 
 def ask(platform: Platform, name: str) -> None:
-    """Mail a link to the account of that name or address, if there is one. All is done behind the answer, so that all
-    names take the same time.
+    """Mail a link to the account with that name or address, if there is one. The work runs after the answer, so every
+    name takes the same time.
 
-    Raises Conflict where this platform sends no mail.
+    Raises Conflict if this platform sends no mail.
     """
     mail.need(platform.settings)
     mail.later(lambda: _send(platform, name.strip()))
@@ -64,14 +67,14 @@ def _send(platform: Platform, name: str) -> None:
 
 def _named(name: str) -> Select[UserRow]:
     key = name[: limits.EMAIL_CHARS].lower()
-    # A name holds no "@": no name can stand in for somebody's address.
+    # Names contain no "@", so a name cannot pass for somebody's address.
     return select(UserRow).where(
         or_(UserRow.name_key == name_key(name), UserRow.email_key == key) if name else UserRow.id.is_(None)
     )
 
 
 def make_link(platform: Platform, name: str) -> AccountLink:
-    """For who runs the platform: a link to hand over. Raises NotFound, Conflict (it was deleted)."""
+    """For operators: a link to hand over. Raises NotFound, Conflict (deleted)."""
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         check_not_deleted(row)
@@ -79,33 +82,33 @@ def make_link(platform: Platform, name: str) -> AccountLink:
 
 
 def make_link_as(platform: Platform, user: User, name: str) -> AccountLink:
-    """For staff: a link for a student. For one of the staff an admin has to make it, or staff could take over an admin.
+    """For staff: a link for a student. Links for staff are left to admins, or staff could take over an admin.
 
-    Raises NotAllowed, NotFound, Conflict (it was deleted).
+    Raises NotAllowed, NotFound, Conflict (deleted).
     """
     check_staff(user)
     with writing(platform.sessions) as session:
         row = find_row(session, name)
         check_not_deleted(row)
         if Role(row.role) in STAFF_ROLES and not user.admin:
-            raise NotAllowed("A link for staff is made by an admin.", "Ask an admin.")
+            raise NotAllowed("Only admins can make a link for staff.", "Ask an admin.")
         audit.note(session, user, Action.PERSON_RESET, f"/people/{row.name}/password-reset")
         return links.issue(session, LinkPurpose.RESET, user_id=row.id)
 
 
 def whose(platform: Platform, key: str) -> str:
-    """The name of the account that the link is for. Raises LinkUseless."""
+    """The name of the link's account. Raises LinkUseless."""
     with platform.sessions() as session:
         row = links.find(session, LinkPurpose.RESET, key)
         return session.get_one(UserRow, row.user_id).name
 
 
 def use(platform: Platform, key: str, new: str) -> User:
-    """Set the password of the link's account, and end its sessions and tokens and every other link.
+    """Set the password of the link's account, and end its sessions, tokens and other links.
 
-    Raises LinkUseless, and BadRequest where the password cannot be used; the link is still good then.
+    Raises LinkUseless, and BadRequest if the password is not allowed, which keeps the link.
     """
-    whose(platform, key)  # before a hash is paid for
+    whose(platform, key)  # before the cost of a hash
     hashed = hash_password(new)
     with writing(platform.sessions) as session:
         link = links.use(session, LinkPurpose.RESET, key)

@@ -1,8 +1,8 @@
-"""Whose account it is when another site signs somebody in. One that it knows by the site's own, lasting name of them,
+"""Chooses the account when another site signs somebody in: the one connected with the site's permanent id for them, the
 one with their verified address, or a new one.
 
-An address alone opens an account only if an admin or a roster gave it to that account, and only a student's: whoever
-teaches connects their account themselves, with its password.
+An address alone opens an account only if an admin or a roster gave it to that account, and only a student's. Teachers
+connect their account themselves, with its password.
 """
 
 from __future__ import annotations
@@ -36,21 +36,22 @@ T = TypeVar("T")
 BY_ACCOUNT, BY_ADDRESS = "account", "address"
 _GIVEN_BY_STAFF = (EmailBy.ADMIN, EmailBy.ROSTER)
 _NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-# A name that others took as well gets a number.
+# A taken name gets a number.
 _NUMBERED = 100
 _TRIES = 3
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Who may come in by a site. ``accounts`` as ``OidcProvider.accounts``; ``domains``: all where it is empty."""
+    """Who may sign in through a site. ``accounts`` as in ``OidcProvider.accounts``; empty ``domains`` allow all."""
 
     accounts: Literal["none", "roster", "anyone"]
     domains: tuple[str, ...] = ()
 
 
 def enter(platform: Platform, person: Person, policy: Policy) -> User:
-    """The account of whom a site has signed in, made if the policy lets it. Raises SignOnFailed, which says why not."""
+    """The account of a person whom a site has signed in, made if the policy allows it. Raises SignOnFailed with the
+    reason."""
     return of_row(_whole(platform, lambda session: _enter(session, person, policy)))
 
 
@@ -58,8 +59,8 @@ def _enter(session: Session, person: Person, policy: Policy) -> UserRow:
     if policy.domains and (person.email is None or not addresses.within(person.email, policy.domains)):
         said = "no verified address" if person.email is None else "an address of another domain"
         raise SignOnFailed(
-            f"{person.label} gives {said} for you.",
-            f"Addresses of these may sign in: {', '.join(policy.domains)}.",
+            f"{person.label} sent {said} for you.",
+            f"Addresses in these domains may sign in: {', '.join(policy.domains)}.",
         )
     email = _tidy(person.email)
     row = _known(session, person) or _of_address(session, person, email)
@@ -71,14 +72,14 @@ def _enter(session: Session, person: Person, policy: Policy) -> UserRow:
 
 
 def _whole(platform: Platform, work: Callable[[Session], T]) -> T:
-    """Two requests may do the same at once: of theirs one loses a name or an identity to the other, and looks again."""
+    """Two requests may do the same at once; the one that loses a name or an identity to the other looks again."""
     for _ in range(_TRIES):
         try:
             with writing(platform.sessions) as session:
                 return work(session)
         except (IntegrityError, _Taken):
             continue
-    raise SignOnFailed("Somebody else does the same right now.", "Try again.")
+    raise SignOnFailed("Another request signed you in at the same moment.", "Try again.")
 
 
 class _Taken(Exception):
@@ -93,9 +94,8 @@ def _tidy(email: str | None) -> str | None:
 
 
 def _known(session: Session, person: Person) -> UserRow | None:
-    row = IdentityRow
-    of_them = (row.authority == person.authority, row.subject == person.subject)
-    found = session.scalar(select(row).where(*of_them))
+    of_them = (IdentityRow.authority == person.authority, IdentityRow.subject == person.subject)
+    found = session.scalar(select(IdentityRow).where(*of_them))
     if found is None:
         return None
     found.used_at = utcnow()
@@ -103,7 +103,7 @@ def _known(session: Session, person: Person) -> UserRow | None:
 
 
 def _of_address(session: Session, person: Person, email: str | None) -> UserRow | None:
-    """Raises SignOnFailed where an account has that address, but only its password opens it."""
+    """Raises SignOnFailed if an account has that address but needs its password."""
     if email is None:
         return None
     row = session.scalar(select(UserRow).where(UserRow.email_key == email.lower()))
@@ -112,8 +112,8 @@ def _of_address(session: Session, person: Person, email: str | None) -> UserRow 
     student = row.role == Role.STUDENT and not row.teaches
     if row.email_by not in _GIVEN_BY_STAFF or not student:
         raise SignOnFailed(
-            f"An account here has the address {email} already.",
-            f"Sign in with its password, and connect {person.label} on the page Settings.",
+            f"An account with the address {email} exists already.",
+            f"Sign in with its password, then connect {person.label} on the page Settings.",
         )
     _add(session, row, person, BY_ADDRESS)
     log.info("identity_linked", user=row.id, authority=person.authority)
@@ -124,10 +124,10 @@ def _make(session: Session, person: Person, email: str | None, policy: Policy) -
     invited = email is not None and bool(joining.waiting_for(session, email))
     if policy.accounts == "none" or (policy.accounts == "roster" and not invited):
         raise SignOnFailed(
-            f"You have no account here that {person.label} can open."
+            f"{person.label} cannot open an account for you here."
             if policy.accounts == "none"
             else f"No course here expects {email or 'somebody without a verified address'}.",
-            "If you have an account, sign in with its password and connect it on the page Settings. Else ask your "
+            "If you have an account, sign in with its password and connect it on the page Settings. Otherwise ask your "
             "teacher.",
         )
     name = _free_name(session, person, email)
@@ -144,19 +144,20 @@ def _make(session: Session, person: Person, email: str | None, policy: Policy) -
 
 
 def _free_name(session: Session, person: Person, email: str | None) -> str:
-    """What they are called there, as far as it can be a name here, with a number where it is taken."""
+    """Their name at the site, made a valid name here, with a number if it is taken."""
     local = (email or "").partition("@")[0]
     room = limits.NAME_CHARS - 4
     wished = (
-        _NOT_OF_A_NAME.sub("-", it.partition("@")[0]).strip("._-")[:room] for it in (person.name, local)
+        _NOT_OF_A_NAME.sub("-", name.partition("@")[0]).strip("._-")[:room] for name in (person.name, local)
     )
     base = next(
-        (it for it in wished if it and not it.lower().startswith(DELETED)), f"user-{secrets.token_hex(4)}"
+        (name for name in wished if name and not name.lower().startswith(DELETED)),
+        f"user-{secrets.token_hex(4)}",
     )
     names = [base, *(f"{base}-{number}" for number in range(2, _NUMBERED)), f"user-{secrets.token_hex(4)}"]
-    keys = {it.lower() for it in names}
+    keys = {name.lower() for name in names}
     taken = set(session.scalars(select(UserRow.name_key).where(UserRow.name_key.in_(keys)))) | RESERVED
-    return next(it for it in names if it.lower() not in taken)
+    return next(name for name in names if name.lower() not in taken)
 
 
 def _add(session: Session, row: UserRow, person: Person, came_by: str) -> None:
@@ -173,16 +174,16 @@ def _add(session: Session, row: UserRow, person: Person, came_by: str) -> None:
 
 
 def connect(platform: Platform, user: User, person: Person) -> None:
-    """From now on that site signs this account's owner in; who calls has asked for its password. Raises Conflict (it
-    signs in to another account)."""
+    """Let the site sign in this account's owner; the caller has checked the password. Raises Conflict (it signs in to
+    another account)."""
 
     def work(session: Session) -> None:
         row = session.get_one(UserRow, user.id)
         found = _known(session, person)
         if found is not None and found.id != row.id:
             raise Conflict(
-                f"{person.label} signs you in to another account here, '{found.name}'.",
-                "Sign in to that one and disconnect it first.",
+                f"{person.label} is connected to another account here, '{found.name}'.",
+                "Sign in to that account and disconnect it first.",
             )
         if found is None:
             _add(session, row, person, BY_OWNER)
@@ -192,50 +193,53 @@ def connect(platform: Platform, user: User, person: Person) -> None:
 
 
 def identities(platform: Platform, user: User) -> list[IdentityView]:
-    """What signs somebody in beside their password."""
     with platform.sessions() as session:
         return _views(session, user.id)
 
 
 def identities_of(platform: Platform, name: str) -> list[IdentityView]:
-    """The same for who runs the platform. Raises NotFound."""
+    """For operators. Raises NotFound."""
     with platform.sessions() as session:
         return _views(session, find_row(session, name).id)
 
 
 def disconnect(platform: Platform, user: User, number: int, password: str) -> None:
-    """An account that was made by a site has no password that anyone knows: it needs one before, or nothing would open
-    it. Raises NotFound, NotAllowed (a wrong password)."""
+    """An account made by a site needs a password first, or nothing could open it. Raises NotFound, NotAllowed (wrong
+    password)."""
     accounts.check_password(platform, user, password)
     _remove(platform, user.id, number)
 
 
 def remove(platform: Platform, name: str, number: int) -> None:
-    """For who runs the platform. Raises NotFound."""
+    """For operators. Raises NotFound."""
     with platform.sessions() as session:
         user = find_row(session, name).id
     _remove(platform, user, number)
 
 
 def _remove(platform: Platform, user: int, number: int) -> None:
-    row = IdentityRow
     with writing(platform.sessions) as session:
-        if number >= 2**31 or not changed(session, delete(row).where(row.id == number, row.user_id == user)):
-            raise NotFound(f"There is no connected account {number}.", "The page Settings lists them.")
+        if number >= 2**31 or not changed(
+            session, delete(IdentityRow).where(IdentityRow.id == number, IdentityRow.user_id == user)
+        ):
+            raise NotFound(
+                f"There is no connected account {number}.", "The page Settings lists your connected accounts."
+            )
 
 
 def _views(session: Session, user: int) -> list[IdentityView]:
-    row = IdentityRow
-    found = session.scalars(select(row).where(row.user_id == user).order_by(row.id)).all()
+    found = session.scalars(
+        select(IdentityRow).where(IdentityRow.user_id == user).order_by(IdentityRow.id)
+    ).all()
     return [
         IdentityView(
-            id=it.id,
-            label=it.label,
-            authority=it.authority,
-            subject=it.subject,
-            came_by=it.came_by,
-            created_at=it.created_at,
-            used_at=it.used_at,
+            id=identity.id,
+            label=identity.label,
+            authority=identity.authority,
+            subject=identity.subject,
+            came_by=identity.came_by,
+            created_at=identity.created_at,
+            used_at=identity.used_at,
         )
-        for it in found
+        for identity in found
     ]

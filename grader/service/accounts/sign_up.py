@@ -1,4 +1,4 @@
-"""Making one's own account, as far as ``GRADER_SIGN_UP`` lets one."""
+"""Signing up, as far as ``GRADER_SIGN_UP`` allows."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ from grader.service.courses import joining
 from grader.service.messages import mail
 from grader.service.platform import Platform
 
-# A stranger of that name would be taken for somebody else. Who runs the platform may still make them.
+# A stranger with such a name would be mistaken for an official. Operators may still create them.
 RESERVED = frozenset({"admin", "administrator", "grader", "root", "staff", "system", "teacher"})
-ANSWER = "If that address may sign up, a link is on its way to it. It works once, for a day."
+ANSWER = "If this address may sign up, we have sent it a link. It works once, within a day."
 _TEXT = """\
 Hello,
 
-this makes your account:
+make your account here:
 
 {link}
 
-The link works once, until {until:%Y-%m-%d %H:%M} UTC. If you did not ask for it, do nothing.
+The link works once, until {until:%Y-%m-%d %H:%M} UTC. If you did not ask for it, ignore this message.
 """
 _KNOWN = """\
 Hello {name},
 
-somebody, most likely you, wanted to make an account with this address. It has one already, of the name {name}.
-A new password, if you forgot yours: {url}/forgot
+somebody, most likely you, tried to make an account with this address. You already have one, named {name}.
+If you forgot the password: {url}/forgot
 """
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What somebody who opens the page may do: make an account (``role``, and ``email`` where a link proved it), or
-    ask for a link by mail.
-    """
+    """The options on the page: make an account (``role``, and ``email`` if a link proved it), or ask for a link by
+    mail."""
 
     by_mail: bool = False
     role: Role = Role.STUDENT
@@ -47,10 +46,10 @@ class Offer:
 
 
 def offer(platform: Platform, key: str = "") -> Offer:
-    """Raises NotFound where nobody (or nobody without an invitation) may sign up, LinkUseless."""
+    """Raises NotFound if nobody (or nobody without an invitation) may sign up, LinkUseless."""
     policy = platform.settings.sign_up
     if policy == "closed":
-        raise NotFound("Accounts are made by staff here.", "Ask them for one.")
+        raise NotFound("Only staff can make accounts here.", "Ask them for one.")
     if key.startswith(invitations.PREFIX):
         found = invitations.of_key(platform, key)
         return Offer(role=Role(found.role), label=found.label)
@@ -63,20 +62,20 @@ def offer(platform: Platform, key: str = "") -> Offer:
         with platform.sessions() as session:
             return Offer(email=links.find(session, LinkPurpose.SIGN_UP, key).email)
     if policy == "invite":
-        raise NotFound("Accounts are made by invitation here.", "Open the link that you were given.")
+        raise NotFound("You need an invitation to make an account here.", "Open the link in your invitation.")
     return Offer(by_mail=policy == "domain")
 
 
 def sign_up(platform: Platform, body: SignUpBody) -> User:
-    """A new account. One use of the key is taken in the same transaction, so none is lost to a name that is taken.
+    """One use of the key is taken in the same transaction, so a taken name wastes none.
 
     Raises NotFound and LinkUseless as ``offer`` does, BadRequest (name, password), Conflict (the name is taken).
     """
     found = offer(platform, body.key)
     if found.by_mail:
-        raise BadRequest("The address has to be proven first.", "Ask for the link by mail, and open it.")
+        raise BadRequest("Confirm your e-mail address first.", "Ask for the link by mail, and open it.")
     if body.name.lower() in RESERVED:
-        raise BadRequest("That name is not free to be taken.", "Choose another name.")
+        raise BadRequest("This name is reserved.", "Choose another name.")
     by = EmailBy.ROSTER if body.key and joining.is_key(body.key) else EmailBy.OWNER
     row = new_row(body.name, body.password, found.role, found.email, by)
     with writing(platform.sessions) as session:
@@ -94,18 +93,19 @@ def sign_up(platform: Platform, body: SignUpBody) -> User:
 
 
 def ask_for_link(platform: Platform, email: str) -> None:
-    """Mail a link that makes an account. Who has one already learns so by mail alone; an address of another domain is
-    refused at once, for which are taken is no secret.
+    """Mail a link for signing up. If the address has an account, only the mail says so. Addresses in other domains are
+    refused at once: the allowed domains are no secret.
 
-    Raises NotFound (not the policy here), BadRequest (no address, or not of such a domain).
+    Raises NotFound (not the policy here), BadRequest (not an address, or in another domain).
     """
     if platform.settings.sign_up != "domain":
-        raise NotFound("No links are mailed for signing up here.")
+        raise NotFound("This platform does not mail sign-up links.")
     to = addresses.tidy(email)
     domains = platform.settings.domains
     if not addresses.within(to, domains):
         raise BadRequest(
-            "Addresses of that domain cannot sign up here.", f"Take one of: {', '.join(domains)}."
+            "Addresses in that domain cannot sign up here.",
+            f"Use an address in one of: {', '.join(domains)}.",
         )
     mail.later(lambda: _send(platform, to))
 

@@ -1,4 +1,4 @@
-"""API tokens, and those of browsers' sessions: made, found again by their hash, listed and ended."""
+"""API tokens and browser sessions: issued, found by their hash, listed and ended."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
-_PREFIX = "grd_"  # so that secret scanners know our tokens
-# What the column can hold; a database asked for more is in error.
+_PREFIX = "grd_"  # so secret scanners recognise our tokens
+# The column's range; a database raises an error beyond it.
 _LARGEST_NUMBER = 2**31 - 1
 
 
@@ -36,9 +36,8 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True)
 class TokenRequest:
-    """What a new token is to be: ``lifetime`` None is as long as the settings allow, ``scopes`` None is all that the
-    account may have; ``address`` is where it is asked for from.
-    """
+    """``lifetime`` None: as long as the settings allow; ``scopes`` None: all that the account may have; ``address``: of
+    the requester."""
 
     label: str = "cli"
     lifetime: timedelta | None = None
@@ -49,7 +48,7 @@ class TokenRequest:
 
 @dataclass(frozen=True)
 class Issued:
-    """A new token as it is shown this once, and when it ends (UTC)."""
+    """A new token, shown once, and its end (UTC)."""
 
     token: str
     expires_at: datetime
@@ -59,15 +58,15 @@ class Issued:
 def issue_token(
     platform: Platform, user: User, label: str = "cli", lifetime: timedelta | None = None
 ) -> Issued:
-    """A new token with all that the account may have, of which only a hash is kept.
+    """A token with all scopes of the account. Only its hash is stored.
 
-    Raises BadRequest where ``lifetime`` is longer than the settings allow.
+    Raises BadRequest if ``lifetime`` is longer than the settings allow.
     """
     return issue(platform, user, TokenRequest(label, lifetime))
 
 
 def issue(platform: Platform, user: User, wish: TokenRequest) -> Issued:
-    """A new token. Raises BadRequest (``lifetime``), NotAllowed (a scope that is not the account's to give)."""
+    """Raises BadRequest (``lifetime``), NotAllowed (a scope that the account does not have)."""
     scopes = _granted(user, wish.scopes)
     lifetime = check_lifetime(platform, wish.lifetime)
     with writing(platform.sessions) as session:
@@ -75,7 +74,7 @@ def issue(platform: Platform, user: User, wish: TokenRequest) -> Issued:
 
 
 def add(session: Session, user: User, wish: TokenRequest, lifetime: timedelta, scopes: list[Scope]) -> Issued:
-    """The same within a transaction, of what was checked before."""
+    """The same within a transaction, already checked."""
     _forget_ended(session, user)
     issued = Issued(new_key(_PREFIX), utcnow() + lifetime, scopes)
     session.add(
@@ -93,37 +92,36 @@ def add(session: Session, user: User, wish: TokenRequest, lifetime: timedelta, s
 
 
 def check_lifetime(platform: Platform, lifetime: timedelta | None) -> timedelta:
-    """How long a token will live. Raises BadRequest where that is longer than the settings allow."""
+    """The lifetime of a token. Raises BadRequest if it is longer than the settings allow."""
     most = timedelta(days=platform.settings.token_days)
     if lifetime is not None and lifetime > most:
         raise BadRequest(
-            f"A token lives {most.days} days at most here.", "Ask for fewer, or leave the number out."
+            f"Tokens on this platform last at most {most.days} days.",
+            "Ask for fewer days, or leave the number out.",
         )
     return lifetime or most
 
 
 def may_have(user: User) -> list[Scope]:
-    """What a token of that account can be good for."""
+    """Scopes that a token of that account can have."""
     of_staff = user.role in STAFF_ROLES or user.teaches
     return [scope for scope in ALL_SCOPES if scope is not Scope.STAFF or of_staff]
 
 
 def join(scopes: Iterable[Scope]) -> str:
-    """Scopes as they are stored: once each, in their order."""
+    """Scopes as they are stored: unique and in order."""
     wanted = set(scopes)
     return " ".join(scope.value for scope in ALL_SCOPES if scope in wanted)
 
 
 def split(stored: str) -> list[Scope]:
-    """Scopes that were stored; what this version does not know gives no right."""
+    """Stored scopes; unknown ones are ignored."""
     known = set(stored.split())
     return [scope for scope in ALL_SCOPES if scope.value in known]
 
 
 def user_of_token(platform: Platform, token: str) -> User:
-    """Who the token speaks for, with its scopes. Raises NotSignedIn where it was never issued, was revoked, or has
-    ended.
-    """
+    """The token's user, with the token's scopes. Raises NotSignedIn if it is unknown, revoked or expired."""
     with platform.sessions() as session:
         found = session.execute(
             select(TokenRow, UserRow)
@@ -131,20 +129,20 @@ def user_of_token(platform: Platform, token: str) -> User:
             .where(TokenRow.sha256 == digest(token))
         ).one_or_none()
     if found is None:
-        raise NotSignedIn("This token is not valid.", "`grader login` gets a new one.")
+        raise NotSignedIn("This token is not valid.", "Get a new one: `grader login`.")
     row, user = found
     now = utcnow()
     if row.expires_at <= now:
-        raise NotSignedIn("This token has ended.", "`grader login` gets a new one.")
+        raise NotSignedIn("This token has expired.", "Get a new one: `grader login`.")
     if row.last_used_at is None or (now - row.last_used_at).total_seconds() > limits.TOKEN_USE_SECONDS:
         _note_use(platform, row.id, now)
     known = of_row(user, frozenset(split(row.scopes)))
-    # A session has all that its account may have, also what was given to the account since it began.
+    # A session has all scopes of its account, including those granted since it began.
     return replace(known, scopes=frozenset(may_have(known))) if row.kind == TokenKind.SESSION.value else known
 
 
 def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:
-    """The user's tokens and sessions that have not ended, the newest first; ``current`` is the one that asks."""
+    """The user's valid tokens and sessions, newest first; ``current`` is the requester's."""
     with platform.sessions() as session:
         rows = session.scalars(
             select(TokenRow)
@@ -171,21 +169,21 @@ def list_tokens(platform: Platform, user: User, current: str = "") -> TokenList:
 
 
 def revoke_token(platform: Platform, token: str) -> None:
-    """End a token. Harmless where it is not known."""
+    """An unknown token is not an error."""
     with writing(platform.sessions) as session:
         session.execute(delete(TokenRow).where(TokenRow.sha256 == digest(token)))
 
 
 def revoke_own(platform: Platform, user: User, number: int) -> None:
-    """End one of the user's tokens by its number. Raises NotFound, also for what belongs to someone else."""
+    """Raises NotFound, also for somebody else's token."""
     with writing(platform.sessions) as session:
         statement = delete(TokenRow).where(TokenRow.id == number, TokenRow.user_id == user.id)
         if number > _LARGEST_NUMBER or not changed(session, statement):
-            raise NotFound(f"You have no token {number}.", "The page Account lists yours.")
+            raise NotFound(f"You have no token {number}.", "The page Account lists your tokens.")
 
 
 def end_sessions(platform: Platform, user: User, current: str) -> int:
-    """End every session of the user but ``current``; tokens of programs go on. How many ended."""
+    """End all sessions of the user but ``current``, not tokens of programs. Returns their number."""
     with writing(platform.sessions) as session:
         return changed(
             session,
@@ -204,7 +202,7 @@ def _granted(user: User, wanted: Iterable[Scope] | None) -> list[Scope]:
     chosen = set(wanted)
     if missing := chosen - set(allowed):
         raise NotAllowed(
-            f"Your account cannot give the scope '{min(missing)}'.", f"It can give: {join(allowed)}."
+            f"Your account does not have the scope '{min(missing)}'.", f"It has: {join(allowed)}."
         )
     return [scope for scope in allowed if scope in chosen]
 
@@ -217,5 +215,5 @@ def _note_use(platform: Platform, number: int, now: datetime) -> None:
     try:
         with writing(platform.sessions) as session:
             session.execute(update(TokenRow).where(TokenRow.id == number).values(last_used_at=now))
-    except OperationalError:  # reading continues where nothing can be written, such as on a full disk
+    except OperationalError:  # reading works on if nothing can be written, as on a full disk
         log.warning("token_use_not_noted")

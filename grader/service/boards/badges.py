@@ -1,4 +1,4 @@
-"""Badges: each is computed from records when a profile is shown, so that nothing can be given by mistake and stay."""
+"""Badges, computed from records whenever a profile is shown, so none can be given by mistake."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from grader.records.activity import BoardBest, SubmissionEvent
 from grader.schemas.profile import Badge, BadgeKind, BestRank
 from grader.schemas.progress import ChallengeProgress, Mark, Progress
 
-# Of these the largest that was reached is shown.
+# Only the largest that was reached is shown.
 _ROUND = (100, 50, 25, 10)
 
 
 @dataclass(frozen=True)
 class BadgeCase:
-    """All that badges are decided by. ``firsts``: the challenges that nobody solved before."""
+    """The facts that decide badges. ``firsts``: challenges that this person solved before anyone else."""
 
     session: Session
     firsts: Collection[str]
@@ -39,7 +39,7 @@ class BadgeCase:
 
 
 def award(case: BadgeCase) -> list[Badge]:
-    """In the order of how rare they are."""
+    """The rarest first."""
     return [*_first(case), *_lead(case), *_compile(case), *_tracks(case), *_both(case), *_count(case)]
 
 
@@ -52,20 +52,22 @@ def _first(case: BadgeCase) -> Iterator[Badge]:
 
 
 def _lead(case: BadgeCase) -> Iterator[Badge]:
-    """For one who leads boards of GPUs: the interpreter's times say too little."""
-    led = [it for it in case.ranks if it.rank == 1 and it.representative]
+    """For leading boards of GPUs: the interpreter's times mean too little."""
+    led = [rank for rank in case.ranks if rank.rank == 1 and rank.representative]
     if led:
         about = led[0].title if len(led) == 1 else f"{len(led)} boards"
         yield Badge(kind=BadgeKind.LEAD, title="First rank", about=about, challenge=led[0].challenge)
 
 
 def _compile(case: BadgeCase) -> Iterator[Badge]:
-    """The fastest few entries are looked at."""
+    """Looks at the fastest few entries."""
     titles = {line.slug: line.title for line in case.solved}
     candidates = [
-        it for it in case.entries if representative(it.device) and it.speedup and it.challenge in titles
+        entry
+        for entry in case.entries
+        if representative(entry.device) and entry.speedup and entry.challenge in titles
     ]
-    candidates.sort(key=lambda it: -(it.speedup or 0.0))
+    candidates.sort(key=lambda deed: -(deed.speedup or 0.0))
     for entry in candidates[: limits.PROFILE_REPORTS]:
         if beats_compile(activity.workloads(case.session, entry.id)):
             yield Badge(
@@ -78,11 +80,13 @@ def _compile(case: BadgeCase) -> Iterator[Badge]:
 
 
 def beats_compile(workloads: Sequence[dict[str, Any]]) -> bool:
-    """Over the ranked ``workloads`` of a report, by the geometric mean, as boards rank."""
+    """By the geometric mean over the ranked ``workloads`` of a report, as boards rank."""
     ratios = [
-        it["baselines_us"]["compile"] / it["time_us"]
-        for it in workloads
-        if it.get("ranked") and "compile" in it.get("baselines_us", {}) and (it["time_us"] or 0) > 0
+        workload["baselines_us"]["compile"] / workload["time_us"]
+        for workload in workloads
+        if workload.get("ranked")
+        and "compile" in workload.get("baselines_us", {})
+        and (workload["time_us"] or 0) > 0
     ]
     return bool(ratios) and sum(math.log(ratio) for ratio in ratios) > 0
 
@@ -94,7 +98,7 @@ def _tracks(case: BadgeCase) -> Iterator[Badge]:
 
 
 def _both(case: BadgeCase) -> Iterator[Badge]:
-    accepted = {(it.challenge, it.language) for it in case.deeds if it.accepted}
+    accepted = {(deed.challenge, deed.language) for deed in case.deeds if deed.accepted}
     for line in case.solved:
         if all((line.slug, language) in accepted for language in Language):
             yield Badge(kind=BadgeKind.BOTH, title="In both languages", about=line.title, challenge=line.slug)

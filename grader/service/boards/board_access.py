@@ -1,9 +1,9 @@
-"""What of each challenge's board somebody sees, as the platform's staff set it: all of it, with made-up names, as it
-stood at a moment, or nothing but one's own entry.
+"""What a viewer sees of each challenge's board, as the platform's staff set it: all of it, with pseudonyms, as it was
+at some time, or only their own entry.
 
-Whatever shows a name, a time or a rank of others asks here: boards, records, tracks, leaders, profiles and badges.
-The platform's staff see everything. The staff of a course see all of the boards of what it assigns, and its students by
-their names; others as they want to be named.
+Everything that shows names, times or ranks of others asks here: boards, records, tracks, leaders, profiles and badges.
+The platform's staff see everything. A course's staff see the whole boards of the challenges that it assigns, its
+students by name and others as they chose to appear.
 """
 
 from __future__ import annotations
@@ -33,9 +33,12 @@ from grader.service.platform import Platform
 
 @dataclass(frozen=True)
 class BoardAccess:
-    """What one viewer sees of one board. ``full``: the entries of others, else one's own alone and no rank.
-    ``made_up``: others by made-up names. ``until``: as it stood then; None: as it is now. ``taught``: a course of the
-    viewer's assigns the challenge, so they see all of it, and their own students by name."""
+    """One viewer's access to one board.
+
+    ``full``: with others' entries, else only their own and no rank. ``made_up``: others under pseudonyms. ``until``: as
+    it was then; None: now. ``taught``: a course that the viewer teaches assigns the challenge, so they see all of it,
+    and their own students by name.
+    """
 
     audience: BoardAudience
     staff: bool
@@ -45,16 +48,16 @@ class BoardAccess:
     taught: bool = False
 
     def tells_rank_of(self, own: bool, student: bool = False) -> bool:
-        """Whether the rank that somebody has now may be told beside their name; ``own``: to themselves; ``student``: a
-        student of the viewer's."""
+        """True if a person's current rank may be shown with their name. ``own``: to themselves; ``student``: of the
+        viewer."""
         named = own or not self.made_up or (self.taught and student)
         return self.staff or (self.full and self.until is None and named)
 
 
 @dataclass(frozen=True)
 class BoardAccesses:
-    """Of all boards for one viewer. ``member_of``: the challenges of the viewer's courses, ``taught`` those of courses
-    that they teach."""
+    """All boards for one viewer. ``member_of``: challenges of the viewer's courses; ``taught``: of courses that they
+    teach."""
 
     rows: Mapping[str, ChallengeStateRow]
     staff: bool
@@ -82,7 +85,7 @@ class BoardAccesses:
 
 
 def accesses(session: Session, viewer: User | None) -> BoardAccesses:
-    """``viewer`` None: who is not signed in."""
+    """``viewer`` None: not signed in."""
     staff = viewer is not None and viewer.staff
     rows = publications.states(session)
     member_of: set[str] = set()
@@ -90,23 +93,25 @@ def accesses(session: Session, viewer: User | None) -> BoardAccesses:
     if (
         viewer is not None
         and not staff
-        and any(it.board is not BoardAudience.PUBLIC or it.frozen_at for it in rows.values())
+        and any(row.board is not BoardAudience.PUBLIC or row.frozen_at for row in rows.values())
     ):
-        part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
+        part, member = AssignmentPartRow, MemberRow
         found = session.execute(
             select(part.challenge, member.role)
-            .join(row, row.id == part.assignment_id)
-            .join(member, member.course_id == row.course_id)
-            .where(member.user_id == viewer.id, member.left_at.is_(None), row.published_at.is_not(None))
+            .join(AssignmentRow, AssignmentRow.id == part.assignment_id)
+            .join(member, member.course_id == AssignmentRow.course_id)
+            .where(
+                member.user_id == viewer.id, member.left_at.is_(None), AssignmentRow.published_at.is_not(None)
+            )
         )
-        for it in found:
-            teaches = Scope.STAFF in viewer.scopes and CourseRole(it.role) in STAFF_OF_COURSE
-            (taught if teaches else member_of).add(it.challenge)
+        for assigned in found:
+            teaches = Scope.STAFF in viewer.scopes and CourseRole(assigned.role) in STAFF_OF_COURSE
+            (taught if teaches else member_of).add(assigned.challenge)
     return BoardAccesses(rows, staff, frozenset(member_of), frozenset(taught), utcnow())
 
 
 def students_of(session: Session, viewer: User, users: Collection[int]) -> frozenset[int]:
-    """Which of these (ids) are students of a course that ``viewer`` teaches."""
+    """Those users (ids) who are students in a course that ``viewer`` teaches."""
     if Scope.STAFF not in viewer.scopes or not viewer.teaches:
         return frozenset()
     theirs, mine = MemberRow, aliased(MemberRow)
@@ -114,21 +119,23 @@ def students_of(session: Session, viewer: User, users: Collection[int]) -> froze
         select(theirs.user_id)
         .join(mine, mine.course_id == theirs.course_id)
         .where(mine.user_id == viewer.id, mine.left_at.is_(None))
-        .where(mine.role.in_([it.value for it in STAFF_OF_COURSE]))
+        .where(mine.role.in_([role.value for role in STAFF_OF_COURSE]))
         .where(theirs.role == CourseRole.STUDENT.value, theirs.left_at.is_(None), taught.accepted(theirs))
     )
     return frozenset(session.scalars(query)) & frozenset(users)
 
 
 def set_board(platform: Platform, user: User, slug: str, body: BoardBody) -> BoardSettings:
-    """Say who sees whom on a challenge's board, and whether it is frozen. Raises NotAllowed, UnknownChallenge,
-    BadRequest (a moment that is still to come)."""
+    """Set who sees whom on a challenge's board, and whether it is frozen. Raises NotAllowed, UnknownChallenge,
+    BadRequest (a time in the future)."""
     with writing(platform.sessions) as session:
         permissions.check(user, permissions.standings(session, user), Action.CHALLENGE_BOARD)
         publication.check_exists(platform, session, slug)
         now = clock(session)
         if body.frozen_at is not None and body.frozen_at > now:
-            raise BadRequest("A board is frozen as it stands, or as it stood.", "Name a moment that is past.")
+            raise BadRequest(
+                "A board can be frozen only as of now or of a past time.", "Give a time in the past."
+            )
         row = session.get(ChallengeStateRow, slug, with_for_update=True)
         if row is None:
             row = ChallengeStateRow(challenge=slug, state=PublicationState.DRAFT, board=BoardAudience.PUBLIC)
@@ -142,7 +149,7 @@ def set_board(platform: Platform, user: User, slug: str, body: BoardBody) -> Boa
             session.flush()
         except IntegrityError as error:
             raise Conflict(
-                f"Somebody else changed {slug} at the same moment.", "Load it again and repeat your change."
+                f"Somebody else has just changed {slug}.", "Reload it and repeat your change."
             ) from error
         return BoardSettings(challenge=slug, board=row.board, frozen_at=row.frozen_at)
 

@@ -1,4 +1,4 @@
-"""A year of somebody's days."""
+"""The days of a person's last year."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from datetime import UTC, date, timedelta
 from grader.records.activity import SubmissionEvent
 from grader.schemas.profile import Activity, Day
 
-# A year, in whole weeks that begin on Mondays, the present one included.
+# In whole weeks that begin on Mondays, including this week.
 WEEKS = 53
 _ONE = timedelta(days=1)
 
 
 def activity(deeds: Iterable[SubmissionEvent], today: date) -> Activity:
-    """What was submitted on each day (UTC) of the last 53 weeks."""
+    """Submissions on each day (UTC) of the last 53 weeks."""
     begin = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     submitted: Counter[date] = Counter()
     accepted: Counter[date] = Counter()
@@ -36,7 +36,6 @@ def activity(deeds: Iterable[SubmissionEvent], today: date) -> Activity:
 
 
 def _streak(days: Sequence[date]) -> int:
-    """The most days in a row."""
     longest = present = 0
     before = None
     for day in days:

@@ -1,5 +1,5 @@
-"""The board of one challenge version on one device: which one is meant, its entries, its records over time, and the
-times of one person on it."""
+"""The board of one challenge version on one device: its choice, entries, records over time, and one person's times on
+it."""
 
 from __future__ import annotations
 
@@ -45,9 +45,8 @@ def leaderboard(
     viewer: User | None = None,
     **wanted: Unpack[Wanted],
 ) -> Leaderboard:
-    """All entries of a board; with ``limit``, that many of them from the one after ``offset``. ``viewer`` decides
-    whose names are shown, and which entry is the caller's. Raises as ``check_reader`` and ``choose`` do.
-    """
+    """A board's entries; with ``limit``, at most that many after ``offset``. ``viewer`` decides which names are shown
+    and which entry is the caller's. Raises as ``check_reader`` and ``choose`` do."""
     check_reader(platform, viewer)
     publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
@@ -66,7 +65,6 @@ def _board(
     offset: int,
     viewer: User | None,
 ) -> Leaderboard:
-    """The part of a board that ``leaderboard`` shows."""
     ranking = platform.rankings.of(session, replace(choice.board, until=access.until))
     last = None if limit is None else offset + limit
     own, own_place = _own(platform, session, choice, access, ranking, viewer)
@@ -74,10 +72,10 @@ def _board(
     known = ranking.references(session)
     shown = _shown(platform, session, ranking, [*wanted, *([own] if own else [])], known, viewer, access)
     if own is not None and own_place is None:
-        # It stands on no board that the viewer sees.
+        # It is not on a board that the viewer sees.
         shown[-1] = shown[-1].model_copy(update={"rank": None})
     board = choice.board
-    # Of models that are checked already: ten thousand once more would take as long as making them.
+    # Not validated: the models are valid already, and checking ten thousand again takes as long as making them.
     return Leaderboard.model_construct(
         challenge=board.challenge,
         version=board.version,
@@ -107,8 +105,8 @@ def _own(
     ranking: Ranking,
     viewer: User | None,
 ) -> tuple[Place | None, int | None]:
-    """The viewer's entry as it is now, and how many stand before it on the board that they see; no number where it is
-    not on that: it is newer than a frozen one, or the board is closed to them."""
+    """The viewer's current entry, and the number of entries before it on the board that they see. None if it is not on
+    that board: newer than a frozen board, or the board is closed to them."""
     if viewer is None:
         return None, None
     present = ranking if access.until is None else platform.rankings.of(session, choice.board)
@@ -169,21 +167,20 @@ def _names(
 
 
 def _speedup_ends(place: Place, speedup: float | None) -> tuple[float, float] | None:
-    """The baseline is frozen: the speedup is as uncertain as the time."""
+    """The baseline is fixed, so the speedup is as uncertain as the time."""
     if speedup is None:
         return None
     return speedup * place.time_us / place.high_us, speedup * place.time_us / place.low_us
 
 
 def _sol(known: Sequence[Reference]) -> Callable[[float], float | None]:
-    light = next((it.time_us for it in known if it.kind is ReferenceKind.ROOFLINE), None)
+    light = next((reference.time_us for reference in known if reference.kind is ReferenceKind.ROOFLINE), None)
     return lambda time_us: None if light is None else light / time_us
 
 
 class Wanted(TypedDict, total=False):
-    """A caller's words for a board of a challenge. What is absent or None means the platform's first device, all
-    languages, and the version that is shown. ``drafts``: versions that are not published may be seen, as staff may.
-    """
+    """A request for a challenge's board. Absent fields mean the platform's first device, all languages and the shown
+    version. ``drafts``: unpublished versions may be seen, as by staff."""
 
     device: str | None
     language: str | None
@@ -193,8 +190,6 @@ class Wanted(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class BoardChoice:
-    """A board that was asked for, with what else could have been."""
-
     board: Board
     devices: list[str]
     versions: list[int]
@@ -207,10 +202,10 @@ def choose(
     slug: str,
     **wanted: Unpack[Wanted],
 ) -> BoardChoice:
-    """Which board the words of a caller mean; ``served`` are the platform's devices.
+    """``served``: the platform's devices.
 
-    Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound where the version is not published, and
-    ChallengeInvalid where the folder is broken and nothing was ever judged by it.
+    Raises UnknownChallenge, UnknownDevice, UnknownLanguage, NotFound if the version is not published, and
+    ChallengeInvalid if the folder is broken and nothing was ever judged by it.
     """
     device, version, drafts = wanted.get("device"), wanted.get("version"), wanted.get("drafts", False)
     language = _language(wanted.get("language"))
@@ -221,19 +216,21 @@ def choose(
         version = versions.shown(session, slug) or present
     elif not drafts and version in {row.version for row in known} - set(published):
         raise NotFound(
-            f"Version {version} of {slug} is not published yet.",
-            f"Published: {', '.join(map(str, published)) or 'none'}.",
+            f"Version {version} of {slug} is not published.",
+            f"Published versions: {', '.join(map(str, published)) or 'none'}.",
         )
     devices = with_old(served, ranks.boards(session, slug, version))
     if device is not None and device not in devices:
-        raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
+        raise UnknownDevice(
+            f"{slug} has no board for the device '{device}'.", f"It has boards for: {', '.join(devices)}."
+        )
     board = Board(slug, version, device or devices[0], language)
     return BoardChoice(board, devices, [row.version for row in known] if drafts else published)
 
 
 def _present(platform: Platform, slug: str, known: list[int]) -> int:
-    """The folder's version. What was judged stays on its boards while the folder is broken. Raises UnknownChallenge,
-    and ChallengeInvalid where nothing was."""
+    """The folder's version. While the folder is broken, judged results stay on their boards. Raises UnknownChallenge,
+    and ChallengeInvalid if nothing was judged."""
     try:
         return platform.catalogue.load(slug).manifest.version
     except ChallengeInvalid:
@@ -243,7 +240,7 @@ def _present(platform: Platform, slug: str, known: list[int]) -> int:
 
 
 def with_old(served: list[str], with_entries: set[str]) -> list[str]:
-    """The platform's own in their order, then those that only old entries know."""
+    """The platform's own in their order, then those of old entries alone."""
     return served + sorted(with_entries - set(served))
 
 
@@ -262,7 +259,7 @@ def records_over_time(
     viewer: User | None = None,
     **wanted: Unpack[Wanted],
 ) -> RecordHistory:
-    """Of the board that ``leaderboard`` shows for the same words. Raises as it does."""
+    """For the same board as ``leaderboard``. Raises as it does."""
     check_reader(platform, viewer)
     publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
@@ -280,7 +277,7 @@ def board_and_records(
     viewer: User | None = None,
     **wanted: Unpack[Wanted],
 ) -> tuple[Leaderboard, RecordHistory]:
-    """Both of one moment, in one look. Raises as ``leaderboard`` does."""
+    """Both of the same moment. Raises as ``leaderboard`` does."""
     check_reader(platform, viewer)
     publication.check_visible(platform, viewer, slug)
     served = served_devices(platform)
@@ -294,7 +291,7 @@ def board_and_records(
 def _history(
     platform: Platform, session: Session, board: Board, access: BoardAccess, viewer: User | None
 ) -> RecordHistory:
-    """Nothing where others' entries are not for the viewer."""
+    """Empty if the viewer may not see others' entries."""
     ranking = platform.rankings.of(session, replace(board, until=access.until))
     steps = ranking.steps(session) if access.full else []
     details = ranking.details(session, steps)
@@ -325,7 +322,7 @@ def _record(step: Place, detail: Detail, names: Names) -> Record:
 
 @dataclass(frozen=True)
 class PastTime:
-    """One accepted submission; ``time_us`` and its 95 % interval in microseconds per call."""
+    """An accepted submission; ``time_us`` and its 95 % interval are microseconds per call."""
 
     id: str
     language: Language
@@ -335,8 +332,8 @@ class PastTime:
 
 
 def past_times(platform: Platform, user: User, submission: str) -> list[PastTime]:
-    """Those of the owner of ``submission`` for the same challenge, version and device, the oldest first, at most
-    ``limits.PAST_TIMES``. Raises NotFound where ``user`` may not see the submission."""
+    """Times of the owner of ``submission`` for the same challenge, version and device, oldest first, at most
+    ``limits.PAST_TIMES``. Raises NotFound if ``user`` may not see the submission."""
     with platform.sessions() as session:
         rows = ranks.latest_times(session, find(session, user, submission), limits.PAST_TIMES)
         return [

@@ -1,4 +1,4 @@
-"""A person as others see them: what they do, where they stand, what they are good at."""
+"""A person's public profile: activity, ranks and skills."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from grader.service.submissions.progress import sum_up
 
 
 def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
-    """One's own is always shown.
+    """Everyone can see their own.
 
-    Raises as ``check_profile_reader`` does, NotFound where there is no such person, and just so where that person, or
-    the platform, keeps it from the viewer.
+    Raises as ``check_profile_reader`` does, and NotFound if there is no such person, or that person or the platform
+    hides it from the viewer: both read the same.
     """
     if viewer is None or name_key(name) != name_key(viewer.name):
         check_profile_reader(platform, viewer)
@@ -38,28 +38,30 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
         row = session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
         reader = ProfileReader(platform, session, viewer, row.id) if row is not None else None
         if row is None or reader is None or not reader.reads_profile(of_stored(row.preferences)):
-            raise NotFound("There is no such profile.", "See how the name is spelt.")
+            raise NotFound("There is no such profile.", "Check the spelling of the name.")
         accesses, own = board_access.accesses(session, viewer), viewer is not None and viewer.id == row.id
         student = viewer is not None and row.id in board_access.students_of(session, viewer, [row.id])
         open_to = own or (viewer is not None and viewer.staff)
         frozen = competitions.with_frozen_boards(session)
         hidden = [] if open_to else frozen
         tried = attempts.of_user(session, row.id, hidden)
-        # A speedup stands on the board, where it may be under a made-up name.
+        # The board shows the speedup, perhaps under a pseudonym.
         tried = [
-            it if own or accesses.of(it.challenge).tells_rank_of(own, student) else replace(it, speedup=None)
-            for it in tried
+            deed
+            if own or accesses.of(deed.challenge).tells_rank_of(own, student)
+            else replace(deed, speedup=None)
+            for deed in tried
         ]
         done = sum_up(platform, row.name, tried, viewer)
         deeds = activity.deeds(session, row.id, hidden)
         staff = unranked(session)
         mine = activity.entries(session, row.id) if row.id not in staff else []
-        mine = [it for it in mine if accesses.of(it.challenge).tells_rank_of(own, student)]
+        mine = [deed for deed in mine if accesses.of(deed.challenge).tells_rank_of(own, student)]
         ranks = _ranks(session, mine, _titles(done), staff)
         firsts = {
-            it
-            for it in activity.first_solved(session, row.id, frozen)
-            if accesses.of(it).tells_rank_of(own, student)
+            slug
+            for slug in activity.first_solved(session, row.id, frozen)
+            if accesses.of(slug).tells_rank_of(own, student)
         }
         given = badges.BadgeCase(session, firsts, done, deeds, mine, ranks)
         return Profile(
@@ -87,36 +89,38 @@ def _titles(done: Progress) -> dict[str, str]:
 def _ranks(
     session: Session, mine: Sequence[BoardBest], titles: Mapping[str, str], staff: Sequence[int]
 ) -> list[BestRank]:
-    """On the boards that are shown, the best first; a GPU's before the interpreter's. ``staff`` (ids) have no rank."""
+    """On shown boards, best first, GPUs before the interpreter. ``staff`` (ids) have no rank."""
     shown = versions.shown_versions(session)
     boards = [
-        it for it in mine if it.challenge in titles and shown.get(it.challenge, it.version) == it.version
+        deed
+        for deed in mine
+        if deed.challenge in titles and shown.get(deed.challenge, deed.version) == deed.version
     ]
-    boards.sort(key=lambda it: (not representative(it.device), -(it.speedup or 0.0)))
+    boards.sort(key=lambda item: (not representative(item.device), -(item.speedup or 0.0)))
     boards = boards[: limits.PROFILE_RANKS]
     ranks = activity.ranks(session, boards, staff)
     found = [
         BestRank(
-            challenge=it.challenge,
-            title=titles[it.challenge],
-            device=it.device,
-            representative=representative(it.device),
-            language=it.language,
-            rank=ranks[it.id],
-            time_us=it.time_us,
-            speedup=it.speedup,
+            challenge=board.challenge,
+            title=titles[board.challenge],
+            device=board.device,
+            representative=representative(board.device),
+            language=board.language,
+            rank=ranks[board.id],
+            time_us=board.time_us,
+            speedup=board.speedup,
         )
-        for it in boards
+        for board in boards
     ]
-    return sorted(found, key=lambda it: (not it.representative, it.rank, -(it.speedup or 0.0)))
+    return sorted(found, key=lambda item: (not item.representative, item.rank, -(item.speedup or 0.0)))
 
 
 def _languages(deeds: Sequence[SubmissionEvent]) -> list[LanguageShare]:
-    """Those that were used, by what was solved in them."""
+    """Used languages, by the number of challenges solved."""
     found = []
     for language in Language:
-        used = [it for it in deeds if it.language is language]
-        solved = {it.challenge for it in used if it.accepted}
+        used = [deed for deed in deeds if deed.language is language]
+        solved = {deed.challenge for deed in used if deed.accepted}
         if used:
             found.append(LanguageShare(language=language, submitted=len(used), solved=len(solved)))
-    return sorted(found, key=lambda it: (-it.solved, it.language))
+    return sorted(found, key=lambda item: (-item.solved, item.language))

@@ -1,8 +1,8 @@
-"""What others are called on boards: by their names, or by made-up ones where they asked for that.
+"""Names on boards: real ones, or pseudonyms for people who asked for that.
 
-A made-up name is an adjective and an animal. Which one is decided by a permutation of all pairs that is keyed by a
-secret of the platform and by the board, so that the same person has the same name there for ever, two people never
-share one, and nobody can tell who is who on two boards. Real names hold no space, so none equals a made-up one.
+A pseudonym is an adjective and an animal. A permutation of all pairs, keyed by a secret of the platform and by the
+board, chooses it. So a person keeps the same pseudonym on a board for ever, two people never share one, and nobody can
+link people across boards. Real names contain no space, so none equals a pseudonym.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from grader.records.names import Person
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 
-# 64 of each: six bits choose one.
+# 64 of each, so six bits choose one.
 _ADJECTIVES = """
     agile amber ample azure balmy blithe bold brave breezy bright brisk calm candid cheery civil clever coral cosy
     crisp curious daring deft dusky eager early earnest fabled fleet fond frank gentle gilded glad golden hardy hazel
@@ -40,9 +40,8 @@ _ROUNDS = 4
 
 
 def made_up_name(secret: bytes, scope: str, user: int) -> str:
-    """The name of user ``user`` (an id) on the boards of ``scope``, such as ``Quiet Otter``. Of more than 4,096 users
-    each further 4,096 get the pairs once more, with a number.
-    """
+    """The pseudonym of ``user`` (an id) on the boards of ``scope``, such as ``Quiet Otter``. Each further 4,096 users
+    get the same pairs with a number."""
     group, place = divmod(user, _PAIRS)
     left, right = place >> _BITS, place & _MASK
     for turn in range(_ROUNDS):
@@ -58,8 +57,8 @@ def _mixed(secret: bytes, said: str) -> int:
 
 @dataclass(frozen=True)
 class Names:
-    """Whom one viewer sees on the boards of one scope (the slug of a challenge, or a track). ``made_up``: everybody by
-    a made-up name, whatever they chose, but ``students`` (ids), whom the viewer teaches."""
+    """How one viewer sees people on the boards of a scope (a challenge's slug, or a track). ``made_up``: everyone under
+    a pseudonym, whatever they chose, except ``students`` (ids) of the viewer."""
 
     secret: bytes
     scope: str
@@ -70,7 +69,7 @@ class Names:
     students: frozenset[int] = frozenset()
 
     def of(self, user: int) -> tuple[str, bool]:
-        """What the viewer sees user ``user`` (an id) called, and whether that is made up."""
+        """The name that the viewer sees for ``user`` (an id), and whether it is a pseudonym."""
         person = self.known[user]
         known = self.staff or user == self.viewer or user in self.students
         if known or not (person.anonymous or self.made_up):
@@ -87,8 +86,8 @@ def names_for(
     made_up: bool = False,
     students: frozenset[int] = frozenset(),
 ) -> Names:
-    """The names of ``users`` (ids) as ``viewer`` may see them: staff see real ones, teachers those of their
-    ``students``, and everyone sees their own."""
+    """Names of ``users`` (ids) for ``viewer``: staff see real ones, teachers those of their ``students``, everyone
+    their own."""
     return Names(
         secret=platform.settings.secret("pseudonyms"),
         scope=scope,

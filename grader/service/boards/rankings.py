@@ -1,7 +1,7 @@
-"""Rankings, kept by the process that worked them out for as long as nothing on their boards has changed.
+"""Rankings, cached in the process while nothing on their boards changes.
 
-Every request asks the database whether it has, by a few numbers from the board's index: so every process shows
-what is true, and only the first request after a change ranks again; where submissions were added, it reads only these.
+Every request asks the database for a few numbers from the board's index, so every process shows the truth. Only the
+first request after a change ranks again; if submissions were only added, it reads just these.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from grader.scoring import geometric_mean
 
 T = TypeVar("T")
 
-# Entries of all boards together. Some 500 bytes each: 150 MiB, where a process has read that many.
+# Entries of all boards together, some 500 bytes each: 150 MiB if a process has read that many.
 _KEPT_ENTRIES = 300_000
-# What is worked out of several rankings.
+# Results derived from several rankings.
 _KEPT_DERIVED = 64
 
 
 @dataclass(frozen=True)
 class Told:
-    """What reports tell of a board: what its entries are compared with, and cases without which they were judged."""
+    """Facts from reports: what a board's entries are compared with, and the cases that were left out."""
 
     references: list[Reference]
     left_out: list[str]
@@ -43,19 +43,19 @@ class Told:
 
 @dataclass
 class Ranking:
-    """One board at one moment. What is needed of it beyond the places is read_snapshot when it is first asked for."""
+    """One board at one moment. Anything beyond the places is read on first use."""
 
     board: Board
     standing: BoardSnapshot
     staff: list[int]
-    """ids of those who are not ranked"""
+    """ids of users without a rank"""
     _details: dict[int, Detail] = field(default_factory=dict)
     _steps: list[Place] | None = None
     _told: Told | None = None
 
     @property
     def stamp(self) -> Stamp:
-        """Two of one board that have the same are the same."""
+        """Equal for equal rankings of a board."""
         return (*self.standing.stamp, *self.staff)
 
     @cached_property
@@ -64,7 +64,7 @@ class Ranking:
 
     @cached_property
     def of_user(self) -> dict[int, int]:
-        """How many entries stand before each user's."""
+        """The number of entries before each user's."""
         return {place.user: number for number, place in enumerate(self.places)}
 
     def details(self, session: Session, shown: Sequence[Place]) -> dict[int, Detail]:
@@ -74,7 +74,6 @@ class Ranking:
         return self._details
 
     def steps(self, session: Session) -> list[Place]:
-        """Records, the oldest first."""
         if self._steps is None:
             self._steps = record_steps(session, self.board, self.staff)
         return self._steps
@@ -83,7 +82,7 @@ class Ranking:
         return self._of_reports(session).references
 
     def left_out(self, session: Session) -> list[str]:
-        """Cases without which the best entry was judged."""
+        """Cases that were left out when the best entry was judged."""
         return self._of_reports(session).left_out
 
     def _of_reports(self, session: Session) -> Told:
@@ -93,9 +92,9 @@ class Ranking:
         return self._told
 
     def followed_by(self, standing: BoardSnapshot, came: Sequence[BoardEntry]) -> Ranking:
-        """The ranking after these came, with what they leave as it was."""
+        """The ranking after more submissions, keeping everything that they do not change."""
         after = Ranking(self.board, standing, self.staff, self._details)
-        ranked = [it for it in came if it.user not in self.staff]
+        ranked = [entry for entry in came if entry.user not in self.staff]
         if not self._lower_records(ranked):
             after._steps = self._steps
         if len(ranked) == len(came) and after._asked == self._asked:
@@ -103,18 +102,17 @@ class Ranking:
         return after
 
     def _lower_records(self, came: Sequence[BoardEntry]) -> bool:
-        """Whether one of them may be a record: the best entry is none of a later time that is as good."""
-        best = min(self.standing.entries.values(), key=lambda it: it.time_us, default=None)
-        return best is None or any(it.time_us < best.time_us or it.at <= best.at for it in came)
+        """True if one of them may be a record, so the records must be computed again."""
+        best = min(self.standing.entries.values(), key=lambda entry: entry.time_us, default=None)
+        return best is None or any(entry.time_us < best.time_us or entry.at <= best.at for entry in came)
 
     @property
     def _asked(self) -> list[int]:
-        """The submissions whose reports hold what the board is compared with."""
-        return [it.submission for it in self.places[:ASKED]]
+        return [place.submission for place in self.places[:ASKED]]
 
 
 class Rankings:
-    """Those of one process, the ones that were looked at last."""
+    """The process's rankings, least recently used dropped first."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Board, Ranking] = OrderedDict()
@@ -123,17 +121,16 @@ class Rankings:
 
     def of(self, session: Session, board: Board) -> Ranking:
         staff = unranked(session)
-        # Before the places: what changes in between is found by the next request, which ranks once more.
+        # Read before the places: the next request finds any change in between, and ranks again.
         return self._at(session, board, ranks.stamp(session, board), staff)
 
     def of_device(self, session: Session, boards: Sequence[Board], device: str) -> list[Ranking]:
-        """Of several boards of one device, for all languages."""
         staff, stamps = unranked(session), ranks.stamps(session, device)
         return [
-            self.of(session, it)
-            if it.until is not None
-            else self._at(session, it, stamps.get(it, ranks.EMPTY), staff)
-            for it in boards
+            self.of(session, board)
+            if board.until is not None
+            else self._at(session, board, stamps.get(board, ranks.EMPTY), staff)
+            for board in boards
         ]
 
     def _at(self, session: Session, board: Board, stamp: Stamp, staff: list[int]) -> Ranking:
@@ -155,15 +152,15 @@ class Rankings:
     def _keep(self, ranking: Ranking) -> None:
         self._kept[ranking.board] = ranking
         self._kept.move_to_end(ranking.board)
-        entries = sum(len(it.standing.entries) for it in self._kept.values())
+        entries = sum(len(kept.standing.entries) for kept in self._kept.values())
         while entries > _KEPT_ENTRIES and len(self._kept) > 1:
             _, gone = self._kept.popitem(last=False)
             entries -= len(gone.standing.entries)
 
     def derived(self, rankings: Sequence[Ranking], make: Callable[[Sequence[Ranking]], T]) -> T:
-        """What ``make`` works out of several rankings, for as long as none of them changes."""
-        key = (make.__qualname__, *(it.board for it in rankings))
-        stamps = [it.stamp for it in rankings]
+        """The result of ``make`` on several rankings, cached while none changes."""
+        key = (make.__qualname__, *(ranking.board for ranking in rankings))
+        stamps = [ranking.stamp for ranking in rankings]
         with self._lock:
             kept = self._derived.get(key)
         if kept is not None and kept[0] == stamps:
@@ -177,24 +174,23 @@ class Rankings:
 
 
 def unranked(session: Session) -> list[int]:
-    """Ids of staff: theirs are what others measure themselves against."""
+    """Ids of staff: others compare themselves with theirs."""
     return names.with_roles(session, STAFF_ROLES)
 
 
-# Reports of the best: where the first says nothing (it was pruned, or is of an old release), the next one may.
+# Reports of the best entries: if the first holds nothing (pruned, or from an old release), the next may.
 ASKED = 5
-# What speedups are over.
+# The baselines of speedups.
 _EAGER = "eager"
 
 
 def told(session: Session, places: Sequence[Place], staff: Place | None) -> Told:
-    """References are the fastest first. Baselines are frozen, and ceilings and memory belong to the device, so that any
-    report of the board tells them; the best one's is asked. As an entry's time is, each reference is a geometric mean
-    over the ranked workloads.
-    """
+    """References, fastest first. Baselines are fixed, and ceilings and memory belong to the device, so any report of
+    the board has them; the best entry's is used. Each reference is a geometric mean over the ranked workloads, like an
+    entry's time."""
     asked = [*places[:ASKED], *([staff] if staff else [])]
     reports = (_report(session, place.submission) for place in asked)
-    said: dict[str, Any] = next((it for it in reports if _ranked_workloads(it)), {})
+    said: dict[str, Any] = next((report for report in reports if _ranked_workloads(report)), {})
     return Told(_references(_ranked_workloads(said), staff), list(said.get("left_out", ())))
 
 
@@ -208,7 +204,7 @@ def _references(workloads: Sequence[dict[str, Any]], staff: Place | None) -> lis
     if staff is not None:
         own = _reference(ReferenceKind.STAFF, "staff solution", staff.time_us, eager, light)
         found.append(own.model_copy(update={"ci_us": (staff.low_us, staff.high_us)}))
-    return sorted(found, key=lambda it: it.time_us)
+    return sorted(found, key=lambda entry: entry.time_us)
 
 
 def _reference(
@@ -224,10 +220,12 @@ def _reference(
 
 
 def _report(session: Session, submission: int) -> dict[str, Any]:
-    """The report that counts, as it is stored, for few fields of it are needed; empty if it is gone."""
-    row = ReportRow
+    """The report that counts, as stored, since only few fields are needed; empty if it is gone."""
     body = session.scalar(
-        select(row.body).where(row.submission_id == submission).order_by(row.attempt.desc()).limit(1)
+        select(ReportRow.body)
+        .where(ReportRow.submission_id == submission)
+        .order_by(ReportRow.attempt.desc())
+        .limit(1)
     )
     stored: dict[str, Any] = json.loads(body) if body else {}
     return stored
@@ -238,7 +236,7 @@ def _ranked_workloads(report: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Of those that every workload has."""
+    """Baselines that every workload has."""
     names = [list(workload.get("baselines_us", {})) for workload in workloads]
     means = {
         name: _mean(workload["baselines_us"].get(name) for workload in workloads)
@@ -248,7 +246,7 @@ def _baselines(workloads: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """Geometric; none where one is missing."""
+    """Geometric mean; None if a value is missing."""
     given = list(values)
     known = [value for value in given if value is not None and value > 0]
     return geometric_mean(known) if known and len(known) == len(given) else None

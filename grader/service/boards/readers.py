@@ -1,4 +1,4 @@
-"""Who may read boards and profiles: names, ranks, records, and the days on which somebody worked."""
+"""Who may read boards and profiles: names, ranks, records, and days of activity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.service.platform import Platform
 
 
 def may_read(platform: Platform, viewer: User | None) -> bool:
-    """By the platform's setting; ``viewer`` is None for who is not signed in."""
+    """By the platform's setting; ``viewer`` None: not signed in."""
     readers = platform.settings.board_readers
     if readers == "everybody":
         return True
@@ -24,7 +24,7 @@ def may_read(platform: Platform, viewer: User | None) -> bool:
 
 
 def check_reader(platform: Platform, viewer: User | None) -> None:
-    """Raises NotSignedIn, and NotAllowed where boards and profiles are for staff alone."""
+    """Raises NotSignedIn, and NotAllowed if boards and profiles are for staff only."""
     if may_read(platform, viewer):
         return
     if viewer is None:
@@ -39,7 +39,7 @@ def check_reader(platform: Platform, viewer: User | None) -> None:
 
 
 def check_profile_reader(platform: Platform, viewer: User | None) -> None:
-    """Whether ``viewer`` may read any profile but their own. Raises as ``check_reader`` does."""
+    """For profiles other than the viewer's own. Raises as ``check_reader`` does."""
     check_reader(platform, viewer)
     if viewer is None and widest_profile(platform) is not ProfileAudience.PUBLIC:
         raise NotSignedIn(
@@ -48,19 +48,16 @@ def check_profile_reader(platform: Platform, viewer: User | None) -> None:
 
 
 def widest_profile(platform: Platform) -> ProfileAudience:
-    """Who reads profiles at most, by the platform's setting."""
+    """The largest audience of profiles that the platform's setting allows."""
     return ProfileAudience(platform.settings.profile_readers)
 
 
 class ProfileReader:
-    """What ``viewer`` is to the person ``user`` (an id)."""
-
     def __init__(self, platform: Platform, session: Session, viewer: User | None, user: int) -> None:
         self._widest = widest_profile(platform)
         self._session, self._viewer, self._user = session, viewer, user
 
     def reads(self, chosen: ProfileAudience) -> bool:
-        """Whether what the person keeps for ``chosen`` is for the viewer."""
         viewer, audience = self._viewer, self._widest.narrowed(chosen)
         if audience is ProfileAudience.PUBLIC or (viewer is not None and self._always(viewer)):
             return True

@@ -1,4 +1,4 @@
-"""Results that their owners let others see: by a link that cannot be guessed, without name and source."""
+"""Results shared by their owners: by a link that cannot be guessed, without name and source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEY = re.compile(rf"[A-Za-z0-9_-]{{{SHARE_KEY_CHARS}}}")
 
 @dataclass(frozen=True)
 class SharedResult:
-    """What a link shows. It has what ``templates/report`` asks of a submission, and nothing of its owner."""
+    """The content of a link: the fields of a submission that ``templates/report`` needs, without its owner."""
 
     challenge: str
     version: int
@@ -42,33 +42,33 @@ class SharedResult:
 
 
 def share(platform: Platform, user: User, submission: str) -> str:
-    """The key of the link, made where there is none. Raises NotFound, NotAllowed for all but the owner, and Conflict
-    where there is no result yet."""
+    """The link's key, made on first use. Raises NotFound, NotAllowed for anyone but the owner, and Conflict if there is
+    no result yet."""
     with writing(platform.sessions) as session:
         row = _own(session, user, submission)
         if row.state is not State.DONE:
             raise Conflict(f"Submission {row.public_id} is {row.state}: there is no result to share.")
-        # Of two at once the first makes the key, and both get the same.
+        # If two come at once, the first makes the key, and both get it.
         unshared = SubmissionRow.share_key.is_(None)
         _set(session, row, new_key(), unshared)
         return session.scalars(select(SubmissionRow.share_key).where(SubmissionRow.id == row.id)).one() or ""
 
 
 def unshare(platform: Platform, user: User, submission: str) -> None:
-    """The link leads nowhere from now on, and never again. Raises NotFound, and NotAllowed for all but the owner."""
+    """End the link for good. Raises NotFound, and NotAllowed for anyone but the owner."""
     with writing(platform.sessions) as session:
         _set(session, _own(session, user, submission), None)
 
 
 def key_of(platform: Platform, user: User, submission: str) -> str | None:
-    """The key of the link, for the owner. Raises NotFound."""
+    """The link's key, for the owner. Raises NotFound."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         return row.share_key if row.user_id == user.id else None
 
 
 def shared(platform: Platform, key: str) -> SharedResult:
-    """What the link of that key shows to anyone. Raises NotFound."""
+    """The content of the link, for anyone. Raises NotFound."""
     with platform.sessions() as session:
         row = _find(session, key)
         body = None
@@ -79,7 +79,7 @@ def shared(platform: Platform, key: str) -> SharedResult:
                 )
             )
         if row is None or body is None:
-            raise NotFound("Nothing is shared under this address.", "Its owner may have ended the sharing.")
+            raise NotFound("Nothing is shared under this address.", "Its owner may have stopped sharing it.")
         return SharedResult(
             challenge=row.challenge,
             version=row.version,
@@ -94,12 +94,12 @@ def shared(platform: Platform, key: str) -> SharedResult:
 
 
 def without_source(report: Report) -> Report:
-    """``report`` without what may quote the source: the compiler's words, what was printed, what was raised, and counts
-    by line with the kernels' names."""
+    """``report`` without fields that may quote the source: compiler output, printed text, exceptions, and counts by
+    line with kernels' names."""
     detail = "It does not compile." if report.verdict is Verdict.COMPILE_ERROR else ""
     update = {"compiler_log": "", "detail": detail, "hint": "", "kernels": [], "library_ops": []}
-    cases = [_case_without_source(it) for it in report.cases]
-    workloads = [it.model_copy(update={"profile": None}) for it in report.workloads]
+    cases = [_case_without_source(case) for case in report.cases]
+    workloads = [workload.model_copy(update={"profile": None}) for workload in report.workloads]
     return report.model_copy(update=update | {"cases": cases, "workloads": workloads})
 
 
@@ -112,7 +112,7 @@ def _case_without_source(case: CaseReport) -> CaseReport:
 def _own(session: Session, user: User, submission: str) -> SubmissionRow:
     row = find(session, user, submission)
     if row.user_id != user.id:
-        raise NotAllowed("Only who handed it in may share it.")
+        raise NotAllowed("Only its author may share it.")
     return row
 
 

@@ -1,4 +1,4 @@
-"""The board of a whole track, and who leads on the boards of all challenges."""
+"""The board of a whole track, and the leaders of all challenges' boards."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from grader.service.challenges import publication
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
 
-# Relative times that differ by less are the same: a geometric mean is not exact to the last digit.
+# Smaller differences of relative times are ties: a geometric mean is not exact to the last digit.
 _DIGITS = 9
 
 
 @dataclass(frozen=True)
 class TrackStanding:
-    """One user's in a track; ``relative`` is explained by TrackEntry."""
+    """One user in a track; TrackEntry explains ``relative``."""
 
     user: int
     solved: int
@@ -48,7 +48,7 @@ class TrackStanding:
 
 @dataclass(frozen=True)
 class _Member:
-    """A challenge with a board; ``version`` is shown where no other was published."""
+    """A challenge with a board. ``version``: the folder's, shown if no other was published."""
 
     slug: str
     title: str
@@ -64,30 +64,30 @@ def track_board(
     offset: int = 0,
     viewer: User | None = None,
 ) -> TrackBoard:
-    """Of the shown versions of a track's challenges, on the platform's first device by default.
+    """Of the shown versions of a track's challenges, by default on the platform's first device.
 
-    Raises as ``check_reader`` does, NotFound where there is no such track, UnknownDevice.
+    Raises as ``check_reader`` does, NotFound if there is no such track, UnknownDevice.
     """
     check_reader(platform, viewer)
     served = served_devices(platform)
     with platform.sessions() as session:
-        members = [it for it in _members(platform, session, viewer) if it.track == track]
+        members = [member for member in _members(platform, session, viewer) if member.track == track]
         if not members:
-            raise NotFound(f"There is no track '{track[:64]}'.", "See the page of all leaderboards.")
+            raise NotFound(f"There is no track '{track[:64]}'.", "The page Leaderboards lists the tracks.")
         chosen, devices = _device(session, served, members, device)
         accesses = board_access.accesses(session, viewer)
-        # One name for both would say who is who on the board of made-up names.
-        disguised = [accesses.of(it.slug) for it in members if accesses.of(it.slug).made_up]
-        members = [it for it in members if accesses.of(it.slug).full]
+        # One name for both would reveal people on the board with pseudonyms.
+        disguised = [accesses.of(member.slug) for member in members if accesses.of(member.slug).made_up]
+        members = [member for member in members if accesses.of(member.slug).full]
         rankings = _rankings(platform, session, members, chosen, accesses)
         standings = platform.rankings.derived(rankings, standings_of)
         places = _ranked(standings)
-        own = next((n for n, it in enumerate(standings) if viewer and it.user == viewer.id), None)
+        own = next((n for n, standing in enumerate(standings) if viewer and standing.user == viewer.id), None)
         last = len(standings) if limit is None else offset + limit
         wanted = [*range(len(standings))[offset:last], *([own] if own is not None else [])]
         users = [standings[n].user for n in wanted]
         students: frozenset[int] = frozenset()
-        if viewer is not None and all(it.taught for it in disguised):
+        if viewer is not None and all(access.taught for access in disguised):
             students = board_access.students_of(session, viewer, users)
         names = names_for(platform, session, viewer, f"track {track}", users, bool(disguised), students)
     shown = [_entry(standings[n], places[n], names) for n in wanted]
@@ -96,7 +96,7 @@ def track_board(
         description=_descriptions(platform).get(track, ""),
         device=chosen,
         representative=representative(chosen),
-        challenges=[it.slug for it in members],
+        challenges=[member.slug for member in members],
         entries=shown if own is None else shown[:-1],
         total=len(standings),
         own=None if own is None else shown[-1],
@@ -106,7 +106,7 @@ def track_board(
 
 
 def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
-    """The best first: by what is solved, then by the geometric mean of best time / own time over that."""
+    """Best first: by the number solved, then by the geometric mean of best time / own time."""
     logs: dict[int, list[float]] = defaultdict(list)
     for ranking in rankings:
         best = min((place.time_us for place in ranking.places), default=0.0)
@@ -116,35 +116,35 @@ def standings_of(rankings: Sequence[Ranking]) -> list[TrackStanding]:
         TrackStanding(user, len(each), round(math.exp(math.fsum(each) / len(each)), _DIGITS))
         for user, each in logs.items()
     ]
-    return sorted(found, key=lambda it: (-it.solved, -it.relative, it.user))
+    return sorted(found, key=lambda item: (-item.solved, -item.relative, item.user))
 
 
 def _ranked(standings: Sequence[TrackStanding]) -> list[int]:
-    """Who has the same of both shares a rank."""
+    """Ties in both share a rank."""
     places: list[int] = []
-    for number, it in enumerate(standings):
+    for number, standing in enumerate(standings):
         before = standings[number - 1] if number else None
-        same = before is not None and (before.solved, before.relative) == (it.solved, it.relative)
+        same = before is not None and (before.solved, before.relative) == (standing.solved, standing.relative)
         places.append(places[-1] if same else number + 1)
     return places
 
 
-def _entry(it: TrackStanding, rank: int, names: Names) -> TrackEntry:
-    user, anonymous = names.of(it.user)
+def _entry(standing: TrackStanding, rank: int, names: Names) -> TrackEntry:
+    user, anonymous = names.of(standing.user)
     return TrackEntry(
         rank=rank,
         user=user,
-        solved=it.solved,
-        relative=it.relative,
+        solved=standing.solved,
+        relative=standing.relative,
         anonymous=anonymous,
-        own=it.user == names.viewer,
+        own=standing.user == names.viewer,
     )
 
 
 def leaderboards(
     platform: Platform, device: str | None = None, viewer: User | None = None
 ) -> LeaderboardList:
-    """Every challenge by its track, with the first entry of its board.
+    """Every challenge by its track, with its board's first entry.
 
     Raises as ``check_reader`` does, UnknownDevice.
     """
@@ -168,7 +168,9 @@ def leaderboards(
         representative=representative(chosen),
         devices=devices,
         tracks=[
-            TrackSummary(title=title, description=about.get(title, ""), boards=[it for _, it in members])
+            TrackSummary(
+                title=title, description=about.get(title, ""), boards=[member for _, member in members]
+            )
             for title, members in groupby(
                 zip(challenges, summaries, strict=True), key=lambda pair: pair[0].track
             )
@@ -177,15 +179,24 @@ def leaderboards(
 
 
 def _members(platform: Platform, session: Session, viewer: User | None) -> list[_Member]:
-    """Every challenge that ``viewer`` sees, by its track. One whose folder is broken now keeps its boards, behind the
+    """Every challenge that ``viewer`` sees, by track. A challenge with a broken folder keeps its boards, after the
     others of its track."""
     found, broken = platform.catalogue.valid()
     shown = versions.shown_versions(session)
-    members = [_Member(it.slug, it.manifest.title, it.manifest.track, it.manifest.version) for it in found]
-    members += [_Member(it.slug, it.title, it.track, shown[it.slug]) for it in broken if it.slug in shown]
+    members = [
+        _Member(
+            challenge.slug, challenge.manifest.title, challenge.manifest.track, challenge.manifest.version
+        )
+        for challenge in found
+    ]
+    members += [
+        _Member(folder.slug, folder.title, folder.track, shown[folder.slug])
+        for folder in broken
+        if folder.slug in shown
+    ]
     seen = publication.visible_to(session, viewer)
-    members = [it for it in members if it.slug in seen]
-    return sorted(members, key=lambda it: platform.catalogue.known_curriculum.place(it.track))
+    members = [member for member in members if member.slug in seen]
+    return sorted(members, key=lambda item: platform.catalogue.known_curriculum.place(item.track))
 
 
 def _summary(
@@ -223,8 +234,13 @@ def _rankings(
     """Of each challenge's shown version, as the viewer sees it."""
     shown = versions.shown_versions(session)
     boards = [
-        Board(it.slug, shown.get(it.slug) or it.version, device, until=accesses.of(it.slug).until)
-        for it in challenges
+        Board(
+            challenge.slug,
+            shown.get(challenge.slug) or challenge.version,
+            device,
+            until=accesses.of(challenge.slug).until,
+        )
+        for challenge in challenges
     ]
     return platform.rankings.of_device(session, boards, device)
 
@@ -232,17 +248,23 @@ def _rankings(
 def _device(
     session: Session, served: list[str], challenges: Sequence[_Member], device: str | None
 ) -> tuple[str, list[str]]:
-    """The one that is meant, and all there are. Of old entries only those of one's own devices are looked for, so that
-    this costs nothing; any other device that was asked for is looked up by its boards."""
+    """The chosen device and all available ones. Old entries are searched only for known devices, which is free; another
+    requested device is looked up by its boards."""
     devices = list(served)
     if device is not None and device not in devices:
         shown = versions.shown_versions(session)
-        old = [ranks.boards(session, it.slug, shown.get(it.slug) or it.version) for it in challenges]
+        old = [
+            ranks.boards(session, challenge.slug, shown.get(challenge.slug) or challenge.version)
+            for challenge in challenges
+        ]
         devices = with_old(served, set().union(*old))
         if device not in devices:
-            raise UnknownDevice(f"There is no board for '{device}'.", f"Boards: {', '.join(devices)}.")
+            raise UnknownDevice(
+                f"There is no board for the device '{device}'.",
+                f"There are boards for: {', '.join(devices)}.",
+            )
     return device or devices[0], devices
 
 
 def _descriptions(platform: Platform) -> dict[str, str]:
-    return {it.title: it.description for it in platform.catalogue.known_curriculum.tracks}
+    return {track.title: track.description for track in platform.catalogue.known_curriculum.tracks}

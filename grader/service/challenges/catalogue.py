@@ -1,4 +1,4 @@
-"""The challenges of a platform, as they are shown."""
+"""The platform's challenges for display."""
 
 from __future__ import annotations
 
@@ -26,43 +26,42 @@ log = get_logger(__name__)
 def list_challenges(
     platform: Platform, user: User | None = None, found: Sequence[Challenge] | None = None
 ) -> ChallengeList:
-    """Every valid challenge that ``user`` sees, by its track's place in the curriculum and its own in the track.
-    ``found``: what ``seen_challenges`` said already.
-    """
+    """Every valid challenge that ``user`` sees, ordered by track and by its place in the track. ``found``: the result
+    of ``seen_challenges``, if known."""
     found = seen_challenges(platform, user) if found is None else found
     listed = views.listing(platform.catalogue, found)
-    known = {it.slug for it in found}
+    known = {challenge.slug for challenge in found}
     return listed.model_copy(
         update={
             "challenges": [
-                it.model_copy(update={"prerequisites": [each for each in it.prerequisites if each in known]})
-                for it in listed.challenges
+                challenge.model_copy(
+                    update={"prerequisites": [each for each in challenge.prerequisites if each in known]}
+                )
+                for challenge in listed.challenges
             ]
         }
     )
 
 
 def seen_challenges(platform: Platform, user: User | None) -> list[Challenge]:
-    """The valid ones that ``user`` sees, in the curriculum's order."""
+    """Valid challenges that ``user`` sees, in the curriculum's order."""
     seen = publication.visible(platform, user)
     found = valid_challenges(platform.catalogue)
     for problem in platform.catalogue.prerequisite_problems(found):
         log.warning("challenge_invalid", error=problem.message)
-    return [it for it in found if it.slug in seen]
+    return [challenge for challenge in found if challenge.slug in seen]
 
 
 def valid_challenges(catalogue: Catalogue) -> list[Challenge]:
-    """In the curriculum's order. An invalid one is left out and logged: it must not hide others."""
+    """In the curriculum's order. Invalid ones are left out and logged, so they do not hide others."""
     found, wrong = catalogue.valid()
-    for it in wrong:
-        log.warning("challenge_invalid", error=it.error.message)
+    for broken in wrong:
+        log.warning("challenge_invalid", error=broken.error.message)
     return found
 
 
 @dataclass(frozen=True)
 class Heading:
-    """What a page about a challenge's results is headed by."""
-
     slug: str
     title: str
     track: str
@@ -70,7 +69,7 @@ class Heading:
 
 
 def heading(platform: Platform, slug: str, user: User | None = None) -> Heading:
-    """Also of a challenge whose folder is broken: what was judged by it stays. Raises UnknownChallenge."""
+    """Works for broken folders too: results judged by them stay. Raises UnknownChallenge."""
     publication.check_visible(platform, user, slug)
     try:
         manifest = platform.catalogue.load(slug).manifest
@@ -88,18 +87,21 @@ def get_challenge(platform: Platform, slug: str, user: User | None = None) -> Ch
         seen = publication.visible_to(session, user)
         shown = versions.shown(session, slug)
         judged_with = histories.last_versions(session)
-    served = [it for it in challenge.manifest.languages if any(serves(device, it) for device in devices)]
+    served = [
+        language
+        for language in challenge.manifest.languages
+        if any(serves(device, language) for device in devices)
+    ]
     detail = views.detail(challenge, served, judged_with)
     return detail.model_copy(
         update={
             "board_version": detail.version if shown is None else shown,
-            "prerequisites": [it for it in detail.prerequisites if it in seen],
+            "prerequisites": [slug for slug in detail.prerequisites if slug in seen],
         }
     )
 
 
 def titles(platform: Platform, slugs: Sequence[str], user: User | None = None) -> dict[str, str]:
-    """Slug -> title of those that ``user`` sees."""
     found = {}
     for slug in slugs:
         with suppress(UnknownChallenge):

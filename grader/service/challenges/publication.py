@@ -1,8 +1,8 @@
-"""Which challenges somebody sees. A folder that is new is a draft until the platform's staff publish it.
+"""Who sees which challenge. A new folder is a draft until the platform's staff publish it.
 
-Who is in an assignment or a competition sees its challenges from its beginning on, published or not, and submits for
-them within its window. For everybody else a challenge that is not published is not there: under no address, in no
-list and on no board. One's own submissions for it stay.
+People in an assignment or a competition see its challenges once it begins, published or not, and submit for them within
+its window. For everyone else an unpublished challenge does not exist: at no address, in no list and on no board. Their
+own submissions for it stay.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from grader.schemas.publication import (
 from grader.schemas.token import Scope
 from grader.service import audit
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, permissions
+from grader.service.courses import admission, permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
@@ -54,7 +54,7 @@ _STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
 
 @dataclass(frozen=True)
 class Visible:
-    """The challenges that somebody sees, by slug: these, and where it is ``everything`` all but ``kept_back``."""
+    """The challenges that somebody sees: ``slugs``, or with ``everything`` all but ``kept_back``."""
 
     everything: bool
     slugs: frozenset[str]
@@ -65,7 +65,7 @@ class Visible:
 
 
 def visible_to(session: Session, user: User | None, now: datetime | None = None) -> Visible:
-    """``user`` None: who is not signed in."""
+    """``user`` None: not signed in."""
     reads_drafts = user is not None and permissions.may(
         permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT
     )
@@ -75,21 +75,21 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
     found = publications.published(session, moment)
     if user is not None:
         found |= _of_assignments(session, user, moment) | _of_competitions(session, user, moment)
-    # Who teaches a course may take part in a competition, too.
+    # Teachers of a course may take part in a competition, too.
     kept = competitions.to_be_asked(session, moment) if reads_drafts else frozenset()
     return Visible(reads_drafts, found, kept)
 
 
 def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[str]:
-    """Students see those of an assignment once it is open, also after its end; its course's staff at any time."""
-    part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
-    seen = row.published_at.is_not(None) & (row.open_at <= now)
+    """Students see those of an assignment once it opens, also after its end; its course's staff always do."""
+    part, member = AssignmentPartRow, MemberRow
+    seen = AssignmentRow.published_at.is_not(None) & (AssignmentRow.open_at <= now)
     if Scope.STAFF in user.scopes:
         seen |= member.role.in_(_STAFF_WORDS)
     found = session.scalars(
         select(part.challenge)
-        .join(row, row.id == part.assignment_id)
-        .join(member, member.course_id == row.course_id)
+        .join(AssignmentRow, AssignmentRow.id == part.assignment_id)
+        .join(member, member.course_id == AssignmentRow.course_id)
         .where(member.user_id == user.id, member.left_at.is_(None), seen)
         .distinct()
     )
@@ -97,34 +97,34 @@ def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[st
 
 
 def _of_competitions(session: Session, user: User, now: datetime) -> frozenset[str]:
-    """Participants see those of a competition once it has begun."""
-    chosen, row, mine = CompetitionChallengeRow, CompetitionRow, RegistrationRow
+    """Participants see those of a competition once it begins."""
+    chosen, mine = CompetitionChallengeRow, RegistrationRow
     found = session.scalars(
         select(chosen.challenge)
-        .join(row, row.id == chosen.competition_id)
-        .join(mine, mine.competition_id == row.id)
+        .join(CompetitionRow, CompetitionRow.id == chosen.competition_id)
+        .join(mine, mine.competition_id == CompetitionRow.id)
         .where(mine.user_id == user.id, mine.left_at.is_(None))
-        .where(row.published_at.is_not(None), row.starts_at <= now)
+        .where(CompetitionRow.published_at.is_not(None), CompetitionRow.starts_at <= now)
         .distinct()
     )
     return frozenset(found)
 
 
 def visible(platform: Platform, user: User | None) -> Visible:
-    """As ``visible_to``, in a look of its own."""
+    """The same as ``visible_to``, in a transaction of its own."""
     with platform.sessions() as session:
         return visible_to(session, user)
 
 
 def check_visible(platform: Platform, user: User | None, slug: str) -> None:
-    """Raises UnknownChallenge, in the words in which it is said of one that does not exist."""
+    """Raises UnknownChallenge with the same text as for one that does not exist."""
     seen = visible(platform, user)
     if slug not in seen:
         raise _unknown(platform, seen, slug)
 
 
 def load(platform: Platform, user: User | None, slug: str) -> Challenge:
-    """The challenge, if ``user`` sees it. Raises UnknownChallenge, ChallengeInvalid."""
+    """Raises UnknownChallenge if ``user`` does not see it, ChallengeInvalid."""
     seen = visible(platform, user)
     if slug in seen:
         try:
@@ -135,40 +135,40 @@ def load(platform: Platform, user: User | None, slug: str) -> Challenge:
 
 
 def _unknown(platform: Platform, seen: Visible, slug: str) -> UnknownChallenge:
-    known = [it for it in platform.catalogue.slugs() if it in seen]
+    known = [slug for slug in platform.catalogue.slugs() if slug in seen]
     return UnknownChallenge(f"There is no challenge '{slug}'.", near(slug, known))
 
 
 def check_takes(session: Session, user: User, slug: str, at: datetime, within: bool) -> None:
-    """Whether what ``user``, who sees the challenge, submits for it at ``at`` is taken. ``within``: it is submitted
-    within a competition, whose window is asked elsewhere. Raises NotAllowed."""
+    """Checks that a submission by ``user``, who sees the challenge, is accepted at ``at``. ``within``: it belongs to a
+    competition, which checks its own window. Raises NotAllowed."""
     standing = permissions.standings_anywhere(session, user)
     if within or permissions.may(standing, Action.CHALLENGE_READ_DRAFT):
         return
-    if slug in publications.published(session, at) or assignments.running(session, user.id, slug, at):
+    if slug in publications.published(session, at) or admission.running(session, user.id, slug, at):
         return
     if _teaches_with(session, user, slug):
         return
     if (course := _waits_for(session, user, slug)) is not None:
         raise NotAllowed(
-            f"{slug} is an assignment of the course {course}, in which you do not take part yet.",
-            f"Take part first: open the course's page, or `grader course show {course}`.",
+            f"{slug} is an assignment of course {course}, which you have not joined yet.",
+            f"Join it first: open the course's page, or run `grader course show {course}`.",
         )
     raise NotAllowed(
         f"{slug} takes no submissions now.",
-        "It is open within its assignment or competition alone; what you submitted stays yours.",
+        "It is open only during its assignment or competition. Your submissions stay.",
     )
 
 
 def _waits_for(session: Session, user: User, slug: str) -> str | None:
-    """The course that assigns the challenge to ``user`` who is on its roster and did not accept."""
-    part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
+    """The course that assigns the challenge to ``user``, who is on its roster and has not joined."""
+    part, member = AssignmentPartRow, MemberRow
     return session.scalar(
         select(CourseRow.slug)
-        .join(row, row.course_id == CourseRow.id)
-        .join(part, part.assignment_id == row.id)
+        .join(AssignmentRow, AssignmentRow.course_id == CourseRow.id)
+        .join(part, part.assignment_id == AssignmentRow.id)
         .join(member, member.course_id == CourseRow.id)
-        .where(part.challenge == slug, row.published_at.is_not(None))
+        .where(part.challenge == slug, AssignmentRow.published_at.is_not(None))
         .where(member.user_id == user.id, member.left_at.is_(None), ~taught.accepted())
         .limit(1)
     )
@@ -177,11 +177,11 @@ def _waits_for(session: Session, user: User, slug: str) -> str | None:
 def _teaches_with(session: Session, user: User, slug: str) -> bool:
     if Scope.STAFF not in user.scopes:
         return False
-    part, row, member = AssignmentPartRow, AssignmentRow, MemberRow
+    part, member = AssignmentPartRow, MemberRow
     found = session.scalar(
         select(part.challenge)
-        .join(row, row.id == part.assignment_id)
-        .join(member, member.course_id == row.course_id)
+        .join(AssignmentRow, AssignmentRow.id == part.assignment_id)
+        .join(member, member.course_id == AssignmentRow.course_id)
         .where(member.user_id == user.id, member.left_at.is_(None), member.role.in_(_STAFF_WORDS))
         .where(part.challenge == slug)
         .limit(1)
@@ -189,12 +189,12 @@ def _teaches_with(session: Session, user: User, slug: str) -> bool:
     return found is not None
 
 
-# ------------------------------------------------------------------------------------------- what staff do
+# ------------------------------------------------------------------------------------------- for staff
 
 
 def publish(platform: Platform, user: User, slug: str) -> PublicationView:
-    """Show a challenge to everybody from now on. Doing so twice is no error. Raises NotAllowed, UnknownChallenge,
-    ChallengeInvalid (it is broken)."""
+    """Show a challenge to everyone. Repeating it is not an error. Raises NotAllowed, UnknownChallenge, ChallengeInvalid
+    (it is broken)."""
     return change(platform, user, slug, PublicationBody(state="published"))
 
 
@@ -204,15 +204,15 @@ def schedule(platform: Platform, user: User, slug: str, publish_at: datetime) ->
 
 
 def hide(platform: Platform, user: User, slug: str) -> PublicationView:
-    """Put it away. Raises NotAllowed, UnknownChallenge."""
+    """Raises NotAllowed, UnknownChallenge."""
     return change(platform, user, slug, PublicationBody(state="hidden"))
 
 
 def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> PublicationView:
-    """Say whether students see a challenge.
+    """Change whether students see a challenge.
 
-    Raises NotAllowed, UnknownChallenge, BadRequest (a time that is missing, past, or of no use), ChallengeInvalid where
-    a broken one should be shown, and Conflict where what students submitted for would become a draft again.
+    Raises NotAllowed, UnknownChallenge, BadRequest (a time that is missing, past or useless), ChallengeInvalid if a
+    broken one would be shown, and Conflict if one with students' submissions would become a draft.
     """
     state = PublicationState(body.state)
     with writing(platform.sessions) as session:
@@ -236,7 +236,7 @@ def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> 
             session.flush()
         except IntegrityError as error:
             raise Conflict(
-                f"Somebody else changed {slug} at the same moment.", "Load it again and repeat your change."
+                f"Somebody else has just changed {slug}.", "Reload it and repeat your change."
             ) from error
         path = f"/challenges/{slug}/state"
         audit.note(session, user, Action.CHALLENGE_PUBLISH, path, before=known, after=_facts(row, state))
@@ -244,16 +244,16 @@ def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> 
 
 
 def check_exists(platform: Platform, session: Session, slug: str) -> None:
-    """For staff: there is a folder of that name, or was. Raises UnknownChallenge."""
+    """For staff: raises UnknownChallenge unless a folder of that name exists or existed."""
     if slug not in platform.catalogue.folders() and session.get(ChallengeStateRow, slug) is None:
         raise _unknown(platform, Visible(True, frozenset()), slug)
 
 
 def _check_time(body: PublicationBody, now: datetime) -> None:
     if (body.state == "scheduled") != (body.publish_at is not None):
-        raise BadRequest("`publish_at` goes with the state scheduled, and with no other.")
+        raise BadRequest("Give `publish_at` with the state scheduled, and only with that.")
     if body.publish_at is not None and body.publish_at <= now:
-        raise BadRequest("That time is past.", "Publish it now, or name a later time.")
+        raise BadRequest("The publication time is in the past.", "Publish it now, or give a later time.")
 
 
 def _check_unused(session: Session, slug: str) -> None:
@@ -265,7 +265,7 @@ def _check_unused(session: Session, slug: str) -> None:
         .limit(1)
     )
     if used is not None:
-        raise Conflict(f"Students submitted for {slug} already.", "Hide it instead.")
+        raise Conflict(f"Students have already submitted for {slug}.", "Hide it instead.")
 
 
 def _facts(row: ChallengeStateRow | None, state: PublicationState) -> dict[str, str | None]:
@@ -275,30 +275,30 @@ def _facts(row: ChallengeStateRow | None, state: PublicationState) -> dict[str, 
 
 def get_state(platform: Platform, user: User, slug: str) -> PublicationView:
     """Raises NotAllowed, UnknownChallenge."""
-    found = {it.challenge: it for it in list_states(platform, user).challenges}
+    found = {challenge.challenge: challenge for challenge in list_states(platform, user).challenges}
     if slug not in found:
         raise UnknownChallenge(f"There is no challenge '{slug}'.", near(slug, list(found)))
     return found[slug]
 
 
 def list_states(platform: Platform, user: User) -> PublicationList:
-    """Every folder there is, in the curriculum's order; broken ones last. For who teaches a course without those of
-    competitions that have not begun. Raises NotAllowed."""
+    """All folders in the curriculum's order, broken ones last. Teachers do not see those of competitions that have not
+    begun. Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT)
         now = clock(session)
         seen = visible_to(session, user, now)
         found = _views(platform, session, None, now)
-        return PublicationList(challenges=[it for it in found if it.challenge in seen])
+        return PublicationList(challenges=[planned for planned in found if planned.challenge in seen])
 
 
 def mark_of(platform: Platform, user: User | None, slug: str) -> PublicationState | None:
-    """The state of a challenge that students do not see, for who sees it all the same by teaching; else None."""
+    """The state of a challenge that students do not see, for a viewer who sees it as a teacher; else None."""
     return unpublished(platform, user).get(slug) if user is not None else None
 
 
 def unpublished(platform: Platform, user: User) -> dict[str, PublicationState]:
-    """Of the challenges that students do not see; nothing for who may not know of them."""
+    """Challenges that students do not see; empty for viewers who may not know of them."""
     with platform.sessions() as session:
         standing = permissions.standings_anywhere(session, user)
         if not permissions.may(standing, Action.CHALLENGE_READ_DRAFT):
@@ -317,13 +317,17 @@ def _views(
     titles: dict[str, tuple[str, bool]] = {}
     if wanted is None:
         loaded, broken = platform.catalogue.valid()
-        titles = {it.slug: (it.manifest.title, False) for it in loaded}
-        titles |= {it.slug: (it.title, True) for it in broken if it.slug in platform.catalogue.folders()}
+        titles = {challenge.slug: (challenge.manifest.title, False) for challenge in loaded}
+        titles |= {
+            folder.slug: (folder.title, True)
+            for folder in broken
+            if folder.slug in platform.catalogue.folders()
+        }
     else:
         titles = {slug: _title(platform, slug) for slug in wanted}
     people = {row.changed_by for row in known.values()} - {None}
     named = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people)))
-    names = {it.id: it.name for it in named}
+    names = {person.id: person.name for person in named}
     return [
         _view(slug, title, broken, known.get(slug), now, names.get)
         for slug, (title, broken) in titles.items()

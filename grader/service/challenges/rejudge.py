@@ -1,4 +1,4 @@
-"""Judging what was submitted again under a new version, and comparing before anyone sees it."""
+"""Judging submissions again under a new version, and comparing before anyone sees the result."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from grader.service.review import regrade
 
 
 def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> Rejudge:
-    """Queue what was judged under earlier versions for the version that the folder has, behind all students.
+    """Queue submissions of earlier versions for the folder's version, behind all students.
 
-    Every submission that has a verdict and still has its source, or with ``ranked`` only those on a board. What was
-    ordered before is not ordered twice, unless it failed. Nobody's attempts are used up. It is a regrade
-    (``grader.service.review.regrade``), which publishing the version publishes.
-    Raises NotAllowed, UnknownChallenge, ChallengeChanged.
+    Includes every submission that has a verdict and still has its source, or with ``ranked`` only those on a board. A
+    submission is not queued twice, unless the first attempt failed. It costs nobody an attempt. It is a regrade
+    (``grader.service.review.regrade``) that publishing the version publishes. Raises NotAllowed, UnknownChallenge,
+    ChallengeChanged.
     """
     check_staff(user)
     served = serve(platform, platform.catalogue.load(slug))
@@ -47,7 +47,7 @@ def rejudge(platform: Platform, user: User, slug: str, ranked: bool = False) -> 
 
 
 def _entries(session: Session, slug: str, below: int) -> set[int]:
-    """Ids of what was submitted and stands on a board of an earlier version, whatever its language."""
+    """Ids of submissions on a board of an earlier version, in any language."""
     earlier = [row.version for row in versions.history(session, slug) if row.version < below]
     public = {
         entry.submission
@@ -56,18 +56,19 @@ def _entries(session: Session, slug: str, below: int) -> set[int]:
         for language in Language
         for entry in ranks.ranked(session, slug, version, device, language)
     }
-    row = SubmissionRow
-    found = session.execute(select(row.id, row.rejudge_of).where(row.public_id.in_(public)))
+    found = session.execute(
+        select(SubmissionRow.id, SubmissionRow.rejudge_of).where(SubmissionRow.public_id.in_(public))
+    )
     return {first or own for own, first in found}
 
 
 def compare(
     platform: Platform, user: User, slug: str, before: int | None = None, after: int | None = None
 ) -> Comparison:
-    """What judging again changed. By default from the version that is shown to that of the folder; where these are
-    the same, from the one published before it.
+    """The effects of judging again: by default from the shown version to the folder's, or if they are the same, from
+    the one published before.
 
-    Raises NotAllowed, UnknownChallenge, Conflict where there are no two versions.
+    Raises NotAllowed, UnknownChallenge, Conflict if there are no two versions.
     """
     check_staff(user)
     present = platform.catalogue.load(slug).manifest.version
@@ -77,8 +78,8 @@ def compare(
         old = _earlier(session, slug, shown, new) if before is None else before
         if old is None or old == new:
             raise Conflict(
-                f"There is nothing to compare version {new} of {slug} with.",
-                "Change the challenge, raise its version, and order `grader admin rejudge`.",
+                f"There is no other version of {slug} to compare version {new} with.",
+                "Change the challenge, raise its version, and run `grader admin rejudge`.",
             )
         first, second = rejudges.under(session, slug, old), rejudges.under(session, slug, new)
         done = {key: row for key, row in first.items() if row.state is State.DONE}
@@ -105,7 +106,7 @@ def compare(
 
 
 def _earlier(session: Session, slug: str, shown: int, new: int) -> int | None:
-    """What students saw, or see, in place of version ``new``."""
+    """The version that students see, or saw, in place of ``new``."""
     if shown != new:
         return shown
     published = [row.version for row in versions.history(session, slug) if row.published_at is not None]
@@ -142,13 +143,13 @@ def _stage(pair: ComparedSubmission) -> str:
 
 
 def _weight(pair: ComparedSubmission) -> tuple[bool, float, str]:
-    """What staff should check first: other verdicts, then the largest change of time, either way."""
+    """Sorts what staff should check first: other verdicts, then the largest change of time in either direction."""
     ratio = pair.time_ratio or 1.0
     return (not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission)
 
 
 def _places(session: Session, slug: str, old: int, new: int) -> list[ComparedRank]:
-    """Everyone who has a rank on a board of either version, those with another one first."""
+    """Everyone with a rank on a board of either version, changed ranks first."""
     staff = unranked(session)
     devices = sorted(ranks.boards(session, slug, old) | ranks.boards(session, slug, new))
     found = []
@@ -161,4 +162,7 @@ def _places(session: Session, slug: str, old: int, new: int) -> list[ComparedRan
             ComparedRank(device=device, user=name, before=before.get(name), after=after.get(name))
             for name in {**before, **after}
         ]
-    return sorted(found, key=lambda it: (it.before == it.after, it.device, it.after or it.before or 0))
+    return sorted(
+        found,
+        key=lambda change: (change.before == change.after, change.device, change.after or change.before or 0),
+    )

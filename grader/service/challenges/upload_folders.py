@@ -1,5 +1,5 @@
-"""The uploaded challenges that are in use, as folders of this host: taken from the database when they are first needed,
-so that webs and workers need to share nothing else."""
+"""Uploaded challenges in use as folders on this host. They are extracted from the database on first use, so webs and
+workers need to share nothing else."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from grader.records.models import UploadRow
 
 log = get_logger(__name__)
 
-# A page lists hundreds of challenges and asks for each; what another process changed is seen this much later.
+# A page lists hundreds of challenges and asks for each; changes by other processes are seen this much later.
 _KEPT_SECONDS = 0.5
 _FOLDER = "uploads"
-# Of one challenge: what is judged now may still be judged by the one before.
+# Per challenge: a judgement under way may still use the previous one.
 _OLD_KEPT = 3
 
 
@@ -42,15 +42,13 @@ class UploadFolders:
             if time.monotonic() - self._looked > _KEPT_SECONDS:
                 try:
                     self._kept = self._look()
-                except (
-                    AWAY
-                ) as error:  # what was in use is still there, and other pages say that the database is away
+                except AWAY as error:  # the folders are still there, and other pages report the database
                     log.warning("database_away", error=type(error).__name__)
                 self._looked = time.monotonic()
             return self._kept
 
     def forget(self) -> None:
-        """Look again at once: this process changed what is in use."""
+        """Look again at once, after this process changed which uploads are in use."""
         with self._lock:
             self._looked = float("-inf")
 
@@ -59,7 +57,7 @@ class UploadFolders:
             try:
                 found = uploads.all_in_use(session)
             except (OperationalError, ProgrammingError) as error:
-                if _no_table(error):  # a database that is yet to be upgraded
+                if _no_table(error):  # the database is not migrated yet
                     return {}
                 raise
             roots = {}
@@ -71,27 +69,27 @@ class UploadFolders:
                     except (
                         GraderError,
                         OSError,
-                    ) as error:  # one must not hide all others: it is a broken folder
+                    ) as error:  # a broken folder must not hide all others
                         log.error("upload_not_unfolded", challenge=slug, error=str(error))
                     self._sweep(slug, folder)
         return roots
 
     def folder(self, slug: str, digest: str) -> Path:
-        """Where an upload lies on this host, once it was needed."""
+        """The upload's folder on this host, once it was needed."""
         return self._root / slug / digest[:24]
 
     def unfold(self, row: UploadRow) -> Path:
-        """Put an examined upload where ``folder`` says. Raises ChallengeInvalid, OSError."""
+        """Extract an examined upload to its ``folder``. Raises ChallengeInvalid, OSError."""
         target = self.folder(row.challenge, row.digest)
         if row.examined is None:
-            raise ChallengeInvalid(f"{row.challenge}: upload {row.number} was not examined yet")
+            raise ChallengeInvalid(f"{row.challenge}: no worker has examined upload {row.number} yet")
         if not target.is_dir():
             bundle.unfold(bundle.read_archive(row.archive), row.examined, target)
         return target
 
     def _sweep(self, slug: str, kept: Path) -> None:
-        """Remove what of a challenge was in use long ago: the database has it."""
-        there = sorted((it for it in (self._root / slug).glob("[!.]*") if it != kept), key=_changed)
+        """Remove folders that are long out of use: the database has them."""
+        there = sorted((path for path in (self._root / slug).glob("[!.]*") if path != kept), key=_changed)
         for folder in there[:-_OLD_KEPT]:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,31 +1,27 @@
-"""Challenges that staff upload, change in the browser, have checked by a worker, and take in use.
+"""Challenges that staff upload, edit in the browser, have checked by a worker, and put in use.
 
-The web never runs what they hold: a worker does, in a box, and leaves what it said as data.
+The web never runs their code: a worker does, in a box, and stores the results as data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from grader.challenge import bundle, fingerprint, views
+from grader.challenge import bundle, views
 from grader.challenge.bundle import Bundle
-from grader.challenge.loader import Challenge
-from grader.diff import unified
-from grader.errors import BadBundle, ChallengeInvalid, Conflict, GraderError, NotFound
+from grader.errors import BadBundle, Conflict, NotFound
 from grader.records import rejudges, uploads, versions
 from grader.records.engine import clock, writing
-from grader.records.models import BaselineRow, ChallengeStateRow, UploadRow, UserRow
+from grader.records.models import ChallengeStateRow, UploadRow, UserRow
 from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.proof import Proof
 from grader.schemas.publication import PublicationState
 from grader.schemas.upload import (
-    BaselineView,
     CheckProgress,
     CheckState,
     SpecBody,
@@ -35,17 +31,23 @@ from grader.schemas.upload import (
     UploadView,
     UseBody,
 )
-from grader.schemas.version import ChangeView
 from grader.service import audit
 from grader.service.accounts.accounts import User
 from grader.service.challenges import versions as serving
+from grader.service.challenges.upload_effects import (
+    baselines_of,
+    current,
+    effect_of,
+    file_changes,
+    load_upload,
+    present_version,
+    spec_diff,
+)
 from grader.service.courses import permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 from grader.wakeups import CHECK
 
-# A diff of a spec, and the lines of one changed file.
-_DIFF_LINES = 2_000
 _NEW = 0
 
 
@@ -64,7 +66,7 @@ def _changing(platform: Platform, user: User, action: Action) -> Iterator[Sessio
             yield session
     except IntegrityError as error:
         raise Conflict(
-            "Somebody else uploaded this challenge at the same moment.", "Look at theirs, then repeat yours."
+            "Somebody else has just uploaded this challenge.", "Look at their upload, then repeat yours."
         ) from error
 
 
@@ -75,11 +77,11 @@ def check(platform: Platform, user: User, action: Action) -> None:
 
 
 def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
-    """Keep a challenge and have it checked. One that is the same as the newest upload is that one again.
+    """Store a challenge and have it checked. An upload equal to the newest one is that one.
 
-    One of a new slug is in use as soon as a worker has examined it: as a draft, which staff see. Another one waits
-    until staff take it in use. Raises NotAllowed, BadBundle, ChallengeInvalid (its manifest), and Conflict where
-    somebody uploaded another since ``body.base``.
+    An upload with a new slug is in use as soon as a worker has examined it: as a draft, which staff see. Others wait
+    until staff put them in use. Raises NotAllowed, BadBundle, ChallengeInvalid (its manifest), and Conflict if somebody
+    uploaded another since ``body.base``.
     """
     check(platform, user, Action.CHALLENGE_UPLOAD)
     return _keep(
@@ -88,12 +90,15 @@ def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
 
 
 def edit_spec(platform: Platform, user: User, slug: str, body: SpecBody) -> UploadView:
-    """Keep another text of a challenge's spec.md, as an upload made from the newest one, or from the course's folder.
-    Nothing that is judged by changes. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
+    """Store a new text of a challenge's spec.md as an upload made from the newest one, or from the course's folder.
+    Judging does not depend on it. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
     check(platform, user, Action.CHALLENGE_EDIT_SPEC)
     text = body.text.replace("\r\n", "\n")
     if not text.strip():
-        raise BadBundle("The spec is empty.", "Students read nothing else of a challenge.")
+        raise BadBundle(
+            "The spec is empty.",
+            "It is all that students read about a challenge. Write what they have to do.",
+        )
     made = _newest(platform, slug).with_file(f"challenges/{slug}/spec.md", text)
     return _keep(platform, user, made, body.note, body.base, Action.CHALLENGE_EDIT_SPEC)
 
@@ -118,7 +123,7 @@ def _keep(
             return _view(session, newest)
         if base is not None and base != seen:
             raise Conflict(
-                _overtaken(session, newest), "Look at what changed, and save yours again on top of it."
+                _overtaken(session, newest), "Look at the changes, and save yours again on top of them."
             )
         row = UploadRow(
             challenge=made.slug,
@@ -146,7 +151,7 @@ def _keep(
 
 
 def _known_examined(newest: UploadRow | None, made: Bundle) -> str | None:
-    """What its Python says, where the newest upload has the same and a worker ran it."""
+    """The results of running its Python, if the newest upload has the same Python and a worker ran it."""
     if newest is None or newest.examined is None:
         return None
     return newest.examined if bundle.read_archive(newest.archive).same_python(made) else None
@@ -154,13 +159,13 @@ def _known_examined(newest: UploadRow | None, made: Bundle) -> str | None:
 
 def _overtaken(session: Session, newest: UploadRow | None) -> str:
     if newest is None:
-        return "This challenge was not uploaded yet."
+        return "This challenge has no upload yet."
     who = _names(session, [newest]).get(newest.uploaded_by or 0, "somebody")
-    return f"{who} uploaded {newest.challenge} as number {newest.number} meanwhile; yours is not kept yet."
+    return f"{who} has uploaded number {newest.number} of {newest.challenge} meanwhile; yours is not saved."
 
 
 def list_uploads(platform: Platform, user: User, slug: str | None = None) -> UploadList:
-    """The newest first; of one challenge, or of all. Raises NotAllowed, NotFound (none of that slug)."""
+    """Newest first; of one challenge, or of all. Raises NotAllowed, NotFound (none of that slug)."""
     with _reading(platform, user) as session:
         rows = uploads.of_challenge(session, slug)
         examined = set(session.scalars(select(UploadRow.id).where(UploadRow.examined.is_not(None))))
@@ -168,26 +173,26 @@ def list_uploads(platform: Platform, user: User, slug: str | None = None) -> Upl
         found = [_view_of(row, row.id in examined, names) for row in rows]
     if slug is not None and not found and slug not in platform.catalogue.folders():
         raise NotFound(
-            f"Nothing was uploaded as '{slug[:64]}'.", "`grader challenge uploads` lists what was."
+            f"There is no upload of '{slug[:64]}'.", "`grader challenge uploads` lists all uploads."
         )
     return UploadList(uploads=found)
 
 
 def get_upload(platform: Platform, user: User, slug: str, number: int) -> UploadDetail:
-    """One upload with its findings, and what using it would change. Raises NotAllowed, NotFound."""
+    """One upload with its findings, and the effects of using it. Raises NotAllowed, NotFound."""
     with _reading(platform, user) as session:
         row = _find(session, slug, number)
         view = _view(session, row)
         findings = Proof.model_validate_json(row.check_result) if row.check_result else None
-        frozen = _baselines(session, slug, _present_version(platform, slug))
+        frozen = baselines_of(session, slug, present_version(platform, slug))
     made = bundle.read_archive(row.archive)
-    against, before = _present(platform, slug)
-    effect = _effect(platform, row, before)
+    against, before = current(platform, slug)
+    effect = effect_of(platform, row, before)
     return UploadDetail(
         upload=view,
         against=against,
-        spec=_spec_diff(before, made),
-        files=_file_changes(before, made),
+        spec=spec_diff(before, made),
+        files=file_changes(before, made),
         changes=effect.changes,
         baselines=frozen,
         means=effect.means,
@@ -197,8 +202,7 @@ def get_upload(platform: Platform, user: User, slug: str, number: int) -> Upload
 
 
 def get_spec(platform: Platform, user: User, slug: str) -> tuple[str, int]:
-    """The text of the newest spec.md, and the number of the upload that has it: 0 for the course's folder. Raises
-    NotAllowed, UnknownChallenge."""
+    """The newest spec.md, and its upload's number: 0 for the course's folder. Raises NotAllowed, UnknownChallenge."""
     check(platform, user, Action.CHALLENGE_UPLOADS)
     with platform.sessions() as session:
         row = uploads.newest(session, slug)
@@ -209,26 +213,26 @@ def get_spec(platform: Platform, user: User, slug: str) -> tuple[str, int]:
 
 
 def get_archive(platform: Platform, user: User, slug: str, number: int) -> bytes:
-    """The ZIP archive of an upload, staff's files included. Raises NotAllowed, NotFound."""
+    """The upload as a ZIP archive, with staff's files. Raises NotAllowed, NotFound."""
     with _reading(platform, user) as session:
         return _find(session, slug, number).archive
 
 
 def preview(platform: Platform, user: User, slug: str, number: int) -> ChallengeDetail:
-    """The challenge as students would see it. Raises NotAllowed, NotFound, Conflict (no worker examined it yet),
+    """The challenge as students would see it. Raises NotAllowed, NotFound, Conflict (not examined yet),
     ChallengeInvalid."""
     with _reading(platform, user) as session:
         row = _find(session, slug, number)
-    challenge = _load(platform, row)
+    challenge = load_upload(platform, row)
     return views.detail(challenge, list(challenge.manifest.languages), {})
 
 
 def check_again(platform: Platform, user: User, slug: str, number: int) -> UploadView:
-    """Have an upload checked once more. Raises NotAllowed, NotFound, Conflict (it waits or runs)."""
+    """Check an upload again. Raises NotAllowed, NotFound, Conflict (it waits or runs)."""
     with _changing(platform, user, Action.CHALLENGE_CHECK) as session:
         row = _find(session, slug, number)
         if not row.check_state.ended:
-            raise Conflict("It is being checked already.", "Wait for its end, or stop it.")
+            raise Conflict("The upload is already being checked.", "Wait until the check ends, or stop it.")
         uploads.order_check(session, row)
         audit.note(session, user, Action.CHALLENGE_CHECK, _path(row))
         found = _view(session, row)
@@ -237,33 +241,33 @@ def check_again(platform: Platform, user: User, slug: str, number: int) -> Uploa
 
 
 def stop_check(platform: Platform, user: User, slug: str, number: int) -> UploadView:
-    """Give a check up; the worker that has it lets go of it within seconds. Raises NotAllowed, NotFound, Conflict."""
+    """The worker that runs the check stops within seconds. Raises NotAllowed, NotFound, Conflict."""
     with _changing(platform, user, Action.CHALLENGE_CHECK) as session:
         row = _find(session, slug, number)
         if row.check_state.ended:
-            raise Conflict("It is not being checked.")
-        row.check_state, row.check_error = CheckState.FAILED, f"{user.name} stopped it."
+            raise Conflict("The upload is not being checked.")
+        row.check_state, row.check_error = CheckState.FAILED, f"Stopped by {user.name}."
         row.check_lease, row.check_ended_at = None, clock(session)
         audit.note(session, user, Action.CHALLENGE_CHECK, _path(row), after={"stopped": True})
         return _view(session, row)
 
 
 def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -> UploadDetail:
-    """Show and judge by this upload from now on: a new version, a reworded one, or an earlier one that comes back.
+    """Put an upload in use, for display and judging: a new version, a reworded one, or an earlier one again.
 
-    Of a new version the board follows when staff publish it; an earlier one brings its board back at once. Raises
-    NotAllowed, NotFound, Conflict (not examined, or not proven and not ``body.unproven``), ChallengeChanged (it is
-    judged otherwise than what was served under its version), ChallengeInvalid.
+    A new version's board is shown once staff publish it; an earlier version brings back its board at once. Raises
+    NotAllowed, NotFound, Conflict (not examined, or not proven and not ``body.unproven``), ChallengeChanged (judged
+    differently from what was served under its version), ChallengeInvalid.
     """
     check(platform, user, Action.CHALLENGE_USE)
     with platform.sessions() as session:
         row = _find(session, slug, number)
     if row.check_state is not CheckState.PROVEN and not body.unproven:
         raise Conflict(
-            f"The check of upload {number} is {row.check_state.value}.",
-            "Look at its findings; it can be used unproven all the same.",
+            f"Upload {number} is not proven: its check is {row.check_state.value}.",
+            "Read its findings. You can still use it unproven.",
         )
-    served = serving.serve(platform, _load(platform, row))
+    served = serving.serve(platform, load_upload(platform, row))
     with _changing(platform, user, Action.CHALLENGE_USE) as session:
         before = uploads.in_use(session, slug)
         now = clock(session)
@@ -283,21 +287,21 @@ def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -
 
 
 def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
-    """Use none of a challenge's uploads: its folder in the course is served again, or nothing is, and then it is no
-    longer published or scheduled. Raises NotAllowed, NotFound, and Conflict where that would leave a challenge with
-    submissions without files."""
+    """Use none of a challenge's uploads. The course's folder is served again; without one, nothing is, and the
+    challenge is no longer published or scheduled. Raises NotAllowed, NotFound, and Conflict if a challenge with
+    submissions would lose its files."""
     with _changing(platform, user, Action.CHALLENGE_USE) as session:
         row = uploads.in_use(session, slug)
         if row is None:
             raise NotFound(f"No upload of '{slug[:64]}' is in use.")
         if not platform.catalogue.has_folder(slug) and any(rejudges.judgements(session, slug).values()):
             raise Conflict(
-                f"{slug} has submissions, and the course has no folder of it.", "Hide the challenge instead."
+                f"{slug} has submissions, and the course has no folder for it.", "Hide the challenge instead."
             )
         uploads.use(session, slug, None, clock(session))
         state = session.get(ChallengeStateRow, slug)
         if state is not None and not platform.catalogue.has_folder(slug):
-            # What is uploaded under this name next is new: it must not come out by an old plan, nor unseen.
+            # The next upload under this name is new: an old plan must not publish it, nor anything show it unseen.
             state.state, state.publish_at = PublicationState.DRAFT, None
             state.changed_at, state.changed_by = clock(session), user.id
         audit.note(session, user, Action.CHALLENGE_USE, f"/challenges/{slug}", before=_facts(row), after={})
@@ -306,8 +310,8 @@ def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
 
 
 def take_first(platform: Platform, slug: str, number: int) -> bool:
-    """Take an upload in use where there is no other challenge of its slug: as a draft. One of a name that is published
-    or scheduled, since a folder of it was there, waits for staff. Called by who examined it."""
+    """Put an upload in use as a draft if there is no other challenge of its slug. If its name is published or scheduled
+    from an earlier folder, it waits for staff. For the worker that examined it."""
     if slug in platform.catalogue.folders():
         return False
     with writing(platform.sessions) as session:
@@ -320,169 +324,12 @@ def take_first(platform: Platform, slug: str, number: int) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------- what using it does
-
-
-@dataclass(frozen=True)
-class _Effect:
-    changes: list[ChangeView]
-    means: list[str]
-    usable: bool
-
-
-def _effect(platform: Platform, row: UploadRow, before: Bundle | None) -> _Effect:
-    """What taking ``row`` in use changes; ``before``: what is in use."""
-    try:
-        new = fingerprint.content(_load(platform, row))
-    except Conflict as error:
-        return _Effect([], [error.message], False)
-    except GraderError as error:
-        return _Effect([], [error.message, error.hint], False)
-    slug, version = row.challenge, row.version
-    with platform.sessions() as session:
-        recorded = versions.find(session, slug, version)
-        judged = rejudges.judgements(session, slug)
-        shown = versions.shown(session, slug)
-    known = serving.content_of(recorded)
-    if known is not None and not fingerprint.agree(known, new) and judged.get(version):
-        said = fingerprint.changes(known, new)
-        means = [
-            f"It is judged otherwise than what was served as version {version}, under which {judged[version]} "
-            f"submissions have a verdict. Set version = {max([*judged, version]) + 1} in challenge.toml and upload it "
-            "again."
-        ]
-        return _Effect(_changes(said), means, False)
-    if before is None:
-        return _Effect([], ["It is new: a draft, which staff see, until it is published."], True)
-    try:
-        old = fingerprint.content(platform.catalogue.load(slug))
-    except ChallengeInvalid as error:
-        return _Effect([], [f"What is in use is broken ({error.message}), so nothing can be compared."], True)
-    found = fingerprint.changes(old, new)
-    present = before.manifest.version
-    return _Effect(_changes(found), list(_means(bool(found), present, version, shown, judged)), True)
-
-
-def _means(
-    differs: bool, present: int, version: int, shown: int | None, judged: dict[int, int]
-) -> Iterator[str]:
-    """Sentences on verdicts, times and ranks."""
-    if not differs and version == present:
-        yield "Nothing changes that judging depends on: verdicts, times and ranks stay."
-        return
-    if version == present:
-        yield "Nobody has a verdict under this version yet, so its cases and times may change freely."
-        return
-    if not differs:
-        yield "It is judged alike, under another version: a board of its own, on which nobody stands yet."
-    if version < present:
-        yield (
-            f"It goes back to version {version}: submissions are judged by it again, and its board "
-            f"({judged.get(version, 0)} verdicts) is shown again. What was judged under version {present} stays."
-        )
-        return
-    yield f"Submissions are judged by version {version} from then on, with baselines that each GPU measures anew."
-    if judged.get(shown or present):
-        yield (
-            f"The board of version {shown} stays the one that is shown, with its ranks, until version {version} is "
-            f"published. {judged[shown or present]} submissions can be judged again under it first, which shows whose "
-            "rank changes."
-        )
-    else:
-        yield "Nobody was judged under the version before, so its board is shown at once."
-
-
-def _changes(found: list[fingerprint.ContentChange]) -> list[ChangeView]:
-    return [
-        ChangeView(part=it.part, name=it.name, kind=it.kind, before=it.before, after=it.after) for it in found
-    ]
-
-
-def _present(platform: Platform, slug: str) -> tuple[str, Bundle | None]:
-    """What is in use, in words and as files; none where there is none, or nothing that can be read."""
-    with platform.sessions() as session:
-        row = uploads.in_use(session, slug)
-    if row is not None:
-        return f"upload {row.number}, version {row.version}", bundle.read_archive(row.archive)
-    if slug not in platform.catalogue.folders():
-        return "", None
-    try:
-        found = bundle.of_challenge(platform.catalogue.load(slug))
-    except GraderError:
-        return "the course's folder, which is broken", None
-    return f"the course's folder, version {found.manifest.version}", found
-
-
-def _present_version(platform: Platform, slug: str) -> int | None:
-    try:
-        return platform.catalogue.load(slug).manifest.version
-    except GraderError:
-        return None
-
-
-def text_diff(before: str, after: str) -> list[str]:
-    """A unified diff from what somebody else kept to one's own text."""
-    return list(unified(before.splitlines(), after.splitlines(), "theirs", "yours"))[:_DIFF_LINES]
-
-
-def _spec_diff(before: Bundle | None, after: Bundle) -> list[str]:
-    old = before.text(before.spec_path).splitlines() if before is not None else []
-    return list(unified(old, after.text(after.spec_path).splitlines(), "in use", "this upload"))[:_DIFF_LINES]
-
-
-def _file_changes(before: Bundle | None, after: Bundle) -> list[ChangeView]:
-    """Sizes beside each path: the files themselves are in the archive."""
-    old = before.files if before is not None else {}
-    found = []
-    for path in sorted({*old, *after.files}):
-        one, other = old.get(path), after.files.get(path)
-        if one != other:
-            sizes = [None if it is None else len(it) for it in (one, other)]
-            found.append(
-                ChangeView(
-                    part="file",
-                    name=path,
-                    kind="added" if one is None else "removed" if other is None else "changed",
-                    before=sizes[0],
-                    after=sizes[1],
-                )
-            )
-    return found
-
-
-def _baselines(session: Session, slug: str, version: int | None) -> list[BaselineView]:
-    row = BaselineRow
-    rows = session.scalars(
-        select(row)
-        .where(row.challenge == slug, row.version == version)
-        .order_by(row.device_model, row.workload, row.baseline)
-    )
-    return [
-        BaselineView(
-            workload=it.workload, baseline=it.baseline, device_model=it.device_model, time_us=it.time_us
-        )
-        for it in rows
-    ]
-
-
-def _load(platform: Platform, row: UploadRow) -> Challenge:
-    """The upload as a challenge, of which nothing runs here. Raises Conflict, ChallengeInvalid."""
-    if row.examined is None:
-        raise Conflict(
-            "No worker has examined it yet: its cases are not known.", "The check says how far it is."
-        )
-    return platform.catalogue.load_at(platform.upload_folder(row), row.challenge)
-
-
-# ------------------------------------------------------------------------------------------- rows as views
-
-
 def _find(session: Session, slug: str, number: int) -> UploadRow:
     row = uploads.find(session, slug, number, whole=True)
     if row is None:
         raise NotFound(
             f"There is no upload {number} of '{slug[:64]}'.",
-            "`grader challenge uploads` lists those there are.",
+            "`grader challenge uploads` lists all uploads.",
         )
     return row
 
@@ -498,7 +345,7 @@ def _facts(row: UploadRow | None) -> dict[str, int]:
 def _names(session: Session, rows: Sequence[UploadRow]) -> dict[int, str]:
     people = {row.uploaded_by for row in rows} - {None}
     found = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people)))
-    return {it.id: it.name for it in found}
+    return {item.id: item.name for item in found}
 
 
 def _view(session: Session, row: UploadRow) -> UploadView:

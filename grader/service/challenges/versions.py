@@ -1,4 +1,4 @@
-"""Versions of a challenge: what is judged under a number stays the same, and staff say whose board is shown."""
+"""Versions of a challenge: judging under a version number stays the same, and staff choose whose board is shown."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from grader.service.accounts.accounts import User
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Changes named in an error; `grader challenge diff` lists all.
+# Changes named in an error; `grader challenge diff` lists all of them.
 _NAMED = 4
 
 
 @dataclass(frozen=True)
 class ServedVersion:
-    """``content`` is of the folder as it is here, ``shown`` the version whose board students see."""
+    """``content``: of the folder on this host; ``shown``: the version whose board students see."""
 
     challenge: str
     version: int
@@ -45,10 +45,10 @@ class ServedVersion:
 
 
 def serve(platform: Platform, challenge: Challenge) -> ServedVersion:
-    """Make sure that this folder is what its version number was first served as, and note it where it is new.
+    """Check that this folder matches what its version number was first served as, and record a new version.
 
-    The first version of a challenge is shown at once, and a later one where nothing was judged under the one shown
-    before. Raises ChallengeChanged, ChallengeInvalid.
+    The first version of a challenge is shown at once, and a later one if the version shown before has no verdicts.
+    Raises ChallengeChanged, ChallengeInvalid.
     """
     parts, version = fingerprint.content(challenge), challenge.manifest.version
     with platform.sessions() as session:
@@ -60,7 +60,7 @@ def serve(platform: Platform, challenge: Challenge) -> ServedVersion:
 
 
 def check_served(platform: Platform, challenge: Challenge) -> None:
-    """The same for every post: where the folder is what the record says, nothing more is read. Raises as ``serve``."""
+    """The same for every post: if the folder matches the record, nothing more is read. Raises as ``serve``."""
     with platform.sessions() as session:
         row = versions.find(session, challenge.slug, challenge.manifest.version)
     if row is None or not _settled(row, fingerprint.content(challenge)):
@@ -68,10 +68,10 @@ def check_served(platform: Platform, challenge: Challenge) -> None:
 
 
 def check_unchanged(session: Session, served: ServedVersion) -> None:
-    """What was judged by is still what its version stands for: as long as nothing has a verdict, a folder that was
-    changed takes the place of the first. It stays so until this transaction ends; call it within ``writing``.
+    """Check that the challenge still matches its version. Until there is a verdict, a changed folder replaces the
+    first. The result holds until this transaction ends; call it within ``writing``.
 
-    Raises ChallengeChanged where it is not.
+    Raises ChallengeChanged if it does not match.
     """
     row = versions.find(session, served.challenge, served.version, lock=True)
     known = json.loads(row.content) if row is not None else {}
@@ -79,13 +79,13 @@ def check_unchanged(session: Session, served: ServedVersion) -> None:
         raise _changed(served.challenge, served.version, served.content, known)
 
 
-# Challenge and version -> what its row said when that was last found to agree with a folder, and what the folder said:
-# every post asks, and comparing takes a fifth of its time.
+# Challenge and version -> its row and its folder's content when they last agreed. Every post asks, and comparing takes
+# a fifth of its time.
 _agreed: dict[tuple[str, int], tuple[str, Content]] = {}
 
 
 def _settled(row: VersionRow, parts: Content) -> bool:
-    """Whether the record says just this, and all of it."""
+    """True if the record holds exactly this, and all of it."""
     if _agreed.get((row.challenge, row.version)) == (row.content, parts):
         return True
     known = json.loads(row.content)
@@ -96,12 +96,12 @@ def _settled(row: VersionRow, parts: Content) -> bool:
 
 
 def _note(platform: Platform, challenge: Challenge, parts: Content) -> int:
-    """Write down what is served; the version that is shown then."""
+    """Record what is served. Returns the version that is shown then."""
     try:
         with writing(platform.sessions) as session:
             return _write(session, challenge, parts)
     except IntegrityError:
-        # Another process was first with this very version: read what it wrote.
+        # Another process recorded this version first: read its record.
         with writing(platform.sessions) as session:
             return _write(session, challenge, parts)
 
@@ -118,7 +118,7 @@ def _write(session: Session, challenge: Challenge, parts: Content) -> int:
         if not fingerprint.agree(known, parts):
             if versions.judged(session, slug, version):
                 raise _changed(slug, version, known, parts)
-            known = parts  # nobody was judged by what stood there
+            known = parts  # nobody was judged by the previous content
         _keep(row, fingerprint.merged(known, parts))
     session.flush()
     shown = versions.shown(session, slug)
@@ -129,7 +129,7 @@ def _write(session: Session, challenge: Challenge, parts: Content) -> int:
 
 
 def content_of(row: VersionRow | None) -> Content | None:
-    """What judging depended on under a version; None where nothing is kept of it."""
+    """The content that judging depended on under a version; None if it is unknown."""
     if row is None or row.content == "{}":
         return None
     known: Content = json.loads(row.content)
@@ -142,11 +142,11 @@ def _keep(row: VersionRow, parts: Content) -> None:
 
 
 def _changed(slug: str, version: int, known: Content, parts: Content) -> ChallengeChanged:
-    found = [f"{it.part} {it.name}".strip() for it in fingerprint.changes(known, parts)]
+    found = [f"{change.part} {change.name}".strip() for change in fingerprint.changes(known, parts)]
     named = ", ".join(found[:_NAMED]) + (f" and {len(found) - _NAMED} more" if len(found) > _NAMED else "")
     return ChallengeChanged(
-        f"{slug} is not what was served as version {version}: {named} changed.",
-        f"Set `version = {version + 1}` in {slug}/challenge.toml, or put the files back; "
+        f"{slug} differs from what was served as version {version}: {named} changed.",
+        f"Set `version = {version + 1}` in {slug}/challenge.toml, or restore the files; "
         f"`grader challenge diff {slug} --against {version}` lists every change.",
     )
 
@@ -157,7 +157,7 @@ def check_staff(user: User) -> None:
 
 
 def list_versions(platform: Platform, user: User, slug: str) -> VersionList:
-    """Every version that was served, the oldest first. Raises NotAllowed, UnknownChallenge."""
+    """Every served version, oldest first. Raises NotAllowed, UnknownChallenge."""
     check_staff(user)
     present = platform.catalogue.load(slug).manifest.version
     with platform.sessions() as session:
@@ -179,32 +179,35 @@ def list_versions(platform: Platform, user: User, slug: str) -> VersionList:
 
 
 def get_content(platform: Platform, user: User, slug: str, version: int) -> VersionContent:
-    """What judging depended on under that version. Raises NotAllowed, NotFound."""
+    """The content that judging depended on under that version. Raises NotAllowed, NotFound."""
     check_staff(user)
     with platform.sessions() as session:
         row = versions.find(session, slug, version)
     if row is None or row.content == "{}":
         raise NotFound(
-            f"Nothing is kept of {slug} version {version}.", "`grader admin versions` lists what is."
+            f"There is no record of {slug} version {version}.",
+            "`grader admin versions` lists the recorded versions.",
         )
     return VersionContent(challenge=slug, version=version, content=json.loads(row.content))
 
 
 def changes_since(platform: Platform, user: User, slug: str, version: int) -> list[ChangeView]:
-    """What the folder changed since that version. Raises NotAllowed, NotFound, ChallengeInvalid."""
+    """Changes in the folder since that version. Raises NotAllowed, NotFound, ChallengeInvalid."""
     before = get_content(platform, user, slug, version).content
     after = fingerprint.content(platform.catalogue.load(slug))
     return [
-        ChangeView(part=it.part, name=it.name, kind=it.kind, before=it.before, after=it.after)
-        for it in fingerprint.changes(before, after)
+        ChangeView(
+            part=change.part, name=change.name, kind=change.kind, before=change.before, after=change.after
+        )
+        for change in fingerprint.changes(before, after)
     ]
 
 
 def publish(platform: Platform, user: User, slug: str, force: bool = False) -> VersionList:
-    """Show the board of the version that the folder holds. What was judged under others stays as it is.
+    """Show the board of the folder's version. Results of other versions stay.
 
-    Raises NotAllowed; ChallengeChanged where the folder is not what was judged under its number; Conflict where it is
-    shown already or, without ``force``, where submissions still wait to be judged again.
+    Raises NotAllowed; ChallengeChanged if the folder differs from what was judged under its number; Conflict if it is
+    shown already or, without ``force``, if submissions still wait to be judged again.
     """
     check_staff(user)
     served = serve(platform, platform.catalogue.load(slug))
@@ -218,7 +221,7 @@ def publish(platform: Platform, user: User, slug: str, force: bool = False) -> V
         if waiting and not force:
             raise Conflict(
                 f"{waiting} submissions of {slug} are still being judged again under version {served.version}.",
-                "Wait (`grader admin compare` says how far it is), or publish with --force: they follow later.",
+                "Wait (`grader admin compare` shows the progress), or publish with --force: they follow later.",
             )
         before = {"shown": versions.shown(session, slug)}
         versions.publish(session, slug, served.version, utcnow())

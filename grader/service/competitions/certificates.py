@@ -1,4 +1,4 @@
-"""Certificates of what a final found, signed by the platform's key."""
+"""Certificates of a final's results, signed by the platform's key."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from grader.service.competitions.standings import Standing
 from grader.service.competitions.teams import team_named
 from grader.service.platform import Platform
 
-# In the data folder's secrets, as the others: made at its first use, for its owner alone.
+# Stored with the data folder's other secrets: made on first use, readable only by its owner.
 _KEY = "signing_key"
 
 
 def signing_key(platform: Platform) -> SigningKey:
-    """The public half: what certificates of this platform are checked by."""
+    """The public key that verifies this platform's certificates."""
     key = certificate.public_key(platform.settings.secret(_KEY))
     return SigningKey(
         algorithm="Ed25519",
@@ -43,21 +43,21 @@ def signing_key(platform: Platform) -> SigningKey:
 
 
 def get_certificate(platform: Platform, viewer: User | None, slug: str, team: str) -> dict[str, Any]:
-    """The signed certificate of a finalist; the same each time. Raises NotFound, Conflict before the results are out or
-    where there was no final, and as ``competitions.reading``."""
+    """The signed certificate of a finalist, the same each time. Raises NotFound, Conflict before the results are
+    published or if there was no final, and as ``competitions.reading``."""
     with reading(platform, viewer, slug) as found:
         if found.row.results_at is None:
-            raise Conflict("The results are not out yet.", "Certificates come with them.")
+            raise Conflict("The results are not published yet.", "Certificates become available with them.")
         known = team_named(found.session, found.row, team)
         final = record.final(found.session, found.row.id)
         if final is None:
-            raise Conflict(f"{found.row.title} had no final, and certificates are of a final's results.")
+            raise Conflict(f"{found.row.title} had no final; certificates are only for results of a final.")
         ranked = competition_boards.of_kind(platform, found, final.device, BoardKind.FINAL)
         runs = record.final_runs(found.session, final.id)
-        entries = {key: it for key, it in by_entry(runs).items() if key[0] == known.id}
-        standing = next((it for it in ranked.standings if it.team == known.id), None)
+        entries = {key: judgements for key, judgements in by_entry(runs).items() if key[0] == known.id}
+        standing = next((standing for standing in ranked.standings if standing.team == known.id), None)
         if standing is None or not entries:
-            raise NotFound(f"{known.name} was no finalist of {found.row.title}.")
+            raise NotFound(f"{known.name} was not a finalist of {found.row.title}.")
         said = _said(platform, found, known, final, standing, entries)
     return certificate.sign(said, platform.settings.secret(_KEY))
 
@@ -71,7 +71,7 @@ def _said(
     entries: Mapping[tuple[int, str], Runs],
 ) -> dict[str, Any]:
     row, session = found.row, found.session
-    members = [it.user for it in record.members(session, [team.id])[team.id]]
+    members = [member.user for member in record.members(session, [team.id])[team.id]]
     names = names_for(platform, session, found.user, f"competition:{row.slug}", members)
     finalists = {run.team_id for run, _ in record.final_runs(session, final.id)}
     return {
@@ -85,7 +85,7 @@ def _said(
             "results_at": _time(row.results_at),
             "scoring": row.scoring.value,
         },
-        "team": {"name": team.name, "members": [names.of(it)[0] for it in members]},
+        "team": {"name": team.name, "members": [names.of(member)[0] for member in members]},
         "result": {
             "rank": standing.rank,
             "finalists": len(finalists),
@@ -99,7 +99,9 @@ def _said(
             "seed": row.hidden_seed,
             "started_at": _time(final.started_at),
         },
-        "challenges": [_challenge(session, row.hidden_seed, standing, *it) for it in sorted(entries.items())],
+        "challenges": [
+            _challenge(session, row.hidden_seed, standing, *pair) for pair in sorted(entries.items())
+        ],
     }
 
 
@@ -108,10 +110,10 @@ def _challenge(
 ) -> dict[str, Any]:
     first = runs[0][1]
     source = session.get_one(SubmissionRow, first.rejudge_of)
-    # Of a member of the team who was deleted since, the digest stays for the others.
+    # If a team member's account was deleted since, its hash stays for the others.
     digest = hashlib.sha256(source.source.encode()).hexdigest() if source.source else source.source_sha256
     if digest is None:
-        raise NotFound("Its author asked for all of it to be deleted, so nothing is left to certify.")
+        raise NotFound("The account's owner had everything deleted, so there is nothing to certify.")
     version = versions.find(session, first.challenge, first.version)
     best = standing.best.get(key[1])
     return {
@@ -150,19 +152,19 @@ def _repeat(session: Session, seed_key: str, repeat: int, place: int, row: Submi
         "time_us": row.time_us,
         "ci_us": [row.ci_lo_us, row.ci_hi_us],
         "seed_key": seed_key,
-        # As the judge says it: hardware, driver, versions.
+        # As reported by the judge: hardware, driver, versions.
         "environment": report.get("environment", {}),
-        "workloads": [_workload(it) for it in report.get("workloads", [])],
+        "workloads": [_workload(workload) for workload in report.get("workloads", [])],
     }
 
 
 _OF_WORKLOAD = ("name", "sizes", "ranked", "time_us", "ci_us", "rounds", "baselines_us")
 
 
-def _workload(it: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: it.get(name) for name in _OF_WORKLOAD}
-    # Clocks, power and temperature around its rounds; none on a host.
-    return {**kept, "gpu": it.get("gpu")}
+def _workload(workload: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: workload.get(name) for name in _OF_WORKLOAD}
+    # Clocks, power and temperature during its rounds; None on a host.
+    return {**kept, "gpu": workload.get("gpu")}
 
 
 def _report(session: Session, row: SubmissionRow) -> dict[str, Any]:
@@ -178,6 +180,5 @@ def _time(at: Any) -> str:
 
 
 def file_name(slug: str, names: Sequence[str]) -> str:
-    """Of a certificate that is kept as a file."""
-    plain = "-".join("".join(char if char.isalnum() else "-" for char in it) for it in names)
+    plain = "-".join("".join(char if char.isalnum() else "-" for char in name) for name in names)
     return f"{slug}-{plain}.certificate.json"

@@ -1,4 +1,4 @@
-"""Boards of competitions: as it stands, as it stood when it froze, and the results."""
+"""Boards of competitions: live, frozen, and the results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from grader.service.platform import Platform
 
 @dataclass(frozen=True)
 class Count:
-    """What a team did for one challenge: how often, and how much of it is not shown."""
+    """A team's submissions for one challenge: their number, and how many of them are not shown."""
 
     tries: int = 0
     pending: int = 0
@@ -46,7 +46,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Teams in order, what they tried, and (by ids of rows) what is counted."""
+    """Teams in order, their submissions, and (by row ids) those that count."""
 
     standings: list[Standing]
     counts: Mapping[tuple[int, str], Count]
@@ -64,10 +64,9 @@ def board(
     mode: Mode = Mode.OFFICIAL,
     public: bool = False,
 ) -> CompetitionBoard:
-    """The board that ``viewer`` may see, unless ``kind`` asks for another: while it is frozen, the live one and the
-    results are for staff alone. ``mode``: with ``virtual``, the others as they stood as far into their time as the
-    viewer's team is into its own; with ``practice``, those who practise. ``public``: what the public sees, whoever
-    looks.
+    """The board for ``viewer``, or the requested ``kind``: while it is frozen, the live one and the results are for
+    staff only. ``mode``: with ``virtual``, the others as they stood equally far into their time as the viewer's team is
+    into its own; with ``practice``, those who practise. ``public``: as the public sees it, whoever the viewer is.
 
     Raises NotFound, NotAllowed, Conflict (no such board yet), UnknownDevice, and as ``competitions.reading``.
     """
@@ -83,7 +82,7 @@ def board(
             teams = _teams(found.session, row, mode)
             if own is not None:
                 teams = [*_teams(found.session, row, Mode.OFFICIAL), own]
-            # Also for who meets the others as they stood then, a frozen board moves again with the results.
+            # A frozen board moves again with the results, also for a viewer who meets the others as they stood then.
             closed = freeze_at(row) if found.phase is Phase.ENDED and not found.staff else None
             ranked = _rank(platform, found, chosen, teams, closed, elapsed)
         return _board(platform, found, chosen, shown, ranked, elapsed)
@@ -98,8 +97,8 @@ def facts(
     mode: Mode = Mode.OFFICIAL,
     public: bool = False,
 ) -> str:
-    """What the board of the same words depends on: while it is the same, so is the board. A hall full of people asks
-    for it, so it may be ``limits.BOARD_SECONDS`` old. Raises as ``board``."""
+    """Values that the same board depends on: while they stay, it does. May be ``limits.BOARD_SECONDS`` old, since a
+    whole audience asks for it. Raises as ``board``."""
     with reading(platform, viewer, slug) as found:
         found = replace(found, user=None) if public else found
         row = found.row
@@ -125,17 +124,17 @@ def kind_for(found: OpenCompetition, wanted: BoardKind | None) -> BoardKind:
             return BoardKind.FINAL
         return BoardKind.FROZEN if closed and not found.staff else BoardKind.LIVE
     if wanted is BoardKind.LIVE and closed and not found.staff:
-        raise NotAllowed("The board is frozen.", "It moves again when the results are out.")
+        raise NotAllowed("The board is frozen.", "It continues once the results are published.")
     if wanted is BoardKind.FINAL and phase is not Phase.RESULTS:
         if not found.staff:
-            raise NotAllowed("The results are not out yet.")
+            raise NotAllowed("The results are not published yet.")
         if phase is not Phase.ENDED:
-            raise Conflict("There are no results before the end.")
+            raise Conflict("There are no results before the competition ends.")
     return wanted
 
 
 def of_kind(platform: Platform, found: OpenCompetition, device: str, kind: BoardKind) -> Ranked:
-    """The official one, kept until something changes."""
+    """The official one, cached until something changes."""
     row = found.row
 
     def make() -> Ranked:
@@ -158,34 +157,38 @@ def live(platform: Platform, found: OpenCompetition, device: str) -> Ranked:
 def regraded(
     platform: Platform, found: OpenCompetition, device: str, regrade: int, again: Mapping[int, int]
 ) -> tuple[list[Standing], list[Standing]]:
-    """The live official board without and with what an open regrade has judged. ``again``: id of what was handed in ->
-    the judgement that the regrade made of it, judged or not."""
+    """The live official board without and with the judgements of an open regrade. ``again``: submission id -> the
+    regrade's judgement of it, judged or not."""
     row, session = found.row, found.session
     rows = record.received(session, row.id, SubmissionRow.device == device, regrade=regrade)
-    voided = set(voids.of(session, [it.first for it in rows if it.first in again]))
-    judged = {it.row: it for it in rows if again.get(it.first) == it.row and it.state is State.DONE}
+    voided = set(voids.of(session, [row.first for row in rows if row.first in again]))
+    judged = {row.row: row for row in rows if again.get(row.first) == row.row and row.state is State.DONE}
 
-    def replaced(it: Received) -> bool:
-        by = judged.get(again.get(it.first, 0))
-        return by is not None and by.row != it.row and by.version == it.version
+    def replaced(received: Received) -> bool:
+        by = judged.get(again.get(received.first, 0))
+        return by is not None and by.row != received.row and by.version == received.version
 
-    before = [it for it in rows if again.get(it.first) != it.row]
-    after = [it._replace(verdict=None) if it.first in voided else it for it in rows if not replaced(it)]
+    before = [row for row in rows if again.get(row.first) != row.row]
+    after = [row._replace(verdict=None) if row.first in voided else row for row in rows if not replaced(row)]
     teams = _teams(session, row, Mode.OFFICIAL)
-    sides = [_rank(platform, found, device, teams, None, received=it).standings for it in (before, after)]
+    sides = [
+        _rank(platform, found, device, teams, None, received=received).standings
+        for received in (before, after)
+    ]
     return sides[0], sides[1]
 
 
 def _device(row: CompetitionRow, device: str | None) -> str:
     if device is not None and device not in row.devices:
         raise UnknownDevice(
-            f"{row.title} has no board for '{device[:32]}'.", f"It has: {', '.join(row.devices)}."
+            f"{row.title} has no board for the device '{device[:32]}'.",
+            f"It has boards for: {', '.join(row.devices)}.",
         )
     return device or row.devices[0]
 
 
 def _virtual(found: OpenCompetition) -> tuple[timedelta, TeamRow]:
-    """How far the viewer's own virtual participation is. Raises Conflict."""
+    """How far the viewer's virtual participation is. Raises Conflict."""
     own = (
         record.team_of(found.session, found.row.id, found.user.id, Mode.VIRTUAL)
         if found.user is not None
@@ -193,7 +196,8 @@ def _virtual(found: OpenCompetition) -> tuple[timedelta, TeamRow]:
     )
     if own is None or own.starts_at is None:
         raise Conflict(
-            "You take no virtual part in it.", "`grader competition register --mode virtual` begins one."
+            "You do not take part virtually in this competition.",
+            "To begin: `grader competition register --mode virtual`.",
         )
     return min(found.now - own.starts_at, found.row.ends_at - found.row.starts_at), own
 
@@ -212,80 +216,92 @@ def _rank(
     elapsed: timedelta | None = None,
     received: Sequence[Received] | None = None,
 ) -> Ranked:
-    """``cutoff``: what an official team handed in from then on is pending. ``elapsed``: what was handed in later in a
-    team's own time is not there yet. ``received``: what was handed in on the device, if that is not what counts now."""
+    """``cutoff``: an official team's later submissions are pending. ``elapsed``: submissions later in a team's own time
+    are left out. ``received``: submissions on the device, if not those that count now."""
     row, session = found.row, found.session
     worth, resolution = final_results.gradings(platform, session, row), resolution_of(device)
-    by_id = {it.id: it for it in teams}
+    by_id = {team.id: team for team in teams}
     everything = received
     if everything is None:
         everything = record.received(session, row.id, SubmissionRow.device == device)
-    relevant = (it for it in everything if it.team in by_id and it.challenge in worth)
-    latest = _latest(it for it in relevant if by_id[it.team].mode is not Mode.OFFICIAL or _stands(it, row))
+    relevant = (received for received in everything if received.team in by_id and received.challenge in worth)
+    latest = _latest(
+        received
+        for received in relevant
+        if by_id[received.team].mode is not Mode.OFFICIAL or _stands(received, row)
+    )
     results: dict[int, dict[str, list[Result]]] = {team: {} for team in by_id}
     counts: dict[tuple[int, str], Count] = {}
-    for it in latest:
-        team = by_id[it.team]
+    for newest in latest:
+        team = by_id[newest.team]
         begins = team.starts_at or row.starts_at
-        if elapsed is not None and it.at - begins > elapsed:
+        if elapsed is not None and newest.at - begins > elapsed:
             continue
-        late = cutoff is not None and team.mode is Mode.OFFICIAL and it.at >= cutoff
-        key = (it.team, it.challenge)
+        late = cutoff is not None and team.mode is Mode.OFFICIAL and newest.at >= cutoff
+        key = (newest.team, newest.challenge)
         count = counts.get(key, Count())
-        # What was cancelled has no result that the freeze could hide.
-        cancelled = it.state is State.CANCELLED
-        hidden = not cancelled and (late or not it.state.final)
+        # A cancelled submission has no result for the freeze to hide.
+        cancelled = newest.state is State.CANCELLED
+        hidden = not cancelled and (late or not newest.state.final)
         counts[key] = Count(count.tries + (not cancelled), count.pending + hidden)
-        if late or it.verdict is not Verdict.ACCEPTED:
+        if late or newest.verdict is not Verdict.ACCEPTED:
             continue
-        grading, points = worth[it.challenge]
-        earned = standings.points_of(grading, points, it.speedup, resolution)
-        at = it.at if elapsed is None else row.starts_at + (it.at - begins)
-        found_result = Result(at, it.time_us, it.speedup, earned, it.row)
-        results[it.team].setdefault(it.challenge, []).append(found_result)
+        grading, points = worth[newest.challenge]
+        earned = standings.points_of(grading, points, newest.speedup, resolution)
+        at = newest.at if elapsed is None else row.starts_at + (newest.at - begins)
+        found_result = Result(at, newest.time_us, newest.speedup, earned, newest.row)
+        results[newest.team].setdefault(newest.challenge, []).append(found_result)
     ranked = standings.rank(results, row.scoring, resolution)
-    return Ranked(ranked, counts, {it.row: it for it in latest})
+    return Ranked(ranked, counts, {judged.row: judged for judged in latest})
 
 
 def _latest(received: Iterable[Received]) -> list[Received]:
-    """Each submission once, by its last judgement under the version that its challenge has in this competition now:
-    what was judged under an earlier one, and not again, cannot be compared. A new version is the one once all that
-    staff ordered under it is judged, and a judgement stands until the next one is there."""
+    """Each submission once, by its latest judgement under the version that its challenge has in this competition now;
+    judgements under earlier versions are not comparable. A new version counts once everything that staff ordered under
+    it is judged, and a judgement counts until the next one is there."""
     rows = list(received)
-    judging = {(it.challenge, it.version) for it in rows if it.again and not it.state.final}
+    judging = {(row.challenge, row.version) for row in rows if row.again and not row.state.final}
     versions: dict[str, int] = {}
-    for it in sorted(rows, key=lambda it: it.version):
-        if it.challenge not in versions or (it.challenge, it.version) not in judging:
-            versions[it.challenge] = it.version
+    for judgement in sorted(rows, key=lambda judged: judged.version):
+        if judgement.challenge not in versions or (judgement.challenge, judgement.version) not in judging:
+            versions[judgement.challenge] = judgement.version
     by_first: dict[int, Received] = {}
-    for it in rows:
-        known = by_first.get(it.first)
-        if it.version != versions[it.challenge]:
+    for rejudged in rows:
+        known = by_first.get(rejudged.first)
+        if rejudged.version != versions[rejudged.challenge]:
             continue
-        if known is None or (it.state is State.DONE, it.row) > (known.state is State.DONE, known.row):
-            by_first[it.first] = it
-    return sorted(by_first.values(), key=lambda it: (it.at, it.row))
+        if known is None or (rejudged.state is State.DONE, rejudged.row) > (
+            known.state is State.DONE,
+            known.row,
+        ):
+            by_first[rejudged.first] = rejudged
+    return sorted(by_first.values(), key=lambda judged: (judged.at, judged.row))
 
 
-def _stands(it: Received, row: CompetitionRow) -> bool:
-    """What staff had judged again after the results changes nothing of them."""
+def _stands(received: Received, row: CompetitionRow) -> bool:
+    """Regrades after the results do not change them."""
     return (
-        not it.again
+        not received.again
         or row.results_at is None
-        or (it.judged_at is not None and it.judged_at <= row.results_at)
+        or (received.judged_at is not None and received.judged_at <= row.results_at)
     )
 
 
 def _final(before: Ranked, results: FinalResults, scoring: Scoring, resolution: float) -> Ranked:
-    """Finalists by what the final found, then the others as they stood, then who has no rank."""
-    finalists = {it.team for it in results.standings}
-    placed = sum(it.rank is not None for it in results.standings)
-    others = standings.among([it for it in before.standings if it.team not in finalists], scoring, resolution)
-    below = [replace(it, rank=None if it.rank is None else placed + it.rank) for it in others]
-    known = {it.team: it.rank for it in before.standings}
-    # A final knows what was handed in, not which judgement of it counted.
-    received = {**before.received, **{it.first: it for it in before.received.values()}}
-    ordered = sorted([*results.standings, *below], key=lambda it: it.rank is None)
+    """Finalists by the final, then the others in their order, then teams without a rank."""
+    finalists = {standing.team for standing in results.standings}
+    placed = sum(standing.rank is not None for standing in results.standings)
+    others = standings.among(
+        [standing for standing in before.standings if standing.team not in finalists], scoring, resolution
+    )
+    below = [
+        replace(standing, rank=None if standing.rank is None else placed + standing.rank)
+        for standing in others
+    ]
+    known = {standing.team: standing.rank for standing in before.standings}
+    # A final records the submission, not which of its judgements counted.
+    received = {**before.received, **{received.first: received for received in before.received.values()}}
+    ordered = sorted([*results.standings, *below], key=lambda judged: judged.rank is None)
     return Ranked(ordered, before.counts, received, results.failed, known)
 
 
@@ -298,40 +314,42 @@ def _board(
     elapsed: timedelta | None,
 ) -> CompetitionBoard:
     row, session = found.row, found.session
-    ids = [it.team for it in ranked.standings]
-    teams = {it.id: it for it in session.scalars(select(TeamRow).where(TeamRow.competition_id == row.id))}
+    ids = [standing.team for standing in ranked.standings]
+    teams = {
+        team.id: team for team in session.scalars(select(TeamRow).where(TeamRow.competition_id == row.id))
+    }
     members = record.members(session, ids)
     names = names_for(
         platform,
         session,
         found.user,
         f"competition:{row.slug}",
-        [it.user for each in members.values() for it in each],
+        [member.user for each in members.values() for member in each],
     )
-    own = {it.id for it in record.teams_of(session, row.id, found.user.id)} if found.user else set()
-    # What is asked is known when it starts.
+    own = {team.id for team in record.teams_of(session, row.id, found.user.id)} if found.user else set()
+    # Its challenges become known when it starts.
     begun = found.staff or found.phase is not Phase.UPCOMING
-    challenges = [it.challenge for it in record.challenges(session, row.id)] if begun else []
+    challenges = [challenge.challenge for challenge in record.challenges(session, row.id)] if begun else []
     open_code = row.results_at is not None and row.code_shown
     rows = []
-    for it in ranked.standings:
-        mine = it.team in own
+    for entry in ranked.standings:
+        mine = entry.team in own
         rows.append(
             BoardRow(
-                rank=it.rank,
-                team=teams[it.team].name,
-                members=_named(members[it.team], names),
+                rank=entry.rank,
+                team=teams[entry.team].name,
+                members=_named(members[entry.team], names),
                 own=mine,
-                mode=teams[it.team].mode,
-                solved=it.solved,
-                score=it.score,
-                at=it.at,
+                mode=teams[entry.team].mode,
+                solved=entry.solved,
+                score=entry.score,
+                at=entry.at,
                 challenges=[
-                    _score(ranked, it, challenge, mine or found.staff or open_code)
+                    _score(ranked, entry, challenge, mine or found.staff or open_code)
                     for challenge in challenges
                 ],
-                provisional_rank=ranked.before.get(it.team),
-                sort=it.sort,
+                provisional_rank=ranked.before.get(entry.team),
+                sort=entry.sort,
             )
         )
     return CompetitionBoard(
@@ -352,7 +370,7 @@ def _board(
 
 
 def _named(members: Sequence[Member], names: Names) -> list[str]:
-    return [names.of(it.user)[0] for it in members if it.left_at is None]
+    return [names.of(member.user)[0] for member in members if member.left_at is None]
 
 
 def _score(ranked: Ranked, standing: Standing, challenge: str, known: bool) -> ChallengeScore:

@@ -1,4 +1,4 @@
-"""Competitions: made, found, changed, shown to everyone, and their results published."""
+"""Competitions: created, found, edited, published, and their results published."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ _CODE_CHARS = 10
 
 
 def new_code() -> str:
-    """50 random bits that can be read out and typed in."""
+    """50 random bits in a form that can be read aloud and typed."""
     return "".join(secrets.choice(ID_LETTERS) for _ in range(_CODE_CHARS))
 
 
 @dataclass(frozen=True)
 class OpenCompetition:
-    """A competition that ``user`` may do something in, within one transaction, at ``now`` by the database's clock."""
+    """A competition within one transaction of ``user``, at ``now`` by the database's clock."""
 
     session: Session
     row: CompetitionRow
@@ -81,15 +81,15 @@ class OpenCompetition:
         return phase_of(self.row, self.now)
 
     def note(self, action: Action, subject: str = "", **values: Any) -> None:
-        """Write down what staff do. As ``audit.note``."""
+        """Log a staff action. As ``audit.note``."""
         assert self.user is not None
         audit.note(self.session, self.user, action, f"/competitions/{self.row.slug}{subject}", **values)
 
 
 @contextmanager
 def reading(platform: Platform, viewer: User | None, slug: str) -> Iterator[OpenCompetition]:
-    """A competition to read from. Raises NotSignedIn, NotAllowed by who may read boards here, and NotFound, also for
-    a draft that the viewer may not know of."""
+    """Opens a competition for reading. Raises NotSignedIn, NotAllowed by who may read boards here, and NotFound, also
+    for a draft that the viewer may not know of."""
     readers.check_reader(platform, viewer)
     with platform.sessions() as session:
         yield _open(session, viewer, slug)
@@ -97,7 +97,7 @@ def reading(platform: Platform, viewer: User | None, slug: str) -> Iterator[Open
 
 @contextmanager
 def changing(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCompetition]:
-    """A competition to change, which nobody else changes meanwhile. Raises NotFound, NotAllowed."""
+    """Opens a competition for a change and locks it. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         found = _open(session, user, slug, lock=True)
         permissions.check(user, permissions.standings(session, user), action)
@@ -105,7 +105,7 @@ def changing(platform: Platform, user: User, slug: str, action: Action) -> Itera
 
 
 def check(platform: Platform, user: User, slug: str, action: Action) -> None:
-    """Whether ``user`` may do that in the competition. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         _open(session, user, slug)
         permissions.check(user, permissions.standings(session, user), action)
@@ -118,7 +118,7 @@ def _open(session: Session, user: User | None, slug: str, lock: bool = False) ->
         if row.published_at is not None or found.staff:
             return found
     raise NotFound(
-        f"There is no competition '{slug[:64]}'.", "`grader competition list` lists those that there are."
+        f"There is no competition '{slug[:64]}'.", "`grader competition list` lists the competitions."
     )
 
 
@@ -135,12 +135,11 @@ def phase_of(row: CompetitionRow, now: datetime) -> Phase:
 
 
 def freeze_at(row: CompetitionRow) -> datetime | None:
-    """None where its board never stops."""
     return row.ends_at - timedelta(minutes=row.freeze_minutes) if row.freeze_minutes else None
 
 
 def list_competitions(platform: Platform, viewer: User | None) -> CompetitionList:
-    """The newest first; drafts for staff alone. Raises NotSignedIn, NotAllowed by who may read boards here."""
+    """Newest first; drafts only for staff. Raises NotSignedIn, NotAllowed by who may read boards here."""
     readers.check_reader(platform, viewer)
     with platform.sessions() as session:
         now = clock(session)
@@ -148,7 +147,11 @@ def list_competitions(platform: Platform, viewer: User | None) -> CompetitionLis
             select(CompetitionRow).order_by(CompetitionRow.starts_at.desc(), CompetitionRow.id.desc())
         ).all()
         found = [OpenCompetition(session, row, viewer, now) for row in rows]
-        views = [_view(platform, it) for it in found if it.row.published_at is not None or it.staff]
+        views = [
+            _view(platform, competition)
+            for competition in found
+            if competition.row.published_at is not None or competition.staff
+        ]
     return CompetitionList(competitions=views)
 
 
@@ -159,7 +162,7 @@ def get_competition(platform: Platform, viewer: User | None, slug: str) -> Compe
 
 
 def create_competition(platform: Platform, user: User, body: CompetitionBody) -> CompetitionView:
-    """A draft. Raises NotAllowed, BadRequest, UnknownChallenge, and Conflict where the slug is taken."""
+    """Creates a draft. Raises NotAllowed, BadRequest, UnknownChallenge, and Conflict if the slug is taken."""
     checked = _check(platform, body)
     row = CompetitionRow(slug=body.slug, invite_code=new_code(), revision=1)
     _fill(row, body, checked)
@@ -174,23 +177,28 @@ def create_competition(platform: Platform, user: User, body: CompetitionBody) ->
             session.flush()
             return _view(platform, found)
     except IntegrityError as error:
-        raise Conflict(f"There is a competition '{body.slug}' already.", "Choose another slug.") from error
+        raise Conflict(
+            f"The slug '{body.slug}' is taken by another competition.", "Choose another slug."
+        ) from error
 
 
 def edit_competition(platform: Platform, user: User, slug: str, body: CompetitionBody) -> CompetitionView:
-    """All of it at once. Raises NotAllowed, NotFound, BadRequest, UnknownChallenge, and Conflict where somebody changed
-    it since, its results are out, or what would go was submitted to."""
+    """Replaces all its fields. Raises NotAllowed, NotFound, BadRequest, UnknownChallenge, and Conflict if somebody
+    changed it since, its results are published, or something with submissions would be removed."""
     checked = _check(platform, body)
     if body.slug != slug:
-        raise BadRequest("The slug stands in addresses that people keep, so it cannot change.")
+        raise BadRequest("A competition's slug cannot change, because it is part of its addresses.")
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
         row = found.row
         if body.revision is not None and body.revision != row.revision:
             raise Conflict(
-                "Somebody changed this competition since you opened it.", "Open it again, and edit that."
+                "Somebody changed this competition after you opened it.",
+                "Open it again and repeat your change.",
             )
         if row.results_at is not None:
-            raise Conflict("Its results are out: nothing of it can change.", "Make another competition.")
+            raise Conflict(
+                "Its results are published, so it can no longer change.", "Create another competition."
+            )
         before = _as_body(found).model_dump(mode="json", exclude={"rules", "revision"})
         _check_gone(found, body, checked)
         _fill(row, body, checked)
@@ -206,7 +214,7 @@ def edit_competition(platform: Platform, user: User, slug: str, body: Competitio
 
 
 def body_of(platform: Platform, user: User, slug: str) -> CompetitionBody:
-    """What staff would send to leave it as it is. Raises NotAllowed, NotFound."""
+    """The body that would leave it unchanged. Raises NotAllowed, NotFound."""
     with platform.sessions() as session:
         found = _open(session, user, slug)
         permissions.check(user, permissions.standings(session, user), Action.COMPETITION_EDIT)
@@ -214,7 +222,7 @@ def body_of(platform: Platform, user: User, slug: str) -> CompetitionBody:
 
 
 def publish_competition(platform: Platform, user: User, slug: str) -> CompetitionView:
-    """Show it to everyone. Doing so twice is no error. Raises NotAllowed, NotFound."""
+    """Show it to everyone. Repeating it is not an error. Raises NotAllowed, NotFound."""
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
         if found.row.published_at is None:
             found.row.published_at = found.now
@@ -223,17 +231,21 @@ def publish_competition(platform: Platform, user: User, slug: str) -> Competitio
 
 
 def delete_competition(platform: Platform, user: User, slug: str) -> None:
-    """Raises NotAllowed, NotFound, and Conflict where something was submitted in it."""
+    """Raises NotAllowed, NotFound, and Conflict if it has submissions."""
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
-        row = SubmissionRow
-        if found.session.scalar(select(row.id).where(row.competition_id == found.row.id).limit(1)):
-            raise Conflict("Something was submitted in it, so it stays.", "Its title and rules can change.")
+        if found.session.scalar(
+            select(SubmissionRow.id).where(SubmissionRow.competition_id == found.row.id).limit(1)
+        ):
+            raise Conflict(
+                "This competition has submissions, so it cannot be deleted.",
+                "You can change its title and rules.",
+            )
         found.note(Action.COMPETITION_EDIT, "/delete")
         found.session.delete(found.row)
 
 
 def renew_invite_code(platform: Platform, user: User, slug: str) -> CompetitionView:
-    """The old one lets nobody in any more. Raises NotAllowed, NotFound."""
+    """The old code stops working. Raises NotAllowed, NotFound."""
     with changing(platform, user, slug, Action.COMPETITION_EDIT) as found:
         found.row.invite_code = new_code()
         found.note(Action.COMPETITION_EDIT, "/invite-code")
@@ -248,25 +260,25 @@ class _Checked:
 
 def _check(platform: Platform, body: CompetitionBody) -> _Checked:
     if body.slug == "new":
-        raise BadRequest("'new' is an address of its own.", "Choose another slug.")
+        raise BadRequest("The slug 'new' is reserved.", "Choose another slug.")
     _check_times(body)
     served = served_devices(platform)
     devices = list(dict.fromkeys(body.devices)) or served
-    if odd := [it for it in devices if it not in served]:
-        raise BadRequest(f"There is no device '{odd[0][:32]}' here.", f"Devices: {', '.join(served)}.")
+    if odd := [device for device in devices if device not in served]:
+        raise BadRequest(f"This platform has no device '{odd[0][:32]}'.", f"Devices: {', '.join(served)}.")
     try:
-        languages = [Language.named(it) for it in dict.fromkeys(body.languages)] or list(Language)
+        languages = [Language.named(language) for language in dict.fromkeys(body.languages)] or list(Language)
     except ValueError as error:
         raise BadRequest(str(error), f"Languages: {names()}.") from error
-    languages = [it for it in languages if any(serves(device, it) for device in devices)]
+    languages = [language for language in languages if any(serves(device, language) for device in devices)]
     if not languages:
-        raise BadRequest("None of its devices runs any of its languages.")
-    for it in body.challenges:
-        manifest = platform.catalogue.load(it.challenge).manifest
+        raise BadRequest("None of the chosen devices runs any of the chosen languages.")
+    for challenge in body.challenges:
+        manifest = platform.catalogue.load(challenge.challenge).manifest
         if not set(manifest.languages) & set(languages):
-            raise BadRequest(f"{it.challenge} takes none of the competition's languages.")
-        _check_workloads(manifest, it)
-    return _Checked(devices, [it.value for it in languages])
+            raise BadRequest(f"{challenge.challenge} takes none of the competition's languages.")
+        _check_workloads(manifest, challenge)
+    return _Checked(devices, [language.value for language in languages])
 
 
 def _check_times(body: CompetitionBody) -> None:
@@ -276,24 +288,25 @@ def _check_times(body: CompetitionBody) -> None:
             at.astimezone(UTC).astimezone(zone)
         except OverflowError as error:
             raise BadRequest(
-                f"{name}: {at.isoformat()} is too far away.", "Write it like 2027-03-01T09:00:00+01:00."
+                f"{name}: {at.isoformat()} is too far from today.",
+                "Write it like this: 2027-03-01T09:00:00+01:00.",
             ) from error
 
 
 def _check_workloads(manifest: Any, body: ChallengeBody) -> None:
-    named = {it.name: it.sizes for it in manifest.workloads}
+    named = {workload.name: workload.sizes for workload in manifest.workloads}
     seen = set()
-    for it in body.hidden_workloads:
+    for wanted in body.hidden_workloads:
         try:
-            check_sizes(manifest, dict(it.sizes), f"{body.challenge}: hidden workload")
+            check_sizes(manifest, dict(wanted.sizes), f"{body.challenge}: hidden workload")
         except ValueError as error:
             raise BadRequest(str(error)) from error
-        if it.name in seen:
-            raise BadRequest(f"{body.challenge}: the sizes {it.name} stand there twice.")
-        seen.add(it.name)
-        # A baseline is frozen under the name.
-        if named.get(competition_draws.workload_name(it.sizes), it.sizes) != it.sizes:
-            raise BadRequest(f"{body.challenge}: a workload of other sizes is named {it.name}.")
+        if wanted.name in seen:
+            raise BadRequest(f"{body.challenge}: the sizes {wanted.name} appear twice.")
+        seen.add(wanted.name)
+        # A baseline is stored under that name.
+        if named.get(competition_draws.workload_name(wanted.sizes), wanted.sizes) != wanted.sizes:
+            raise BadRequest(f"{body.challenge}: {wanted.name} is the name of a workload with other sizes.")
 
 
 def _fill(row: CompetitionRow, body: CompetitionBody, checked: _Checked) -> None:
@@ -313,32 +326,31 @@ def _set_challenges(session: Session, row: CompetitionRow, wanted: Sequence[Chal
     session.add_all(
         table(
             competition_id=row.id,
-            challenge=it.challenge,
+            challenge=chosen.challenge,
             place=place,
-            points=it.points,
-            hidden_workloads=[each.model_dump() for each in it.hidden_workloads],
+            points=chosen.points,
+            hidden_workloads=[each.model_dump() for each in chosen.hidden_workloads],
         )
-        for place, it in enumerate(wanted)
+        for place, chosen in enumerate(wanted)
     )
 
 
 def _check_gone(found: OpenCompetition, body: CompetitionBody, checked: _Checked) -> None:
-    """Raises Conflict where a challenge, device or language would go that teams have submitted for, or a final runs."""
-    row = SubmissionRow
+    """Raises Conflict if a challenge, device or language would be removed that has submissions or that a final uses."""
     used = found.session.execute(
-        select(row.challenge, row.device, row.language).where(row.competition_id == found.row.id).distinct()
+        select(SubmissionRow.challenge, SubmissionRow.device, SubmissionRow.language)
+        .where(SubmissionRow.competition_id == found.row.id)
+        .distinct()
     ).all()
-    kept = {it.challenge for it in body.challenges}
-    if gone := sorted({it.challenge for it in used} - kept):
+    kept = {challenge.challenge for challenge in body.challenges}
+    if gone := sorted({submission.challenge for submission in used} - kept):
         raise Conflict(f"Teams have submitted for {gone[0]}, so it stays in the competition.")
-    if body.devices and (gone := sorted({it.device for it in used} - set(body.devices))):
+    if body.devices and (gone := sorted({submission.device for submission in used} - set(body.devices))):
         raise Conflict(f"Teams have submitted on {gone[0]}, so it stays in the competition.")
-    if gone := sorted({it.language.value for it in used} - set(checked.languages)):
+    if gone := sorted({submission.language.value for submission in used} - set(checked.languages)):
         raise Conflict(f"Teams have submitted in {gone[0]}, so it stays in the competition.")
     if record.final(found.session, found.row.id) is not None:
-        raise Conflict(
-            "Its final has begun.", "Cancel the final first; what it judged is then worth nothing."
-        )
+        raise Conflict("Its final has begun.", "Cancel the final first; its judgements then do not count.")
 
 
 def _as_body(found: OpenCompetition) -> CompetitionBody:
@@ -349,11 +361,11 @@ def _as_body(found: OpenCompetition) -> CompetitionBody:
         rules=row.rules,
         challenges=[
             ChallengeBody(
-                challenge=it.challenge,
-                points=it.points,
-                hidden_workloads=[HiddenWorkload.model_validate(each) for each in it.hidden_workloads],
+                challenge=challenge.challenge,
+                points=challenge.points,
+                hidden_workloads=[HiddenWorkload.model_validate(each) for each in challenge.hidden_workloads],
             )
-            for it in record.challenges(found.session, row.id)
+            for challenge in record.challenges(found.session, row.id)
         ],
         starts_at=row.starts_at,
         ends_at=row.ends_at,
@@ -373,7 +385,7 @@ def _as_body(found: OpenCompetition) -> CompetitionBody:
 
 
 def view(platform: Platform, found: OpenCompetition) -> CompetitionView:
-    """As whoever opened it may see it."""
+    """As the user who opened it may see it."""
     return _view(platform, found)
 
 
@@ -383,7 +395,7 @@ def _view(platform: Platform, found: OpenCompetition) -> CompetitionView:
     teams = session.scalar(
         select(func.count()).where(TeamRow.competition_id == row.id, TeamRow.mode == Mode.OFFICIAL)
     )
-    # What is asked is known when it starts.
+    # Its challenges become known when it starts.
     shown = staff or found.now >= row.starts_at
     chosen = record.challenges(session, row.id) if shown else []
     own = record.teams_of(session, row.id, found.user.id) if found.user is not None else []
@@ -398,9 +410,9 @@ def _view(platform: Platform, found: OpenCompetition) -> CompetitionView:
         freeze_at=freeze_at(row),
         results_at=row.results_at,
         rules=row.rules,
-        challenges=[_challenge(platform, it, staff or out) for it in chosen],
+        challenges=[_challenge(platform, challenge, staff or out) for challenge in chosen],
         devices=row.devices,
-        languages=[Language.named(it) for it in row.languages],
+        languages=[Language.named(language) for language in row.languages],
         scoring=row.scoring,
         registration=row.registration,
         team_size=row.team_size,
@@ -414,7 +426,7 @@ def _view(platform: Platform, found: OpenCompetition) -> CompetitionView:
         hidden_seed=row.hidden_seed if out else None,
         invite_code=row.invite_code if staff else None,
         revision=row.revision,
-        own=[team_view(found, it, [each.challenge for each in chosen]) for it in own],
+        own=[team_view(found, team, [each.challenge for each in chosen]) for team in own],
     )
 
 
@@ -423,7 +435,7 @@ def _challenge(platform: Platform, row: CompetitionChallengeRow, all_of_it: bool
         title = platform.catalogue.load(row.challenge).manifest.title
     except (ChallengeInvalid, GraderError):
         title = row.challenge
-    hidden = [HiddenWorkload.model_validate(it) for it in row.hidden_workloads]
+    hidden = [HiddenWorkload.model_validate(workload) for workload in row.hidden_workloads]
     return ChallengeView(
         challenge=row.challenge,
         title=title,
@@ -438,39 +450,39 @@ def team_view(
     challenges: Sequence[str],
     members: Sequence[record.Member] | None = None,
 ) -> TeamView:
-    """As its members and staff see it; ``members`` where they are read already."""
+    """For its members and staff; ``members`` if already read."""
     session, row = found.session, found.row
     if members is None:
         members = record.members(session, [team.id])[team.id]
-    inside = sum(it.left_at is None for it in members)
+    inside = sum(member.left_at is None for member in members)
     starts_at, ends_at = window(row, team)
     takes = inside < row.team_size and (ends_at is None or found.now < ends_at)
     return TeamView(
         name=team.name,
         mode=team.mode,
-        members=[MemberView(name=it.name, left_at=it.left_at) for it in members],
+        members=[MemberView(name=member.name, left_at=member.left_at) for member in members],
         join_code=team.join_code if takes else "",
         starts_at=starts_at,
         ends_at=ends_at,
-        caps=[cap(session, row, team, it, found.now) for it in challenges],
+        caps=[cap(session, row, team, challenge, found.now) for challenge in challenges],
         disqualified=team.disqualified,
     )
 
 
 def window(row: CompetitionRow, team: TeamRow) -> tuple[datetime, datetime | None]:
-    """When what a team submits counts: from the first until before the second; None in practice, which has no end."""
+    """A team's submissions count from the first moment until before the second; None in practice, which has no end."""
     if team.mode is Mode.OFFICIAL:
         return row.starts_at, row.ends_at
     return team.starts_at or row.ends_at, team.ends_at
 
 
 def day_of(now: datetime) -> datetime:
-    """The beginning of the day, of UTC."""
+    """The beginning of the day in UTC."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def cap(session: Session, row: CompetitionRow, team: TeamRow, challenge: str, now: datetime) -> Cap:
-    """What a team has used for one challenge, at ``now``. In practice nothing is capped."""
+    """A team's use of its limit for one challenge at ``now``. Practice has no limit."""
     free = team.mode is Mode.PRACTICE
     return Cap(
         challenge=challenge,

@@ -1,4 +1,4 @@
-"""Results that change after they are out, because staff void one of a team or let it count again."""
+"""Changes of published results, when staff void a team's submission or let it count again."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from grader.service.platform import Platform
 def noted(
     platform: Platform, session: Session, user: User, row: SubmissionRow, action: Action, reason: str
 ) -> Iterator[None]:
-    """Around what decides whether a submission counts: where the results of its competition are out, the log of staff
-    says which ranks that changed, and why."""
+    """Wrap a change of whether a submission counts: if its competition's results are published, the staff log records
+    which ranks changed, and why."""
     if row.competition_id is None or row.team_id is None:
         yield
         return
-    # Results that come out meanwhile wait for this.
+    # The publication of results waits for this.
     competition = session.scalars(
         select(CompetitionRow).where(CompetitionRow.id == row.competition_id).with_for_update()
     ).one()
@@ -39,7 +39,7 @@ def noted(
     before = _ranks(platform, session, user, competition)
     yield
     session.flush()
-    session.expire_all()  # what is voided is changed past the session's rows
+    session.expire_all()  # the change went past the session's rows
     audit.note(
         session,
         user,
@@ -54,20 +54,19 @@ def noted(
 def _ranks(
     platform: Platform, session: Session, user: User, competition: CompetitionRow
 ) -> dict[str, int | None]:
-    """Of each team, by its name; with several devices, on each of their boards."""
+    """By team name; with several devices, on each of their boards."""
     names = record.team_names(session, competition.id)
     found = OpenCompetition(session, competition, user, clock(session))
     ranks: dict[str, int | None] = {}
     for device in competition.devices:
         on = f" on {device}" if len(competition.devices) > 1 else ""
-        for it in competition_boards.of_kind(platform, found, device, BoardKind.FINAL).standings:
-            ranks[names[it.team] + on] = it.rank
+        for standing in competition_boards.of_kind(platform, found, device, BoardKind.FINAL).standings:
+            ranks[names[standing.team] + on] = standing.rank
     return ranks
 
 
 def team_mates(session: Session, row: SubmissionRow) -> list[int]:
-    """Ids of those who are in the team of a submission beside its author."""
     if row.team_id is None:
         return []
     found = record.members(session, [row.team_id])[row.team_id]
-    return [it.user for it in found if it.left_at is None and it.user != row.user_id]
+    return [member.user for member in found if member.left_at is None and member.user != row.user_id]

@@ -1,4 +1,4 @@
-"""What a final found: times by the medians of its repeats, and how much the ranking depends on the repeat."""
+"""Results of a final: times as medians of its repeats, and how much the ranking depends on the repeat."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from grader.service.competitions import standings
 from grader.service.competitions.standings import Result, Standing
 from grader.service.platform import Platform
 
-# Each judgement of a final with the row that was judged.
+# Each judgement of a final with its row.
 Runs = Sequence[tuple[FinalRunRow, SubmissionRow]]
 
 
 def gradings(platform: Platform, session: Session, row: CompetitionRow) -> dict[str, tuple[Grading, float]]:
-    """Challenge -> its ``[grading]``, and what the competition says that it is worth."""
+    """Challenge -> its ``[grading]`` and its worth in the competition."""
     found = {}
-    for it in record.challenges(session, row.id):
+    for challenge in record.challenges(session, row.id):
         try:
-            grading = platform.catalogue.load(it.challenge).manifest.grading
+            grading = platform.catalogue.load(challenge.challenge).manifest.grading
         except GraderError:
-            grading = Grading()  # its folder is broken: what was judged stays
-        found[it.challenge] = (grading, it.points)
+            grading = Grading()  # its folder is broken; the judgements stay
+        found[challenge.challenge] = (grading, challenge.points)
     return found
 
 
 @dataclass(frozen=True)
 class FinalResults:
-    """What a final that is done found: teams in order, and why a team has no time at a challenge."""
+    """Results of a finished final: teams in order, and why a team has no time for a challenge."""
 
     standings: list[Standing]
     failed: Mapping[tuple[int, str], str]
 
 
 def results(platform: Platform, session: Session, row: CompetitionRow, device: str) -> FinalResults | None:
-    """None without a final on ``device``."""
+    """None if there was no final on ``device``."""
     final = record.final(session, row.id)
     if final is None or final.device != device:
         return None
@@ -56,14 +56,14 @@ def results(platform: Platform, session: Session, row: CompetitionRow, device: s
 
 def by_entry(runs: Runs) -> dict[tuple[int, str], list[tuple[FinalRunRow, SubmissionRow]]]:
     found: dict[tuple[int, str], list[tuple[FinalRunRow, SubmissionRow]]] = {}
-    for run, row in sorted(runs, key=lambda it: it[0].repeat):
+    for run, row in sorted(runs, key=lambda pair: pair[0].repeat):
         found.setdefault((run.team_id, run.challenge), []).append((run, row))
     return found
 
 
 def why_failed(runs: Runs) -> str:
-    """Why an entry has no time; empty where it has one. Every repeat has to be accepted, and more than half of them
-    timed: what shares the GPU for a moment may leave a time unknown, and is not the finalist's fault."""
+    """Why an entry has no time; empty if it has one. Every repeat must be accepted and more than half of them timed:
+    another user of the GPU may leave a time unknown for a moment, which is not the finalist's fault."""
     for run, row in runs:
         if row.set_aside is SetAside.VOID:
             return "voided by the staff"
@@ -78,7 +78,7 @@ def why_failed(runs: Runs) -> str:
 
 
 def untimed(runs: Runs) -> list[int]:
-    """The repeats that were accepted without a time: the medians leave them out."""
+    """Accepted repeats without a time, which the medians leave out."""
     return [
         run.repeat
         for run, row in runs
@@ -94,8 +94,8 @@ def of_runs(
     runs: Runs,
     repeat: int | None = None,
 ) -> FinalResults:
-    """By the medians; with ``repeat``, by that one alone. In a repeat whose time is unknown a finalist stands by the
-    median of its others: without it, everyone below would move up in that repeat."""
+    """By the medians; with ``repeat``, by that one alone. A finalist without a time in that repeat is ranked by the
+    median of the others, or everyone below would move up."""
     entries, baselines = by_entry(runs), _baselines(runs)
     worth, resolution = gradings(platform, session, row), resolution_of(final.device)
     firsts = _firsts(session, [each[0][1].rejudge_of or 0 for each in entries.values()])
@@ -104,20 +104,20 @@ def of_runs(
             select(TeamRow.id).where(TeamRow.competition_id == row.id, TeamRow.disqualified != "")
         )
     )
-    entries = {key: it for key, it in entries.items() if key[0] not in out}
+    entries = {key: judgements for key, judgements in entries.items() if key[0] not in out}
     teams: dict[int, dict[str, list[Result]]] = {team: {} for team, _ in entries}
     failed = {}
     for (team, challenge), all_of_it in entries.items():
-        chosen = [it for it in all_of_it if repeat is None or it[0].repeat == repeat]
+        chosen = [pair for pair in all_of_it if repeat is None or pair[0].repeat == repeat]
         if repeat is not None and untimed(chosen) and not why_failed(all_of_it):
             chosen = all_of_it
         if why := why_failed(chosen):
             failed[team, challenge] = why
             continue
-        times = [it.time_us for _, it in chosen if it.time_us is not None]
+        times = [result.time_us for _, result in chosen if result.time_us is not None]
         speedup = None
         if (baseline := baselines.get(challenge)) is not None:
-            timed = [(it.speedup, it.time_us) for _, it in chosen if it.time_us is not None]
+            timed = [(result.speedup, result.time_us) for _, result in chosen if result.time_us is not None]
             speedup = statistics.median(own or baseline / time_us for own, time_us in timed)
         first = all_of_it[0][1].rejudge_of or 0
         grading, points = worth[challenge]
@@ -135,8 +135,8 @@ def of_runs(
 
 
 def _baselines(runs: Runs) -> dict[str, float]:
-    """Challenge -> the mean of its sizes' baselines, microseconds. They are frozen, so any repeat with a speedup tells
-    it for those that were judged before there was one."""
+    """Challenge -> the mean of its sizes' baselines in microseconds. They are fixed, so any repeat with a speedup gives
+    the baseline for repeats judged before there was one."""
     return {
         row.challenge: row.speedup * row.time_us
         for _, row in runs
@@ -145,10 +145,11 @@ def _baselines(runs: Runs) -> dict[str, float]:
 
 
 def _firsts(session: Session, ids: Sequence[int]) -> dict[int, datetime]:
-    """When each was received."""
-    row = SubmissionRow
     return {
-        it.id: it.created_at for it in session.execute(select(row.id, row.created_at).where(row.id.in_(ids)))
+        row.id: row.created_at
+        for row in session.execute(
+            select(SubmissionRow.id, SubmissionRow.created_at).where(SubmissionRow.id.in_(ids))
+        )
     }
 
 
@@ -160,15 +161,21 @@ def rank_changes(
     runs: Runs,
     names: Mapping[int, str],
 ) -> RankChanges:
-    """How the ranking of each repeat by itself differs from the others'."""
     whole = of_runs(platform, session, competition, final, runs).standings
     single = [
-        {it.team: it.rank for it in of_runs(platform, session, competition, final, runs, repeat).standings}
+        {
+            standing.team: standing.rank
+            for standing in of_runs(platform, session, competition, final, runs, repeat).standings
+        }
         for repeat in range(1, final.repeats + 1)
     ]
     teams = [
-        RankChange(team=names[it.team], final=it.rank, ranks=[ranks.get(it.team) for ranks in single])
-        for it in whole
+        RankChange(
+            team=names[standing.team],
+            final=standing.rank,
+            ranks=[ranks.get(standing.team) for ranks in single],
+        )
+        for standing in whole
     ]
     swaps, pairs = standings.swaps(single)
-    return RankChanges(teams=teams, changed=sum(it.changed for it in teams), swaps=swaps, pairs=pairs)
+    return RankChanges(teams=teams, changed=sum(team.changed for team in teams), swaps=swaps, pairs=pairs)

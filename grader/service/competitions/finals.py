@@ -1,5 +1,5 @@
-"""Finals: every finalist judged again on hidden seeds and sizes, several times, on one named machine, through the queue
-that judges everything."""
+"""Finals: every finalist is judged again on hidden seeds and sizes, several times, on one named machine, through the
+normal queue."""
 
 from __future__ import annotations
 
@@ -51,26 +51,28 @@ from grader.service.platform import Platform
 
 
 def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsBody) -> FinalView:
-    """In place of those that were chosen before. Raises NotAllowed, NotFound (a team), BadRequest (none is meant, or a
-    team has nothing that was accepted), and Conflict before the end, while a final runs or after the results."""
+    """Replaces an earlier choice. Raises NotAllowed, NotFound (a team), BadRequest (none is chosen, or a team has
+    nothing accepted), and Conflict before the end, while a final runs or after the results."""
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
         if record.final(found.session, found.row.id) is not None:
-            raise Conflict("Its final has begun.", "Cancel it to choose other finalists.")
+            raise Conflict("The competition's final has begun.", "Cancel it first to choose other finalists.")
         ranked = competition_boards.live(platform, found, body.device or found.row.devices[0]).standings
-        standing = {it.team: it for it in ranked if it.rank is not None}
+        standing = {standing.team: standing for standing in ranked if standing.rank is not None}
         if body.teams:
             chosen = [team_named(found.session, found.row, name).id for name in dict.fromkeys(body.teams)]
             if without := [team for team in chosen if team not in standing]:
                 name = found.session.get_one(TeamRow, without[0]).name
-                raise BadRequest(f"{name} has nothing on the board that could be judged again.")
+                raise BadRequest(f"{name} has no entry on the board to judge again.")
         elif body.top is not None:
-            # Those that share the last rank are as good.
-            chosen = [team for team, it in standing.items() if it.rank is not None and it.rank <= body.top]
+            # Teams that share the last rank are equally good.
+            chosen = [
+                team for team, entry in standing.items() if entry.rank is not None and entry.rank <= body.top
+            ]
         else:
-            raise BadRequest("Say which: the best so many, or teams by name.")
+            raise BadRequest("Choose a number of best teams, or teams by name.")
         if not chosen:
-            raise Conflict("Nobody has solved anything, so there can be no final.")
+            raise Conflict("No team has solved anything, so there can be no final.")
         table = FinalistRow
         found.session.execute(delete(table).where(table.competition_id == found.row.id))
         found.session.add_all(table(competition_id=found.row.id, team_id=team) for team in chosen)
@@ -81,12 +83,12 @@ def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsB
 
 
 def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> FinalView:
-    """Queue every judgement of the final, in the order that the competition's hidden seed gives. Once more with the
-    same words, it queues again what we failed to judge, and nothing else.
+    """Queue every judgement of the final, in an order that the competition's hidden seed gives. Repeated with the same
+    arguments, it queues again only judgements that the platform failed to make.
 
-    Raises NotAllowed, NotFound, and Conflict: before the end, while something that counts is not judged yet or an open
-    regrade has it, without finalists, where the machine does not serve a device of the competition, a challenge has
-    another version than the one that was judged, another final runs, or the results are out.
+    Raises NotAllowed, NotFound, and Conflict: before the end, while a submission that counts is not judged yet or in an
+    open regrade, without finalists, if the machine does not serve a device of the competition, a challenge has another
+    version than was judged, another final runs, or the results are published.
     """
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         _check_over(found)
@@ -94,14 +96,14 @@ def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> F
         if known is not None:
             if (known.machine, known.repeats) != (body.machine, body.repeats):
                 raise Conflict(
-                    f"A final of {known.repeats} repeats on {known.machine} has begun.",
-                    "Start that one again, or cancel it first.",
+                    f"A final with {known.repeats} repeats on {known.machine} has already begun.",
+                    "Start it with the same arguments to continue it, or cancel it first.",
                 )
             again = _replace_cancelled(found, known)
             failed = [
-                it.public_id
-                for _, it in record.final_runs(found.session, known.id)
-                if it.state is State.FAILED and it.source
+                judgement.public_id
+                for _, judgement in record.final_runs(found.session, known.id)
+                if judgement.state is State.FAILED and judgement.source
             ]
             queued = again
         else:
@@ -116,11 +118,11 @@ def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> F
 
 
 def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
-    """What it judged so far is worth nothing. Doing so twice is no error. Raises NotAllowed, NotFound, and Conflict
-    after the results."""
+    """Its judgements stop counting. Repeating it is not an error. Raises NotAllowed, NotFound, and Conflict after the
+    results."""
     with changing(platform, user, slug, Action.COMPETITION_FINAL) as found:
         if found.row.results_at is not None:
-            raise Conflict("The results are out.")
+            raise Conflict("The results are already published.")
         known = record.final(found.session, found.row.id)
         if known is not None:
             known.state = FinalState.CANCELLED
@@ -132,9 +134,8 @@ def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
 
 
 def publish_results(platform: Platform, user: User, slug: str) -> CompetitionView:
-    """Show the results to everyone: those of the final, or without one the live board as it is. Doing so twice is no
-    error. Raises NotAllowed, NotFound, and Conflict before the end, while something is not judged, or while an open
-    regrade has part of it."""
+    """Publish the results: the final's, or without one the live board. Repeating it is not an error. Raises NotAllowed,
+    NotFound, and Conflict before the end, while something is not judged, or while an open regrade has part of it."""
     with changing(platform, user, slug, Action.COMPETITION_RESULTS) as found:
         if found.row.results_at is None:
             _check_over(found)
@@ -142,8 +143,9 @@ def publish_results(platform: Platform, user: User, slug: str) -> CompetitionVie
             known = record.final(found.session, found.row.id)
             if known is not None and (left := _left(record.final_runs(found.session, known.id))):
                 raise Conflict(
-                    f"{left} judgements of its final are missing.",
-                    "Wait for them; `grader competition final start` queues again what the platform failed to judge.",
+                    f"{left} judgements of the final are missing.",
+                    "Wait for them; `grader competition final start` queues those again that the "
+                    "platform failed to make.",
                 )
             found.row.results_at = found.now
             found.note(Action.COMPETITION_RESULTS, "/results")
@@ -154,27 +156,36 @@ def publish_results(platform: Platform, user: User, slug: str) -> CompetitionVie
 
 
 def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
-    """For staff; for everyone once the results are out. Raises NotAllowed, and as ``competitions.reading``."""
+    """For staff, and for everyone after the results. Raises NotAllowed, and as ``competitions.reading``."""
     with reading(platform, user, slug) as found:
         if not found.staff and found.row.results_at is None:
-            raise NotAllowed("The results are not out yet.")
+            raise NotAllowed("The results are not published yet.")
         return _view(platform, found)
 
 
 def get_code(platform: Platform, viewer: User | None, slug: str, team: str, challenge: str) -> SourceView:
-    """The source that counts of a team, where the rules show it and the results are out; staff and the team see it
-    always. Raises NotAllowed, NotFound (also where it was deleted with an account), and as ``competitions.reading``."""
+    """A team's source that counts, if the rules show it and the results are published; staff and the team can always
+    see it. Raises NotAllowed, NotFound (also if it was deleted with an account), and as ``competitions.reading``."""
     with reading(platform, viewer, slug) as found:
         session, row = found.session, found.row
         known = team_named(session, row, team)
-        own = viewer is not None and known.id in {it.id for it in record.teams_of(session, row.id, viewer.id)}
+        own = viewer is not None and known.id in {
+            team.id for team in record.teams_of(session, row.id, viewer.id)
+        }
         if not (found.staff or own or (row.code_shown and row.results_at is not None)):
-            why = "The results are not out yet." if row.code_shown else "Its rules do not show code."
+            why = (
+                "The results are not published yet."
+                if row.code_shown
+                else "The rules of this competition do not show code."
+            )
             raise NotAllowed(why)
         kind = competition_boards.kind_for(found, None)
         for device in row.devices:
             ranked = competition_boards.of_kind(platform, found, device, kind)
-            best = next((it.best.get(challenge) for it in ranked.standings if it.team == known.id), None)
+            best = next(
+                (standing.best.get(challenge) for standing in ranked.standings if standing.team == known.id),
+                None,
+            )
             if best is not None:
                 source = session.get_one(SubmissionRow, best.key)
                 if not source.source:
@@ -185,35 +196,39 @@ def get_code(platform: Platform, viewer: User | None, slug: str, team: str, chal
                     filename=source.filename,
                     source=source.source,
                 )
-    raise NotFound(f"{team} has nothing for {challenge[:64]} that counts.")
+    raise NotFound(f"{team} has no submission for {challenge[:64]} that counts.")
 
 
 def _check_over(found: OpenCompetition) -> None:
     if found.row.results_at is not None:
-        raise Conflict("The results are out.")
+        raise Conflict("The results are already published.")
     if found.now < found.row.ends_at:
         ends = zoned(found.row.ends_at, found.row.time_zone)
-        raise Conflict(f"{found.row.title} is not over: it ends at {ends}.")
+        raise Conflict(f"{found.row.title} has not ended yet: it ends at {ends}.")
 
 
 def _check_judged(found: OpenCompetition) -> None:
-    """What was received before the end counts, however late it is judged. Raises Conflict."""
+    """Submissions received before the end count, however late they are judged. Raises Conflict."""
     if numbers := record.open_regrades(found.session, found.row.id):
         raise Conflict(
-            f"Regrade {numbers[0]} is open and has part of this competition.",
+            f"Regrade {numbers[0]} is open and includes submissions of this competition.",
             f"Publish or discard it first: `grader regrade show {numbers[0]}`.",
         )
-    row = SubmissionRow
     waiting = found.session.scalar(
         select(func.count())
-        .select_from(row)
-        .join(TeamRow, TeamRow.id == row.team_id)
-        .where(row.competition_id == found.row.id, row.competition_id.is_not(None))
-        .where(row.kind != JudgingReason.FINAL, row.state.in_(UNFINISHED), TeamRow.mode == Mode.OFFICIAL)
+        .select_from(SubmissionRow)
+        .join(TeamRow, TeamRow.id == SubmissionRow.team_id)
+        .where(SubmissionRow.competition_id == found.row.id, SubmissionRow.competition_id.is_not(None))
+        .where(
+            SubmissionRow.kind != JudgingReason.FINAL,
+            SubmissionRow.state.in_(UNFINISHED),
+            TeamRow.mode == Mode.OFFICIAL,
+        )
     )
     if waiting:
         raise Conflict(
-            f"{waiting} submissions that were received before the end are not judged yet.", "Wait for them."
+            f"{waiting} submissions received before the end are not judged yet.",
+            "Wait until they are judged.",
         )
 
 
@@ -221,19 +236,18 @@ def _machines(platform: Platform, found: OpenCompetition) -> list[Machine]:
     alive = workers.alive(found.session, found.now, platform.settings.lease_s)
     models = dict(found.session.execute(select(GpuRow.uuid, GpuRow.model)).all())
     by_name: dict[str, Machine] = {}
-    for it in alive:
-        if it.device in found.row.devices:
-            name = it.gpu or it.host
+    for worker in alive:
+        if worker.device in found.row.devices:
+            name = worker.gpu or worker.host
             by_name.setdefault(
-                name, Machine(name=name, device=it.device, model=models.get(name, ""), worker=it.name)
+                name, Machine(name=name, device=worker.device, model=models.get(name, ""), worker=worker.name)
             )
-    return sorted(by_name.values(), key=lambda it: (found.row.devices.index(it.device), it.name))
+    return sorted(by_name.values(), key=lambda item: (found.row.devices.index(item.device), item.name))
 
 
 @dataclass(frozen=True)
 class _Source:
-    """What a finalist is judged by at one challenge: the row whose judgement counted, and the one that it was handed in
-    as."""
+    """A finalist's source for one challenge: the row whose judgement counted, and the row of the submission itself."""
 
     team: int
     challenge: str
@@ -248,31 +262,33 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
         session.scalars(select(FinalistRow.team_id).where(FinalistRow.competition_id == competition.id))
     )
     if not chosen:
-        raise Conflict("It has no finalists.", "`grader competition finalists` chooses them.")
-    machines = {it.name: it for it in _machines(platform, found)}
+        raise Conflict(
+            "The competition has no finalists.", "Choose them with `grader competition finalists`."
+        )
+    machines = {machine.name: machine for machine in _machines(platform, found)}
     if body.machine not in machines:
         raise Conflict(
-            f"No worker of {body.machine[:64]} serves a device of this competition now.",
-            f"There are: {', '.join(machines) or 'none'}.",
+            f"No live worker of {body.machine[:64]} serves a device of this competition.",
+            f"Machines that do: {', '.join(machines) or 'none'}.",
         )
     device = machines[body.machine].device
     ranked = competition_boards.live(platform, found, device)
     sources = [
-        _Source(it.team, challenge, best.key, ranked.received[best.key].first)
-        for it in ranked.standings
-        if it.team in chosen
-        for challenge, best in it.best.items()
+        _Source(standing.team, challenge, best.key, ranked.received[best.key].first)
+        for standing in ranked.standings
+        if standing.team in chosen
+        for challenge, best in standing.best.items()
     ]
-    counted = select(SubmissionRow).where(SubmissionRow.id.in_([it.counted for it in sources]))
+    counted = select(SubmissionRow).where(SubmissionRow.id.in_([source.counted for source in sources]))
     rows = {row.id: row for row in session.scalars(counted)}
     left_out = sum(not row.source for row in rows.values())
-    sources = [it for it in sources if rows[it.counted].source]
+    sources = [source for source in sources if rows[source.counted].source]
     if not sources:
         raise Conflict(
-            f"The finalists have nothing on the board of {device}.",
+            f"The finalists have no entries on the board of {device}.",
             f"{left_out} left out: their sources were deleted with an account." if left_out else "",
         )
-    _check_versions(platform, [rows[it.counted] for it in sources])
+    _check_versions(platform, [rows[source.counted] for source in sources])
     final = FinalRow(
         competition_id=competition.id,
         device=device,
@@ -285,7 +301,7 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
     )
     session.add(final)
     session.flush()
-    by_entry = {(str(it.team), it.challenge): it for it in sources}
+    by_entry = {(str(source.team), source.challenge): source for source in sources}
     queued = []
     order = competition_draws.final_order(competition.hidden_seed, list(by_entry), body.repeats)
     for place, (repeat, entry) in enumerate(order):
@@ -319,7 +335,7 @@ def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[
 
 
 def _moment(final: FinalRow, place: int) -> datetime:
-    """The queue goes by when its rows were made: one after the other."""
+    """The queue orders by the time of the rows, so each is later than the one before."""
     return final.started_at + timedelta(microseconds=place)
 
 
@@ -349,13 +365,13 @@ def _check_versions(platform: Platform, rows: Iterable[SubmissionRow]) -> None:
         present = platform.catalogue.load(row.challenge).manifest.version
         if row.version != present:
             raise Conflict(
-                f"{row.challenge} has version {present} now, and was judged under {row.version}.",
-                f"`grader admin rejudge {row.challenge}` judges what was handed in again; then start the final.",
+                f"{row.challenge} now has version {present}, but was judged under version {row.version}.",
+                f"Judge the submissions again with `grader admin rejudge {row.challenge}`, then start the final.",
             )
 
 
 def _replace_cancelled(found: OpenCompetition, final: FinalRow) -> list[SubmissionRow]:
-    """What somebody cancelled by its id is judged after all, in its place, unless its source was deleted since."""
+    """Judge one that somebody cancelled by its id after all, in its place, unless its source was deleted since."""
     queued = []
     judged, gone = set(), set()
     for run, row in record.final_runs(found.session, final.id):
@@ -394,10 +410,11 @@ def _left(runs: Runs) -> int:
 
 
 def _names(session: Session, competition: int) -> dict[int, str]:
-    row = TeamRow
     return {
-        it.id: it.name
-        for it in session.execute(select(row.id, row.name).where(row.competition_id == competition))
+        row.id: row.name
+        for row in session.execute(
+            select(TeamRow.id, TeamRow.name).where(TeamRow.competition_id == competition)
+        )
     }
 
 
@@ -434,7 +451,7 @@ def _view(platform: Platform, found: OpenCompetition) -> FinalView:
         entries=[
             _entry(names[team], challenge, each, sources)
             for (team, challenge), each in sorted(
-                by_entry(runs).items(), key=lambda it: (names[it[0][0]], it[0][1])
+                by_entry(runs).items(), key=lambda item: (names[item[0][0]], item[0][1])
             )
         ],
         rank_changes=rank_changes(platform, session, competition, final, runs, names) if done else None,
@@ -443,9 +460,11 @@ def _view(platform: Platform, found: OpenCompetition) -> FinalView:
 
 
 def _public_ids(session: Session, ids: Sequence[int]) -> dict[int, str]:
-    row = SubmissionRow
     return {
-        it.id: it.public_id for it in session.execute(select(row.id, row.public_id).where(row.id.in_(ids)))
+        row.id: row.public_id
+        for row in session.execute(
+            select(SubmissionRow.id, SubmissionRow.public_id).where(SubmissionRow.id.in_(ids))
+        )
     }
 
 

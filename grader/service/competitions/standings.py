@@ -1,7 +1,7 @@
-"""Pure functions from what teams reached at each challenge to a ranking: by time, by points, by the sum of speedups.
+"""Pure functions from teams' results for each challenge to a ranking: by time, by points, by the sum of speedups.
 
-Scores that a board's resolution does not tell apart share a rank, as on every board (``grader.scoring.ranks``); of
-those, who reached the score earlier stands higher.
+Scores that a board's resolution cannot tell apart share a rank, as on every board (``grader.scoring.ranks``); among
+these, an earlier score comes first.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from grader import scoring
 from grader.challenge.model import Grading
 from grader.schemas.competition import Scoring
 
-# Sums of points are compared to so many digits: they come of products of decimals.
+# Sums of points are compared to this many digits: they are sums of products of decimals.
 _DIGITS = 9
 
 
 @dataclass(frozen=True)
 class Result:
-    """One accepted judgement. ``time_us`` None: it has no time that counts; ``speedup`` None: there is nothing to
-    compare it with. ``key`` orders what was received at the same moment, and names it."""
+    """One accepted judgement. ``time_us`` None: it has no time that counts; ``speedup`` None: there is no baseline.
+    ``key`` names it, and orders those received at the same moment."""
 
     at: datetime
     time_us: float | None
@@ -34,8 +34,8 @@ class Result:
 
 @dataclass(frozen=True)
 class Standing:
-    """``rank`` is None for who has solved nothing. ``score`` is microseconds, points or a sum of speedups. ``sort`` is
-    smaller the better, for who merges two boards."""
+    """``rank`` is None if nothing is solved. ``score`` is microseconds, points or a sum of speedups. ``sort``: smaller
+    is better, for merging two boards."""
 
     team: int
     rank: int | None
@@ -47,27 +47,27 @@ class Standing:
 
 
 def points_of(grading: Grading, worth: float, speedup: float | None, resolution: float) -> float:
-    """What an accepted submission of a challenge earns of ``worth``: the share that its ``[grading]`` gives for
-    correctness, and for each tier whose speedup it reaches, or cannot be told from by a board's ``resolution``."""
-    most = grading.correctness_points + sum(it.points for it in grading.tiers)
+    """The points of an accepted submission out of ``worth``: the shares that the challenge's ``[grading]`` gives for
+    correctness and for each tier whose speedup it reaches within the board's ``resolution``."""
+    most = grading.correctness_points + sum(tier.points for tier in grading.tiers)
     if most <= 0:
         return worth
     earned = grading.correctness_points
     reached = 0.0 if speedup is None else speedup * (1 + resolution)
-    earned += sum(it.points for it in grading.tiers if reached >= it.speedup)
+    earned += sum(tier.points for tier in grading.tiers if reached >= tier.speedup)
     return worth * earned / most
 
 
 def best_of(results: Sequence[Result], scoring_by: Scoring) -> Result | None:
-    """The one that counts: the most points, the largest speedup, or the shortest time; of equals the earliest. Where
-    times count, what has none is only better than nothing; so is what has no speedup where speedups count."""
+    """The result that counts: the most points, the largest speedup, or the shortest time; of equals the earliest. When
+    ranking by time, a result without one is only better than nothing; likewise for speedups."""
 
-    def order(it: Result) -> tuple[float, float, float, datetime, int]:
-        untimed = 1.0 if it.time_us is None else 0.0
+    def order(result: Result) -> tuple[float, float, float, datetime, int]:
+        untimed = 1.0 if result.time_us is None else 0.0
         if scoring_by is Scoring.POINTS:
-            return (-round(it.points, _DIGITS), 0.0, 0.0, it.at, it.key)
-        first = -(it.speedup or 0.0) if scoring_by is Scoring.SPEEDUPS else 0.0
-        return (first, untimed, it.time_us or 0.0, it.at, it.key)
+            return (-round(result.points, _DIGITS), 0.0, 0.0, result.at, result.key)
+        first = -(result.speedup or 0.0) if scoring_by is Scoring.SPEEDUPS else 0.0
+        return (first, untimed, result.time_us or 0.0, result.at, result.key)
 
     return min(results, key=order, default=None)
 
@@ -75,32 +75,34 @@ def best_of(results: Sequence[Result], scoring_by: Scoring) -> Result | None:
 def rank(
     teams: Mapping[int, Mapping[str, Sequence[Result]]], scoring_by: Scoring, resolution: float
 ) -> list[Standing]:
-    """In order, the best first. ``teams``: id -> challenge -> its accepted judgements."""
+    """Best first. ``teams``: id -> challenge -> its accepted judgements."""
     found = [_standing(team, of_challenge, scoring_by) for team, of_challenge in teams.items()]
     return among(found, scoring_by, resolution)
 
 
 def among(found: Sequence[Standing], scoring_by: Scoring, resolution: float) -> list[Standing]:
-    """In order, the best first, with the ranks that these have among themselves alone."""
-    scored = [it for it in found if it.score is not None]
+    """Best first, with ranks among these alone."""
+    scored = [standing for standing in found if standing.score is not None]
     ranked: list[Standing] = []
     if scoring_by is Scoring.TIME:
-        # Who solved more stands above who was faster at less.
-        for solved in sorted({_timed(it) for it in scored}, reverse=True):
-            group = [it for it in scored if _timed(it) == solved]
-            ranked += _ranked(group, [it.sort[1] for it in group], resolution, len(ranked))
+        # More solved comes before faster.
+        for solved in sorted({_timed(standing) for standing in scored}, reverse=True):
+            group = [standing for standing in scored if _timed(standing) == solved]
+            ranked += _ranked(group, [standing.sort[1] for standing in group], resolution, len(ranked))
     elif scoring_by is Scoring.SPEEDUPS:
-        ranked += _ranked(scored, [1 / -it.sort[0] for it in scored], resolution, 0)
+        ranked += _ranked(scored, [1 / -standing.sort[0] for standing in scored], resolution, 0)
     else:
-        # Points are not measured: they differ or they do not.
-        ranked += _ranked(scored, [-it.sort[0] for it in scored], None, 0)
-    ordered = sorted(ranked, key=lambda it: (it.rank or 0, it.at, it.team))
-    rest = sorted((it for it in found if it.score is None), key=lambda it: it.team)
+        # Points are exact: they differ or they do not.
+        ranked += _ranked(scored, [-standing.sort[0] for standing in scored], None, 0)
+    ordered = sorted(ranked, key=lambda standing: (standing.rank or 0, standing.at, standing.team))
+    rest = sorted(
+        (standing for standing in found if standing.score is None), key=lambda standing: standing.team
+    )
     return [*ordered, *rest]
 
 
-def _timed(it: Standing) -> int:
-    return sum(result.time_us is not None for result in it.best.values())
+def _timed(standing: Standing) -> int:
+    return sum(result.time_us is not None for result in standing.best.values())
 
 
 def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_by: Scoring) -> Standing:
@@ -111,43 +113,43 @@ def _standing(team: int, of_challenge: Mapping[str, Sequence[Result]], scoring_b
     }
     counting = list(best.values())
     if scoring_by is Scoring.POINTS:
-        total = round(math.fsum(it.points for it in counting), _DIGITS)
+        total = round(math.fsum(result.points for result in counting), _DIGITS)
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     elif scoring_by is Scoring.SPEEDUPS:
-        counting = [it for it in counting if it.speedup is not None]
-        # In whatever order they were solved: where nothing is a tie, the last digit would decide.
-        total = math.fsum(it.speedup or 0.0 for it in counting)
+        counting = [result for result in counting if result.speedup is not None]
+        # Summed in sorted order, or the last digit would depend on the order of solving and break ties.
+        total = math.fsum(result.speedup or 0.0 for result in counting)
         score, sort = (total, (-total, 0.0)) if total > 0 else (None, (1.0, 0.0))
     else:
-        counting = [it for it in counting if it.time_us is not None]
-        times = [it.time_us for it in counting if it.time_us is not None]
-        # One time is itself, to the last digit.
+        counting = [result for result in counting if result.time_us is not None]
+        times = [result.time_us for result in counting if result.time_us is not None]
+        # A single time stays exact to the last digit.
         score = scoring.geometric_mean(times) if len(times) > 1 else next(iter(times), None)
         sort = (-float(len(times)), score) if score is not None else (1.0, 0.0)
-    at = max((it.at for it in counting), default=None) if score is not None else None
+    at = max((result.at for result in counting), default=None) if score is not None else None
     return Standing(team, None, score, at, len(best), best, sort)
 
 
 def _ranked(
     group: Sequence[Standing], times: Sequence[float], resolution: float | None, above: int
 ) -> list[Standing]:
-    """``times``: what is shorter the better; with no ``resolution``, minus what is larger the better."""
+    """``times``: smaller is better; with no ``resolution``, the negative of a score for which larger is better."""
     if resolution is None:
         ranks = [1 + sum(other > own for other in times) for own in times]
     else:
         ranks = scoring.ranks(times, resolution)
     return [
-        Standing(it.team, above + place, it.score, it.at, it.solved, it.best, it.sort)
-        for it, place in zip(group, ranks, strict=True)
+        Standing(tied.team, above + place, tied.score, tied.at, tied.solved, tied.best, tied.sort)
+        for tied, place in zip(group, ranks, strict=True)
     ]
 
 
 def swaps(ranks: Sequence[Mapping[int, int | None]]) -> tuple[int, int]:
-    """Of the rankings of several repeats: how many pairs of teams two repeats in a row put into another order, and how
-    many such pairs were compared. Teams that share a rank are in no order."""
+    """Over several repeats' rankings: how many pairs of teams change their order between consecutive repeats, and how
+    many pairs were compared. Teams that share a rank have no order."""
     changed = compared = 0
     for before, after in itertools.pairwise(ranks):
-        teams = [it for it in before if before[it] is not None and after.get(it) is not None]
+        teams = [team for team in before if before[team] is not None and after.get(team) is not None]
         for number, one in enumerate(teams):
             for other in teams[number + 1 :]:
                 compared += 1

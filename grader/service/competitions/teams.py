@@ -1,4 +1,4 @@
-"""Who takes part in a competition, in which team, and what their submissions count for."""
+"""Participants of a competition, their teams, and where their submissions count."""
 
 from __future__ import annotations
 
@@ -49,25 +49,27 @@ from grader.service.platform import Platform
 
 
 def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> CompetitionView:
-    """Make a team, or join one by its code. Who is in a team already stays in it.
+    """Make a team, or join one by its code. People who are in a team stay in it.
 
-    Raises NotFound (the competition, or a team of that code), NotAllowed (without the invitation), BadRequest (the
-    name), and Conflict: too late or too early, the team is full, the name is taken, or one left a team after the start.
+    Raises NotFound (the competition, or a team with that code), NotAllowed (without the invitation), BadRequest (the
+    name), and Conflict: too late or too early, the team is full, the name is taken, or the person left a team after the
+    start.
     """
     with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
         _check_may_enter(found, user, body.mode)
-        row = RegistrationRow
         known = found.session.scalar(
-            select(row).where(
-                row.competition_id == found.row.id, row.user_id == user.id, row.mode == body.mode
+            select(RegistrationRow).where(
+                RegistrationRow.competition_id == found.row.id,
+                RegistrationRow.user_id == user.id,
+                RegistrationRow.mode == body.mode,
             )
         )
         if known is not None and known.left_at is None:
             return _stays(platform, found, known, body)
         if known is not None:
             raise Conflict(
-                "You left your team after the start, so you can join no other in this competition.",
-                "What you submitted stays the team's.",
+                "You left your team after the start, so you cannot join another team in this competition.",
+                "Your submissions stay with that team.",
             )
         if body.join_code is not None:
             team = _join(found, body.join_code, body.mode)
@@ -88,23 +90,22 @@ def register(platform: Platform, user: User, slug: str, body: RegisterBody) -> C
 
 
 def leave(platform: Platform, user: User, slug: str, mode: Mode = Mode.OFFICIAL) -> CompetitionView:
-    """Before the start one can join another team afterwards; later not. What one submitted stays the team's.
+    """Before the start one can join another team afterwards, later not. Submissions stay with the team.
 
-    Raises NotFound, and Conflict where one is in no team.
+    Raises NotFound, and Conflict if the person is in no team.
     """
     with changing(platform, user, slug, Action.COMPETITION_ENTER) as found:
-        row = RegistrationRow
         known = found.session.scalar(
-            select(row).where(
-                row.competition_id == found.row.id,
-                row.user_id == user.id,
-                row.mode == mode,
-                row.left_at.is_(None),
+            select(RegistrationRow).where(
+                RegistrationRow.competition_id == found.row.id,
+                RegistrationRow.user_id == user.id,
+                RegistrationRow.mode == mode,
+                RegistrationRow.left_at.is_(None),
             )
         )
         if known is None:
             raise Conflict(
-                "You take no part in this competition.", "`grader competition register` enters you."
+                "You do not take part in this competition.", "To enter: `grader competition register`."
             )
         if mode is Mode.OFFICIAL and found.now < found.row.starts_at:
             team = found.session.get_one(TeamRow, known.team_id)
@@ -119,14 +120,14 @@ def leave(platform: Platform, user: User, slug: str, mode: Mode = Mode.OFFICIAL)
 
 
 def disqualify(platform: Platform, user: User, slug: str, body: DisqualifyBody) -> CompetitionView:
-    """Take a team off the boards, or with an empty reason put it back. The team sees the reason.
+    """Take a team off the boards, or put it back with an empty reason. The team sees the reason.
 
-    Raises NotAllowed, NotFound, and Conflict where the results are out.
+    Raises NotAllowed, NotFound, and Conflict after the results.
     """
     reason = tidy_reason(body.reason)
     with changing(platform, user, slug, Action.COMPETITION_DISQUALIFY) as found:
         if found.row.results_at is not None:
-            raise Conflict("The results are out, and certificates may name them.")
+            raise Conflict("The results are published, and certificates may name them.")
         team = team_named(found.session, found.row, body.team)
         before, team.disqualified = team.disqualified, reason
         found.note(
@@ -141,13 +142,13 @@ def disqualify(platform: Platform, user: User, slug: str, body: DisqualifyBody) 
 
 
 def list_teams(platform: Platform, user: User, slug: str) -> TeamList:
-    """The official teams, also those that submitted nothing or are disqualified. Raises NotAllowed, NotFound."""
+    """Official teams, including those without submissions or disqualified. Raises NotAllowed, NotFound."""
     check(platform, user, slug, Action.COMPETITION_DISQUALIFY)
     with reading(platform, user, slug) as found:
         of_it = (TeamRow.competition_id == found.row.id, TeamRow.mode == Mode.OFFICIAL)
         rows = found.session.scalars(select(TeamRow).where(*of_it).order_by(TeamRow.id)).all()
-        members = record.members(found.session, [it.id for it in rows])
-        return TeamList(teams=[team_view(found, it, (), members[it.id]) for it in rows])
+        members = record.members(found.session, [row.id for row in rows])
+        return TeamList(teams=[team_view(found, row, (), members[row.id]) for row in rows])
 
 
 def team_named(session: Session, row: CompetitionRow, name: str, mode: Mode = Mode.OFFICIAL) -> TeamRow:
@@ -158,7 +159,7 @@ def team_named(session: Session, row: CompetitionRow, name: str, mode: Mode = Mo
         )
     )
     if team is None:
-        raise NotFound(f"There is no team '{name[: limits.NAME_CHARS]}' in {row.slug}.")
+        raise NotFound(f"{row.slug} has no team '{name[: limits.NAME_CHARS]}'.")
     return team
 
 
@@ -167,28 +168,34 @@ def _check_may_enter(found: OpenCompetition, user: User, mode: Mode) -> None:
     if mode is Mode.OFFICIAL:
         if user.role in STAFF_ROLES:
             raise Conflict(
-                "Staff know the hidden workloads, so they take no part.",
-                "After the end you can practise, as everyone can.",
+                "Staff know the hidden workloads, so they cannot take part.",
+                "You can practise after the end, like everyone.",
             )
         if over:
             raise Conflict(
-                f"{row.title} is over.",
-                "You can take part virtually, or practise: --mode virtual, --mode practice."
+                f"{row.title} has ended.",
+                "You can take part virtually (--mode virtual) or practise (--mode practice)."
                 if row.open_afterwards
                 else "",
             )
         return
     if not row.open_afterwards:
-        raise Conflict(f"{row.title} does not go on after its end.")
+        raise Conflict(f"{row.title} does not allow participation after its end.")
     if not over:
-        raise Conflict(f"{row.title} is not over yet.", "Until then, take part in it.")
+        raise Conflict(f"{row.title} has not ended yet.", "Take part in it until then.")
     if mode is Mode.VIRTUAL and _submitted(found, user):
-        raise Conflict("You took part in it, so you cannot do so as if it were new.", "You can practise.")
+        raise Conflict(
+            "You took part in this competition, so you cannot take part virtually.",
+            "You can practise: --mode practice.",
+        )
 
 
 def _submitted(found: OpenCompetition, user: User) -> bool:
-    row = SubmissionRow
-    first = select(row.id).where(row.competition_id == found.row.id, row.user_id == user.id).limit(1)
+    first = (
+        select(SubmissionRow.id)
+        .where(SubmissionRow.competition_id == found.row.id, SubmissionRow.user_id == user.id)
+        .limit(1)
+    )
     return found.session.scalar(first) is not None
 
 
@@ -198,22 +205,25 @@ def _stays(
     team = found.session.get_one(TeamRow, known.team_id)
     if body.join_code is not None and _code(body.join_code) != team.join_code:
         raise Conflict(
-            f"You are in the team {team.name}.", "Leave it first; after the start that is for good."
+            f"You are already in the team {team.name}.",
+            "Leave it first. After the start you cannot come back.",
         )
     if body.team is not None and _key(body.team) != team.name_key:
         raise Conflict(
-            f"You are in the team {team.name}.", "Leave it first; after the start that is for good."
+            f"You are already in the team {team.name}.",
+            "Leave it first. After the start you cannot come back.",
         )
     return view(platform, found)
 
 
 def _join(found: OpenCompetition, code: str, mode: Mode) -> TeamRow:
-    row = TeamRow
     team = found.session.scalar(
-        select(row).where(row.competition_id == found.row.id, row.mode == mode, row.join_code == _code(code))
+        select(TeamRow).where(
+            TeamRow.competition_id == found.row.id, TeamRow.mode == mode, TeamRow.join_code == _code(code)
+        )
     )
     if team is None:
-        raise NotFound("No team of this competition has that code.", "Ask the team for it once more.")
+        raise NotFound("No team in this competition has this code.", "Ask the team for its code again.")
     end = window(found.row, team)[1]
     if end is not None and found.now >= end:
         raise Conflict(f"The time of {team.name} is over.")
@@ -221,7 +231,7 @@ def _join(found: OpenCompetition, code: str, mode: Mode) -> TeamRow:
         select(func.count()).where(RegistrationRow.team_id == team.id, RegistrationRow.left_at.is_(None))
     )
     if (count or 0) >= found.row.team_size:
-        raise Conflict(f"{team.name} has {count} members; {found.row.team_size} are the most.")
+        raise Conflict(f"{team.name} is full: it has {count} of {found.row.team_size} members.")
     return team
 
 
@@ -230,8 +240,8 @@ def _check_invited(found: OpenCompetition, body: RegisterBody) -> None:
         return
     if _code(body.invite_code or "") != found.row.invite_code:
         raise NotAllowed(
-            f"{found.row.title} is by invitation.",
-            "Register by the link that you were sent, or with its code: --invite CODE.",
+            f"You need an invitation for {found.row.title}.",
+            "Register with the link or the code that you got: --invite CODE.",
         )
 
 
@@ -250,7 +260,7 @@ def _make(platform: Platform, found: OpenCompetition, user: User, body: Register
         )
     )
     if taken is not None:
-        raise Conflict(f"There is a team '{name}' already.", "Choose another name: --team NAME.")
+        raise Conflict(f"The team name '{name}' is taken.", "Choose another one: --team NAME.")
     long = row.ends_at - row.starts_at
     team = TeamRow(
         competition_id=row.id,
@@ -270,9 +280,9 @@ def _tidy(name: str) -> str:
     """Raises BadRequest."""
     clean = " ".join(unicodedata.normalize("NFC", name).split())
     if not clean or any(unicodedata.category(char)[0] == "C" for char in clean):
-        raise BadRequest("That name of a team cannot be used.", "Take letters, digits and blanks.")
+        raise BadRequest("This team name is not allowed.", "Use letters, digits and spaces.")
     if len(clean) > limits.NAME_CHARS:
-        raise BadRequest(f"The team's name has more than {limits.NAME_CHARS} characters.", "Shorten it.")
+        raise BadRequest(f"The team's name is longer than {limits.NAME_CHARS} characters.", "Shorten it.")
     return clean
 
 
@@ -287,44 +297,46 @@ def _code(code: str) -> str:
 def competition_for(
     session: Session, user: User, named: str | None, challenge: str, language: Language, device: str | None
 ) -> CompetitionRow | None:
-    """The competition that a submission is for: the one that is ``named`` ('' is none), else the running one that
-    ``user`` takes part in and that has the challenge; None where there is none.
+    """The competition that a submission belongs to: ``named`` ('' is none), else the running one with the challenge in
+    which ``user`` takes part, if any.
 
-    Raises NotFound, BadRequest where the competition does not take the challenge, language or device, and Conflict
-    where several could be meant.
+    Raises NotFound, BadRequest if the competition does not take the challenge, language or device, and Conflict if
+    there are several.
     """
     if named == "":
         return None
     if named is None:
         running = record.open_windows(session, user.id, challenge, clock(session))
         if len(running) > 1:
-            slugs = ", ".join(it.slug for it in running)
+            slugs = ", ".join(competition.slug for competition in running)
             raise Conflict(
-                f"Several of your competitions have {challenge}: {slugs}.", "Say which: --competition SLUG."
+                f"Several of your competitions include {challenge}: {slugs}.",
+                "Choose one: --competition SLUG.",
             )
         row = running[0] if running else None
     else:
         row = record.find(session, named)
         if row is None or row.published_at is None:
             raise NotFound(
-                f"There is no competition '{named[:64]}'.", "`grader competition list` lists them."
+                f"There is no competition '{named[:64]}'.",
+                "`grader competition list` lists the competitions.",
             )
         _check_begun(session, row)
         if session.get(CompetitionChallengeRow, (row.id, challenge)) is None:
-            raise BadRequest(f"{row.title} does not have the challenge {challenge}.")
+            raise BadRequest(f"{row.title} does not include the challenge {challenge}.")
     if row is not None:
         _check_taken(row, language, device)
     return row
 
 
 def _check_begun(session: Session, row: CompetitionRow) -> None:
-    """Raises Conflict: which challenges a competition has is nobody's to know before it begins."""
+    """Raises Conflict: nobody may know a competition's challenges before it begins."""
     if clock(session) < row.starts_at:
         raise Conflict(f"{row.title} begins at {zoned(row.starts_at, row.time_zone)}.")
 
 
 def _check_taken(row: CompetitionRow, language: Language, device: str | None) -> None:
-    outside = "Outside of the competition it can be submitted with --competition none."
+    outside = "To submit it outside the competition: --competition none."
     if language.value not in row.languages:
         raise BadRequest(f"{row.title} takes {', '.join(row.languages)}, not {language}.", outside)
     if device is not None and device not in row.devices:
@@ -332,14 +344,14 @@ def _check_taken(row: CompetitionRow, language: Language, device: str | None) ->
 
 
 def count_in(session: Session, competition: CompetitionRow, user: User, row: SubmissionRow) -> int | None:
-    """Bind a submission to its team; how many more the team may submit for its challenge today, None without a cap.
-    Call it in the transaction that stores the submission, which has been given the time at which it was received.
+    """Assign a submission to its team. Returns how many more the team may submit for its challenge today, None without
+    a limit. Call it in the transaction that stores the submission, whose time of receipt is set.
 
-    Raises Conflict where one is in no team or its time is not now, TooMany.
+    Raises Conflict if the user is in no team or their time is not now, TooMany.
     """
     now = row.created_at
     team = _counting_team(session, competition, user, now)
-    # Submissions of one team take turns from here on.
+    # From here on the submissions of one team take turns.
     session.execute(select(TeamRow.id).where(TeamRow.id == team.id).with_for_update())
     row.competition_id, row.team_id = competition.id, team.id
     if team.mode is Mode.PRACTICE:
@@ -356,20 +368,20 @@ def count_in(session: Session, competition: CompetitionRow, user: User, row: Sub
         if used >= most:
             tomorrow = day + timedelta(days=1)
             raise TooMany(
-                f"{team.name} has submitted {used} times for {row.challenge} {words}; {most} are the most.",
-                f"The next is taken from {tomorrow:%Y-%m-%d %H:%M} UTC on." if since is not None else "",
+                f"{team.name} has used {used} of {most} submissions for {row.challenge} {words}.",
+                f"The next one is possible from {tomorrow:%Y-%m-%d %H:%M} UTC." if since is not None else "",
             )
         left.append(most - used - 1)
     return min(left, default=None)
 
 
 def _counting_team(session: Session, competition: CompetitionRow, user: User, now: datetime) -> TeamRow:
-    """The team whose time is now; of several, the one that counts most."""
+    """The user's team whose time is now; of several, the one that counts most."""
     teams = record.teams_of(session, competition.id, user.id)
     if not teams:
         raise Conflict(
-            f"You take no part in {competition.title}.",
-            f"`grader competition register {competition.slug}` enters you.",
+            f"You do not take part in {competition.title}.",
+            f"To enter: `grader competition register {competition.slug}`.",
         )
     for mode in (Mode.OFFICIAL, Mode.VIRTUAL, Mode.PRACTICE):
         for team in teams:
@@ -381,8 +393,6 @@ def _counting_team(session: Session, competition: CompetitionRow, user: User, no
             f"{competition.title} begins at {zoned(competition.starts_at, competition.time_zone)}."
         )
     raise Conflict(
-        f"The time to submit to {competition.title} is over.",
-        "`grader competition register --mode practice` lets you practise."
-        if competition.open_afterwards
-        else "",
+        f"The time to submit to {competition.title} has ended.",
+        "To practise: `grader competition register --mode practice`." if competition.open_afterwards else "",
     )

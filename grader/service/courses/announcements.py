@@ -1,6 +1,6 @@
-"""Announcements, and questions with their answers: of a course or of a competition.
+"""Announcements, questions and answers of a course or a competition.
 
-In a competition whoever takes part asks, and the platform's staff answer; in a course its students and its staff.
+In a competition participants ask and the platform's staff answer; in a course its students and its staff.
 """
 
 from __future__ import annotations
@@ -59,20 +59,18 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """Where something is announced or asked."""
-
     kind: Kind
     slug: str
 
     @property
     def path(self) -> str:
-        """Its page of announcements and questions."""
+        """The page of its announcements and questions."""
         return f"/{self.kind.value}s/{self.slug}/announcements"
 
 
 @dataclass(frozen=True)
 class _Open:
-    """A place within one transaction, and what ``user`` may do there."""
+    """A place within one transaction, with the rights of ``user``."""
 
     session: Session
     place: Place
@@ -105,10 +103,10 @@ class _Open:
         return table.competition_id == self.competition.id
 
     def members(self) -> set[int]:
-        """Everybody who is told (ids)."""
         if self.course is not None:
-            row = MemberRow
-            query = select(row.user_id).where(row.course_id == self.course.row.id, row.left_at.is_(None))
+            query = select(MemberRow.user_id).where(
+                MemberRow.course_id == self.course.row.id, MemberRow.left_at.is_(None)
+            )
         else:
             assert self.competition is not None
             part = RegistrationRow
@@ -118,10 +116,9 @@ class _Open:
         return set(self.session.scalars(query))
 
     def staff(self) -> set[int]:
-        """Who answers (ids)."""
         if self.course is not None:
             return regrade_requests.staff_of(self.session, self.course.row.id)
-        roles = [it.value for it in STAFF_ROLES]
+        roles = [role.value for role in STAFF_ROLES]
         return set(self.session.scalars(select(UserRow.id).where(UserRow.role.in_(roles))))
 
     def note(self, action: Action, subject: str, **values: object) -> None:
@@ -159,7 +156,7 @@ def _changing(platform: Platform, user: User, place: Place, action: Action) -> I
 
 
 def check(platform: Platform, user: User, place: Place, action: Action) -> None:
-    """Whether ``user`` may do that there. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     if place.kind is Kind.COURSE:
         courses.check(platform, user, place.slug, action)
         return
@@ -167,7 +164,9 @@ def check(platform: Platform, user: User, place: Place, action: Action) -> None:
         if not found.may(action):
             asks = action is Action.QUESTION_ASK
             raise NotAllowed(
-                "Whoever takes part may ask." if asks else f"'{action.value}' is for the platform's staff.",
+                "Only participants may ask."
+                if asks
+                else f"Only the platform's staff may do this ({action.value}).",
                 "Register first." if asks else "",
             )
 
@@ -176,13 +175,13 @@ def check(platform: Platform, user: User, place: Place, action: Action) -> None:
 
 
 def list_announcements(platform: Platform, user: User, place: Place) -> AnnouncementList:
-    """The newest first. Raises NotFound, NotAllowed."""
+    """Newest first. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
         return _announcements(found)
 
 
 def announce(platform: Platform, user: User, place: Place, body: AnnouncementBody) -> AnnouncementList:
-    """Tell everybody of the course or competition. Raises NotFound, NotAllowed, Conflict (the assignment is a
+    """Notify everyone in the course or competition. Raises NotFound, NotAllowed, Conflict (the assignment is a
     draft)."""
     with _changing(platform, user, place, Action.ANNOUNCE) as found:
         row = AnnouncementRow(
@@ -208,23 +207,23 @@ def _assignment(found: _Open, slug: str | None) -> int | None:
     if slug is None:
         return None
     if found.course is None:
-        raise BadRequest("A competition has no assignments.", "Leave `assignment` out.")
+        raise BadRequest("A competition has no assignments.", "Leave out `assignment`.")
     row = assignments.find(found.course, slug)
     if row.published_at is None:
-        raise Conflict(f"{slug} is a draft: students do not know of it.", "Publish it first.")
+        raise Conflict(f"{slug} is a draft, which students cannot see.", "Publish it first.")
     return row.id
 
 
 def change_announcement(
     platform: Platform, user: User, place: Place, number: int, body: AnnouncementBody
 ) -> AnnouncementList:
-    """Say it otherwise; nobody is told again. Raises NotFound, NotAllowed, Conflict (the assignment is a draft, or
+    """Change the text; nobody is notified again. Raises NotFound, NotAllowed, Conflict (the assignment is a draft, or
     somebody else changed it since it was read)."""
     with _changing(platform, user, place, Action.ANNOUNCE) as found:
         row = _announcement(found, number)
         if "seen" in body.model_fields_set and body.seen != row.edited_at:
             raise Conflict(
-                "Somebody else changed this announcement meanwhile.", "Load it again and repeat your change."
+                "Somebody else has just changed this announcement.", "Reload it and repeat your change."
             )
         before = {"title": row.title}
         row.title, row.text, row.edited_at = body.title.strip(), body.text.strip(), utcnow()
@@ -252,27 +251,26 @@ def _announcement(found: _Open, number: int) -> AnnouncementRow:
 
 
 def _announcements(found: _Open) -> AnnouncementList:
-    row = AnnouncementRow
     rows = found.session.execute(
-        select(row, UserRow.name, AssignmentRow.slug)
-        .outerjoin(UserRow, UserRow.id == row.made_by)
-        .outerjoin(AssignmentRow, AssignmentRow.id == row.assignment_id)
-        .where(found.of_it(row))
-        .order_by(row.id.desc())
+        select(AnnouncementRow, UserRow.name, AssignmentRow.slug)
+        .outerjoin(UserRow, UserRow.id == AnnouncementRow.made_by)
+        .outerjoin(AssignmentRow, AssignmentRow.id == AnnouncementRow.assignment_id)
+        .where(found.of_it(AnnouncementRow))
+        .order_by(AnnouncementRow.id.desc())
         .limit(_LISTED)
     )
     return AnnouncementList(
         announcements=[
             AnnouncementView(
-                number=it.id,
+                number=row.id,
                 assignment=slug,
-                title=it.title,
-                text=it.text,
+                title=row.title,
+                text=row.text,
                 made_by=by,
-                created_at=it.created_at,
-                edited_at=it.edited_at,
+                created_at=row.created_at,
+                edited_at=row.edited_at,
             )
-            for it, by, slug in rows
+            for row, by, slug in rows
         ]
     )
 
@@ -281,20 +279,26 @@ def _announcements(found: _Open) -> AnnouncementList:
 
 
 def list_questions(platform: Platform, user: User, place: Place) -> QuestionList:
-    """All for staff; for others their own, and what was answered to all. Raises NotFound, NotAllowed."""
+    """All for staff; for others their own, and those answered to all. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
         return _questions(found)
 
 
 def ask(platform: Platform, user: User, place: Place, body: QuestionBody) -> QuestionList:
-    """Ask the staff, who are told. Raises NotFound, NotAllowed, BadRequest, TooMany."""
+    """Ask the staff, who are notified. Raises NotFound, NotAllowed, BadRequest, TooMany."""
     with _changing(platform, user, place, Action.QUESTION_ASK) as found:
-        row = QuestionRow
-        waiting = (found.of_it(row), row.user_id == user.id, row.answered_at.is_(None))
-        if (found.session.scalar(select(func.count()).select_from(row).where(*waiting)) or 0) >= (
+        waiting = (
+            found.of_it(QuestionRow),
+            QuestionRow.user_id == user.id,
+            QuestionRow.answered_at.is_(None),
+        )
+        if (found.session.scalar(select(func.count()).select_from(QuestionRow).where(*waiting)) or 0) >= (
             limits.QUESTIONS_OPEN
         ):
-            raise TooMany(f"{limits.QUESTIONS_OPEN} of your questions wait here.", "Wait for an answer.")
+            raise TooMany(
+                f"{limits.QUESTIONS_OPEN} of your questions here are waiting for an answer, which is the limit.",
+                "Wait until one is answered.",
+            )
         text = body.text.strip()
         if not text:
             raise BadRequest("The question is empty.", "Ask something.")
@@ -315,18 +319,22 @@ def _check_about(found: _Open, about: str | None) -> None:
     if found.course is not None:
         assignments.find(found.course, about)
         return
-    row = CompetitionChallengeRow
-    of_it = (row.competition_id == found.ids["competition_id"], row.challenge == about)
+    of_it = (
+        CompetitionChallengeRow.competition_id == found.ids["competition_id"],
+        CompetitionChallengeRow.challenge == about,
+    )
     assert found.competition is not None
     if clock(found.session) < found.competition.starts_at:
-        # Nobody is to learn by asking which challenges it will have.
-        raise BadRequest("What it asks is not known before it begins.", "Leave `about` out.")
-    if found.session.scalar(select(row.challenge).where(*of_it)) is None:
-        raise BadRequest(f"'{about[:64]}' is no challenge of it.", "Leave `about` out.")
+        # Asking must not reveal which challenges it will have.
+        raise BadRequest("Its challenges are secret until it begins.", "Leave out `about`.")
+    if found.session.scalar(select(CompetitionChallengeRow.challenge).where(*of_it)) is None:
+        raise BadRequest(
+            f"It has no challenge '{about[:64]}'.", "Leave out `about`, or name one of its challenges."
+        )
 
 
 def answer(platform: Platform, user: User, place: Place, number: int, body: QuestionAnswer) -> QuestionList:
-    """Answer a question, or answer it anew: to who asked, or to all, who do not learn who asked. Raises NotFound,
+    """Answer a question, or replace the answer: to the asker, or to all without naming the asker. Raises NotFound,
     NotAllowed, BadRequest, Conflict (somebody else answered since it was read)."""
     with _changing(platform, user, place, Action.QUESTION_ANSWER) as found:
         row = found.session.get(QuestionRow, number) if number < 2**31 else None
@@ -337,7 +345,7 @@ def answer(platform: Platform, user: User, place: Place, number: int, body: Ques
             raise BadRequest("The answer is empty.", "Say something.")
         if "seen" in body.model_fields_set and body.seen != row.answered_at:
             raise Conflict(
-                f"Somebody else answered question {number} meanwhile.", "Load it again to change the answer."
+                f"Somebody else has just answered question {number}.", "Reload it to change the answer."
             )
         before = {"answered": row.answered_at is not None, "to_all": row.to_all}
         row.answer, row.to_all = text, body.to_all
@@ -353,44 +361,44 @@ def answer(platform: Platform, user: User, place: Place, number: int, body: Ques
         notices.tell(found.session, {row.user_id} - {user.id}, NoticeKind.QUESTION, text, path)
         if body.to_all:
             others = found.members() - {user.id, row.user_id}
-            text = f"A question in {found.title} was answered for all"
+            text = f"A question in {found.title} was answered to everyone"
             notices.tell(found.session, others, NoticeKind.QUESTION, text, path)
         found.session.flush()
         return _questions(found)
 
 
 def _questions(found: _Open) -> QuestionList:
-    row, answerer = QuestionRow, UserRow
+    answerer = UserRow
     all_of_them = found.may(Action.QUESTION_ANSWER) or found.user.staff
-    query = select(row, answerer.name).outerjoin(answerer, answerer.id == row.answered_by)
-    query = query.where(found.of_it(row))
+    query = select(QuestionRow, answerer.name).outerjoin(answerer, answerer.id == QuestionRow.answered_by)
+    query = query.where(found.of_it(QuestionRow))
     if not all_of_them:
-        query = query.where(or_(row.user_id == found.user.id, row.to_all))
-    order = (row.answered_at.is_not(None), row.id.desc())
+        query = query.where(or_(QuestionRow.user_id == found.user.id, QuestionRow.to_all))
+    order = (QuestionRow.answered_at.is_not(None), QuestionRow.id.desc())
     rows = found.session.execute(query.order_by(*order).limit(_LISTED)).all()
-    askers = {it.user_id for it, _ in rows}
+    askers = {row.user_id for row, _ in rows}
     names = dict(found.session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(askers))).all())
     return QuestionList(
         questions=[
             QuestionView(
-                number=it.id,
-                about=it.about,
-                text=it.text,
-                asked_by=names[it.user_id] if all_of_them or it.user_id == found.user.id else None,
-                own=it.user_id == found.user.id,
-                created_at=it.created_at,
-                answer=it.answer,
+                number=row.id,
+                about=row.about,
+                text=row.text,
+                asked_by=names[row.user_id] if all_of_them or row.user_id == found.user.id else None,
+                own=row.user_id == found.user.id,
+                created_at=row.created_at,
+                answer=row.answer,
                 answered_by=by,
-                answered_at=it.answered_at,
-                to_all=it.to_all,
+                answered_at=row.answered_at,
+                to_all=row.to_all,
             )
-            for it, by in rows
+            for row, by in rows
         ]
     )
 
 
 def may(platform: Platform, user: User, place: Place) -> dict[str, bool]:
-    """Whether ``user`` may announce, ask and answer there. Raises NotFound, NotAllowed."""
+    """True if ``user`` has that right there. Raises NotFound, NotAllowed."""
     with _reading(platform, user, place) as found:
         wanted = (Action.ANNOUNCE, Action.QUESTION_ASK, Action.QUESTION_ANSWER)
-        return {it.name.lower(): found.may(it) for it in wanted}
+        return {action.name.lower(): found.may(action) for action in wanted}

@@ -1,5 +1,4 @@
-"""Courses: made, found, changed, and who teaches them. A course is found by its slug; where the caller may not even
-know of it, it is not there."""
+"""Courses: created, found, changed, and their staff. A course that the caller may not know of reads as not found."""
 
 from __future__ import annotations
 
@@ -41,8 +40,6 @@ _STAFF_WORDS = [role.value for role in STAFF_OF_COURSE]
 
 @dataclass(frozen=True)
 class OpenCourse:
-    """A course that ``user`` may do something in, within one transaction."""
-
     session: Session
     row: CourseRow
     user: User
@@ -57,18 +54,17 @@ class OpenCourse:
 
     @property
     def path(self) -> str:
-        """What the audit log calls it."""
+        """Its name in the audit log."""
         return f"/courses/{self.row.slug}"
 
     def note(self, action: Action, subject: str = "", **values: Any) -> None:
-        """Write down what is done; ``subject`` is below the course's path. As ``audit.note``."""
+        """Log an action; ``subject`` is below the course's path. As ``audit.note``."""
         audit.note(self.session, self.user, action, self.path + subject, course=self.row.id, **values)
 
 
 @contextmanager
 def reading(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCourse]:
-    """A course to read from. A student who comes for the first time accepts their place in it. Raises NotFound,
-    NotAllowed."""
+    """Opens a course for reading. A student's first visit accepts their place in it. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         found = open_in(session, user, slug, action)
         if _pending(found) is None:
@@ -82,29 +78,31 @@ def reading(platform: Platform, user: User, slug: str, action: Action) -> Iterat
 
 @contextmanager
 def changing(platform: Platform, user: User, slug: str, action: Action) -> Iterator[OpenCourse]:
-    """A course to change, which nobody else changes meanwhile. Raises NotFound, NotAllowed, and Conflict where it is
-    archived."""
+    """Opens a course for a change and locks it. Raises NotFound, NotAllowed, and Conflict if it is archived."""
     with writing(platform.sessions) as session:
         found = open_in(session, user, slug, action, lock=True)
         if found.row.archived_at is not None and action is not Action.COURSE_EDIT:
-            raise Conflict(f"The course {slug} is archived.", "Its owner can open it again.")
+            raise Conflict(f"Course {slug} is archived.", "Its owner can reopen it.")
         _accept(found)
         yield found
 
 
 def _pending(course: OpenCourse) -> MemberRow | None:
-    """The row of a student who is on the roster and did not accept yet."""
+    """The row of a student on the roster who has not accepted yet."""
     if Standing.STUDENT not in course.standing:
         return None
-    row = MemberRow
-    mine = (row.course_id == course.row.id, row.user_id == course.user.id, row.left_at.is_(None))
-    return course.session.scalar(select(row).where(*mine, ~taught.accepted()))
+    mine = (
+        MemberRow.course_id == course.row.id,
+        MemberRow.user_id == course.user.id,
+        MemberRow.left_at.is_(None),
+    )
+    return course.session.scalar(select(MemberRow).where(*mine, ~taught.accepted()))
 
 
 def _accept(course: OpenCourse) -> None:
     if _pending(course) is None:
         return
-    # Of two visits at once the second finds that the first accepted.
+    # Of two visits at once, the second finds that the first accepted.
     lock(course.session, course.row.id)
     row = _pending(course)
     if row is not None:
@@ -112,13 +110,13 @@ def _accept(course: OpenCourse) -> None:
 
 
 def check(platform: Platform, user: User, slug: str, action: Action) -> None:
-    """Whether ``user`` may do that in the course. Raises NotFound, NotAllowed."""
+    """Raises NotFound, NotAllowed."""
     with reading(platform, user, slug, action):
         pass
 
 
 def open_in(session: Session, user: User, slug: str, action: Action, lock: bool = False) -> OpenCourse:
-    """A course within a transaction of the caller's. Raises NotFound, NotAllowed."""
+    """A course within the caller's transaction. Raises NotFound, NotAllowed."""
     query = select(CourseRow).where(CourseRow.slug == slug)
     row = session.scalar(query.with_for_update() if lock else query)
     if row is None:
@@ -131,15 +129,13 @@ def open_in(session: Session, user: User, slug: str, action: Action, lock: bool 
 
 
 def lock(session: Session, course: int) -> None:
-    """Whoever changes its members (a row's id) takes turns from here on: two who add the same one would both fail to
+    """Serialise changes of the members of a course (its id): two transactions that add the same person would both not
     find them."""
     session.execute(select(CourseRow.id).where(CourseRow.id == course).with_for_update())
 
 
 def _unknown(slug: str) -> NotFound:
-    return NotFound(
-        f"There is no course '{slug[:64]}'.", "`grader course list` lists those that you can see."
-    )
+    return NotFound(f"There is no course '{slug[:64]}'.", "`grader course list` lists your courses.")
 
 
 def create_course(platform: Platform, user: User, body: CourseBody) -> CourseView:
@@ -167,12 +163,14 @@ def create_course(platform: Platform, user: User, body: CourseBody) -> CourseVie
             path = f"/courses/{row.slug}"
             audit.note(session, user, Action.COURSE_CREATE, path, course=row.id, after=_facts(row))
     except IntegrityError as error:
-        raise Conflict(f"There is a course '{body.slug}' already.", "Choose another slug.") from error
+        raise Conflict(
+            f"The slug '{body.slug}' is taken by another course.", "Choose another slug."
+        ) from error
     return get_course(platform, user, body.slug)
 
 
 def list_courses(platform: Platform, user: User) -> CourseList:
-    """Those that the caller has a part in or may know of, the newest first."""
+    """The caller's and those that they may know of, newest first."""
     with platform.sessions() as session:
         rows = session.scalars(select(CourseRow).order_by(CourseRow.id.desc())).all()
         found = []
@@ -190,7 +188,7 @@ def get_course(platform: Platform, user: User, slug: str) -> CourseView:
 
 
 def change_course(platform: Platform, user: User, slug: str, body: CourseChange) -> CourseView:
-    """Raises NotFound, NotAllowed, BadRequest, Conflict (somebody else changed it meanwhile)."""
+    """Raises NotFound, NotAllowed, BadRequest, Conflict (somebody else changed it since)."""
     if body.time_zone is not None:
         find_zone(body.time_zone)
     with changing(platform, user, slug, Action.COURSE_EDIT) as course:
@@ -210,17 +208,17 @@ def change_course(platform: Platform, user: User, slug: str, body: CourseChange)
 
 
 def check_revision(present: int, read: int | None) -> None:
-    """Raises Conflict where the thing changed since it was read."""
+    """Raises Conflict if the object changed since it was read."""
     if read is not None and read != present:
         raise Conflict(
-            f"Somebody else changed this meanwhile: it has revision {present}, you read {read}.",
-            "Load it again and repeat your change.",
+            f"Somebody else has just changed this: it has revision {present}, you read {read}.",
+            "Reload it and repeat your change.",
         )
 
 
 def set_staff(platform: Platform, user: User, slug: str, name: str, role: CourseRole | None) -> CourseView:
-    """Make somebody with an account an owner, instructor or assistant; None takes it away. Raises NotFound, NotAllowed,
-    Conflict (they are the only owner, or a student with submissions: the roster is changed first)."""
+    """Make an account owner, instructor or assistant; None removes the role. Raises NotFound, NotAllowed, Conflict (the
+    only owner, or a student with submissions, who must leave the roster first)."""
     with changing(platform, user, slug, Action.COURSE_STAFF) as course:
         session = course.session
         person = find_row(session, name)
@@ -230,10 +228,14 @@ def set_staff(platform: Platform, user: User, slug: str, name: str, role: Course
         )
         present = CourseRole(row.role) if row is not None and row.left_at is None else None
         if role is None and present not in STAFF_OF_COURSE:
-            raise NotFound(f"'{person.name}' does not teach {slug}.", "The course's page lists who does.")
+            raise NotFound(
+                f"'{person.name}' does not teach course {slug}.", "The course's page lists its staff."
+            )
         goes = present is CourseRole.OWNER and role is not CourseRole.OWNER
         if goes and not needed.other_owners(session, course.row.id, person.id):
-            raise Conflict(f"'{person.name}' is the only owner.", "Make somebody else an owner first.")
+            raise Conflict(
+                f"'{person.name}' is the only owner of course {slug}.", "Make somebody else an owner first."
+            )
         if row is None:
             row = MemberRow(course_id=course.row.id, user_id=person.id, came_by=f"by {user.name}")
             session.add(row)
@@ -254,11 +256,10 @@ def set_staff(platform: Platform, user: User, slug: str, name: str, role: Course
 
 
 def tell_added(course: OpenCourse, users: Iterable[int], role: CourseRole = CourseRole.STUDENT) -> None:
-    """Tell those that staff put into a course."""
     text = f"{course.user.name} added you to the course {course.row.name} as {role.value}."
     if role is CourseRole.STUDENT:
         text += (
-            " Open its page to take part: its staff read what you hand in for its assignments from then on, "
+            " Open its page to take part. From then on its staff can read what you submit for its assignments, "
             "and nothing else."
         )
     whom = set(users) - {course.user.id}
@@ -266,7 +267,7 @@ def tell_added(course: OpenCourse, users: Iterable[int], role: CourseRole = Cour
 
 
 def removed(course: CourseRow, what: str = "") -> NotAllowed:
-    """What somebody is told who tries to come back after staff removed them; ``what`` became of the try."""
+    """The error for somebody whom staff removed and who tries to come back; ``what``: the outcome of the attempt."""
     return NotAllowed(
         f"The staff of {course.name} removed you from this course.",
         f"{what}Only they can let you back in, on the course's roster. Ask your teacher.",
@@ -274,9 +275,9 @@ def removed(course: CourseRow, what: str = "") -> NotAllowed:
 
 
 def note_teaching(session: Session, user_id: int) -> None:
-    """Write into the account whether its owner is of the staff of any course."""
-    row = MemberRow
-    teaches = exists().where(row.user_id == user_id, row.role.in_(_STAFF_WORDS), row.left_at.is_(None))
+    teaches = exists().where(
+        MemberRow.user_id == user_id, MemberRow.role.in_(_STAFF_WORDS), MemberRow.left_at.is_(None)
+    )
     session.execute(
         update(UserRow).where(UserRow.id == user_id).values(teaches=select(teaches).scalar_subquery())
     )
@@ -285,7 +286,7 @@ def note_teaching(session: Session, user_id: int) -> None:
 def get_audit(
     platform: Platform, user: User, slug: str, limit: int = 100, older_than: int | None = None
 ) -> AuditLog:
-    """What the course's staff did, the newest first. Raises NotFound, NotAllowed."""
+    """Actions of the course's staff, newest first. Raises NotFound, NotAllowed."""
     with reading(platform, user, slug, Action.AUDIT_READ) as course:
         return audit.of_course(course.session, course.row, limit, older_than)
 

@@ -1,7 +1,7 @@
-"""How an assignment's feedback works: when students read it, its rubric, and the points that staff give by it.
+"""An assignment's feedback: when students read it, its rubric, and the points that staff give by it.
 
-Rubric points stand beside those of the judge. They are of a part, not of a submission: whichever counts, they stay. The
-part's weight and lateness change them not, for who gives them sees what was handed in, and when.
+Rubric points are added to the judge's. They belong to a part, not to a submission, so they stay whichever submission
+counts. The part's weight and lateness do not change them: staff see both when they grade.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from grader.schemas.feedback import (
 from grader.schemas.notice import NoticeKind
 from grader.service import audit
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, courses
+from grader.service.courses import assignments, courses, members
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
 from grader.service.messages import notices
@@ -52,14 +52,14 @@ from grader.service.review import comments
 
 
 def settings_of(session: Session, assignment: int) -> FeedbackRow:
-    """Of an assignment (by the row's id); what holds where nobody said anything, if there are none."""
+    """Settings of an assignment (its id), or the defaults."""
     return session.get(FeedbackRow, assignment) or FeedbackRow(
         assignment_id=assignment, shown=Shown.AT_ONCE, regrade_limit=FeedbackBody().regrade_limit
     )
 
 
 def get_feedback(platform: Platform, user: User, course_slug: str, slug: str) -> FeedbackView:
-    """The rubric, and what holds of feedback and regrades. Raises NotFound, NotAllowed."""
+    """The rubric and the settings for feedback and regrades. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.ASSIGNMENT_READ) as course:
         return _view(course, assignments.find(course, slug))
 
@@ -67,14 +67,14 @@ def get_feedback(platform: Platform, user: User, course_slug: str, slug: str) ->
 def put_feedback(
     platform: Platform, user: User, course_slug: str, slug: str, body: FeedbackBody
 ) -> FeedbackView:
-    """Change the settings and the whole rubric. Raises NotFound, NotAllowed, BadRequest, and Conflict where a criterion
-    is left out that somebody has points for, or somebody else changed it since it was read."""
+    """Replace the settings and the whole rubric. Raises NotFound, NotAllowed, BadRequest, and Conflict if a criterion
+    with points would be removed, or somebody else changed it since it was read."""
     with courses.changing(platform, user, course_slug, Action.FEEDBACK_EDIT) as course:
         session, row = course.session, assignments.find(course, slug)
         if body.revision not in (None, _revision(session, row)):
             raise Conflict(
-                "Somebody else changed settings or rubric meanwhile.",
-                "Load them again and repeat your change.",
+                "Somebody else has just changed the settings or the rubric.",
+                "Reload them and repeat your change.",
             )
         before = _facts(session, row)
         settings = settings_of(session, row.id)
@@ -92,12 +92,13 @@ def put_feedback(
 
 
 def _put_rubric(session: Session, row: AssignmentRow, body: FeedbackBody) -> None:
-    parts = {it.challenge for it in assignments.parts_of(session, [row.id]).get(row.id, [])}
+    parts = {part.challenge for part in assignments.parts_of(session, [row.id]).get(row.id, [])}
     if foreign := sorted(body.rubric.keys() - parts):
         raise BadRequest(
-            f"'{foreign[0][:64]}' is no part of {row.slug}.", "A rubric is of a challenge of it."
+            f"{row.slug} has no challenge '{foreign[0][:64]}'.",
+            "Rubrics belong to the assignment's challenges.",
         )
-    present = {it.id: it for it in rubrics(session, [row.id])}
+    present = {criterion.id: criterion for criterion in rubrics(session, [row.id])}
     kept: set[int] = set()
     for challenge, criteria in body.rubric.items():
         for place, wanted in enumerate(criteria):
@@ -105,7 +106,8 @@ def _put_rubric(session: Session, row: AssignmentRow, body: FeedbackBody) -> Non
     for gone in present.keys() - kept:
         if session.scalar(select(ScoreRow.user_id).where(ScoreRow.criterion_id == gone).limit(1)) is not None:
             raise Conflict(
-                f"Somebody has points for '{present[gone].title}'.", "Take them back first, or keep it."
+                f"Students have points for '{present[gone].title}'.",
+                "Remove those points first, or keep the criterion.",
             )
         session.delete(present[gone])
 
@@ -119,13 +121,13 @@ def _put_criterion(
     wanted: CriterionBody,
 ) -> int:
     if wanted.id is not None and wanted.id not in present:
-        raise BadRequest(f"{row.slug} has no criterion {wanted.id}.", "Leave `id` out for a new one.")
+        raise BadRequest(f"{row.slug} has no criterion {wanted.id}.", "Leave out `id` to add a criterion.")
     criterion = present[wanted.id] if wanted.id is not None else CriterionRow(assignment_id=row.id)
     most = session.scalar(select(func.max(ScoreRow.points)).where(ScoreRow.criterion_id == wanted.id))
     if most is not None and most > wanted.points:
         raise Conflict(
-            f"Somebody has {formats.points(most)} points for '{wanted.title}'.",
-            "Keep as many, or change theirs.",
+            f"A student has {formats.points(most)} points for '{wanted.title}'.",
+            "Give the criterion at least that many, or change the student's points.",
         )
     criterion.challenge, criterion.place = challenge, place
     criterion.title, criterion.about = wanted.title.strip(), wanted.about.strip()
@@ -136,10 +138,12 @@ def _put_criterion(
 
 
 def rubrics(session: Session, of: Sequence[int]) -> Sequence[CriterionRow]:
-    """The criteria of these assignments (ids), in their order."""
-    row = CriterionRow
-    query = select(row).where(row.assignment_id.in_(of))
-    return session.scalars(query.order_by(row.assignment_id, row.challenge, row.place, row.id)).all()
+    query = select(CriterionRow).where(CriterionRow.assignment_id.in_(of))
+    return session.scalars(
+        query.order_by(
+            CriterionRow.assignment_id, CriterionRow.challenge, CriterionRow.place, CriterionRow.id
+        )
+    ).all()
 
 
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
@@ -149,14 +153,25 @@ def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
         "shown": settings.shown.value,
         "regrade_limit": settings.regrade_limit,
         "regrade_until": until.isoformat() if until is not None else None,
-        "rubric": {f"{it.challenge}: {it.title}": it.points for it in rubrics(session, [row.id])},
+        "rubric": {
+            f"{criterion.challenge}: {criterion.title}": criterion.points
+            for criterion in rubrics(session, [row.id])
+        },
     }
 
 
 def _revision(session: Session, row: AssignmentRow) -> str:
-    """Another one whenever settings or rubric changed."""
+    """Changes whenever the settings or the rubric do."""
     criteria = [
-        (it.id, it.challenge, it.place, it.title, it.about, it.points) for it in rubrics(session, [row.id])
+        (
+            criterion.id,
+            criterion.challenge,
+            criterion.place,
+            criterion.title,
+            criterion.about,
+            criterion.points,
+        )
+        for criterion in rubrics(session, [row.id])
     ]
     return hashlib.sha256(repr((_facts(session, row), criteria)).encode()).hexdigest()[:16]
 
@@ -165,11 +180,11 @@ def _view(course: OpenCourse, row: AssignmentRow) -> FeedbackView:
     session = course.session
     settings = settings_of(session, row.id)
     student = course.may(Action.REGRADE_ASK)
-    known = {it.challenge for it in assignments.known_parts(session, row, clock(session))}
+    known = {part.challenge for part in assignments.known_parts(session, row, clock(session))}
     rubric: dict[str, list[CriterionView]] = {}
-    for it in rubrics(session, [row.id]):
-        if it.challenge in known or course.may(Action.GRADES_READ):
-            rubric.setdefault(it.challenge, []).append(criterion_view(it))
+    for criterion in rubrics(session, [row.id]):
+        if criterion.challenge in known or course.may(Action.GRADES_READ):
+            rubric.setdefault(criterion.challenge, []).append(criterion_view(criterion))
     return FeedbackView(
         course=course.row.slug,
         assignment=row.slug,
@@ -188,32 +203,35 @@ def criterion_view(row: CriterionRow) -> CriterionView:
 
 
 def requests_left(session: Session, settings: FeedbackRow, user: int) -> int | None:
-    """How many more regrades of the assignment that student may ask for; none: as many as they like. Withdrawn requests
-    are not counted."""
+    """How many more regrades the student may request for the assignment; None: no limit. Withdrawn requests do not
+    count."""
     if settings.regrade_limit is None:
         return None
-    row = RegradeRequestRow
-    own = (row.assignment_id == settings.assignment_id, row.user_id == user)
-    used = select(func.count()).select_from(row).where(*own, row.state != RequestState.WITHDRAWN)
+    own = (RegradeRequestRow.assignment_id == settings.assignment_id, RegradeRequestRow.user_id == user)
+    used = (
+        select(func.count())
+        .select_from(RegradeRequestRow)
+        .where(*own, RegradeRequestRow.state != RequestState.WITHDRAWN)
+    )
     return max(0, settings.regrade_limit - (session.scalar(used) or 0))
 
 
 def release(
     platform: Platform, user: User, course_slug: str, slug: str, released: bool = True
 ) -> FeedbackView:
-    """Let students read comments and rubric points of an assignment that keeps them back, and tell them; or keep them
-    back again. Doing so twice is no error. Raises NotFound, NotAllowed, Conflict (they are shown at once)."""
+    """Let students read an assignment's comments and rubric points and notify them, or hold them back again. Repeating
+    it is not an error. Raises NotFound, NotAllowed, Conflict (they are shown at once)."""
     with courses.changing(platform, user, course_slug, Action.FEEDBACK_EDIT) as course:
         session, row = course.session, assignments.find(course, slug)
         settings = settings_of(session, row.id)
         if settings.shown is not Shown.ON_RELEASE:
-            raise Conflict(f"The feedback on {slug} is shown at once.", "Set it to be shown on release.")
+            raise Conflict(f"Feedback on {slug} is shown at once.", "Set it to be shown on release first.")
         before = {"released": settings.released_at is not None}
         if released and settings.released_at is None:
             settings.released_at = utcnow()
             students = _students(session, course.row.id)
             path = f"/courses/{course.row.slug}/grades"
-            text = f"The feedback on {row.title} is out"
+            text = f"The feedback on {row.title} is available"
             notices.tell(session, students, NoticeKind.GRADE, text, path)
             comments.tell_released(session, row, students)
         elif not released:
@@ -230,29 +248,32 @@ def release(
 
 
 def _students(session: Session, course: int) -> Sequence[int]:
-    row = MemberRow
-    of_it = (row.course_id == course, row.left_at.is_(None), row.role == CourseRole.STUDENT.value)
-    return session.scalars(select(row.user_id).where(*of_it)).all()
+    of_it = (
+        MemberRow.course_id == course,
+        MemberRow.left_at.is_(None),
+        MemberRow.role == CourseRole.STUDENT.value,
+    )
+    return session.scalars(select(MemberRow.user_id).where(*of_it)).all()
 
 
 # ------------------------------------------------------------------------------------------- rubric points
 
 
 def get_scores(platform: Platform, user: User, course_slug: str, slug: str, student: str) -> ScoreSheet:
-    """What a student has for each criterion; for staff. Raises NotFound, NotAllowed."""
+    """A student's points for each criterion, for staff. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.GRADES_READ) as course:
         row = assignments.find(course, slug)
-        return _sheet(course.session, row, assignments.student_of(course, student), student)
+        return _sheet(course.session, row, members.student_of(course, student), student)
 
 
 def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body: ScoresBody) -> ScoreSheet:
-    """Give a student points by criteria, each with a reason that they read, or take some back. Raises NotFound,
-    NotAllowed, BadRequest (no such criterion, more points than it has), Conflict (somebody else gave others since they
-    were read)."""
+    """Give a student points for criteria, each with a reason that they read, or remove points. Raises NotFound,
+    NotAllowed, BadRequest (no such criterion, too many points), Conflict (somebody else changed them since they were
+    read)."""
     with courses.changing(platform, user, course_slug, Action.GRADES_SCORE) as course:
         session, row = course.session, assignments.find(course, slug)
-        whom = assignments.student_of(course, body.student)
-        criteria = {it.id: it for it in rubrics(session, [row.id])}
+        whom = members.student_of(course, body.student)
+        criteria = {criterion.id: criterion for criterion in rubrics(session, [row.id])}
         for given in body.scores:
             criterion = criteria.get(given.criterion)
             if criterion is None:
@@ -260,7 +281,7 @@ def put_scores(platform: Platform, user: User, course_slug: str, slug: str, body
             if given.points is not None and given.points > criterion.points:
                 raise BadRequest(
                     f"'{criterion.title}' has {formats.points(criterion.points)} points at most.",
-                    "Give no more than that.",
+                    "Give at most that many.",
                 )
             if "seen" in given.model_fields_set:
                 _check_seen(session, criterion, whom, given.seen)
@@ -275,9 +296,9 @@ def _check_seen(session: Session, criterion: CriterionRow, whom: int, seen: floa
     stands = score.points if score is not None else None
     if stands != seen:
         raise Conflict(
-            f"Somebody else graded '{criterion.title}' meanwhile:"
+            f"Somebody else has just graded '{criterion.title}':"
             f" {'no points' if stands is None else f'{formats.points(stands)} points'} now.",
-            "Look at what they gave, and repeat your change.",
+            "Look at their points, and repeat your change.",
         )
 
 
@@ -318,9 +339,9 @@ def _sheet(session: Session, row: AssignmentRow, whom: int, name: str) -> ScoreS
     query = (
         select(score, UserRow.name)
         .outerjoin(UserRow, UserRow.id == score.made_by)
-        .where(score.user_id == whom, score.criterion_id.in_([it.id for it in criteria]))
+        .where(score.user_id == whom, score.criterion_id.in_([criterion.id for criterion in criteria]))
     )
-    given = {it.criterion_id: (it, by) for it, by in session.execute(query)}
+    given = {row.criterion_id: (row, by) for row, by in session.execute(query)}
 
     def view(criterion: CriterionRow) -> ScoreView:
         shown = criterion_view(criterion)
@@ -337,5 +358,5 @@ def _sheet(session: Session, row: AssignmentRow, whom: int, name: str) -> ScoreS
         )
 
     if not criteria:
-        raise NotFound(f"{row.slug} has no rubric.", "Its page of feedback makes one.")
-    return ScoreSheet(student=name, scores=[view(it) for it in criteria])
+        raise NotFound(f"{row.slug} has no rubric.", "Add one on its feedback page.")
+    return ScoreSheet(student=name, scores=[view(criterion) for criterion in criteria])

@@ -1,5 +1,5 @@
-"""How students come into a course: by a personal link of the roster, which is printed or mailed, or by a join code.
-Either also makes an account, where the platform lets people sign up by invitation."""
+"""Ways for students into a course: a personal link for each person on the roster, printed or mailed, or a join code.
+Either can also make an account, if the platform allows sign-up by invitation."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
-# A key that was mailed proves the address, one that was printed does not.
+# A mailed key proves the address, a printed one does not.
 PRINTED, MAILED = "crs_", "crm_"
-# A code has two halves and a dash; some type spaces around it. The keys of other links are longer.
+# A code has two halves and a dash, and may be typed with spaces. Keys of other links are longer.
 _CODE_CHARS, _TYPED_CHARS = 9, 16
 _TEXT = """\
 Hello {name},
 
-you are on the roster of the course {course}. This link lets you in, with a new account or with one that you have:
+you are on the roster of the course {course}. Join it with this link, with a new or an existing account:
 
 {link}
 
-It is yours alone and works once, until {until:%Y-%m-%d %H:%M} UTC.
+The link is for you only and works once, until {until:%Y-%m-%d %H:%M} UTC.
 """
 _HINT = "Ask your teacher for a new one."
 
@@ -57,8 +57,8 @@ _HINT = "Ask your teacher for a new one."
 def order_invitations(
     platform: Platform, user: User, slug: str, order: InvitationOrder, base: str = ""
 ) -> InvitationSheet:
-    """New links for those of the roster who have not come; what they were given before stops working. Mailed links are
-    sent behind the answer, and the roster says when each was.
+    """New links for people on the roster who have not joined; their earlier links stop working. Mails are sent after
+    the answer, and the roster shows when.
 
     Raises NotFound, NotAllowed, Conflict (no mail here; nobody is waiting).
     """
@@ -78,7 +78,7 @@ def order_invitations(
             row.issued_at = None if order.mail else utcnow()
             made.append((row.id, _personal(row, f"{at}/join?{urlencode({'key': key})}")))
         if not made and not unmailed:
-            raise Conflict("Nobody of the roster is waiting for a link.", "Import the roster first.")
+            raise Conflict("Nobody on the roster is waiting for a link.", "Import the roster first.")
         course.note(Action.ROSTER_EDIT, "/invitations", after={"links": len(made), "mailed": order.mail})
         name = course.row.name
     if order.mail:
@@ -94,11 +94,18 @@ def order_invitations(
 
 
 def _waiting(course: OpenCourse, section: str | None) -> list[CourseInvitationRow]:
-    row = CourseInvitationRow
-    query = select(row).where(row.course_id == course.row.id, row.accepted_at.is_(None))
+    query = select(CourseInvitationRow).where(
+        CourseInvitationRow.course_id == course.row.id, CourseInvitationRow.accepted_at.is_(None)
+    )
     if section is not None:
-        query = query.where(row.section == section)
-    return list(course.session.scalars(query.order_by(row.section, row.full_name, row.person)))
+        query = query.where(CourseInvitationRow.section == section)
+    return list(
+        course.session.scalars(
+            query.order_by(
+                CourseInvitationRow.section, CourseInvitationRow.full_name, CourseInvitationRow.person
+            )
+        )
+    )
 
 
 def _personal(row: CourseInvitationRow, link: str) -> PersonalLink:
@@ -112,7 +119,7 @@ def _personal(row: CourseInvitationRow, link: str) -> PersonalLink:
 
 
 def _mail_all(platform: Platform, course: str, until: datetime, made: list[tuple[int, PersonalLink]]) -> None:
-    """One after the other: a class is a mail a second for some minutes, and one that fails stops no other."""
+    """One after the other, about one a second. A failure does not stop the others."""
     for number, link in made:
         text = _TEXT.format(name=link.full_name or link.email, course=course, link=link.link, until=until)
         try:
@@ -148,21 +155,23 @@ def make_code(platform: Platform, user: User, slug: str, body: JoinCodeBody, bas
 
 
 def list_codes(platform: Platform, user: User, slug: str, base: str = "") -> JoinCodeList:
-    """Those that still work, the newest first. Raises NotFound, NotAllowed."""
+    """Valid codes, newest first. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, slug, Action.ROSTER_EDIT) as course:
-        row = JoinCodeRow
-        usable = (row.course_id == course.row.id, row.expires_at > utcnow(), _left())
-        rows = course.session.scalars(select(row).where(*usable).order_by(row.id.desc())).all()
-        return JoinCodeList(codes=[_code(platform, it, base) for it in rows])
+        usable = (JoinCodeRow.course_id == course.row.id, JoinCodeRow.expires_at > utcnow(), _left())
+        rows = course.session.scalars(
+            select(JoinCodeRow).where(*usable).order_by(JoinCodeRow.id.desc())
+        ).all()
+        return JoinCodeList(codes=[_code(platform, row, base) for row in rows])
 
 
 def revoke_code(platform: Platform, user: User, slug: str, number: int) -> None:
-    """End one; who joined by it stays. Raises NotFound, NotAllowed."""
+    """People who joined with it stay. Raises NotFound, NotAllowed."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
-        row = JoinCodeRow
-        of_it = (row.id == number, row.course_id == course.row.id)
-        if number >= 2**31 or not changed(course.session, delete(row).where(*of_it)):
-            raise NotFound(f"There is no join code {number} in {slug}.", "`grader roster codes` lists them.")
+        of_it = (JoinCodeRow.id == number, JoinCodeRow.course_id == course.row.id)
+        if number >= 2**31 or not changed(course.session, delete(JoinCodeRow).where(*of_it)):
+            raise NotFound(
+                f"Course {slug} has no join code {number}.", "`grader roster codes` lists its codes."
+            )
         course.note(
             Action.ROSTER_EDIT, f"/join-codes/{number}", before={"works": True}, after={"works": False}
         )
@@ -186,18 +195,18 @@ def _left() -> ColumnElement[bool]:
 
 
 def is_personal(key: str) -> bool:
-    """Whether it looks like the key of a personal link."""
+    """True if it looks like a personal link's key."""
     return key.startswith((PRINTED, MAILED))
 
 
 def is_key(key: str) -> bool:
-    """Whether it is a personal link's key, or may be a join code."""
+    """True if it looks like a personal link's key or a join code."""
     typed = len(key) <= _TYPED_CHARS and len(tidy_code(key)) == _CODE_CHARS
     return typed or is_personal(key)
 
 
 def offer(platform: Platform, key: str) -> JoinOffer:
-    """What the page shows to who opens it. Raises LinkUseless."""
+    """For the page that the link opens. Raises LinkUseless."""
     with platform.sessions() as session:
         found, course = _find(session, key)
         if isinstance(found, JoinCodeRow) and found.uses is not None and found.used >= found.uses:
@@ -209,23 +218,23 @@ def offer(platform: Platform, key: str) -> JoinOffer:
 
 
 def join(platform: Platform, user: User, key: str) -> CourseView:
-    """Become a student of the course. Who is one already stays so. Raises LinkUseless, Conflict (they teach it),
-    NotAllowed (its staff removed them)."""
+    """Become a student of the course, if not one already. Raises LinkUseless, Conflict (they teach it), NotAllowed (its
+    staff removed them)."""
     with writing(platform.sessions) as session:
         slug = enter(session, user.id, key).slug
     return courses.get_course(platform, user, slug)
 
 
 def enter(session: Session, user: int, key: str) -> CourseRow:
-    """The same within a transaction, also of an account that it makes. Raises LinkUseless, Conflict, NotAllowed."""
+    """The same within a transaction, which may also make the account. Raises LinkUseless, Conflict, NotAllowed."""
     found, course = _find(session, key)
     _admit(session, user, found, course)
     return course
 
 
 def enter_invited(session: Session, user: int, email: str) -> list[CourseRow]:
-    """Onto the roster of every course that waits for that address, which the caller knows to be theirs. They accept by
-    their first visit."""
+    """Put the owner of a verified address on the roster of every course that waits for it. Their first visit
+    accepts."""
     entered = []
     for found, course in waiting_for(session, email):
         try:
@@ -237,18 +246,18 @@ def enter_invited(session: Session, user: int, email: str) -> list[CourseRow]:
 
 
 def waiting_for(session: Session, email: str) -> list[tuple[CourseInvitationRow, CourseRow]]:
-    """Whom rosters of courses that are open know by that address, and who has not come."""
-    row, key = CourseInvitationRow, email.lower()
+    """People whom rosters of open courses expect under that address."""
+    key = email.lower()
     found = session.execute(
-        select(row, CourseRow)
-        .join(CourseRow, CourseRow.id == row.course_id)
+        select(CourseInvitationRow, CourseRow)
+        .join(CourseRow, CourseRow.id == CourseInvitationRow.course_id)
         .where(
-            (row.person == key) | (func.lower(row.email) == key),
-            row.accepted_at.is_(None),
+            (CourseInvitationRow.person == key) | (func.lower(CourseInvitationRow.email) == key),
+            CourseInvitationRow.accepted_at.is_(None),
             CourseRow.archived_at.is_(None),
         )
-        # Courses are locked in one order, whoever comes.
-        .order_by(row.course_id, row.id)
+        # Courses are locked in one order, so nobody deadlocks.
+        .order_by(CourseInvitationRow.course_id, CourseInvitationRow.id)
     )
     return [(invitation, course) for invitation, course in found]
 
@@ -260,7 +269,7 @@ def _admit(
     course: CourseRow,
     accepts: bool = True,
 ) -> None:
-    """``accepts``: it is their own act. Raises LinkUseless, Conflict, NotAllowed."""
+    """``accepts``: the student acts themselves. Raises LinkUseless, Conflict, NotAllowed."""
     courses.lock(session, course.id)
     member = session.scalar(
         select(MemberRow).where(MemberRow.course_id == course.id, MemberRow.user_id == user).with_for_update()
@@ -269,7 +278,9 @@ def _admit(
     if member is not None and not present:
         raise courses.removed(course, "The link or code was not used. ")
     if member is not None and present and member.role != CourseRole.STUDENT:
-        raise Conflict(f"You teach {course.slug}.", "The link was not used.")
+        raise Conflict(
+            f"You teach course {course.slug}, so you cannot join it as a student.", "The link was not used."
+        )
     if isinstance(found, JoinCodeRow) and member is not None:
         taught.accept(session, member)
         return
@@ -291,14 +302,13 @@ def _admit(
 
 
 def came_by(found: CourseInvitationRow | JoinCodeRow) -> str:
-    """How a member's row says by what they came."""
     if isinstance(found, JoinCodeRow):
         return f"join code {found.id}"
     return f"invitation {found.id}: {found.person}"[: limits.TITLE_CHARS]
 
 
 def proven_address(platform: Platform, key: str) -> str | None:
-    """The address that a mailed key proves, to be that of a new account."""
+    """The address that a mailed key proves, for a new account."""
     if not key.startswith(MAILED):
         return None
     with platform.sessions() as session:
@@ -310,9 +320,12 @@ def _find(session: Session, key: str) -> tuple[CourseInvitationRow | JoinCodeRow
     """Raises LinkUseless."""
     found: CourseInvitationRow | JoinCodeRow | None
     if is_personal(key):
-        row = CourseInvitationRow
         found = session.scalar(
-            select(row).where(row.sha256 == digest(key), row.accepted_at.is_(None), row.expires_at > utcnow())
+            select(CourseInvitationRow).where(
+                CourseInvitationRow.sha256 == digest(key),
+                CourseInvitationRow.accepted_at.is_(None),
+                CourseInvitationRow.expires_at > utcnow(),
+            )
         )
     else:
         code = JoinCodeRow
@@ -324,10 +337,9 @@ def _find(session: Session, key: str) -> tuple[CourseInvitationRow | JoinCodeRow
 
 
 def _take_invitation(session: Session, found: CourseInvitationRow, user: int) -> None:
-    row = CourseInvitationRow
     taken = (
-        update(row)
-        .where(row.id == found.id, row.accepted_at.is_(None))
+        update(CourseInvitationRow)
+        .where(CourseInvitationRow.id == found.id, CourseInvitationRow.accepted_at.is_(None))
         .values(accepted_at=utcnow(), user_id=user, sha256=None)
     )
     if not changed(session, taken.execution_options(synchronize_session=False)):
@@ -335,7 +347,6 @@ def _take_invitation(session: Session, found: CourseInvitationRow, user: int) ->
 
 
 def _take_code(session: Session, found: JoinCodeRow) -> None:
-    row = JoinCodeRow
-    taken = update(row).where(row.id == found.id, _left()).values(used=row.used + 1)
+    taken = update(JoinCodeRow).where(JoinCodeRow.id == found.id, _left()).values(used=JoinCodeRow.used + 1)
     if not changed(session, taken.execution_options(synchronize_session=False)):
         raise LinkUseless(_HINT)

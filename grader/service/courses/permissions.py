@@ -1,7 +1,6 @@
-"""Who may do what in a course: one table, asked by every use case. A test walks it over every route.
+"""Who may do what in a course: one table for every use case. A test walks it over every route.
 
-Somebody has several standings at once: staff of the platform may teach a course, too. What one of them allows is
-allowed.
+People may have several standings at once: the platform's staff may teach a course, too. Each adds its rights.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from grader.service.accounts.accounts import User
 
 
 class Standing(StrEnum):
-    """What somebody is to a course. ``staff`` and ``admin`` are the platform's, in every course; ``visitor`` is whoever
-    is signed in and has no part in it."""
+    """A user's relation to a course. ``staff`` and ``admin`` are the platform's, in every course; ``visitor``: signed
+    in without a role in it."""
 
     VISITOR = "visitor"
     STUDENT = "student"
@@ -34,7 +33,7 @@ class Standing(StrEnum):
 
 
 class Action(StrEnum):
-    """What can be done. The audit log names what staff did by these words."""
+    """The audit log names staff actions by these values."""
 
     COURSE_CREATE = "course.create"
     COURSE_LISTED = "course.read_listed"
@@ -113,8 +112,8 @@ class Action(StrEnum):
 _ADMINS = frozenset({Standing.OWNER, Standing.ADMIN})
 _TEACHERS = _ADMINS | {Standing.INSTRUCTOR}
 _GRADERS = _TEACHERS | {Standing.ASSISTANT}
-# Staff of the platform read every submission as it is; they change nothing in courses that are not theirs, but for a
-# result that they void everywhere.
+# The platform's staff read every submission. In other people's courses they change nothing, except that they may void a
+# result everywhere.
 _READERS = _GRADERS | {Standing.STAFF}
 _MEMBERS = _READERS | {Standing.STUDENT}
 # Competitions and challenges belong to no course: the platform's staff run them.
@@ -139,9 +138,9 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.COMMENT: _GRADERS,
     Action.REGRADE: _TEACHERS,
     Action.VOID: _TEACHERS,
-    # Of challenges, and of what belongs to no course: practice, and what was handed in within a competition.
+    # Of challenges, and of what belongs to no course: practice and competitions.
     Action.REGRADE_ANY: _PLATFORM,
-    # Everywhere: off boards, and in every course.
+    # Everywhere: on boards and in every course.
     Action.VOID_ANY: _PLATFORM,
     Action.SIMILARITY: _READERS,
     Action.SIMILARITY_DECIDE: _GRADERS,
@@ -150,7 +149,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.REVIEW: _GRADERS,
     Action.REVIEW_ANY: _PLATFORM,
     Action.LTI_READ: _READERS,
-    # Whom another site calls an instructor comes in by it.
+    # People whom another site calls instructors come in by it.
     Action.LTI_LINK: _ADMINS,
     Action.LTI_SELECT: _TEACHERS,
     Action.LTI_SEND: _TEACHERS,
@@ -165,10 +164,10 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.QUESTION_READ: _MEMBERS,
     Action.QUESTION_ANSWER: _GRADERS,
     Action.AUDIT_READ: _TEACHERS,
-    # One's own is always one's own to export and delete. That of staff: admins alone.
+    # Everyone may export and delete their own; that of staff only admins.
     Action.ACCOUNT_EXPORT: _PLATFORM,
     Action.ACCOUNT_DELETE: _PLATFORM,
-    # Of any course: they choose what they assign from drafts, too.
+    # Of any course, since teachers choose assignments from drafts, too.
     Action.CHALLENGE_READ_DRAFT: _PLATFORM | {Standing.OWNER, Standing.INSTRUCTOR},
     Action.CHALLENGE_PUBLISH: _PLATFORM,
     Action.PERSON_ROLE: frozenset({Standing.ADMIN}),
@@ -183,7 +182,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.WORKER_DRAIN: _PLATFORM,
     Action.WORKER_RESUME: _PLATFORM,
     Action.SUBMISSION_REQUEUE: _PLATFORM,
-    # One's own is always one's own to cancel.
+    # Everyone may cancel their own.
     Action.SUBMISSION_CANCEL: _PLATFORM,
     Action.PLATFORM_AUDIT: _PLATFORM,
     Action.CHALLENGE_UPLOADS: _PLATFORM,
@@ -203,7 +202,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
 
 
 def standings(session: Session, user: User, course: int | None = None) -> frozenset[Standing]:
-    """What ``user`` is to the course of that id. A token without the scope ``staff`` makes a teacher a student."""
+    """Standings of ``user`` in the course of that id. A token without the scope ``staff`` makes a teacher a student."""
     found = {Standing.VISITOR}
     if user.staff:
         found.add(Standing.STAFF)
@@ -216,31 +215,30 @@ def standings(session: Session, user: User, course: int | None = None) -> frozen
 
 
 def standings_anywhere(session: Session, user: User) -> frozenset[Standing]:
-    """The same over all courses together, for what belongs to none of them."""
+    """The same over all courses together, for things that belong to none."""
     found = standings(session, user)
     if user.teaches and Scope.STAFF in user.scopes:
         taught = [role.value for role in STAFF_OF_COURSE]
-        row = MemberRow
-        of_them = (row.user_id == user.id, row.left_at.is_(None), row.role.in_(taught))
-        found |= {Standing(role) for role in session.scalars(select(row.role).where(*of_them))}
+        of_them = (MemberRow.user_id == user.id, MemberRow.left_at.is_(None), MemberRow.role.in_(taught))
+        found |= {Standing(role) for role in session.scalars(select(MemberRow.role).where(*of_them))}
     return found
 
 
 def role_in(session: Session, user: int, course: int) -> CourseRole | None:
-    """The role of a user in a course; None for who has no part in it (any more)."""
-    row = MemberRow
-    of_both = (row.course_id == course, row.user_id == user, row.left_at.is_(None))
-    role = session.scalar(select(row.role).where(*of_both))
+    """The user's role in the course; None if they have none or left."""
+    of_both = (MemberRow.course_id == course, MemberRow.user_id == user, MemberRow.left_at.is_(None))
+    role = session.scalar(select(MemberRow.role).where(*of_both))
     return None if role is None else CourseRole(role)
 
 
 def courses_where(session: Session, user: User, action: Action) -> list[int]:
-    """Ids of the courses in which ``user`` may do it by their role there; what platform roles allow is not in it."""
+    """Ids of the courses in which ``user`` has that right by their role there, not by platform roles."""
     if Scope.STAFF not in user.scopes:
         return []
-    roles = [it.value for it in CourseRole if Standing(it.value) in TABLE[action]]
-    row = MemberRow
-    query = select(row.course_id).where(row.user_id == user.id, row.left_at.is_(None), row.role.in_(roles))
+    roles = [role.value for role in CourseRole if Standing(role.value) in TABLE[action]]
+    query = select(MemberRow.course_id).where(
+        MemberRow.user_id == user.id, MemberRow.left_at.is_(None), MemberRow.role.in_(roles)
+    )
     return list(session.scalars(query))
 
 
@@ -251,16 +249,16 @@ def may(standing: frozenset[Standing], action: Action) -> bool:
 def check(user: User, standing: frozenset[Standing], action: Action) -> None:
     """Raises NotAllowed."""
     if not may(standing, action):
-        needed = ", ".join(it.value for it in Standing if it in TABLE[action])
-        own = ", ".join(it.value for it in Standing if it in standing and it is not Standing.VISITOR)
-        whom = "the platform's staff" if TABLE[action] <= _PLATFORM else "who teaches the course"
+        needed = ", ".join(held.value for held in Standing if held in TABLE[action])
+        own = ", ".join(held.value for held in Standing if held in standing and held is not Standing.VISITOR)
+        whom = "the platform's staff" if TABLE[action] <= _PLATFORM else "the course's staff"
         raise NotAllowed(
-            f"Only {needed} may do this ({action.value}); you are {own or 'no member'}.",
+            f"Only {needed} may do this ({action.value}); you are {own or 'not a member'}.",
             _hint(user) or f"Ask {whom}.",
         )
 
 
 def _hint(user: User) -> str:
     if (user.teaches or user.role in STAFF_ROLES) and Scope.STAFF not in user.scopes:
-        return "Your token has no scope 'staff': `grader login --scope read,submit,staff` gets one that has."
+        return "Your token lacks the scope 'staff'. Get one that has it: `grader login --scope read,submit,staff`."
     return ""

@@ -1,7 +1,7 @@
-"""Points of a submission: those for being right, those for each speedup that it reaches, and what lateness costs.
+"""Points of a submission: for correctness, for each speedup that it reaches, less a share for lateness.
 
-Speedups are those that the judge found: against the baseline that is frozen for the challenge's version on that model
-of GPU, so nobody's points depend on the machine that happened to judge them.
+Speedups are relative to the baseline that is frozen for the challenge's version on that GPU model, so points do not
+depend on the machine that judged.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ class Scheme:
         return self.weight * (self.correctness + sum(tier.points for tier in self.tiers))
 
     def earned(self, accepted: bool, speedup: float | None, resolution: float) -> float:
-        """Points before lateness. A speedup that the board cannot tell from a tier's reaches it: ``resolution`` is a
-        share of the time."""
+        """Points before lateness. A speedup reaches a tier if it is within ``resolution``, a share of the time, of
+        it: the board cannot tell them apart."""
         if not accepted:
             return 0.0
         reached = 0.0 if speedup is None else speedup * (1 + resolution)
-        return self.weight * (self.correctness + sum(it.points for it in self.tiers if reached >= it.speedup))
+        return self.weight * (
+            self.correctness + sum(tier.points for tier in self.tiers if reached >= tier.speedup)
+        )
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the explanation: its ``points`` add up to the whole; ``most`` is none where it only takes away."""
+    """One line of the explanation. The lines' ``points`` add up to the grade; a deduction has no ``most``."""
 
     text: str
     points: float
@@ -48,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Criterion:
-    """Of a rubric; ``points`` None: nobody graded it yet."""
+    """A rubric's criterion; ``points`` is None until somebody graded it."""
 
     title: str
     most: float
@@ -57,47 +59,50 @@ class Criterion:
 
 
 def by_rubric(criteria: Sequence[Criterion]) -> list[Line]:
-    """A line for each criterion."""
     return [
-        Line(f"{it.title}: not graded yet", 0.0, it.most)
-        if it.points is None
-        else Line(f"{it.title}: {it.reason}" if it.reason else it.title, it.points, it.most)
-        for it in criteria
+        Line(f"{criterion.title}: not graded yet", 0.0, criterion.most)
+        if criterion.points is None
+        else Line(
+            f"{criterion.title}: {criterion.reason}" if criterion.reason else criterion.title,
+            criterion.points,
+            criterion.most,
+        )
+        for criterion in criteria
     ]
 
 
 def explain(scheme: Scheme, accepted: bool, speedup: float | None, resolution: float) -> list[Line]:
-    """How ``earned`` came about."""
+    """The lines behind ``earned``."""
     weight = scheme.weight
     right = "every case is right" if accepted else "not every case is right"
     lines = [
         Line(f"Correctness: {right}", weight * scheme.correctness * accepted, weight * scheme.correctness)
     ]
-    for tier in sorted(scheme.tiers, key=lambda it: it.speedup):
+    for tier in sorted(scheme.tiers, key=lambda tier: tier.speedup):
         most = weight * tier.points
         if not accepted:
-            lines.append(Line(f"Speedup {tier.speedup:g}: counts once it is right", 0.0, most))
+            lines.append(Line(f"Speedup {tier.speedup:g}: counts once every case is right", 0.0, most))
         elif speedup is None:
             lines.append(
-                Line(f"Speedup {tier.speedup:g}: the time is not known, so no speedup is", 0.0, most)
+                Line(f"Speedup {tier.speedup:g}: the time is unknown, and so is the speedup", 0.0, most)
             )
         elif speedup * (1 + resolution) < tier.speedup:
             lines.append(Line(f"Speedup {tier.speedup:g}: not reached with {speedup:.3g}", 0.0, most))
         else:
             near = (
-                f", as near as the board can tell ({100 * resolution:g} %)" if speedup < tier.speedup else ""
+                f", within the measurement error of {100 * resolution:g} %" if speedup < tier.speedup else ""
             )
             lines.append(Line(f"Speedup {tier.speedup:g}: reached with {speedup:.3g}{near}", most, most))
     return lines
 
 
 def kept_share(late_days: int, grace_days: int, percent: float) -> float:
-    """The share of the points that is left after so many days, ``grace_days`` of which cost nothing."""
+    """The share of the points that remains after ``late_days``; ``grace_days`` of them are free."""
     return max(0.0, 1 - max(0, late_days - grace_days) * percent / 100)
 
 
 def lateness(points: float, late_days: int, grace_days: int, percent: float) -> Line | None:
-    """What lateness takes of ``points``; None where it was handed in in time."""
+    """The deduction for lateness; None if it was handed in on time."""
     if late_days == 0:
         return None
     days = "1 day late" if late_days == 1 else f"{late_days} days late"

@@ -1,4 +1,4 @@
-"""Who is in a course: read, changed one by one, and imported from a table."""
+"""A course's people: read, changed one by one, and imported from a table."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# What a table says of a person: its column -> the attribute of members and invitations.
+# Columns of a table -> attributes of members and invitations.
 _ATTRIBUTES = {FULL_NAME: "full_name", NUMBER: "student_number", SECTION: "section", GROUP: "group_name"}
 
 
 def get_roster(platform: Platform, user: User, slug: str) -> Roster:
-    """Everyone on it by name, then who has not come yet, and whom staff removed. Raises NotFound, NotAllowed."""
+    """Members by name, then people who have not joined yet, then those whom staff removed. Raises NotFound,
+    NotAllowed."""
     with courses.reading(platform, user, slug, Action.ROSTER_READ) as course:
         return _roster(course)
 
@@ -70,7 +71,7 @@ def _roster(course: OpenCourse) -> Roster:
     everyone: list[MemberRow | CourseInvitationRow] = [*(row for row, *_ in members), *invited]
     return Roster(
         course=course.row.slug,
-        members=[_member(*it) for it in members],
+        members=[_member(*member) for member in members],
         invited=[
             InvitedView(
                 id=row.id,
@@ -116,9 +117,8 @@ def _member(row: MemberRow, name: str, email: str | None, accepted: bool) -> Mem
 
 
 def change_member(platform: Platform, user: User, slug: str, name: str, body: MemberChange) -> Roster:
-    """Another section, group, name or number of a member; or remove a student, or let back in, as a student, whom staff
-    removed. Raises NotFound, NotAllowed, BadRequest (staff are taken away as staff), Conflict (the account was
-    deleted)."""
+    """Change a member's section, group, name or number; or remove a student, or let one back in whom staff removed.
+    Raises NotFound, NotAllowed, BadRequest (staff are removed from the staff), Conflict (the account was deleted)."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
         person = find_row(course.session, name)
         row = course.session.scalar(
@@ -126,16 +126,17 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
         )
         if row is None or (row.left_at is not None and not body.on_roster):
             raise NotFound(
-                f"'{person.name}' is not on the roster of {slug}.", "`grader roster show` lists who is."
+                f"{person.name} is not on the roster of course {slug}.",
+                "`grader roster show` lists its members.",
             )
         check_not_deleted(person)
         if row.role != CourseRole.STUDENT and body.on_roster is False:
             raise BadRequest(
-                f"'{person.name}' teaches {slug}.", "Take away their role in the course's staff."
+                f"{person.name} teaches course {slug}.", "First remove their role in the course's staff."
             )
         before = _facts(row)
         if body.on_roster and row.left_at is not None:
-            # Who may edit a roster may not make anyone teach.
+            # The right to edit a roster does not include making people staff.
             row.role = CourseRole.STUDENT.value
             taught.let_back_in(course.session, row)
             courses.tell_added(course, [person.id])
@@ -149,15 +150,19 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
 
 
 def _facts(row: MemberRow) -> dict[str, object]:
-    return {it: getattr(row, it) for it in _ATTRIBUTES.values()} | {"on_roster": row.left_at is None}
+    return {attribute: getattr(row, attribute) for attribute in _ATTRIBUTES.values()} | {
+        "on_roster": row.left_at is None
+    }
 
 
 def withdraw_invitation(platform: Platform, user: User, slug: str, number: int) -> Roster:
-    """Somebody who has not come leaves the roster; their link stops working. Raises NotFound, NotAllowed."""
+    """Take somebody who has not joined off the roster; their link stops working. Raises NotFound, NotAllowed."""
     with courses.changing(platform, user, slug, Action.ROSTER_EDIT) as course:
         row = course.session.get(CourseInvitationRow, number) if number < 2**31 else None
         if row is None or row.course_id != course.row.id or row.accepted_at is not None:
-            raise NotFound(f"There is no invitation {number} in {slug}.", "`grader roster show` lists them.")
+            raise NotFound(
+                f"Course {slug} has no invitation {number}.", "`grader roster show` lists its invitations."
+            )
         course.session.delete(row)
         course.note(
             Action.ROSTER_EDIT, f"/roster/{row.person}", before={"invited": True}, after={"invited": False}
@@ -167,11 +172,11 @@ def withdraw_invitation(platform: Platform, user: User, slug: str, number: int) 
 
 
 def import_roster(platform: Platform, user: User, slug: str, body: RosterBody) -> RosterResult:
-    """Bring the students of a course to what a table says. Who has an account (by address, account or a student number
-    that is known here) is put on the roster, everyone else is noted to be invited. Doing it twice changes nothing. With
-    bad rows nothing is done unless ``body.skip_bad``. Whom staff removed stays out unless ``body.let_back_in``.
+    """Make the course's students match a table. People with an account (by address, name or a student number that is
+    known here) join the roster, others are noted for an invitation. Repeating it changes nothing. With bad rows nothing
+    is done unless ``body.skip_bad``. People whom staff removed stay out unless ``body.let_back_in``.
 
-    Raises NotFound, NotAllowed, BadRequest (it is no such table).
+    Raises NotFound, NotAllowed, BadRequest (not such a table).
     """
     file = roster_file.parse(body.text)
     at = courses.reading if body.dry_run else courses.changing
@@ -192,8 +197,6 @@ def import_roster(platform: Platform, user: User, slug: str, body: RosterBody) -
 
 @dataclass
 class _Known:
-    """What the database knows of a course's people."""
-
     members: dict[int, MemberRow]
     names: dict[int, str]
     invitations: dict[str, CourseInvitationRow]
@@ -221,10 +224,10 @@ class _Known:
         ).all()
         return cls(
             members={row.user_id: row for row, _ in members},
-            names={row.user_id: name for row, name in members} | {it.id: it.name for it in users},
+            names={row.user_id: name for row, name in members} | {user.id: user.name for user in users},
             invitations={row.person: row for row in invitations},
-            by_email={it.email_key: it.id for it in users if it.email_key},
-            by_account={it.name_key: it.id for it in users},
+            by_email={user.email_key: user.id for user in users if user.email_key},
+            by_account={user.name_key: user.id for user in users},
         )
 
 
@@ -237,7 +240,7 @@ class _Plan:
     changes: list[RosterChange] = field(default_factory=list)
     problems: list[RosterProblem] = field(default_factory=list)
     unchanged: int = 0
-    # Members by name: whether they are let back in (true) or removed.
+    # Members by name: let back in (True) or removed.
     moved: dict[str, bool] = field(default_factory=dict)
     _new: list[MemberRow | CourseInvitationRow] = field(default_factory=list)
     _gone: list[CourseInvitationRow] = field(default_factory=list)
@@ -245,9 +248,10 @@ class _Plan:
     _added: list[int] = field(default_factory=list)
 
     def make(self) -> None:
-        """Find out what is to be done; nothing of the database is changed."""
+        """Plan the changes; nothing in the database changes."""
         self.problems = [
-            RosterProblem(line=it.line, column=it.column, text=it.text) for it in self.file.problems
+            RosterProblem(line=problem.line, column=problem.column, text=problem.text)
+            for problem in self.file.problems
         ]
         lines = [line for line in (self._tidied(line) for line in self.file.lines) if line is not None]
         self.known = _Known.read(self.course.session, self.course.row.id, lines)
@@ -256,14 +260,14 @@ class _Plan:
         self.invited: set[str] = set()
         for line in lines:
             self._consider(line)
-        # A row that cannot be read may be that of anyone: nobody is taken off for it.
+        # An unreadable row may be anyone's, so nobody is removed.
         if self.drop_missing and not self.problems:
             self._consider_missing()
-        self.problems.sort(key=lambda it: it.line)
+        self.problems.sort(key=lambda item: item.line)
 
     def _find_by_number(self, lines: Sequence[RosterLine]) -> None:
-        """Who is found by their student number: whom no line names by account or address. Numbers are corrected, and
-        then the number of one is that which another had."""
+        """Match lines by student number, for people whom no line names by account or address. Numbers get corrected:
+        then one person has the number that another had."""
         users: set[int | None] = set()
         invited: set[int | None] = set()
         for line in lines:
@@ -275,7 +279,7 @@ class _Plan:
         for number, member in sorted(self.known.members.items()):
             if member.student_number and number not in users:
                 self.by_number.setdefault(member.student_number, number)
-        for row in sorted(self.known.invitations.values(), key=lambda it: it.id):
+        for row in sorted(self.known.invitations.values(), key=lambda item: item.id):
             if row.user_id is None:
                 if row.student_number and row.id not in invited:
                     self.invited_by_number.setdefault(row.student_number, row)
@@ -314,7 +318,7 @@ class _Plan:
         for key in keys:
             if key in self.seen:
                 column = NUMBER if isinstance(key, tuple) else EMAIL if isinstance(key, str) else ""
-                self._wrong(line, column, f"the same person stands in line {self.seen[key]}")
+                self._wrong(line, column, f"line {self.seen[key]} names the same person")
                 return
         self.seen |= dict.fromkeys(keys, line.number)
         if user is not None:
@@ -323,13 +327,13 @@ class _Plan:
             self._invitation(line)
 
     def _keys(self, line: RosterLine, user: int | None) -> list[object]:
-        """All that says who stands in a line: no second line may say the same."""
+        """Everything that identifies a line's person: no second line may have the same."""
         keys: list[object] = [line[EMAIL].lower()] if line[EMAIL] else []
         keys += [("#", line[NUMBER])] if line[NUMBER] else []
         return keys + ([user] if user is not None else [])
 
     def _user(self, line: RosterLine) -> int | str | None:
-        """Whose account it is; a text where that cannot be, and the problem is noted."""
+        """The line's account; a text if there is a problem, which is noted."""
         user, invited = self._identified(line)
         if line[ACCOUNT]:
             if user is None:
@@ -337,7 +341,9 @@ class _Plan:
                 return "wrong"
             by_email = self.known.by_email.get(line[EMAIL].lower()) if line[EMAIL] else None
             if by_email not in (None, user):
-                self._wrong(line, EMAIL, f"this address is of the account '{self.known.names[by_email]}'")
+                self._wrong(
+                    line, EMAIL, f"this address belongs to the account '{self.known.names[by_email]}'"
+                )
                 return "wrong"
         if user is None and invited is None and line[NUMBER]:
             return self.by_number.get(line[NUMBER])
@@ -379,7 +385,7 @@ class _Plan:
         row = self.known.invitations.get(person)
         if row is None and line[NUMBER]:
             row = self.invited_by_number.get(line[NUMBER])
-            # A line without an address says nothing of the one that was invited.
+            # A line without an address keeps the invited person's.
             person = row.person if row is not None and not line[EMAIL] else person
         values = self._said(line)
         if row is None:
@@ -401,10 +407,10 @@ class _Plan:
         what = _differences(row, values)
         if person != row.person:
             if row.sha256 is not None:
-                what.append("their link ends")
+                what.append("their link stops working")
             values |= {"sha256": None, "issued_at": None, "expires_at": None}
         if what or row.accepted_at is not None:
-            # One that was used by an account that is gone is open again.
+            # An invitation used by an account that is gone is open again.
             self._values.append((row, {**values, "person": person, "accepted_at": None, "user_id": None}))
             self._note(
                 line, line[EMAIL] or row.person, "change" if row.accepted_at is None else "return", what
@@ -424,7 +430,6 @@ class _Plan:
                 self._note(None, waiting.email or person, "withdraw", [])
 
     def _said(self, line: RosterLine) -> dict[str, object]:
-        """What the table says of a person: of columns that it has."""
         return {_ATTRIBUTES[column]: line[column] for column in _ATTRIBUTES if column in self.file.columns}
 
     def _note(self, line: RosterLine | None, person: str, kind: RosterKind, what: list[str]) -> None:
@@ -452,7 +457,7 @@ class _Plan:
         return RosterResult(
             dry_run=dry_run,
             applied=applied,
-            rows=len(self.file.lines) + len({it.line for it in self.file.problems}),
+            rows=len(self.file.lines) + len({problem.line for problem in self.file.problems}),
             unchanged=self.unchanged,
             counts=dict(self.counts()),
             changes=self.changes,
@@ -462,7 +467,7 @@ class _Plan:
 
 
 def _person(line: RosterLine) -> str:
-    """By what an invitation knows who stands in a line."""
+    """The text by which an invitation knows a line's person."""
     return line[EMAIL].lower() or f"#{line[NUMBER]}"
 
 

@@ -1,6 +1,5 @@
-"""Learning platforms that this one is a tool of, registered by admins; the keys that we sign with, and what we tell
-them of ourselves. LTI 1.3 with its Advantage services is OpenID Connect and signed tokens: built upon Authlib, joserfc.
-"""
+"""Learning platforms that use this one as a tool, registered by admins; our signing keys, and our configuration for
+them. LTI 1.3 with its Advantage services is OpenID Connect and signed tokens; this uses Authlib and joserfc."""
 
 from __future__ import annotations
 
@@ -35,7 +34,6 @@ LINE_ITEM_SCOPE = "https://purl.imsglobal.org/spec/lti-ags/scope/lineitem.readon
 
 
 def tool(platform: Platform) -> LtiTool:
-    """Our addresses."""
     base = links.base_url(platform.settings)
     return LtiTool(
         login_url=f"{base}/lti/login",
@@ -47,7 +45,7 @@ def tool(platform: Platform) -> LtiTool:
 
 
 def canvas_configuration(platform: Platform) -> dict[str, Any]:
-    """What Canvas reads for a developer key: a link in a course's menu, and the choice of an assignment."""
+    """For a Canvas developer key: a link in a course's menu, and the choice of an assignment."""
     ours = tool(platform)
     host = urlsplit(ours.launch_url).hostname or ""
 
@@ -94,7 +92,7 @@ def canvas_configuration(platform: Platform) -> dict[str, Any]:
 
 
 def public_keys(platform: Platform) -> dict[str, Any]:
-    """Those that tokens of ours are signed by. Made at first use."""
+    """Keys that verify our tokens, made on first use."""
     signing_key(platform)
     with platform.sessions() as session:
         rows = session.scalars(select(LtiKeyRow).order_by(LtiKeyRow.created_at.desc())).all()
@@ -103,7 +101,6 @@ def public_keys(platform: Platform) -> dict[str, Any]:
 
 
 def signing_key(platform: Platform) -> RSAKey:
-    """The newest."""
     query = select(LtiKeyRow).order_by(LtiKeyRow.created_at.desc(), LtiKeyRow.kid).limit(1)
     with platform.sessions() as session:
         row = session.scalar(query)
@@ -124,7 +121,8 @@ def _new_key() -> LtiKeyRow:
 
 
 def rotate_key(platform: Platform, user: User) -> str:
-    """A new key that signs from now on; the one before stays shown, older ones go. Its id. Raises NotAllowed."""
+    """Make a new signing key and return its id. The previous key stays published, older ones are removed. Raises
+    NotAllowed."""
     check_admin(user)
     made = _new_key()
     with writing(platform.sessions) as session:
@@ -152,7 +150,7 @@ def list_platforms(platform: Platform, user: User) -> LtiPlatformList:
 
 
 def add_platform(platform: Platform, user: User, body: LtiPlatformBody) -> LtiPlatformView:
-    """Raises NotAllowed, BadRequest (an address is missing), Conflict (it is registered)."""
+    """Raises NotAllowed, BadRequest (an address is missing), Conflict (already registered)."""
     check_admin(user)
     body = _completed(body)
     values = body.model_dump(exclude={"kind", "site"})
@@ -170,17 +168,18 @@ def add_platform(platform: Platform, user: User, body: LtiPlatformBody) -> LtiPl
             )
     except IntegrityError as error:
         raise Conflict(
-            "This platform is registered with that client id already.", "Change that one."
+            "This platform is already registered with this client id.", "Change that registration instead."
         ) from error
     return _view(row, 0)
 
 
 def _completed(body: LtiPlatformBody) -> LtiPlatformBody:
-    """With what its kind tells of its addresses."""
+    """With the addresses that follow from its kind."""
     site = body.site.rstrip("/")
     if body.kind is not PlatformKind.OTHER and not site:
         raise BadRequest(
-            f"The address of the {body.kind.value} site is needed.", "Such as https://moodle.uni.edu."
+            f"The address of the {body.kind.value} site is missing.",
+            "Give it, such as https://moodle.uni.edu.",
         )
     host = urlsplit(site).netloc
     known: dict[str, Any] = {}
@@ -192,7 +191,7 @@ def _completed(body: LtiPlatformBody) -> LtiPlatformBody:
             "jwks_url": f"{site}/mod/lti/certs.php",
         }
     elif body.kind is PlatformKind.CANVAS:
-        # Of Canvas's own hosting the site is a school's, and one address signs all of them in.
+        # In Canvas's own hosting each site belongs to a school, and one address signs in all of them.
         hosted = host.endswith(".instructure.com")
         central = "https://sso.canvaslms.com" if hosted else site
         known = {
@@ -203,10 +202,11 @@ def _completed(body: LtiPlatformBody) -> LtiPlatformBody:
         }
     given = {name: getattr(body, name) or value for name, value in known.items()}
     found = body.model_copy(update=given)
-    missing = [it for it in ("issuer", "auth_url", "token_url", "jwks_url") if not getattr(found, it)]
+    missing = [name for name in ("issuer", "auth_url", "token_url", "jwks_url") if not getattr(found, name)]
     if missing:
         raise BadRequest(
-            f"These are missing: {', '.join(missing)}.", "The platform shows them where it registers tools."
+            f"These fields are missing: {', '.join(missing)}.",
+            "The platform shows them on its page for registering tools.",
         )
     return found
 
@@ -229,7 +229,7 @@ def change_platform(platform: Platform, user: User, number: int, body: LtiPlatfo
 
 
 def remove_platform(platform: Platform, user: User, number: int) -> None:
-    """With its links to courses; accounts, members and grades here stay. Raises NotAllowed, NotFound."""
+    """Also removes its links to courses; accounts, members and grades here stay. Raises NotAllowed, NotFound."""
     check_admin(user)
     with writing(platform.sessions) as session:
         row = find(session, number)
@@ -242,20 +242,20 @@ def find(session: Session, number: int) -> LtiPlatformRow:
     """Raises NotFound."""
     row = session.get(LtiPlatformRow, number) if number < 2**31 else None
     if row is None:
-        raise NotFound(f"There is no learning platform {number}.", "`grader lti list` lists them.")
+        raise NotFound(f"There is no learning platform {number}.", "`grader lti list` lists the platforms.")
     return row
 
 
 def authority(row: LtiPlatformRow) -> str:
-    """What identities of its people are named by: of Canvas's hosting, all schools share one issuer."""
+    """The authority of its people's identities: in Canvas's hosting all schools share one issuer."""
     return f"{row.issuer} {row.client_id}"
 
 
 def is_its_own(row: LtiPlatformRow, url: str) -> bool:
-    """Whether grades may be sent to that address: a host that admins named. What a launch names is not enough."""
+    """True if grades may be sent to that address: its host is one that admins named. A launch's claim is not enough."""
     return urlsplit(url).netloc.lower() in {
         urlsplit(row.token_url).netloc.lower(),
-        *(it.lower() for it in row.hosts),
+        *(host.lower() for host in row.hosts),
     }
 
 

@@ -1,20 +1,18 @@
-"""Mails that collect what somebody was told since the last one, and the links in them that turn mail off.
+"""Mails that collect a person's new notices, with links that turn mail off.
 
-The web sends them, in a thread beside its answers: it has the mail server's settings and the secret that links are
-signed with. Of all its processes one does it at a time, under a lease. What it has not sent when it dies another one
-sends once the lease ended.
+The web sends them in a background thread: it has the mail server's settings and the secret that signs links. One
+process at a time does so, under a lease; if it dies, another continues after the lease ends.
 
-The notices of a mail are marked with its Message-ID before it is sent, and as sent the moment that the server took it.
-Where the server refused it, they go with the next ones. Where nobody knows whether it took it (the process died, or the
-server gave no answer), the mail is sent again: once, of the same notices and under the same Message-ID, by which mail
-servers and programs know a copy. If that ends the same way, no mail tells of them; the site shows them.
+A mail's notices are marked with its Message-ID before it is sent, and as sent when the server took it. If the server
+refused it, they go with the next mail. If nobody knows (the process died, or the server gave no answer), the mail is
+sent once more with the same notices and Message-ID, by which mail servers and programs recognise a copy. If that ends
+the same way, no mail tells of them; the site shows them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,6 +31,7 @@ from grader.service.accounts import links
 from grader.service.accounts.links import LinkUseless
 from grader.service.messages import mail, notices
 from grader.service.operation import chores
+from grader.service.periodic import Periodic
 from grader.service.platform import Platform
 from grader.settings import Settings
 
@@ -43,12 +42,12 @@ _SECRET = "notices"  # noqa: S105 - the name of one
 _ALL = "all"
 _MAC_CHARS = 32
 _LOOK_SECONDS = 60.0
-# Once the mail server takes nothing, asking it for each of hundreds helps nobody.
+# If the mail server refuses everything, hundreds of tries help nobody.
 _FAILURES = 3
 
 
 def send_now_and_then(platform: Platform) -> int:
-    """Send what waits, where ``settings.digest_minutes`` have gone since somebody did. How many mails went."""
+    """Send if ``settings.digest_minutes`` have passed since the last time. Returns the number of mails."""
     if not mail.configured(platform.settings) or not platform.settings.digest_minutes:
         return 0
     every = timedelta(minutes=platform.settings.digest_minutes)
@@ -58,7 +57,7 @@ def send_now_and_then(platform: Platform) -> int:
     if held is None:
         return 0
     try:
-        if not chores.is_due(platform, CHORE, every):  # another one did it just now
+        if not chores.is_due(platform, CHORE, every):  # another process has just done it
             return 0
         sent = send(platform, held.renew)
         if held.renew():
@@ -69,13 +68,12 @@ def send_now_and_then(platform: Platform) -> int:
 
 
 def send(platform: Platform, may_go_on: Callable[[], bool] = lambda: True) -> int:
-    """Send each person one mail of all that waits for them, while ``may_go_on`` says so, and before it what an earlier
-    call left open. How many mails went."""
-    row = NoticeRow
+    """Send each person one mail with all their waiting notices, while ``may_go_on`` allows it, after finishing what an
+    earlier call left open. Returns the number of mails."""
     with platform.sessions() as session:
         people = session.execute(
             select(UserRow.id, UserRow.name, UserRow.email)
-            .where(UserRow.id.in_(select(row.user_id).where(row.mail_due).distinct()))
+            .where(UserRow.id.in_(select(NoticeRow.user_id).where(NoticeRow.mail_due).distinct()))
             .order_by(UserRow.id)
         ).all()
     sent = failed = 0
@@ -110,20 +108,28 @@ class _Digest:
 
 
 def _left_open(platform: Platform, user: int) -> Sequence[str]:
-    """The Message-IDs of mails of which nobody knows whether the server took them, the oldest first. Only who has the
-    lease asks: whoever began them is gone, or got no answer."""
-    row = NoticeRow
-    query = select(row.mail_id).where(row.user_id == user, row.mail_due, row.mail_id.is_not(None))
+    """Message-IDs of mails that the server may or may not have taken, oldest first. Only the lease's holder asks:
+    whoever began them is gone or got no answer."""
+    query = select(NoticeRow.mail_id).where(
+        NoticeRow.user_id == user, NoticeRow.mail_due, NoticeRow.mail_id.is_not(None)
+    )
     with platform.sessions() as session:
-        return [it for it in session.scalars(query.group_by(row.mail_id).order_by(func.min(row.id))) if it]
+        return [
+            row
+            for row in session.scalars(query.group_by(NoticeRow.mail_id).order_by(func.min(NoticeRow.id)))
+            if row
+        ]
 
 
 def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -> _Digest | None:
-    """Mark the notices of ``mail_id``, or where that is None those of no mail yet, as being sent. None where nothing is
-    to be sent: nothing is left, nobody to mail it to, or it was tried as often as may be."""
-    row = NoticeRow
-    # What is being counted up at this moment goes with the next one.
-    query = select(row).where(row.user_id == user, row.mail_due, row.mail_id == mail_id).order_by(row.id)
+    """Mark the notices of ``mail_id``, or if None those in no mail yet, as being sent. None if there is nothing to
+    send: no notices, no address, or no tries left."""
+    # A notice that is being counted up right now goes with the next mail.
+    query = (
+        select(NoticeRow)
+        .where(NoticeRow.user_id == user, NoticeRow.mail_due, NoticeRow.mail_id == mail_id)
+        .order_by(NoticeRow.id)
+    )
     with writing(platform.sessions) as session:
         notices_of_it = session.scalars(query.with_for_update(skip_locked=True)).all()
         if not notices_of_it:
@@ -132,21 +138,20 @@ def _begin(platform: Platform, user: int, to: str | None, mail_id: str | None) -
         if to is None or tries >= limits.DIGEST_TRIES:
             if tries >= limits.DIGEST_TRIES:
                 log.error("digest_given_up", message_id=mail_id, notices=len(notices_of_it))
-            for it in notices_of_it:
-                it.mail_due = False
+            for unsent in notices_of_it:
+                unsent.mail_due = False
             return None
         message_id = mail_id or _message_id(platform.settings, user, notices_of_it)
         now = clock(session)
-        for it in notices_of_it:
-            it.mail_id, it.mail_begun_at, it.mail_tries = message_id, now, tries + 1
+        for taken_up in notices_of_it:
+            taken_up.mail_id, taken_up.mail_begun_at, taken_up.mail_tries = message_id, now, tries + 1
     return _Digest(message_id, user, to, notices_of_it, tries == 0)
 
 
 def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
-    """Whether the server took it. Where it refused it, the notices are as they were before."""
-    row = NoticeRow
-    # Not what was counted up meanwhile: that has no mail yet.
-    own = update(row).where(row.user_id == digest.user, row.mail_id == digest.message_id)
+    """Record whether the server took it. If not, its notices are as before."""
+    # Not those that were counted up meanwhile: they need another mail.
+    own = update(NoticeRow).where(NoticeRow.user_id == digest.user, NoticeRow.mail_id == digest.message_id)
 
     def taken() -> None:
         with writing(platform.sessions) as session:
@@ -159,7 +164,7 @@ def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
         return False
     except Unreachable as error:
         log.error("digest_not_sent", reason=error.message)
-        before: dict[str, Any] = {"mail_tries": row.mail_tries - 1}
+        before: dict[str, Any] = {"mail_tries": NoticeRow.mail_tries - 1}
         if digest.first:
             before |= {"mail_id": None, "mail_begun_at": None}
         with writing(platform.sessions) as session:
@@ -169,9 +174,9 @@ def _sent(platform: Platform, name: str, digest: _Digest) -> bool:
 
 
 def _message_id(settings: Settings, user: int, of: Sequence[NoticeRow]) -> str:
-    """The same for the same notices, as often as each happened."""
-    said = f"{user} {' '.join(f'{it.id}:{it.count}' for it in of)}"
-    # The other half of the MAC: the first one would make a key of what it signs.
+    """The same for the same notices with the same counts."""
+    said = f"{user} {' '.join(f'{notice.id}:{notice.count}' for notice in of)}"
+    # The other half of the MAC: the first half would be a key for the text that it signs.
     mac = hmac.new(settings.secret(_SECRET), said.encode(), hashlib.sha256).hexdigest()[_MAC_CHARS:]
     return f"<{mac}.notices@{mail.domain(settings) or 'localhost'}>"
 
@@ -181,17 +186,17 @@ def _mail(settings: Settings, name: str, digest: _Digest, taken: Callable[[], No
     user, waiting = digest.user, digest.notices
     base = links.base_url(settings)
     lines = [
-        f"- {it.text}{f' ({it.count} times)' if it.count > 1 else ''}\n  {base}{it.path}"
-        for it in waiting[: limits.DIGEST_LINES]
+        f"- {notice.text}{f' ({notice.count} times)' if notice.count > 1 else ''}\n  {base}{notice.path}"
+        for notice in waiting[: limits.DIGEST_LINES]
     ]
     if len(waiting) > limits.DIGEST_LINES:
         lines.append(f"- and {len(waiting) - limits.DIGEST_LINES} more: {base}/notices")
-    kinds = sorted(Counter(it.kind for it in waiting))
+    kinds = sorted(Counter(notice.kind for notice in waiting))
     fewer = "\n".join(f"  {WORDS[kind]}: {unsubscribe_link(settings, user, kind)}" for kind in kinds)
     everything = unsubscribe_link(settings, user, None)
     text = (
-        f"Hello {name},\n\n" + "\n".join(lines) + "\n\n-- \nWhat you are told, on the site and by mail: "
-        f"{base}/notices#choices\nNo more mail about\n{fewer}\n  anything: {everything}\n"
+        f"Hello {name},\n\n" + "\n".join(lines) + "\n\n-- \nChoose your notices, on the site and by mail: "
+        f"{base}/notices#choices\nTurn off mail about\n{fewer}\n  everything: {everything}\n"
     )
     one = len(waiting) == 1
     subject = waiting[0].text if one else f"{len(waiting)} notices"
@@ -207,7 +212,7 @@ def _mail(settings: Settings, name: str, digest: _Digest, taken: Callable[[], No
 
 
 def unsubscribe_key(settings: Settings, user: int, kind: NoticeKind | None) -> str:
-    """Signed: it names who and what, needs nobody to be signed in, and works for ever, as old mails stay."""
+    """Signed: it names the person and the kind, needs no sign-in, and works for ever, since old mails stay."""
     said = f"{user}.{kind.value if kind is not None else _ALL}"
     return f"{said}.{_mac(settings, said)}"
 
@@ -221,12 +226,12 @@ def unsubscribe_link(settings: Settings, user: int, kind: NoticeKind | None) -> 
 
 
 def whose(platform: Platform, key: str) -> Unsubscribed:
-    """What the link of a mail would turn off. Raises LinkUseless."""
+    """The effect of a mail's link. Raises LinkUseless."""
     return _read(platform, key)[1]
 
 
 def unsubscribe(platform: Platform, key: str) -> Unsubscribed:
-    """Turn mail off, of one kind or of all; on the site they are told as before. Doing so twice is no error. Raises
+    """Turn mail off, for one kind or all; notices on the site stay. Repeating it is not an error. Raises
     LinkUseless."""
     user, found = _read(platform, key)
     with writing(platform.sessions) as session:
@@ -245,24 +250,19 @@ def _read(platform: Platform, key: str) -> tuple[int, Unsubscribed]:
     with platform.sessions() as session:
         name = session.scalar(select(UserRow.name).where(UserRow.id == int(user)))
     if name is None:
-        raise LinkUseless("The account is gone.")
+        raise LinkUseless("The account no longer exists.")
     return int(user), Unsubscribed(user=name, kind=None if kind == _ALL else NoticeKind(kind))
 
 
-class DigestSender:
-    """Sends now and then, in a thread of a serving process."""
+class DigestSender(Periodic):
+    """Runs in a process that serves the web."""
 
     def __init__(self, platform: Platform) -> None:
+        super().__init__("digests", _LOOK_SECONDS)
         self._platform = platform
-        self._thread = threading.Thread(target=self._run, name="digests", daemon=True)
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def _run(self) -> None:
-        never = threading.Event()
-        while not never.wait(_LOOK_SECONDS):
-            try:
-                send_now_and_then(self._platform)
-            except Exception as error:  # the database may be away: it is tried again
-                log.warning("digests_failed", error=f"{type(error).__name__}: {error}")
+    def turn(self) -> None:
+        try:
+            send_now_and_then(self._platform)
+        except Exception as error:  # the database was away, say: the next turn tries again
+            log.warning("digests_failed", error=f"{type(error).__name__}: {error}")

@@ -1,5 +1,5 @@
-"""Mail over SMTP. Sent after the answer: nobody waits for the mail server, and how long an answer takes reveals nothing
-of what was sent."""
+"""Mail over SMTP, sent after the web's answer: nobody waits for the mail server, and response times reveal nothing
+about it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,14 @@ log = get_logger(__name__)
 
 
 class NoAnswer(Unreachable):
-    """The server got all of a mail and did not say whether it took it."""
+    """The server received a whole mail and did not say whether it took it."""
 
 
-# Mail servers are slow, and of one site few connections at once are welcome.
+# Mail servers are slow, and dislike many connections from one site.
 _SENDERS = 2
 
 
 class _Post:
-    """Jobs of one process that run behind its answers."""
-
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(_SENDERS, thread_name_prefix="mail")
         self._room = threading.BoundedSemaphore(limits.MAILS_WAITING)
@@ -41,7 +39,7 @@ class _Post:
 
     def put(self, job: Callable[[], None]) -> None:
         if not self._room.acquire(blocking=False):
-            log.error("mail_dropped", reason="too many wait to be sent")
+            log.error("mail_dropped", reason="too many are waiting to be sent")
             return
         with self._idle:
             self._jobs += 1
@@ -52,7 +50,7 @@ class _Post:
             job()
         except GraderError as error:
             log.error("mail_not_sent", reason=error.message)
-        except Exception:  # nobody waits for it: only the log can report it
+        except Exception:  # nobody waits for it, so only the log can report it
             log.exception("mail_not_sent")
         finally:
             self._room.release()
@@ -67,17 +65,17 @@ class _Post:
 
 @functools.cache
 def _post() -> _Post:
-    # Made on first use, so in the process that serves, after the fork.
+    # Made on first use: in the serving process, after the fork.
     return _Post()
 
 
 def later(job: Callable[[], None]) -> None:
-    """Run ``job`` soon, on a thread of its own; what it raises is logged."""
+    """Run ``job`` soon in a thread; its exceptions are logged."""
     _post().put(job)
 
 
 def settle(seconds: float = limits.MAIL_SECONDS) -> bool:
-    """Wait until nothing is under way; False where something still is."""
+    """Wait until nothing is under way; False if something still is."""
     return _post().settle(seconds)
 
 
@@ -86,7 +84,7 @@ def configured(settings: Settings) -> bool:
 
 
 def need(settings: Settings) -> None:
-    """Raises Conflict where the platform sends no mail."""
+    """Raises Conflict if this platform sends no mail."""
     if not configured(settings):
         raise Conflict("This platform sends no mail.", "Ask the staff: they can make a link for you.")
 
@@ -101,13 +99,12 @@ def send(
     message_id: str | None = None,
     taken: Callable[[], None] = lambda: None,
 ) -> None:
-    """Hand one mail to the server. ``message_id`` is a new one where none is given; ``taken`` is called the moment
-    that the server took the mail. Raises NoAnswer, and Unreachable where the server did not take it or broke its
-    promise of TLS."""
+    """Hand one mail to the server. ``message_id`` defaults to a new one; ``taken`` is called when the server took the
+    mail. Raises NoAnswer, and Unreachable if the server did not take it or broke its promise of TLS."""
     message = EmailMessage()
     message["From"] = settings.smtp_from
     message["To"] = Address(addr_spec=to)
-    # People name courses: a line break in a name would be refused as another header.
+    # People choose courses' names: a line break would be refused as another header.
     message["Subject"] = f"grader: {' '.join(subject.split())}"
     message["Date"] = formatdate()
     message["Message-ID"] = message_id or make_msgid(domain=domain(settings))
@@ -127,7 +124,7 @@ def send(
         )
         if server is not None:
             _part(server)
-        # Never the text of the error: some servers repeat what they were sent.
+        # Never the error's text: some servers repeat what they were sent.
         raise (NoAnswer if unsure else Unreachable)(
             f"{settings.smtp_host}:{settings.smtp_port} "
             f"{'did not say whether it took' if unsure else 'did not take'} a mail: {type(error).__name__}.",
@@ -141,12 +138,11 @@ def send(
 
 
 def domain(settings: Settings) -> str | None:
-    """Of the sender's address; None where it has none."""
     return settings.smtp_from.rpartition("@")[2].rstrip(">") or None
 
 
 class _Connection(smtplib.SMTP):
-    """``gave_all``: from here on the server may have the mail, whatever becomes of its answer."""
+    """``gave_all``: the server may have the mail from here on, whatever becomes of its answer."""
 
     gave_all = False
 
@@ -156,11 +152,11 @@ class _Connection(smtplib.SMTP):
 
 
 class _TlsConnection(_Connection, smtplib.SMTP_SSL):
-    """The same from the first byte on."""
+    """The same with TLS from the first byte."""
 
 
 def _part(server: smtplib.SMTP) -> None:
-    """What a server says to the farewell changes nothing of what became of the mail."""
+    """The answer to QUIT does not change whether the mail was taken."""
     try:
         server.quit()
     except (OSError, smtplib.SMTPException):
@@ -174,7 +170,7 @@ def _connect(settings: Settings) -> _Connection:
     server = _Connection(host, port, timeout=seconds)
     if settings.smtp_security == "starttls":
         try:
-            # Raises where the server does not offer it: mail never continues in the clear.
+            # Raises if the server does not offer it: mail never continues in the clear.
             server.starttls(context=ssl.create_default_context())
         except BaseException:
             server.close()

@@ -1,4 +1,4 @@
-"""Notices: who is told what on the site, and what waits to be mailed (``grader.service.messages.digests``)."""
+"""Notices on the site, and which of them wait to be mailed (``grader.service.messages.digests``)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _TEXT_CHARS = 300
 
 
 def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, path: str) -> None:
-    """Tell each of ``users`` (ids), in the way that they chose for the kind. ``path`` is the page that shows it. What
-    they have not read yet of the same page is counted up: ten comments are one notice."""
+    """Notify each of ``users`` (ids) as they chose for the kind. ``path``: the page that shows the event. An unread
+    notice of the same page is counted up: ten comments are one notice."""
     gone = select(UserRow.id).where(UserRow.deleted_at.is_not(None))
     whom = set(users)
     whom -= set(session.scalars(gone.where(UserRow.id.in_(whom)))) if whom else set()
@@ -37,14 +37,18 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
         return
     text, path, now = " ".join(text.split())[:_TEXT_CHARS], path[: limits.PATH_CHARS], utcnow()
     chosen = _chosen(session, whom, kind)
-    row = NoticeRow
     unread = {
-        it.user_id: it
-        for it in session.scalars(
-            select(row)
-            .where(row.user_id.in_(whom), row.kind == kind, row.path == path, row.read_at.is_(None))
-            .order_by(row.id)
-            # A mail that has begun meanwhile does not tell of this.
+        row.user_id: row
+        for row in session.scalars(
+            select(NoticeRow)
+            .where(
+                NoticeRow.user_id.in_(whom),
+                NoticeRow.kind == kind,
+                NoticeRow.path == path,
+                NoticeRow.read_at.is_(None),
+            )
+            .order_by(NoticeRow.id)
+            # A mail that began meanwhile does not include this.
             .with_for_update()
         )
     }
@@ -55,7 +59,7 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
         if (present := unread.get(user)) is not None:
             present.text, present.created_at, present.count = text, now, present.count + 1
             present.on_site, present.mail_due = choice.site, choice.mail
-            # A mail that is being sent tells what it was before.
+            # A mail that is being sent has the previous text.
             present.mail_id = present.mail_begun_at = None
             present.mail_tries = 0
             continue
@@ -73,24 +77,26 @@ def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, pa
 
 
 def _chosen(session: Session, users: Collection[int], kind: NoticeKind) -> dict[int, NoticeChoice]:
-    row = NoticeChoiceRow
     return {
-        it.user_id: NoticeChoice(kind=kind, site=it.site, mail=it.mail)
-        for it in session.scalars(select(row).where(row.kind == kind, row.user_id.in_(users)))
+        row.user_id: NoticeChoice(kind=kind, site=row.site, mail=row.mail)
+        for row in session.scalars(
+            select(NoticeChoiceRow).where(NoticeChoiceRow.kind == kind, NoticeChoiceRow.user_id.in_(users))
+        )
     }
 
 
 def list_notices(
     platform: Platform, user: User, limit: int = 50, older_than: int | None = None
 ) -> NoticeList:
-    """One's own, the newest first, at most ``limit`` (up to 200); ``older_than`` is the id of one to begin behind."""
-    row = NoticeRow
-    query = select(row).where(row.user_id == user.id, row.on_site).order_by(row.id.desc())
+    """The user's own, newest first, at most ``limit`` (up to 200); ``older_than``: begin after this id."""
+    query = (
+        select(NoticeRow).where(NoticeRow.user_id == user.id, NoticeRow.on_site).order_by(NoticeRow.id.desc())
+    )
     if older_than is not None:
-        query = query.where(row.id < older_than)
+        query = query.where(NoticeRow.id < older_than)
     with platform.sessions() as session:
         found = session.scalars(query.limit(max(0, min(limit, _LIST_MOST)))).all()
-        return NoticeList(notices=[_view(it) for it in found], unread=_unread(session, user.id))
+        return NoticeList(notices=[_view(notice) for notice in found], unread=_unread(session, user.id))
 
 
 def _view(row: NoticeRow) -> NoticeView:
@@ -106,33 +112,31 @@ def _view(row: NoticeRow) -> NoticeView:
 
 
 def unread(platform: Platform, user: User) -> int:
-    """How many notices one has not read."""
     with platform.sessions() as session:
         return _unread(session, user.id)
 
 
 def _unread(session: Session, user: int) -> int:
-    row = NoticeRow
-    own = (row.user_id == user, row.read_at.is_(None), row.on_site)
-    return session.scalar(select(func.count()).select_from(row).where(*own)) or 0
+    own = (NoticeRow.user_id == user, NoticeRow.read_at.is_(None), NoticeRow.on_site)
+    return session.scalar(select(func.count()).select_from(NoticeRow).where(*own)) or 0
 
 
 def mark_read(platform: Platform, user: User, body: NoticesRead) -> NoticeList:
-    """Of one's own alone; what is not there is passed over. What was read is not mailed any more."""
-    row = NoticeRow
-    own = update(row).where(row.user_id == user.id, row.read_at.is_(None))
+    """Only the user's own; unknown ones are ignored. Read notices are no longer mailed."""
+    own = update(NoticeRow).where(NoticeRow.user_id == user.id, NoticeRow.read_at.is_(None))
     if body.ids is not None:
-        own = own.where(row.id.in_(body.ids))
+        own = own.where(NoticeRow.id.in_(body.ids))
     with writing(platform.sessions) as session:
         session.execute(own.values(read_at=utcnow(), mail_due=False))
     return list_notices(platform, user)
 
 
 def choices(platform: Platform, user: User) -> NoticeChoices:
-    """What one is told of, and how."""
     with platform.sessions() as session:
-        row = NoticeChoiceRow
-        stored = {it.kind: it for it in session.scalars(select(row).where(row.user_id == user.id))}
+        stored = {
+            row.kind: row
+            for row in session.scalars(select(NoticeChoiceRow).where(NoticeChoiceRow.user_id == user.id))
+        }
         address = session.scalar(select(UserRow.email).where(UserRow.id == user.id))
     return NoticeChoices(
         choices=[
@@ -148,7 +152,7 @@ def choices(platform: Platform, user: User) -> NoticeChoices:
 
 
 def choose(platform: Platform, user: User, body: NoticeChoicesBody) -> NoticeChoices:
-    """Turn kinds on and off. Of one that is turned off nothing is mailed, also nothing that waits."""
+    """Turn kinds on and off. A kind that is off is not mailed, not even its waiting notices."""
     with writing(platform.sessions) as session:
         for choice in body.choices:
             put_choice(session, user.id, choice)
@@ -158,6 +162,5 @@ def choose(platform: Platform, user: User, body: NoticeChoicesBody) -> NoticeCho
 def put_choice(session: Session, user: int, choice: NoticeChoice) -> None:
     session.merge(NoticeChoiceRow(user_id=user, **choice.model_dump()))
     if not choice.mail:
-        row = NoticeRow
-        waiting = (row.user_id == user, row.kind == choice.kind, row.mail_due)
-        session.execute(update(row).where(*waiting).values(mail_due=False))
+        waiting = (NoticeRow.user_id == user, NoticeRow.kind == choice.kind, NoticeRow.mail_due)
+        session.execute(update(NoticeRow).where(*waiting).values(mail_due=False))

@@ -1,5 +1,5 @@
-"""The file of a backup: a zip archive with a file of JSON lines for each table, the secrets, and a manifest that comes
-last and vouches for the rest."""
+"""The file format of a backup: a zip archive with a JSON-lines file for each table, the secrets, and last a manifest
+with the hashes of all others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 
 
 class BadBackup(GraderError):
-    """The file is no whole backup, or one that cannot be restored here."""
+    """The file is not a whole backup, or cannot be restored here."""
 
     code = "bad_backup"
     status = 400
@@ -29,7 +29,7 @@ class BadBackup(GraderError):
 
 
 class Member(Strict):
-    """A file in the archive; ``rows`` of a table."""
+    """A file in the archive; ``rows`` if it is a table."""
 
     sha256: str
     rows: int | None = None
@@ -54,7 +54,7 @@ def secret_member(name: str) -> str:
 
 
 class Writer:
-    """Writes members, then ``close``s with the manifest."""
+    """Writes members; ``close`` writes the manifest."""
 
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self.path = path
@@ -62,7 +62,7 @@ class Writer:
         self.members: dict[str, Member] = {}
 
     def add(self, name: str, lines: Iterable[bytes]) -> Iterator[int]:
-        """Yields how many lines are written, after each."""
+        """Yields the number of lines written, after each."""
         digest, count = hashlib.sha256(), 0
         with self._file.open(_info(name), "w", force_zip64=True) as member:
             for line in lines:
@@ -85,7 +85,7 @@ def _info(name: str) -> zipfile.ZipInfo:
 
 
 class Reader:
-    """A backup that was verified from its first byte to its last."""
+    """A backup that was verified from the first byte to the last."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         """Raises BadBackup, SchemaTooNew."""
@@ -96,21 +96,22 @@ class Reader:
     def _verify(self) -> None:
         wanted = set(self.manifest.members) | {MANIFEST}
         if {info.filename for info in self._file.infolist()} != wanted:
-            raise BadBackup("The backup does not hold what its manifest names.", "Take another one.")
+            raise BadBackup(
+                "The backup does not contain what its manifest lists.", "It is damaged: use another backup."
+            )
         for name, member in self.manifest.members.items():
             digest = hashlib.sha256()
             with self._file.open(name) as content:
                 while chunk := content.read(_CHUNK):
                     digest.update(chunk)
             if digest.hexdigest() != member.sha256:
-                raise BadBackup(f"{name} is not what was backed up.", "Take another one.")
+                raise BadBackup(f"{name} in the backup is damaged.", "Use another backup.")
 
     def lines(self, name: str) -> Iterator[bytes]:
         with self._file.open(name) as content:
             yield from content
 
     def secrets(self) -> dict[str, bytes]:
-        """Name -> content."""
         names = [name for name in self.manifest.members if name.startswith("secrets/")]
         return {name.removeprefix("secrets/"): self._file.read(name) for name in names}
 
@@ -119,11 +120,13 @@ def _manifest(file: zipfile.ZipFile) -> ArchiveManifest:
     try:
         manifest = ArchiveManifest.model_validate_json(file.read(MANIFEST))
     except (KeyError, ValidationError) as error:
-        raise BadBackup("This is no backup of a grader.", "`grader admin backup FILE` makes one.") from error
+        raise BadBackup(
+            "This file is not a backup of a grader.", "Make one with `grader admin backup FILE`."
+        ) from error
     if manifest.format != FORMAT:
         raise BadBackup(
-            f"The backup has format {manifest.format}; this grader reads {FORMAT}.",
-            "Take the grader it is from.",
+            f"The backup has format {manifest.format}; this release reads format {FORMAT}.",
+            "Use the release that made the backup.",
         )
     missing(manifest.schema_revision)  # raises SchemaTooNew
     for name in manifest.members:
@@ -132,11 +135,11 @@ def _manifest(file: zipfile.ZipFile) -> ArchiveManifest:
 
 
 def _check_name(name: str) -> None:
-    """Of a member: a table's, or that of a file right in the folder of secrets. Raises BadBackup."""
+    """A member is a table's, or a file directly in the folder of secrets. Raises BadBackup."""
     folder, _, file = name.partition("/")
     plain = file.isprintable() and not file.startswith(".") and not set(file) & set("/\\")
     if folder not in ("tables", "secrets") or not file or not plain or len(file) > limits.FILENAME_CHARS:
         raise BadBackup(
-            f"The backup names {name[: limits.FILENAME_CHARS]!r}, which is no table and no file of secrets.",
-            "Nothing was changed. Take another one, and find out who made this one.",
+            f"The backup contains {name[: limits.FILENAME_CHARS]!r}, which is neither a table nor a secret.",
+            "Nothing was changed. Use another backup, and find out who made this one.",
         )

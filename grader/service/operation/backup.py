@@ -1,4 +1,4 @@
-"""Backup: everything that makes a platform, in one file, while it runs."""
+"""Backup of a running platform to one file."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from grader.records.schema import missing, revision_of
 from grader.service.operation.archive import FORMAT, ArchiveManifest, Writer, secret_member, table_member
 from grader.settings import Settings
 
-# In the data folder: a file for each backup that is being written, and for each that was killed.
+# In the data folder: a file for each backup that is being written, or whose process was killed.
 _NOTES = "backups-at-work"
 _PARTIAL = ".partial"
 
-# The table's name, and how many of its rows are done.
+# The table's name, and the number of its rows done.
 OnProgress = Callable[[str, int], None]
 
 
@@ -37,23 +37,24 @@ class BackupFailed(GraderError):
 def backup(
     settings: Settings, engine: Engine, path: Path, on_progress: OnProgress = lambda _t, _n: None
 ) -> ArchiveManifest:
-    """Write a backup to ``path``, readable by its owner only, or nothing at all. What is written meanwhile by others is
-    not in it: all tables are read as of one moment.
+    """Write a backup to ``path``, readable only by its owner, or nothing at all. All tables are read as of one moment.
 
-    Raises Conflict where there is such a file or nothing to back up, BackupFailed where it cannot be written.
+    Raises Conflict if the file exists or there is nothing to back up, BackupFailed if it cannot be written.
     """
     if path.exists():
-        raise Conflict(f"There is a file '{path}' already.", "Name a new one; backups are not written over.")
+        raise Conflict(
+            f"The file '{path}' already exists.", "Choose a new name; backups do not overwrite files."
+        )
     partial = path.absolute().with_name(f".{path.name}.{os.getpid()}{_PARTIAL}")
     try:
         with _noted(settings, partial), _snapshot(engine) as connection:
             manifest = _write(settings, connection, partial, on_progress)
-        # A link fails where a file came up meanwhile; renaming would take its place.
+        # A link fails if the file exists by now; a rename would replace it.
         os.link(partial, path)
         _sync(path.parent)
     except OSError as error:
         raise BackupFailed(
-            f"The backup cannot be written to '{path}': {error.strerror}.", "Nothing was left there."
+            f"The backup cannot be written to '{path}': {error.strerror}.", "No part of it was left there."
         ) from error
     finally:
         partial.unlink(missing_ok=True)
@@ -61,12 +62,12 @@ def backup(
 
 
 def interrupted(settings: Settings) -> list[Path]:
-    """What backups left behind whose process was killed: files that hold sources and secrets, and are no backups."""
+    """Partial files of backups whose process was killed. They contain sources and secrets, and are not backups."""
     return [partial for _, partial in _dead(settings.data_dir / _NOTES) if partial.is_file()]
 
 
 def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The notes of backups whose process is gone, and what each says."""
+    """Notes of backups whose process is gone, with their content."""
     for note in sorted(folder.glob("*")):
         with suppress(OSError, UnicodeError), note.open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # raises while its process lives
@@ -76,7 +77,7 @@ def _dead(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def _noted(settings: Settings, partial: Path) -> Iterator[None]:
-    """While ``partial`` is written a note in the data folder says where; it stays when this process is killed."""
+    """Notes in the data folder where ``partial`` is being written; the note stays if this process is killed."""
     folder = settings.data_dir / _NOTES
     note = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
     with ExitStack() as stack:
@@ -96,8 +97,7 @@ def _noted(settings: Settings, partial: Path) -> Iterator[None]:
 
 @contextmanager
 def _snapshot(engine: Engine) -> Iterator[Connection]:
-    """One transaction that sees the database as of its first read. SQLite in WAL mode lets all others continue to
-    write."""
+    """One transaction that sees the database as of its first read. SQLite in WAL mode lets others write meanwhile."""
     options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
     with engine.connect() as connection:
         if connection.dialect.name == "postgresql":
@@ -114,8 +114,10 @@ def _write(
 ) -> ArchiveManifest:
     revision = revision_of(connection)
     if revision is None:
-        raise Conflict("The database has no tables: there is nothing to back up.", "See GRADER_DATABASE_URL.")
-    missing(revision)  # raises SchemaTooNew: what a later grader keeps is not known here
+        raise Conflict(
+            "The database has no tables, so there is nothing to back up.", "Check GRADER_DATABASE_URL."
+        )
+    missing(revision)  # raises SchemaTooNew: this release does not know a later one's tables
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         with zipfile.ZipFile(file, "w", allowZip64=True) as archive:

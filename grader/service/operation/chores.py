@@ -1,7 +1,7 @@
-"""Chores that one process of all does now and then.
+"""Chores that one of all processes does from time to time.
 
-``may_begin`` is for what is short, or harmless if two do it. What takes long and must not be done twice is due
-(``is_due``), done under a ``Lease``, and then ``done``: if its process dies, the next one goes on once the lease ends.
+``may_begin`` is for short ones, or harmless if two do them. A long one that must not be done twice is due (``is_due``),
+done under a ``Lease``, and then ``done``: if its process dies, another continues once the lease ends.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from grader.service.platform import Platform
 
 
 def may_begin(platform: Platform, name: str, every: timedelta, now: datetime) -> bool:
-    """Whether this process is the one that does it: decided by one UPDATE or INSERT."""
+    """True if this process is the one to do it: one UPDATE or INSERT decides."""
     before = now - every
     with platform.sessions() as session:
         known = session.get(ChoreRow, name)
@@ -33,34 +33,34 @@ def may_begin(platform: Platform, name: str, every: timedelta, now: datetime) ->
             due = ChoreRow.begun_at < before
             statement = update(ChoreRow).where(ChoreRow.name == name, due).values(begun_at=now)
             return changed(session, statement.execution_options(synchronize_session=False)) == 1
-    except IntegrityError:  # another one was quicker
+    except IntegrityError:  # another process was faster
         return False
 
 
 def is_due(platform: Platform, name: str, every: timedelta) -> bool:
-    """Whether nobody has done it for so long, or ever."""
+    """True if it was not done for that long, or never."""
     with platform.sessions() as session:
         known = session.get(ChoreRow, name)
         return known is None or known.begun_at <= clock(session) - every
 
 
 def done(platform: Platform, name: str) -> None:
-    """It is due again after a while. Called by who has the lease."""
+    """It is due again after a while. Called by the lease's holder."""
     with writing(platform.sessions) as session:
         session.merge(ChoreRow(name=name, begun_at=clock(session)))
 
 
 @dataclass
 class Lease:
-    """The right to do a chore, for ``limits.CHORE_LEASE_SECONDS`` from when it was taken or renewed, by the database's
-    clock. The row's time says who has it: it is the holder's own."""
+    """The right to do a chore for ``limits.CHORE_LEASE_SECONDS`` after it was taken or renewed, by the database's
+    clock. The row's time identifies the holder."""
 
     platform: Platform
     name: str
     since: datetime
 
     def renew(self) -> bool:
-        """False where it ended and somebody else has it: whoever had it stops."""
+        """False if it ended and somebody else has it: the previous holder must stop."""
         with writing(self.platform.sessions) as session:
             now = clock(session)
             statement = update(ChoreRow).where(*self._own()).values(begun_at=now)
@@ -78,7 +78,7 @@ class Lease:
 
 
 def take(platform: Platform, name: str) -> Lease | None:
-    """None where another process has it."""
+    """None if another process has it."""
     with platform.sessions() as session:
         now = clock(session)
     span = timedelta(seconds=limits.CHORE_LEASE_SECONDS)

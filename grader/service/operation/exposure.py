@@ -1,6 +1,6 @@
-"""Some boxes do not hold everyone back: with them the server must not be reachable from other machines.
+"""Some kinds of box do not contain strangers' code: with them, other machines must not be able to reach the server.
 
-``local`` boxes hold nobody; ``bubblewrap`` boxes do, but for memory where the host has no control groups for them.
+``local`` boxes contain nothing; ``bubblewrap`` boxes do, except for memory if the host has no control groups for them.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from grader.errors import NotAllowed
 
 
 def check_exposure(host: str, box: str) -> None:
-    """Raises NotAllowed where submissions would run in boxes that are not for strangers and ``host`` is not this
-    machine alone.
-    """
+    """Raises NotAllowed if boxes are not fit for strangers' code and ``host`` is not this machine alone."""
     if is_loopback(host) or not (why := _why_not(box)):
         return
     raise NotAllowed(

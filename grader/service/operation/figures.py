@@ -1,4 +1,4 @@
-"""What Prometheus reads: facts of the database and the queue, and the counters of this host's processes."""
+"""Metrics for Prometheus: from the database and the queue, and the counters of this host's processes."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from grader.service.platform import Platform
 from grader.settings import Settings
 from grader.wakeups import COMPILE, run_queue
 
-# Prometheus asks every 15 s or so. Requests that come more often, or in parallel, cost the database nothing.
+# Prometheus asks about every 15 s. More frequent or parallel requests cost the database nothing.
 CACHE_SECONDS = 5.0
 
 
 def exposition(platform: Platform) -> bytes:
-    """Everything, in Prometheus's text format. Never raises because a part is away: then its ``up`` is 0."""
+    """All metrics in Prometheus's text format. If a part is away, its ``up`` is 0; that does not raise."""
     folder = folder_of(platform.settings)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return _facts(platform, folder) + counted(folder)
 
 
 def _facts(platform: Platform, folder: Path) -> bytes:
-    """One copy for all processes: a total that went down between two answers would look like a restart."""
+    """One copy for all processes: a total that falls between two answers would look like a restart."""
     kept = folder / "facts.txt"
     with (folder / "facts.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -70,11 +70,11 @@ class _Facts(Collector):
         self._platform = platform
 
     def describe(self) -> list[Metric]:
-        return []  # else registering would collect
+        return []  # or registering would collect
 
     def collect(self) -> Iterator[Metric]:
         platform = self._platform
-        build = GaugeMetricFamily("grader_build_info", "What runs here.", labels=["version", "schema"])
+        build = GaugeMetricFamily("grader_build_info", "Version and platform.", labels=["version", "schema"])
         build.add_metric([__version__, schema.head()], 1)
         free = GaugeMetricFamily("grader_data_free_bytes", "Free bytes of the data folder's file system.")
         free.add_metric([], shutil.disk_usage(platform.settings.data_dir).free)
@@ -90,7 +90,7 @@ class _Facts(Collector):
                 found = list(_of_record(session, devices, platform.settings.lease_s))
         except SQLAlchemyError:
             found = []
-        yield _up("grader_database_up", "Whether the database answers.", bool(found))
+        yield _up("grader_database_up", "1 if the database answers.", bool(found))
         yield from found
         yield from _of_queue(platform, devices)
 
@@ -100,36 +100,36 @@ def _of_record(session: Session, devices: list[str], silent_s: float) -> Iterato
     yield _submissions(figures.unfinished(session), devices)
     waits = figures.oldest_waits(session, now)
     oldest = GaugeMetricFamily(
-        "grader_oldest_wait_seconds", "Since the one that waits longest was submitted.", labels=["device"]
+        "grader_oldest_wait_seconds", "Age of the longest waiting submission.", labels=["device"]
     )
     for device in [*devices, *sorted(set(waits) - set(devices))]:
         oldest.add_metric([device], waits.get(device, 0.0))
     yield oldest
     verdicts = CounterMetricFamily(
         "grader_verdicts",
-        "Verdicts given, from the record; internal_error is a failure of ours that was given up.",
+        "Verdicts in the database; internal_error: failures of the platform that it gave up on.",
         labels=["challenge", "language", "device", "verdict"],
     )
     runs = CounterMetricFamily(
         "grader_runs",
-        "Runs by public cases alone that ended, from the record.",
+        "Finished runs (public cases only) in the database.",
         labels=["challenge", "language", "device", "verdict"],
     )
-    for it in figures.verdicts(session):
-        family = runs if it.run else verdicts
-        family.add_metric([it.challenge, it.language, it.device, it.verdict], it.count)
+    for tally in figures.verdicts(session):
+        family = runs if tally.run else verdicts
+        family.add_metric([tally.challenge, tally.language, tally.device, tally.verdict], tally.count)
     yield verdicts
     yield runs
     serving = figures.serving(session, now, silent_s)
     alive = GaugeMetricFamily(
-        "grader_workers", "Workers alive; device=compile: those that only compile.", labels=["device"]
+        "grader_workers", "Live workers; device=compile: those that only compile.", labels=["device"]
     )
     for device in [*devices, *sorted(set(serving) - set(devices))]:
         alive.add_metric([device], serving.get(device, 0))
     yield alive
     gpus = GaugeMetricFamily(
         "grader_gpu_in_service",
-        "1: a worker serves this GPU; 0: it is out of service.",
+        "1 if a worker serves this GPU, 0 if it is out of service.",
         labels=["gpu", "device", "host"],
     )
     for gpu in figures.gpus(session, now, silent_s):
@@ -139,7 +139,7 @@ def _of_record(session: Session, devices: list[str], silent_s: float) -> Iterato
 
 def _submissions(counts: dict[tuple[str, str], int], devices: list[str]) -> Metric:
     family = GaugeMetricFamily(
-        "grader_submissions", "Submissions that wait or run.", labels=["device", "state"]
+        "grader_submissions", "Submissions that are waiting or running.", labels=["device", "state"]
     )
     states = [state.value for state in UNFINISHED]
     wanted = {(device, state) for device in devices for state in states} | set(counts)
@@ -149,14 +149,16 @@ def _submissions(counts: dict[tuple[str, str], int], devices: list[str]) -> Metr
 
 
 def _of_queue(platform: Platform, devices: list[str]) -> Iterator[Metric]:
-    wakeups = GaugeMetricFamily("grader_queue_wakeups", "Wake-ups that nobody took yet.", labels=["queue"])
+    wakeups = GaugeMetricFamily(
+        "grader_queue_wakeups", "Wake-ups that no worker has taken.", labels=["queue"]
+    )
     try:
         for queue in [COMPILE, *(run_queue(device) for device in devices)]:
             wakeups.add_metric([queue], platform.wakeups.waiting(queue))
     except (RedisError, OSError):
-        yield _up("grader_redis_up", "Whether Redis answers.", False)
+        yield _up("grader_redis_up", "1 if Redis answers.", False)
         return
-    yield _up("grader_redis_up", "Whether Redis answers.", True)
+    yield _up("grader_redis_up", "1 if Redis answers.", True)
     yield wakeups
 
 
@@ -167,17 +169,17 @@ def _up(name: str, about: str, there: bool) -> Metric:
 
 
 def check_scraper(settings: Settings, address: str | None, token: str | None) -> None:
-    """``address`` asks, and shows ``token`` (None: none).
+    """``address`` of the requester, and its ``token`` (None: none).
 
-    Raises NotFound where nobody but others may know of the figures, NotSignedIn for a wrong token, BadRequest where the
-    settings name what is no network.
+    Raises NotFound if only others may know of the metrics, NotSignedIn for a wrong token, BadRequest if the settings
+    contain something that is not a network.
     """
     if address is not None and _is_named(settings.metrics_allow, address):
         return
     if not settings.metrics_token or token is None:
         raise NotFound("There is nothing at this address.")
     if not hmac.compare_digest(settings.metrics_token.encode(), token.encode("utf-8", "replace")):
-        raise NotSignedIn("This token may not read the figures.", "It is in GRADER_METRICS_TOKEN.")
+        raise NotSignedIn("This token may not read the metrics.", "Use the token in GRADER_METRICS_TOKEN.")
 
 
 def _is_named(networks: str, address: str) -> bool:
@@ -187,5 +189,5 @@ def _is_named(networks: str, address: str) -> bool:
         return any(ip_address(address) in ip_network(name, strict=False) for name in named)
     except ValueError as error:
         raise BadRequest(
-            f"GRADER_METRICS_ALLOW cannot be used: {error}.", "Such as 127.0.0.1,10.0.0.0/8."
+            f"GRADER_METRICS_ALLOW is not valid: {error}.", "Such as 127.0.0.1,10.0.0.0/8."
         ) from error

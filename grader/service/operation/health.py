@@ -1,4 +1,4 @@
-"""Is every part there? Asked by monitors, pages and ``grader doctor``."""
+"""Health of every part, for monitors, pages and ``grader doctor``."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from grader.service.platform import Platform
 
 
 def health(platform: Platform) -> Health:
-    """Database, queue and workers; and alerts, as of GPUs out of service and broken challenges. Never raises: a part
-    that does not answer is a part that is not ok.
-    """
+    """Database, queue and workers, and alerts such as GPUs out of service and broken challenges. Never raises: a part
+    that does not answer is not ok."""
     named = platform.settings.device_list
     devices, alerts = named, []
     try:
@@ -52,57 +51,59 @@ def health(platform: Platform) -> Health:
 
 
 def ready(platform: Platform) -> Probe:
-    """Whether requests can be served: the database answers, has just the tables that are known here, and takes writes.
-    One query; a write every ``limits.WRITE_PROBE_SECONDS`` at most.
-    """
+    """True if requests can be served: the database answers, has exactly this release's tables, and takes writes. One
+    query, and a write at most every ``limits.WRITE_PROBE_SECONDS``."""
     try:
         missing = schema.missing_of(platform.engine)
     except SchemaTooNew:
-        return Probe(ok=False, detail="the database belongs to a later grader")
+        return Probe(ok=False, detail="the database belongs to a later release")
     except SQLAlchemyError:
         return Probe(ok=False, detail="the database does not answer")
     if missing:
-        return Probe(ok=False, detail="the database is yet to be upgraded")
+        return Probe(ok=False, detail="the database is not upgraded yet")
     trouble = platform.writability.trouble(platform.engine)
     return Probe(ok=not trouble, detail=trouble or _of_broken(platform))
 
 
 def _of_broken(platform: Platform) -> str:
-    """All else can be served: whoever restarted the platform for it would mend nothing. Names are for staff."""
+    """Not a failure: everything else works, and a restart would fix nothing. Names are for staff."""
     count = len(broken_challenges(platform))
     return f"{count} broken {'challenge' if count == 1 else 'challenges'}: `grader doctor`" if count else ""
 
 
 def catalogue_alerts(platform: Platform) -> list[Alert]:
-    """Of challenges that students cannot use, and of a catalogue without any."""
+    """Challenges that students cannot use, or a catalogue without any."""
     catalogue = platform.catalogue
     if not (broken := catalogue.broken()) and not catalogue.slugs():
         return [
             Alert(text=f"The catalogue in {catalogue.root} has no challenges.", hint=begin_with(catalogue))
         ]
-    return [Alert(text=f"{it.slug} is broken: {it.error.message}", hint=it.hint) for it in broken]
+    return [
+        Alert(text=f"{challenge.slug} is broken: {challenge.error.message}", hint=challenge.hint)
+        for challenge in broken
+    ]
 
 
-# A banner on every page may be so old; looking at every file of a catalogue for each page would be slow.
+# A banner on every page may be this old; reading every file of a catalogue for each page would be slow.
 _BROKEN_SECONDS = 10.0
 
 
 def broken_challenges(platform: Platform) -> list[str]:
-    """The slugs of those that nobody can use, as of the last seconds."""
+    """Slugs of challenges that nobody can use, as of the last seconds."""
     return platform.boards.recent(
-        "broken challenges", _BROKEN_SECONDS, lambda: [it.slug for it in platform.catalogue.broken()]
+        "broken challenges",
+        _BROKEN_SECONDS,
+        lambda: [challenge.slug for challenge in platform.catalogue.broken()],
     )
 
 
 def begin_with(catalogue: Catalogue) -> str:
-    """The command that makes the first challenge of a catalogue."""
     return f"GRADER_CHALLENGES={shlex.quote(str(catalogue.root))} grader challenge new NAME"
 
 
 def fix_of(gpu: str, host: str) -> str:
-    """How to get a GPU back that is out of service."""
     return (
-        f"On {host}: see what nvidia-smi says of it, reset it or restart the machine, then put it back with "
+        f"On {host}: check nvidia-smi, reset the GPU or restart the machine, then put it back with "
         f"`grader worker --gpu {gpu}` (`grader up` tries by itself)."
     )
 
@@ -115,14 +116,14 @@ def _alert(row: WorkerRow) -> Alert:
 def _no_sandboxes(row: WorkerRow) -> Alert:
     return Alert(
         text=f"The worker {row.name} on {row.host} cannot start sandboxes: {row.sandbox_fault}",
-        hint=f"Run `grader doctor` on {row.host}. The worker tries again by itself every few seconds.",
+        hint=f"Run `grader doctor` on {row.host}. The worker tries again every few seconds.",
     )
 
 
 def _uncompiled(count: int) -> Alert:
     return Alert(
-        text=f"{count} CUDA submissions wait to be compiled, and no worker has a CUDA compiler.",
-        hint="Install the CUDA toolkit on a host of workers, or on any other: grader worker --compile 1",
+        text=f"{count} CUDA submissions are waiting to be compiled, but no worker has a CUDA compiler.",
+        hint="Install the CUDA toolkit on a worker's host, or run this elsewhere: grader worker --compile 1",
     )
 
 
@@ -136,8 +137,8 @@ def _paused(row: PauseRow) -> Alert:
 
 def _draft(row: VersionRow) -> Alert:
     return Alert(
-        text=f"Version {row.version} of {row.challenge} is judged by and not published: "
-        "students see the board of the one before.",
+        text=f"Version {row.version} of {row.challenge} is used for judging but not published: "
+        "students see the board of the previous version.",
         hint=f"`grader admin rejudge {row.challenge}`, `grader admin compare {row.challenge}`, then "
         f"`grader admin publish {row.challenge}`.",
     )
@@ -157,14 +158,14 @@ def _queue(platform: Platform) -> PartHealth:
     if platform.wakeups.ping():
         return PartHealth(ok=True)
     return PartHealth(
-        ok=False, detail="Redis does not answer; submissions are kept and served when it is back"
+        ok=False, detail="Redis does not answer; submissions are stored and judged when it is back"
     )
 
 
 def _workers(
     named: list[str], devices: list[str], alive: list[WorkerRow], compiling: list[WorkerRow]
 ) -> PartHealth:
-    """Every device that the settings name needs a worker whose heart beats."""
+    """Every device in the settings needs a live worker."""
     counts = Counter(worker.device for worker in alive)
     counted = [f"{device}: {counts[device]} alive" for device in devices]
     if only := sum(not worker.device for worker in compiling):

@@ -1,4 +1,4 @@
-"""How the platform is, on one page for its staff, and the ways to set it right that need no shell."""
+"""The state of the platform on one page for its staff, and repairs that need no shell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ERROR_CHARS = 300
 
 
 def overview(platform: Platform, user: User) -> Operations:
-    """Everything at one moment. Raises NotAllowed."""
+    """All of the same moment. Raises NotAllowed."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), Action.OPERATIONS_READ)
         now = clock(session)
@@ -42,13 +42,13 @@ def overview(platform: Platform, user: User) -> Operations:
         waits=waits,
         workers=[
             WatchedWorker(
-                worker=it,
-                gpu=rows[it.name].gpu,
-                reading=_reading(rows[it.name]),
-                fault=rows[it.name].out_of_service or rows[it.name].sandbox_fault,
+                worker=worker,
+                gpu=rows[worker.name].gpu,
+                reading=_reading(rows[worker.name]),
+                fault=rows[worker.name].out_of_service or rows[worker.name].sandbox_fault,
             )
-            for it in queues.list_workers(platform, user).workers
-            if it.name in rows
+            for worker in queues.list_workers(platform, user).workers
+            if worker.name in rows
         ],
         hours=hours,
         failures=failures,
@@ -63,13 +63,12 @@ def _reading(row: WorkerRow) -> GpuReading | None:
 
 
 def _hours(session: Session, now: datetime) -> list[HourFigures]:
-    row = SubmissionRow
     last = now.replace(minute=0, second=0, microsecond=0)
     since = last - timedelta(hours=_HOURS - 1)
     found = session.execute(
-        select(row.created_at, row.claimed_at, row.finished_at, row.state).where(
-            row.finished_at >= since, row.rejudge_of.is_(None)
-        )
+        select(
+            SubmissionRow.created_at, SubmissionRow.claimed_at, SubmissionRow.finished_at, SubmissionRow.state
+        ).where(SubmissionRow.finished_at >= since, SubmissionRow.rejudge_of.is_(None))
     )
     ended: dict[datetime, list[tuple[State, float | None]]] = {}
     for created, claimed, finished, state in found:
@@ -94,16 +93,21 @@ def _hour(hour: datetime, ended: dict[datetime, list[tuple[State, float | None]]
 
 
 def _part(values: Sequence[float], share: float) -> float | None:
-    """The value below which that share of ``values``, which are in order, lies."""
+    """The quantile of sorted ``values``."""
     return round(values[min(len(values) - 1, int(share * len(values)))], 2) if values else None
 
 
 def _failures(session: Session) -> list[OurFailure]:
-    row = SubmissionRow
     found = session.execute(
-        select(row.public_id, row.challenge, row.device, row.finished_at, row.error)
-        .where(row.state == State.FAILED)
-        .order_by(row.id.desc())
+        select(
+            SubmissionRow.public_id,
+            SubmissionRow.challenge,
+            SubmissionRow.device,
+            SubmissionRow.finished_at,
+            SubmissionRow.error,
+        )
+        .where(SubmissionRow.state == State.FAILED)
+        .order_by(SubmissionRow.id.desc())
         .limit(_FAILURES)
     )
     return [
@@ -113,13 +117,13 @@ def _failures(session: Session) -> list[OurFailure]:
 
 
 def retry(platform: Platform, user: User | None, submissions: Sequence[str]) -> Requeued:
-    """Queue again what failed by our fault; none named: all of it. ``user`` is None for a command on the server's
-    machine. Raises NotAllowed, NotFound, Conflict."""
+    """Queue again submissions that failed through the platform's fault; without names all of them. ``user`` None: a
+    command on the server. Raises NotAllowed, NotFound, Conflict."""
     if user is not None:
         with platform.sessions() as session:
             permissions.check(user, permissions.standings(session, user), Action.SUBMISSION_REQUEUE)
     done = requeue.requeue(platform, submissions)
     with writing(platform.sessions) as session:
-        for it in done.submissions:
-            audit.note(session, user, Action.SUBMISSION_REQUEUE, f"/submissions/{it}")
+        for submission in done.submissions:
+            audit.note(session, user, Action.SUBMISSION_REQUEUE, f"/submissions/{submission}")
     return done

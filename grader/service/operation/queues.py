@@ -1,4 +1,4 @@
-"""What staff do with queues and workers, and what everyone may see of the queues."""
+"""Actions of staff on queues and workers, and the public view of queues."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _RECENTLY = timedelta(hours=1)
 
 
 def list_queues(platform: Platform) -> QueueList:
-    """Every queue that somebody serves, that waits for somebody, or that the settings name."""
+    """Every queue that is served, has waiting submissions, or is in the settings."""
     with platform.sessions() as session:
         paused = queues.pauses(session)
         devices = _devices(platform, session)
@@ -64,14 +64,14 @@ def list_queues(platform: Platform) -> QueueList:
 
 
 def pause_queue(platform: Platform, user: User, queue: str, reason: str) -> QueueList:
-    """Take nothing more from a queue: a device, ``compile`` or ``all``. What runs continues, what arrives is kept.
+    """Take nothing more from a queue: a device, ``compile`` or ``all``. Running submissions continue, new ones wait.
 
     Raises NotAllowed, NotFound, BadRequest.
     """
     check_staff(user)
     reason = " ".join(reason.split())
     if len(reason) > limits.REASON_CHARS:
-        raise BadRequest(f"The reason has more than {limits.REASON_CHARS} characters.", "Shorten it.")
+        raise BadRequest(f"The reason is longer than {limits.REASON_CHARS} characters.", "Shorten it.")
     with writing(platform.sessions) as session:
         _check_queue(platform, session, queue)
         queues.pause(session, queue, reason, user.name, utcnow())
@@ -80,7 +80,7 @@ def pause_queue(platform: Platform, user: User, queue: str, reason: str) -> Queu
 
 
 def resume_queue(platform: Platform, user: User, queue: str) -> QueueList:
-    """Serve it again. One that is not paused stays as it is. Raises NotAllowed, NotFound."""
+    """A queue that is not paused stays as it is. Raises NotAllowed, NotFound."""
     check_staff(user)
     with writing(platform.sessions) as session:
         if not queues.resume(session, queue):
@@ -94,22 +94,23 @@ def resume_queue(platform: Platform, user: User, queue: str) -> QueueList:
 
 
 def list_workers(platform: Platform, user: User) -> WorkerList:
-    """Those that work, that are drained or out of service, and that ended lately. Raises NotAllowed."""
+    """Workers that are alive, drained or out of service, or ended recently. Raises NotAllowed."""
     check_staff(user)
     with platform.sessions() as session:
         now = clock(session)
-        row = SubmissionRow
-        held = session.execute(select(row.worker, row.public_id).where(row.state.in_(ACTIVE)))
-        in_hand = {it.worker: it.public_id for it in held}
+        held = session.execute(
+            select(SubmissionRow.worker, SubmissionRow.public_id).where(SubmissionRow.state.in_(ACTIVE))
+        )
+        in_hand = {claim.worker: claim.public_id for claim in held}
         found = [
-            _worker(it, in_hand.get(it.name), now, platform.settings.lease_s)
-            for it in workers.everyone(session, now - _RECENTLY)
+            _worker(worker, in_hand.get(worker.name), now, platform.settings.lease_s)
+            for worker in workers.everyone(session, now - _RECENTLY)
         ]
     return WorkerList(workers=found)
 
 
 def drain_worker(platform: Platform, user: User, name: str) -> WorkerList:
-    """Have a worker finish what it has, take nothing more, and end. Raises NotAllowed, NotFound."""
+    """The worker finishes its submission, takes no more, and ends. Raises NotAllowed, NotFound."""
     check_staff(user)
     with writing(platform.sessions) as session:
         known = workers.drain(session, name, utcnow())
@@ -119,7 +120,7 @@ def drain_worker(platform: Platform, user: User, name: str) -> WorkerList:
 
 
 def resume_worker(platform: Platform, user: User, name: str) -> WorkerList:
-    """Let it work again, now or when it is started the next time. Raises NotAllowed, NotFound."""
+    """It works again, now or when it is next started. Raises NotAllowed, NotFound."""
     check_staff(user)
     with writing(platform.sessions) as session:
         known = workers.resume(session, name)
@@ -129,7 +130,7 @@ def resume_worker(platform: Platform, user: User, name: str) -> WorkerList:
 
 
 def kind_of(platform: Platform, challenge: Challenge) -> JudgingReason:
-    """What submissions for a challenge are: what staff chose, else what its track says."""
+    """The kind of a challenge's submissions: chosen by staff, else by its track."""
     with platform.sessions() as session:
         return queues.kind_of(session, challenge.slug) or _of_track(platform, challenge)
 
@@ -145,8 +146,7 @@ def get_kind(platform: Platform, user: User, slug: str) -> ChallengeKind:
 
 
 def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | None) -> ChallengeKind:
-    """Say what submissions for a challenge are from now on; None: as its track says. What was submitted before keeps
-    its place.
+    """Set the kind of a challenge's new submissions; None: by its track. Earlier ones keep their place.
 
     Raises NotAllowed, UnknownChallenge, BadRequest.
     """
@@ -154,7 +154,7 @@ def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | No
     challenge = platform.catalogue.load(slug)
     if kind is not None and not kind.chosen:
         raise BadRequest(
-            "Nobody submits rejudges, runs or finals.", "Choose competition, course or practice."
+            "This kind is only for rejudges, runs and finals.", "Choose competition, course or practice."
         )
     with writing(platform.sessions) as session:
         before = {"kind": queues.kind_of(session, challenge.slug)}
@@ -165,14 +165,15 @@ def set_kind(platform: Platform, user: User, slug: str, kind: JudgingReason | No
 
 
 def issue_missing_wakeups(platform: Platform) -> int:
-    """Wake-ups for what waits and has none; how many. Nothing is issued for a paused queue: nobody would serve it.
+    """Issue wake-ups that are missing. Returns their number. Paused queues get none, since nobody would serve them.
 
-    Raises redis.RedisError where Redis does not answer, but not where it is lost in between.
+    Raises redis.RedisError if Redis does not answer, but not if it is lost in between.
     """
-    row = SubmissionRow
     with platform.sessions() as session:
         paused = queues.pauses(session)
-        waiting = session.execute(select(row.device, func.count()).where(runnable()).group_by(row.device))
+        waiting = session.execute(
+            select(SubmissionRow.device, func.count()).where(runnable()).group_by(SubmissionRow.device)
+        )
         wanted = {run_queue(device): count for device, count in waiting if not paused.of(device)}
         if not paused.of(queues.COMPILE):
             wanted[queues.COMPILE] = order.uncompiled(session)
@@ -192,24 +193,23 @@ def _devices(platform: Platform, session: Session) -> list[str]:
     alive = workers.alive(session, clock(session), platform.settings.lease_s)
     served = in_order(platform.settings.device_list, alive)
     wanted = session.scalars(select(SubmissionRow.device).where(pending()).distinct())
-    paused = [it for it in queues.pauses(session).rows if it not in (queues.ALL, queues.COMPILE)]
+    paused = [row for row in queues.pauses(session).rows if row not in (queues.ALL, queues.COMPILE)]
     return list(dict.fromkeys([*served, *sorted(wanted), *sorted(paused)]))
 
 
 def _check_queue(platform: Platform, session: Session, queue: str) -> None:
     known = [*_devices(platform, session), queues.COMPILE, queues.ALL]
     if queue not in known:
-        raise NotFound(f"There is no queue '{queue[:32]}'.", f"There are: {', '.join(known)}.")
+        raise NotFound(f"There is no queue '{queue[:32]}'.", f"Queues: {', '.join(known)}.")
 
 
 def _waiting(session: Session, device: str) -> int:
-    """What a worker of ``device`` has yet to take."""
-    row = SubmissionRow
-    return session.scalar(select(func.count()).where(pending(), row.device == device)) or 0
+    """Submissions that a worker of ``device`` has yet to take."""
+    return session.scalar(select(func.count()).where(pending(), SubmissionRow.device == device)) or 0
 
 
 def _compiling(session: Session) -> int:
-    """What is being compiled by those who hand it on, and by those who run it then."""
+    """Submissions being compiled, by workers that hand them on and by workers that run them next."""
     return session.scalar(select(func.count()).where(SubmissionRow.state == State.COMPILING)) or 0
 
 
@@ -219,9 +219,7 @@ def _pause(row: PauseRow | None) -> Pause | None:
 
 def _known(platform: Platform, user: User, name: str, known: bool) -> WorkerList:
     if not known:
-        raise NotFound(
-            f"There is no worker '{name[:128]}'.", "`grader admin worker list` names those there are."
-        )
+        raise NotFound(f"There is no worker '{name[:128]}'.", "`grader admin worker list` lists the workers.")
     return list_workers(platform, user)
 
 

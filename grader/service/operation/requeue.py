@@ -1,4 +1,4 @@
-"""Another try for what we failed to judge, once its cause is fixed."""
+"""Another try for submissions that the platform failed to judge, once the cause is fixed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ log = get_logger(__name__)
 
 
 def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
-    """Queue failed submissions again, with all their attempts at judging. None named: all that failed, except runs,
-    which nobody waits for any more. It is the one way out of ``failed``: that end was our fault, not the submission's.
+    """Queue failed submissions again, with all attempts; without names all of them except runs, which nobody waits for
+    any more. It is the only way out of ``failed``, which is the platform's fault and not the submission's.
 
-    Raises NotFound, and Conflict for what has not failed or has no source any more; then nothing is done.
+    Raises NotFound, and Conflict if one has not failed or lost its source; then nothing is done.
     """
-    wanted = [it.lower() for it in submissions] or _failed(platform)
+    wanted = [submission.lower() for submission in submissions] or _failed(platform)
     done = []
     with writing(platform.sessions) as session:
         for public_id in wanted:
@@ -37,13 +37,14 @@ def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
                 raise NotFound(f"There is no submission '{public_id[:32]}'.")
             if row.state is not State.FAILED:
                 raise Conflict(
-                    f"Submission {public_id} is {row.state}: only what failed by our fault waits again.",
-                    "`grader admin rejudge SLUG` judges again under a new version.",
+                    f"Submission {public_id} is {row.state}: only submissions that the platform "
+                    "failed to judge can be retried.",
+                    "To judge again under a new version: `grader admin rejudge SLUG`.",
                 )
             if not row.source:
                 raise Conflict(
                     f"The source of submission {public_id} was deleted with its author's account.",
-                    "Nothing is left to judge: leave it out.",
+                    "It cannot be judged any more: leave it out.",
                 )
             session.execute(delete(ReportRow).where(ReportRow.submission_id == row.id))
             session.expunge(row)
@@ -69,11 +70,14 @@ def requeue(platform: Platform, submissions: Sequence[str]) -> Requeued:
 
 def _failed(platform: Platform) -> list[str]:
     with platform.sessions() as session:
-        row = SubmissionRow
         return list(
             session.scalars(
-                select(row.public_id)
-                .where(row.state == State.FAILED, row.kind != JudgingReason.RUN, sources.present())
-                .order_by(row.created_at)
+                select(SubmissionRow.public_id)
+                .where(
+                    SubmissionRow.state == State.FAILED,
+                    SubmissionRow.kind != JudgingReason.RUN,
+                    sources.present(),
+                )
+                .order_by(SubmissionRow.created_at)
             )
         )

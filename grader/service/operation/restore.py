@@ -1,4 +1,4 @@
-"""Restore: a platform from the file of a backup, all of it or nothing."""
+"""Restore: a platform from a backup file, all of it or nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.settings import Settings
 
 
 class RestoreFailed(GraderError):
-    """The database is as it was."""
+    """The database is unchanged."""
 
     code = "restore_failed"
 
@@ -34,19 +34,19 @@ def restore(
     replace: bool = False,
     on_progress: OnProgress = lambda _t, _n: None,
 ) -> ArchiveManifest:
-    """Make database and secrets what they were, and bring the tables up to date. The backup is read in full first.
+    """Restore database and secrets, and migrate the tables. The backup is read in full first.
 
-    Raises BadBackup, SchemaTooNew; Conflict where something is there already and not to be replaced, or while workers
-    are at it; RestoreFailed where the database takes it not, and then nothing has changed.
+    Raises BadBackup, SchemaTooNew; Conflict if something exists that is not to be replaced, or workers are running;
+    RestoreFailed if the database refuses it, and then nothing has changed.
     """
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             return _restore(settings, engine, Reader(archive), replace, on_progress)
     except FileNotFoundError as error:
-        raise BadBackup(f"There is no file '{path}'.") from error
+        raise BadBackup(f"The file '{path}' does not exist.") from error
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise BadBackup(
-            f"'{path}' is no backup, or cut short.", "Nothing was changed. Take another one."
+            f"'{path}' is not a backup, or is cut short.", "Nothing was changed. Use another backup."
         ) from error
 
 
@@ -64,7 +64,7 @@ def _restore(
     except (SQLAlchemyError, ValueError) as error:
         cause = getattr(error, "orig", None) or error
         raise RestoreFailed(
-            f"The database did not take it: {cause}".splitlines()[0], "Nothing was changed."
+            f"The database refused the backup: {cause}".splitlines()[0], "Nothing was changed."
         ) from error
     finally:
         for partial, _ in staged:
@@ -76,9 +76,7 @@ def _make_room(connection: Connection, settings: Settings, replace: bool) -> Non
     """Raises Conflict."""
     if dump.is_used(connection):
         if not replace:
-            raise Conflict(
-                "The database is not empty.", "--replace puts the backup in place of what is there."
-            )
+            raise Conflict("The database is not empty.", "To replace its content with the backup: --replace.")
         _refuse_while_workers_live(connection, settings)
     dump.drop_all(connection)
 
@@ -87,15 +85,15 @@ def _refuse_while_workers_live(connection: Connection, settings: Settings) -> No
     fresh = WorkerRow.heartbeat > utcnow() - timedelta(seconds=settings.lease_s)
     alive = connection.scalar(select(WorkerRow.name).where(WorkerRow.ended_at.is_(None), fresh).limit(1))
     if alive is not None:
-        raise Conflict(f"Worker {alive} is at work on this database.", "Stop web and workers first.")
+        raise Conflict(f"Worker {alive} is using this database.", "Stop the web and the workers first.")
 
 
 def _fill(connection: Connection, found: Reader, on_progress: OnProgress) -> None:
-    """As of the backup's revision, and from there on like any old database."""
+    """Creates the backup's schema revision, then migrates like any old database."""
     migrate(connection, found.manifest.schema_revision)
     tables = dump.tables(connection)
     for table in reversed(tables):
-        connection.execute(delete(table))  # what migrations put there is in the backup, too
+        connection.execute(delete(table))  # rows that migrations insert are in the backup, too
     for table in tables:
         member = table_member(table.name)
         if member not in found.manifest.members:
@@ -106,12 +104,12 @@ def _fill(connection: Connection, found: Reader, on_progress: OnProgress) -> Non
 
 
 def _stage_secrets(settings: Settings, secrets: dict[str, bytes], replace: bool) -> list[tuple[Path, Path]]:
-    """Write them beside their places. Raises Conflict where others are there, BadBackup where one would lie elsewhere;
+    """Write them next to their places. Raises Conflict if others exist, BadBackup if one would be outside the folder;
     nothing is written then."""
     folder = settings.data_dir / "secrets"
     places = {name: Path(os.path.normpath(folder / name)) for name in secrets}
     for name, secret in places.items():
-        # The archive was checked; what is written where is checked where it is written.
+        # The archive was checked; the path is checked again here, where it is written.
         if secret.parent != Path(os.path.normpath(folder)):
             raise BadBackup(f"The backup would write {name!r} outside {folder}.", "Nothing was changed.")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -120,7 +118,8 @@ def _stage_secrets(settings: Settings, secrets: dict[str, bytes], replace: bool)
         secret = places[name]
         if secret.exists() and secret.read_bytes() != content and not replace:
             raise Conflict(
-                f"{secret} is there, and another one.", "--replace puts the backup in place of what is there."
+                f"{secret} exists and differs from the backup's.",
+                "To replace it with the backup's: --replace.",
             )
         partial = folder / f".{name}.{os.getpid()}.partial"
         partial.unlink(missing_ok=True)

@@ -1,5 +1,5 @@
-"""What is kept for how long, and what goes when a person is forgotten. Verdicts, times, sources and what boards stand
-on are kept for ever; runs are not."""
+"""How long data is kept, and what is removed with an account. Verdicts, times, sources and everything behind boards are
+kept for ever, runs are not."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from grader.service.platform import Platform
 
 log = get_logger(__name__)
 
-# What no password hashes to.
+# No password hashes to this.
 _NO_PASSWORD = "!"  # noqa: S105
 
-# Reports go in pieces: who prunes a year of them must not hold up everyone else for minutes.
+# In pieces: pruning a year of reports must not block everyone for minutes.
 _BATCH = 500
-# Tokens, links and codes are kept this long after their end, for the operator; nobody can use them any more.
+# Tokens, links and codes are kept this long after their end for the operator; nobody can use them.
 _EXPIRED_DAYS = 30
-# A worker without a GPU has a new name each time it starts.
+# A worker without a GPU has a new name at each start.
 _WORKER_DAYS = 30
-# Of submissions, runs alone are ever removed.
+# Of submissions only runs are ever removed.
 _NAMES: dict[type, str] = {SubmissionRow: "runs"}
 # How often one of the sweepers prunes.
 CHORE = "prune"
@@ -56,9 +56,8 @@ CHORE_HOURS = 24
 
 
 def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
-    """Remove what has expired and, with ``days``, reports and artefacts that were not used for that long. Never the
-    report of what stands on a board. With ``dry_run`` nothing is changed and counted all the same.
-    """
+    """Remove expired data and, with ``days``, reports and artefacts that were not used for that long, but never the
+    report of an entry on a board. ``dry_run`` only counts."""
     now = utcnow()
     before = now - timedelta(days=days) if days is not None else None
     with platform.sessions() as session:
@@ -78,7 +77,8 @@ def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
 
 
 def prune_now_and_then(platform: Platform) -> int:
-    """What sweepers do: once a day one of them prunes by ``settings.retention_days``. How many rows went."""
+    """For sweepers: once a day one of them prunes by ``settings.retention_days``. Returns the number of removed
+    rows."""
     if not chores.may_begin(platform, CHORE, timedelta(hours=CHORE_HOURS), utcnow()):
         return 0
     done = prune(platform, platform.settings.retention_days or None, dry_run=False)
@@ -87,28 +87,35 @@ def prune_now_and_then(platform: Platform) -> int:
 
 def _old_reports(before: datetime) -> Select[int, int]:
     """Key and attempt of each report that may go: its submission ended long ago and is on no board."""
-    row = SubmissionRow
     stands = _standing()
-    ended = and_(row.finished_at < before, row.state.in_((State.DONE, State.FAILED, State.CANCELLED)))
-    # Certificates are made of what finals found.
-    ended = and_(ended, row.kind != JudgingReason.FINAL)
+    ended = and_(
+        SubmissionRow.finished_at < before,
+        SubmissionRow.state.in_((State.DONE, State.FAILED, State.CANCELLED)),
+    )
+    # Certificates are made from finals' reports.
+    ended = and_(ended, SubmissionRow.kind != JudgingReason.FINAL)
     return (
         select(ReportRow.submission_id, ReportRow.attempt)
-        .join(row, row.id == ReportRow.submission_id)
-        .where(ended, not_(row.id.in_(stands)))
+        .join(SubmissionRow, SubmissionRow.id == ReportRow.submission_id)
+        .where(ended, not_(SubmissionRow.id.in_(stands)))
         .order_by(ReportRow.submission_id, ReportRow.attempt)
     )
 
 
 def _standing() -> Select[int]:
-    """Each user's best of each board and language, by the order that ranking goes by: a board of one language shows
-    another entry than that of both, and one of an earlier version can be looked at."""
-    row = SubmissionRow
-    board = (row.challenge, row.version, row.device, row.language, row.user_id)
-    order = (row.time_us, row.created_at, row.id)
+    """Each user's best of each board and language, in the order of ranking: a board of one language shows another entry
+    than that of both, and boards of earlier versions can be opened."""
+    board = (
+        SubmissionRow.challenge,
+        SubmissionRow.version,
+        SubmissionRow.device,
+        SubmissionRow.language,
+        SubmissionRow.user_id,
+    )
+    order = (SubmissionRow.time_us, SubmissionRow.created_at, SubmissionRow.id)
     places = (
-        select(row.id, func.row_number().over(partition_by=board, order_by=order).label("place"))
-        .where(row.verdict == Verdict.ACCEPTED, row.time_us.is_not(None))
+        select(SubmissionRow.id, func.row_number().over(partition_by=board, order_by=order).label("place"))
+        .where(SubmissionRow.verdict == Verdict.ACCEPTED, SubmissionRow.time_us.is_not(None))
         .subquery()
     )
     return select(places.c.id).where(places.c.place == 1)
@@ -161,7 +168,7 @@ def _expired(now: datetime) -> list[tuple[_Table, ColumnElement[bool]]]:
         (TokenRow, TokenRow.expires_at < ago),
         (LinkRow, LinkRow.expires_at < ago),
         (DeviceCodeRow, DeviceCodeRow.expires_at < ago),
-        # With their reports. Nothing refers to a run, and no board or count knows it.
+        # With their reports. Nothing refers to a run, and no board or count includes it.
         (SubmissionRow, and_(text(RUN), SubmissionRow.finished_at < now - timedelta(days=limits.RUN_DAYS))),
         (WorkerRow, gone),
         (NoticeRow, NoticeRow.created_at < now - timedelta(days=limits.NOTICE_DAYS)),
@@ -174,12 +181,12 @@ def _drop(platform: Platform, table: _Table, condition: ColumnElement[bool]) -> 
 
 
 def forget(platform: Platform, name: str) -> Forgotten:
-    """Remove name, address, password, tokens, drafts, sources and reports of a user: what ``grader.records.personal``
-    says. Verdicts and times stay, under a name that was made up: without them others' ranks would change. Sources that
-    count for a team stay until the results of its competition.
+    """Remove a user's name, address, password, tokens, drafts, sources and reports, as ``grader.records.personal``
+    defines. Verdicts and times stay under a generated name: without them others' ranks would change. Sources that count
+    for a team stay until its competition's results.
 
-    Raises NotFound, and Conflict while something of theirs is being judged, or for the last admin of the platform or
-    the last owner of a course. Backups from before still know them.
+    Raises NotFound, and Conflict while a submission of theirs is being judged, or for the last admin of the platform or
+    the last owner of a course. Earlier backups still contain them.
     """
     with writing(platform.sessions) as session:
         user = session.scalar(select(UserRow).where(UserRow.name_key == name.lower()).with_for_update())
@@ -215,21 +222,25 @@ def _count_own(session: Session, user: int) -> int:
 
 
 def _check_not_judged(session: Session, user: int, now: datetime) -> None:
-    """Raises Conflict. What counts for a team keeps its source, so it is judged on."""
-    row = SubmissionRow
+    """Raises Conflict. Submissions that count for a team keep their source, so they may continue."""
     active = session.scalar(
-        select(row.public_id)
-        .where(row.user_id == user, row.state.in_(ACTIVE), not_(sources.held(now)))
+        select(SubmissionRow.public_id)
+        .where(SubmissionRow.user_id == user, SubmissionRow.state.in_(ACTIVE), not_(sources.held(now)))
         .limit(1)
     )
     if active is not None:
-        raise Conflict(f"Submission {active} is being judged.", "Cancel it, or wait for its end.")
+        raise Conflict(f"Submission {active} is being judged.", "Cancel it, or wait until it ends.")
 
 
 def _keep_grades_that_were_sent(session: Session, user: int, now: datetime) -> None:
-    """As a learning platform has them; nothing else is sent for the account."""
-    row = LtiScoreRow
-    being_sent = and_(row.held_until.is_not(None), row.held_until > now)
-    session.execute(delete(row).where(row.user_id == user, row.sent_at.is_(None), not_(being_sent)))
-    for score in session.scalars(select(row).where(row.user_id == user, row.sent_at.is_not(None))):
+    """The platform keeps its grade; nothing more is sent for the account."""
+    being_sent = and_(LtiScoreRow.held_until.is_not(None), LtiScoreRow.held_until > now)
+    session.execute(
+        delete(LtiScoreRow).where(
+            LtiScoreRow.user_id == user, LtiScoreRow.sent_at.is_(None), not_(being_sent)
+        )
+    )
+    for score in session.scalars(
+        select(LtiScoreRow).where(LtiScoreRow.user_id == user, LtiScoreRow.sent_at.is_not(None))
+    ):
         score.points, score.most = score.sent_points or 0.0, score.sent_most or 0.0

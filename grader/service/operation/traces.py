@@ -1,5 +1,5 @@
-"""What names a person beside the rows that refer to their account: the log of staff, notices of others, teams, similar
-pairs, invitations, launches. See ``grader.records.personal`` for the rest."""
+"""Data that names a person in rows that do not refer to their account: the staff log, others' notices, teams, similar
+pairs, invitations, launches. ``grader.records.personal`` covers the rest."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from grader.records.models import (
 from grader.records.models.base import PUBLIC_ID_CHARS
 from grader.service.courses.permissions import Action
 
-# What a team is shown that was disqualified together with an account that was deleted since.
+# Shown to a team that was disqualified together with a deleted account.
 NO_REASON = "The reason was removed with an account."
 
-# Where a subject of the log names a person; any action, or one whose subjects look like others'.
+# Subjects of the log that name a person, by action; None: any action with such subjects.
 _SUBJECTS: tuple[tuple[Action | None, str], ...] = (
     (None, r"/people/(?P<name>[^/]+)(?:/.*)?"),
     (None, r"/courses/[^/]+/(?:roster|staff)/(?P<name>.+)"),
@@ -46,7 +46,7 @@ _SUBJECTS: tuple[tuple[Action | None, str], ...] = (
     (None, r"/courses/[^/]+/assignments/[^/]+/scores/\d+/(?P<name>[^/]+)"),
     (Action.GRADES_OVERRIDE, r"/courses/[^/]+/assignments/[^/]+/[^/]+/(?P<name>[^/]+)"),
 )
-# What the log may keep of an entry about a person: numbers, times and words of the platform. Anything else may be a
+# The log may keep this of an entry about a person: numbers, times and words of the platform. Anything else may be a
 # name, a student number or somebody's text.
 _KEPT_FACTS = frozenset(
     {
@@ -63,15 +63,15 @@ _KEPT_FACTS = frozenset(
     }
     | {"deleted", "edited", "submissions", "ordered", "left_out"}
 )
-# Under which key the log of the inbox names somebody.
+# The key under which the inbox's log names somebody.
 _REVIEWER = "reviewer"
-# A notice may hold only the beginning of a reason.
+# A notice may contain only the beginning of a reason.
 _REASON_CHARS = 100
 
 
 def erase(session: Session, user: UserRow, made_up: str) -> None:
-    """Remove them, or put ``made_up`` in their place. ``user`` still has its name and address, and so do the rows that
-    refer to it."""
+    """Remove them, or replace the name by ``made_up``. The name and address of ``user`` must still be stored, as must
+    the rows that refer to it."""
     own = select(SubmissionRow.id).where(SubmissionRow.user_id == user.id)
     _erase_subjects(session, user, made_up)
     _erase_what_is_about(session, user.id, own)
@@ -95,14 +95,15 @@ def erase(session: Session, user: UserRow, made_up: str) -> None:
 
 
 def _erase_subjects(session: Session, user: UserRow, made_up: str) -> None:
-    """Entries whose subject names the person: by their name or address, or by what a course's roster knew them as."""
+    """Entries whose subject contains the person's name or address, or their data on a course's roster."""
     called: set[tuple[int | None, str]] = {(None, user.name.lower())}
     if user.email_key is not None:
         called.add((None, user.email_key))
     members = select(MemberRow.course_id, MemberRow.student_number).where(MemberRow.user_id == user.id)
     called |= {(course, f"#{number}".lower()) for course, number in session.execute(members) if number}
-    row = CourseInvitationRow
-    invited = select(row.course_id, row.person).where(row.user_id == user.id)
+    invited = select(CourseInvitationRow.course_id, CourseInvitationRow.person).where(
+        CourseInvitationRow.user_id == user.id
+    )
     called |= {(course, person.lower()) for course, person in session.execute(invited)}
     for course, name in called:
         named = func.lower(AuditRow.subject).contains(f"/{name}", autoescape=True)
@@ -116,7 +117,6 @@ def _erase_subjects(session: Session, user: UserRow, made_up: str) -> None:
 
 
 def _name_in(entry: AuditRow, name: str) -> tuple[int, int] | None:
-    """Where the subject has that name of a person."""
     for action, pattern in _SUBJECTS:
         found = re.fullmatch(pattern, entry.subject) if action in (None, entry.action) else None
         if found is not None and found["name"].lower() == name:
@@ -134,7 +134,7 @@ def _plain(facts: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _erase_what_is_about(session: Session, user: int, own: Select[int]) -> None:
-    """Reasons of what was decided of the person's submissions, pairs, requests and regrades, and the log of it."""
+    """Reasons of decisions about the person's submissions, pairs, requests and regrades, and their log."""
     public = list(session.scalars(select(SubmissionRow.public_id).where(SubmissionRow.id.in_(own))))
     of_submissions = AuditRow.subject.startswith("/submissions/")
     start = len("/submissions/") + 1
@@ -145,9 +145,9 @@ def _erase_what_is_about(session: Session, user: int, own: Select[int]) -> None:
         pairs = session.scalars(
             select(pair).where(or_(pair.submission.in_(part), pair.other.in_(part)))
         ).all()
-        numbers = [it.id for it in pairs]
-        for it in pairs:
-            it.reason = ""
+        numbers = [similar.id for similar in pairs]
+        for similar_pair in pairs:
+            similar_pair.reason = ""
         session.execute(update(ReviewRow).where(ReviewRow.pair_id.in_(numbers)).values(reason=""))
         for number in numbers:
             _blank_all(session, _ending(f"/similarity/{number}"))
@@ -158,7 +158,7 @@ def _erase_what_is_about(session: Session, user: int, own: Select[int]) -> None:
     asked = select(RegradeRequestRow.id).where(RegradeRequestRow.user_id == user)
     for number in session.scalars(asked):
         _blank_all(session, _ending(f"/regrade-requests/{number}"))
-    # What a void after the results did to ranks names teams; its reason is about the person.
+    # The note of changed ranks after a void names teams; its reason is about the person.
     voided = select(SubmissionRow.public_id).where(
         SubmissionRow.id.in_(select(VoidRow.submission_id).where(VoidRow.submission_id.in_(own)))
     )
@@ -185,8 +185,8 @@ def _parts(ids: list[str]) -> Iterator[list[str]]:
 
 
 def _erase_teams(session: Session, user: UserRow, made_up: str) -> None:
-    """A team that has the person's name gets the made-up one. Why a team was disqualified goes if nobody else is in it;
-    else only the person's names in it do: it is said to the others, too."""
+    """A team with the person's name gets the generated one. The reason of a disqualification goes if nobody else is in
+    the team; else only the person's names are removed from it, since the others read it, too."""
     teams = session.execute(
         select(TeamRow, CompetitionRow.slug)
         .join(CompetitionRow, CompetitionRow.id == TeamRow.competition_id)
@@ -228,25 +228,25 @@ def _naming_teams(slug: str) -> Collection[str]:
 
 
 def _renamed(facts: dict[str, Any] | None, old: str, new: str) -> dict[str, Any] | None:
-    """Teams are keys, maybe with a device behind them, or in a list."""
+    """Teams are keys, perhaps followed by a device, or in a list."""
     if facts is None:
         return None
     found: dict[str, Any] = {}
     for name, value in facts.items():
         key = new + name[len(old) :] if name == old or name.startswith(f"{old} on ") else name
-        found[key] = [new if it == old else it for it in value] if isinstance(value, list) else value
+        found[key] = [new if item == old else item for item in value] if isinstance(value, list) else value
     return found
 
 
 def _names(session: Session, user: UserRow) -> list[str]:
-    """What a text may call the person, the longest first."""
+    """All names of the person that a text may contain, longest first."""
     full = session.scalars(select(MemberRow.full_name).where(MemberRow.user_id == user.id)).all()
-    found = {user.name, user.email or "", *full, *(part for it in full for part in it.split())} - {""}
+    found = {user.name, user.email or "", *full, *(part for name in full for part in name.split())} - {""}
     return sorted(found, key=len, reverse=True)
 
 
 def _without(names: list[str], text: str, made_up: str) -> str:
-    pattern = "|".join(rf"(?<!\w){re.escape(it)}(?!\w)" for it in names)
+    pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names)
     return re.sub(pattern, made_up, text, flags=re.IGNORECASE)
 
 
@@ -260,20 +260,20 @@ def _without_all(names: list[str], facts: dict[str, Any] | None, made_up: str) -
 
 
 def _erase_notices(session: Session, user: UserRow, own: Select[int], made_up: str) -> None:
-    """Others were told what the person did, which begins with their name, and as team-mates why a result is void."""
-    row = NoticeRow
-    began = row.text.startswith(f"{user.name} ", autoescape=True)
-    for notice in session.scalars(select(row).where(began)).all():
+    """Notices of others about the person's actions, which begin with their name, and those of team mates about a void
+    result."""
+    began = NoticeRow.text.startswith(f"{user.name} ", autoescape=True)
+    for notice in session.scalars(select(NoticeRow).where(began)).all():
         notice.text = made_up + notice.text[len(user.name) :]
     voided = select(VoidRow.reason, SubmissionRow.team_id).join(
         SubmissionRow, SubmissionRow.id == VoidRow.submission_id
     )
     for reason, team in session.execute(voided.where(SubmissionRow.id.in_(own))).all():
         mates = select(RegistrationRow.user_id).where(RegistrationRow.team_id == team)
-        told = row.text.contains(f" is void: {reason[:_REASON_CHARS]}", autoescape=True)
-        # What they were told of results of their own has the same words where the reason is the same.
-        told &= row.text.startswith("Your team's ")
-        for notice in session.scalars(select(row).where(row.user_id.in_(mates), told)).all():
+        told = NoticeRow.text.contains(f" is void: {reason[:_REASON_CHARS]}", autoescape=True)
+        # Notices about the others' own results have the same text if the reason is the same.
+        told &= NoticeRow.text.startswith("Your team's ")
+        for notice in session.scalars(select(NoticeRow).where(NoticeRow.user_id.in_(mates), told)).all():
             notice.text = notice.text.partition(": ")[0]
 
 

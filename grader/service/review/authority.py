@@ -1,5 +1,5 @@
-"""To which courses a submission belongs, and who may decide of it: staff of such a course, and the platform's staff
-where it belongs to none."""
+"""Which courses a submission belongs to, and who may decide about it: the staff of such a course, or the platform's
+staff if it belongs to none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.service.courses.permissions import Action
 
 
 def courses_of(session: Session, row: SubmissionRow) -> Sequence[CourseRow]:
-    """Those that it was handed in for. What was handed in within a competition, or for practice, belongs to none."""
+    """The courses that it was handed in for: none for competitions and practice."""
     return session.scalars(
         select(CourseRow)
         .join(MemberRow, MemberRow.course_id == CourseRow.id)
@@ -29,7 +29,7 @@ def courses_of(session: Session, row: SubmissionRow) -> Sequence[CourseRow]:
 def check(
     session: Session, user: User, row: SubmissionRow, action: Action, elsewhere: Action
 ) -> CourseRow | None:
-    """The course in which ``user`` may do ``action`` to the submission; None where it belongs to none and they may do
+    """The course in which ``user`` may do ``action`` to the submission; None if it belongs to none and they may do
     ``elsewhere``. Raises NotAllowed."""
     found = courses_of(session, row)
     for course in found:

@@ -1,7 +1,7 @@
 """Comments on submissions: staff write them on lines or on the whole source, the student replies.
 
-Staff are those of a course that it was handed in for; of what belongs to no course, the platform's. A draft is for
-them alone, and so is every comment of theirs while an assignment's feedback waits to be released.
+Staff are those of a course that it was handed in for, or the platform's if there is none. Drafts are visible to staff
+only, and so are all of their comments while an assignment's feedback is unreleased.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from grader.schemas.feedback import (
 from grader.schemas.notice import NoticeKind
 from grader.service import audit
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments
+from grader.service.courses import released
 from grader.service.courses.permissions import Action
 from grader.service.messages import notices
 from grader.service.platform import Platform
@@ -44,8 +44,6 @@ from grader.service.submissions import submissions
 
 @dataclass(frozen=True)
 class _Discussion:
-    """The comments of a submission, and what ``user`` may do with them."""
-
     session: Session
     row: SubmissionRow
     user: User
@@ -67,11 +65,12 @@ class _Discussion:
         return self.session.scalars(query).all()
 
     def find(self, number: int) -> CommentRow:
-        """One that ``user`` may see. Raises NotFound."""
+        """A comment that ``user`` may see. Raises NotFound."""
         found = self.session.get(CommentRow, number) if number < 2**31 else None
         if found is None or found.submission_id != self.row.id or not self.sees(found):
             raise NotFound(
-                f"There is no comment {number} on {self.row.public_id}.", "`grader comments` lists them."
+                f"Submission {self.row.public_id} has no comment {number}.",
+                "`grader comments` lists its comments.",
             )
         return found
 
@@ -82,7 +81,7 @@ def _open(session: Session, user: User, submission: str) -> _Discussion:
     own = row.user_id == user.id
     reads_all = not own and (user.staff or submissions.teaches_author(session, user, row))
     writes = not own and _comments(session, user, row)
-    held = assignments.feedback_held(session, row)
+    held = released.feedback_held(session, row)
     return _Discussion(session, row, user, reads_all, writes, held)
 
 
@@ -93,13 +92,12 @@ def _comments(session: Session, user: User, row: SubmissionRow) -> bool:
 
 
 def _is_taught(session: Session, row: SubmissionRow) -> bool:
-    """Whether it was handed in for a course."""
     query = select(SubmissionRow.id).where(SubmissionRow.id == row.id, taught.belongs())
     return session.scalar(query) is not None
 
 
 def list_comments(platform: Platform, user: User, submission: str) -> CommentList:
-    """What ``user`` may read, by lines. Raises NotFound."""
+    """The comments that ``user`` may read, by line. Raises NotFound."""
     with platform.sessions() as session:
         return _view(_open(session, user, submission))
 
@@ -112,12 +110,12 @@ def add(platform: Platform, user: User, submission: str, body: CommentBody) -> C
         thread = _thread(talk, body.thread) if body.thread is not None else None
         if not talk.writes and not (talk.own and thread is not None):
             raise NotAllowed(
-                "Comments are for the staff of the author's course.",
-                "Reply to one of theirs." if talk.own else "",
+                "Only the staff of the author's course can begin a comment.",
+                "You can reply to their comments." if talk.own else "",
             )
         last = body.last_line or body.first_line
         if last is not None and last > _lines(talk.row):
-            raise BadRequest(f"The source has {_lines(talk.row)} lines.", "Comment on lines that are there.")
+            raise BadRequest(f"The source has only {_lines(talk.row)} lines.", "Comment on existing lines.")
         comment = CommentRow(
             submission_id=talk.row.id,
             thread_id=thread.id if thread is not None else None,
@@ -139,13 +137,17 @@ def add(platform: Platform, user: User, submission: str, body: CommentBody) -> C
 def _check_room(talk: _Discussion) -> None:
     query = select(func.count()).select_from(CommentRow).where(CommentRow.submission_id == talk.row.id)
     if (talk.session.scalar(query) or 0) >= limits.COMMENTS:
-        raise TooMany(f"{talk.row.public_id} has {limits.COMMENTS} comments.", "Talk about it in person.")
+        raise TooMany(
+            f"Submission {talk.row.public_id} already has {limits.COMMENTS} comments.", "Continue in person."
+        )
 
 
 def _thread(talk: _Discussion, number: int) -> CommentRow:
     found = talk.find(number)
     if found.thread_id is not None:
-        raise BadRequest(f"{number} is a reply.", f"Reply to the thread {found.thread_id}.")
+        raise BadRequest(
+            f"Comment {number} is a reply, so nobody can reply to it.", f"Reply to thread {found.thread_id}."
+        )
     return found
 
 
@@ -161,13 +163,13 @@ def _lines(row: SubmissionRow) -> int:
 
 
 def change(platform: Platform, user: User, submission: str, number: int, body: CommentChange) -> CommentList:
-    """Say something else, send a draft, or resolve a thread and open it again. What it said before is kept for staff.
-    Raises NotFound, NotAllowed, BadRequest, Conflict (it was deleted)."""
+    """Edit the text, send a draft, resolve a thread or open it again. Earlier texts are kept for staff. Raises
+    NotFound, NotAllowed, BadRequest, Conflict (it was deleted)."""
     with writing(platform.sessions) as session:
         talk = _open(session, user, submission)
         comment = talk.find(number)
         if comment.deleted_at is not None:
-            raise Conflict(f"Comment {number} was deleted.", "Write another one.")
+            raise Conflict(f"Comment {number} is deleted.", "Write a new one.")
         if body.text is not None or body.send:
             _check_own(talk, comment)
         if body.text is not None and (text := _text(body.text)) != comment.text:
@@ -188,27 +190,27 @@ def change(platform: Platform, user: User, submission: str, number: int, body: C
 
 def _check_own(talk: _Discussion, comment: CommentRow) -> None:
     if comment.author_id != talk.user.id:
-        raise NotAllowed("A comment is changed by its author.", "Write a reply.")
+        raise NotAllowed("Only its author can change a comment.", "Write a reply.")
 
 
 def _resolve(talk: _Discussion, comment: CommentRow, resolved: bool) -> None:
     if comment.thread_id is not None:
-        raise BadRequest("A whole thread is resolved.", f"Its number is {comment.thread_id}.")
+        raise BadRequest("Only whole threads can be resolved.", f"Resolve thread {comment.thread_id}.")
     if not (talk.writes or talk.own):
-        raise NotAllowed("A thread is resolved by its student or the course's staff.")
+        raise NotAllowed("Only its student or the course's staff can resolve a thread.")
     if resolved != (comment.resolved_at is not None):
         comment.resolved_at = utcnow() if resolved else None
         comment.resolved_by = talk.user.id if resolved else None
 
 
 def remove(platform: Platform, user: User, submission: str, number: int) -> CommentList:
-    """Delete a comment of one's own, or as staff anyone's: that it was there stays visible, what it said is kept for
-    staff. A draft that nobody replied to goes without a trace. Raises NotFound, NotAllowed."""
+    """Delete one's own comment, or as staff any. That it existed stays visible, and its text is kept for staff. A draft
+    without replies is removed entirely. Raises NotFound, NotAllowed."""
     with writing(platform.sessions) as session:
         talk = _open(session, user, submission)
         comment = talk.find(number)
         if not (comment.author_id == user.id or talk.writes):
-            raise NotAllowed("A comment is deleted by its author or the course's staff.")
+            raise NotAllowed("Only its author or the course's staff can delete a comment.")
         replied = session.scalar(select(CommentRow.id).where(CommentRow.thread_id == comment.id).limit(1))
         if comment.draft and replied is None:
             session.delete(comment)
@@ -221,14 +223,14 @@ def remove(platform: Platform, user: User, submission: str, number: int) -> Comm
 
 
 def _keep(talk: _Discussion, comment: CommentRow) -> None:
-    """What it says now, before it says something else."""
+    """Store the current text before it changes."""
     talk.session.add(
         CommentEditRow(comment_id=comment.id, by_id=talk.user.id, text=comment.text, until=utcnow())
     )
 
 
 def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> None:
-    """What staff do is in the log; what they say is not."""
+    """The log records staff actions, not their texts."""
     if not talk.writes:
         return
     course = submissions.course_of(talk.session, talk.user, talk.row)
@@ -237,7 +239,7 @@ def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> N
 
 
 def _tell(talk: _Discussion, comment: CommentRow) -> None:
-    """The student of what staff say, staff of what the student says."""
+    """Notify the student of staff's comments, and staff of the student's."""
     if comment.draft or (comment.staff and talk.held):
         return
     row = talk.row
@@ -254,7 +256,7 @@ def _tell(talk: _Discussion, comment: CommentRow) -> None:
     in_it = select(CommentRow.author_id).where(
         (CommentRow.id == thread) | (CommentRow.thread_id == thread), CommentRow.staff
     )
-    writers = {it for it in talk.session.scalars(in_it) if it is not None}
+    writers = {user_id for user_id in talk.session.scalars(in_it) if user_id is not None}
     notices.tell(
         talk.session,
         writers - {talk.user.id},
@@ -265,12 +267,11 @@ def _tell(talk: _Discussion, comment: CommentRow) -> None:
 
 
 def path_of(submission: str) -> str:
-    """The page that shows a submission's comments."""
     return f"/submissions/{submission}#comments"
 
 
 def tell_released(session: Session, row: AssignmentRow, students: Iterable[int]) -> None:
-    """Tell the ``students`` (ids) who have comments on what counts for an assignment, now that they are released."""
+    """Notify ``students`` (ids) who have comments on submissions for an assignment, now that they are released."""
     comment, it = CommentRow, SubmissionRow
     found = session.execute(
         select(it.user_id, it.public_id, it.challenge)
@@ -286,13 +287,15 @@ def tell_released(session: Session, row: AssignmentRow, students: Iterable[int])
 
 def _view(talk: _Discussion) -> CommentList:
     rows = talk.comments()
-    seen = [it for it in rows if talk.sees(it)]
+    seen = [row for row in rows if talk.sees(row)]
     edits = _edits(talk, seen) if talk.reads_all else {}
-    people = {it.author_id for it in seen} | {it.resolved_by for it in seen}
+    people = {comment.author_id for comment in seen} | {comment.resolved_by for comment in seen}
     people |= {edit.by_id for found in edits.values() for edit in found}
     names = dict(
         talk.session.execute(
-            select(UserRow.id, UserRow.name).where(UserRow.id.in_([it for it in people if it is not None]))
+            select(UserRow.id, UserRow.name).where(
+                UserRow.id.in_([person for person in people if person is not None])
+            )
         ).all()
     )
 
@@ -308,9 +311,11 @@ def _view(talk: _Discussion) -> CommentList:
             deleted_at=comment.deleted_at,
             edits=[
                 EditView(
-                    text=it.text, until=it.until, by=names.get(it.by_id) if it.by_id is not None else None
+                    text=edit.text,
+                    until=edit.until,
+                    by=names.get(edit.by_id) if edit.by_id is not None else None,
                 )
-                for it in edits.get(comment.id, [])
+                for edit in edits.get(comment.id, [])
             ],
         )
 
@@ -321,12 +326,14 @@ def _view(talk: _Discussion) -> CommentList:
             last_line=first.last_line,
             resolved_at=first.resolved_at,
             resolved_by=names.get(first.resolved_by) if first.resolved_by is not None else None,
-            comments=[view(it) for it in seen if it.id == first.id or it.thread_id == first.id],
+            comments=[
+                view(comment) for comment in seen if comment.id == first.id or comment.thread_id == first.id
+            ],
         )
         for first in seen
         if first.thread_id is None
     ]
-    threads.sort(key=lambda it: (it.first_line or 0, it.last_line or 0, it.number))
+    threads.sort(key=lambda comment: (comment.first_line or 0, comment.last_line or 0, comment.number))
     return CommentList(
         submission=talk.row.public_id,
         threads=threads,
@@ -337,9 +344,12 @@ def _view(talk: _Discussion) -> CommentList:
 
 
 def _edits(talk: _Discussion, comments: Sequence[CommentRow]) -> dict[int, list[CommentEditRow]]:
-    row = CommentEditRow
     found: dict[int, list[CommentEditRow]] = {}
-    query = select(row).where(row.comment_id.in_([it.id for it in comments])).order_by(row.id)
+    query = (
+        select(CommentEditRow)
+        .where(CommentEditRow.comment_id.in_([comment.id for comment in comments]))
+        .order_by(CommentEditRow.id)
+    )
     for edit in talk.session.scalars(query):
         found.setdefault(edit.comment_id, []).append(edit)
     return found

@@ -1,4 +1,4 @@
-"""The names that filters of submissions and of the inbox offer to choose from, and what is said of others."""
+"""Names for the filters of submissions and of the inbox, and errors for unknown ones."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from grader.service.courses import permissions
 from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform
 
-# More are not listed, but can be typed: the page would weigh more than what it filters.
+# Others are not listed but can be typed: the page would be larger than what it filters.
 LISTED = 1_000
 
 
 @dataclass(frozen=True)
 class FilterNames:
-    """``students``: name -> full name, as far as a roster says; ``more``: there are others. ``challenges``: slugs."""
+    """``students``: name -> full name, if a roster has it; ``more``: there are others. ``challenges``: slugs."""
 
     students: dict[str, str]
     more: bool
@@ -35,21 +35,21 @@ class FilterNames:
 
 
 def read(platform: Platform, user: User, action: Action) -> FilterNames:
-    """What ``user`` can filter by: platform staff by everyone, others by those of the courses in which they may do
-    ``action``."""
+    """Names that ``user`` can filter by: platform staff by everyone, others by the people of courses in which they may
+    do ``action``."""
     with platform.sessions() as session:
         courses = permissions.courses_where(session, user, action)
         students = _students(session, user, courses)
-        # Also those whose folders are gone: what was submitted for them stays.
+        # Including those whose folders are gone: their submissions stay.
         served = {*platform.catalogue.slugs(), *session.scalars(select(VersionRow.challenge).distinct())}
         seen = publication.visible_to(session, user)
-        challenges = sorted(it for it in served if it in seen)
+        challenges = sorted(slug for slug in served if slug in seen)
         reviewers = _reviewers(session, user, courses)
     return FilterNames(dict(students[:LISTED]), len(students) > LISTED, challenges, reviewers)
 
 
 def _students(session: Session, user: User, courses: Collection[int]) -> list[tuple[str, str]]:
-    """Also who left a course: what they submitted until then stays."""
+    """Including those who left a course: their submissions until then stay."""
     member = MemberRow
     student = (member.user_id == UserRow.id, member.role == CourseRole.STUDENT.value)
     query = select(UserRow.name, func.max(member.full_name)).group_by(UserRow.name, UserRow.name_key)
@@ -62,11 +62,11 @@ def _students(session: Session, user: User, courses: Collection[int]) -> list[tu
 
 
 def _reviewers(session: Session, user: User, courses: Collection[int]) -> list[str]:
-    roles = [it.value for it in CourseRole if Standing(it.value) in TABLE[Action.REVIEW]]
+    roles = [role.value for role in CourseRole if Standing(role.value) in TABLE[Action.REVIEW]]
     member = MemberRow
     of_courses = select(member.user_id).where(member.role.in_(roles), member.left_at.is_(None))
     if user.staff:
-        whom = or_(UserRow.id.in_(of_courses), UserRow.role.in_([it.value for it in STAFF_ROLES]))
+        whom = or_(UserRow.id.in_(of_courses), UserRow.role.in_([role.value for role in STAFF_ROLES]))
     else:
         whom = UserRow.id.in_(of_courses.where(member.course_id.in_(courses)))
     return list(session.scalars(select(UserRow.name).where(whom).order_by(UserRow.name_key).limit(LISTED)))
@@ -80,7 +80,7 @@ def check(
     challenge: str | None = None,
     reviewer: str | None = None,
 ) -> None:
-    """Raises NotFound, which says what comes near, for a name that nobody and nothing has."""
+    """Raises NotFound for an unknown name, with similar ones."""
     where = "" if user.staff else " in your courses"
     if challenge is not None and challenge not in names.challenges:
         raise _unknown("challenge", challenge, "", names.challenges)
@@ -88,9 +88,9 @@ def check(
         ("student", student, names.students),
         ("reviewer", reviewer, names.reviewers),
     ):
-        if name is None or name_key(name) in {name_key(it) for it in listed}:
+        if name is None or name_key(name) in {name_key(name) for name in listed}:
             continue
-        # Who is not listed may be there: one of too many, who is deleted, or who was of the staff.
+        # An unlisted name may exist: one of too many, a deleted account, or former staff.
         if not (user.staff or names.more) or not _has_account(platform, name):
             raise _unknown(what, name, where, listed)
 
@@ -101,7 +101,7 @@ def _has_account(platform: Platform, name: str) -> bool:
 
 
 def _unknown(what: str, name: str, where: str, listed: Collection[str]) -> NotFound:
-    keys = {name_key(it): it for it in listed}
-    near = [keys[it] for it in difflib.get_close_matches(name_key(name), keys, n=3)]
-    hint = f"Did you mean {' or '.join(near)}?" if near else "Choose one of the list."
+    keys = {name_key(name): name for name in listed}
+    near = [keys[key] for key in difflib.get_close_matches(name_key(name), keys, n=3)]
+    hint = f"Did you mean {' or '.join(near)}?" if near else "Choose one from the list."
     return NotFound(f"There is no {what} '{name[: limits.NAME_CHARS]}'{where}.", hint)

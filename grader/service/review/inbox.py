@@ -1,4 +1,4 @@
-"""The inbox of staff: what has to be looked at in their courses, who looks at it, and what they made of it.
+"""The inbox of staff: what to look at in their courses, who looks at it, and their decisions.
 
 A mark is a reason to look, never a verdict: nothing follows from it until somebody decides.
 """
@@ -45,9 +45,9 @@ from grader.service.platform import Platform
 from grader.service.review import authority, voids
 from grader.service.submissions import submissions as reading
 
-# What a page shows; filters find the rest.
+# Shown on a page; filters find the rest.
 _LISTED = 200
-# The number beside the link: beyond this nobody counts.
+# The number next to the link counts no further.
 _COUNTED = 1_000
 _COUNT_SECONDS = 10.0
 _REQUEST = "regrade_request"
@@ -56,8 +56,8 @@ NOBODY = "nobody"
 
 @dataclass(frozen=True)
 class InboxFilter:
-    """What is None is any. ``mark``: a flag, ``similar`` or ``regrade_request``. ``assignment`` needs its ``course``.
-    ``reviewer``: a name, or ``nobody``. ``outcome``: what waits, unless another is named."""
+    """None matches everything. ``mark``: a flag, ``similar`` or ``regrade_request``. ``assignment`` needs its
+    ``course``. ``reviewer``: a name, or ``nobody``. ``outcome``: open items, unless another is named."""
 
     course: str | None = None
     assignment: str | None = None
@@ -69,13 +69,13 @@ class InboxFilter:
 
 
 def check(platform: Platform, user: User) -> None:
-    """Whether ``user`` has an inbox. Raises NotAllowed."""
+    """Check that ``user`` has an inbox. Raises NotAllowed."""
     with platform.sessions() as session:
         _scope(session, user)
 
 
 def _scope(session: Session, user: User) -> Wanted:
-    """All that ``user`` decides of. Raises NotAllowed."""
+    """Everything that ``user`` may decide. Raises NotAllowed."""
     if user.admin:
         return Wanted(None, elsewhere=True)
     taught = permissions.courses_where(session, user, Action.REVIEW)
@@ -87,12 +87,12 @@ def _scope(session: Session, user: User) -> Wanted:
 
 
 def list_items(platform: Platform, user: User, wanted: InboxFilter = InboxFilter()) -> InboxList:
-    """The newest first, at most 200. Raises NotAllowed, NotFound, BadRequest."""
+    """Newest first, at most 200. Raises NotAllowed, NotFound, BadRequest."""
     with platform.sessions() as session:
         chosen = _wanted(session, user, _scope(session, user), wanted)
         items = [*_flags(session, chosen, wanted.mark), *_pairs(session, user, chosen, wanted.mark)]
         items += _requests(session, chosen, wanted.mark)
-        items.sort(key=lambda it: (it.received_at, it.key), reverse=True)
+        items.sort(key=lambda item: (item.received_at, item.key), reverse=True)
         waiting = _count(session, user)
     return InboxList(items=items[:_LISTED], more=len(items) > _LISTED, open=waiting)
 
@@ -105,9 +105,9 @@ def _wanted(session: Session, user: User, scope: Wanted, wanted: InboxFilter) ->
         if wanted.assignment is not None:
             row = assignments.find(opened, wanted.assignment)
             parts = assignments.parts_of(session, [row.id]).get(row.id, [])
-            found = replace(found, assignment=row.id, challenges=[it.challenge for it in parts])
+            found = replace(found, assignment=row.id, challenges=[part.challenge for part in parts])
     elif wanted.assignment is not None:
-        raise BadRequest("An assignment is of a course.", "Name the course, too.")
+        raise BadRequest("`assignment` needs its course.", "Give `course`, too.")
     if wanted.challenge is not None:
         within = found.challenges is None or wanted.challenge in found.challenges
         found = replace(found, challenges=[wanted.challenge] if within else [])
@@ -120,7 +120,7 @@ def _wanted(session: Session, user: User, scope: Wanted, wanted: InboxFilter) ->
 
 
 def open_count(platform: Platform, user: User) -> int:
-    """How many items wait for ``user``, counted at most every few seconds; 0 for who has no inbox."""
+    """The number of items that wait for ``user``, at most some seconds old; 0 without an inbox."""
     if not (user.staff or reading.teaches(user)):
         return 0
 
@@ -136,7 +136,7 @@ def _count(session: Session, user: User) -> int:
 
 
 def _flags(session: Session, wanted: Wanted, mark: str | None) -> list[InboxItem]:
-    if mark is not None and mark not in [it.value for it in Flag]:
+    if mark is not None and mark not in [flag.value for flag in Flag]:
         return []
     found = record.flags(session, wanted, _LISTED + 1)
     slugs = record.courses_of(session, wanted, [row for _, row, _ in found])
@@ -165,13 +165,13 @@ def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> li
     ids = {id_ for pair, *_ in found for id_ in (pair.submission, pair.other)}
     query = select(SubmissionRow.public_id, UserRow.name, SubmissionRow.created_at)
     known = {
-        it.public_id: it
-        for it in session.execute(
+        row.public_id: row
+        for row in session.execute(
             query.join(UserRow, UserRow.id == SubmissionRow.user_id).where(SubmissionRow.public_id.in_(ids))
         )
     }
     names = _names(session, [review for *_, review in found], [pair for pair, *_ in found])
-    # What was handed in elsewhere is not the course's to know of.
+    # The course may not know of submissions from elsewhere.
     readable = reading.readable(session, user, {pair.other for pair, *_ in found})
     items = []
     for pair, assignment, course, review in found:
@@ -198,7 +198,9 @@ def _pairs(session: Session, user: User, wanted: Wanted, mark: str | None) -> li
                 course=course.slug,
                 about=f"{assignment.slug}: {pair.share:.0%} and {pair.other_share:.0%} shared",
                 path=f"/courses/{course.slug}/assignments/{assignment.slug}/similarity/{pair.id}",
-                received_at=max(it.created_at for it in (one, other) if it is not None),
+                received_at=max(
+                    submission.created_at for submission in (one, other) if submission is not None
+                ),
                 **said,
             )
         )
@@ -237,10 +239,10 @@ def _requests(session: Session, wanted: Wanted, mark: str | None) -> list[InboxI
 def _names(
     session: Session, reviews: Iterable[ReviewRow | None], pairs: Iterable[SimilarPairRow] = ()
 ) -> dict[int, str]:
-    ids = {it for each in reviews if each is not None for it in (each.reviewer_id, each.decided_by)}
-    ids |= {it.decided_by for it in pairs}
+    ids = {user_id for each in reviews if each is not None for user_id in (each.reviewer_id, each.decided_by)}
+    ids |= {pair.decided_by for pair in pairs}
     found = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(ids - {None})))
-    return {it.id: it.name for it in found}
+    return {user_row.id: user_row.name for user_row in found}
 
 
 def _decided(review: ReviewRow | None, names: dict[int, str]) -> dict[str, object]:
@@ -257,7 +259,7 @@ def _decided(review: ReviewRow | None, names: dict[int, str]) -> dict[str, objec
 
 @dataclass(frozen=True)
 class _Item:
-    """One that is decided of. ``row`` is the submission of a mark, ``pair`` the other kind."""
+    """An item to decide. ``row``: the submission of a mark; ``pair``: of the other kind."""
 
     key: str
     review: ReviewRow
@@ -278,7 +280,7 @@ class _Item:
 
 
 def assign(platform: Platform, user: User, body: InboxAssignment) -> InboxDone:
-    """Say who looks at these: somebody who may decide of them. All of them or none. Raises NotFound, NotAllowed,
+    """Assign a reviewer who may decide about all of them. All of them or none. Raises NotFound, NotAllowed,
     BadRequest."""
     with writing(platform.sessions) as session:
         _scope(session, user)
@@ -286,7 +288,9 @@ def assign(platform: Platform, user: User, body: InboxAssignment) -> InboxDone:
         for key in dict.fromkeys(body.keys):
             item = _find(session, user, key)
             if whom is not None and not _may_review(session, whom, item):
-                raise BadRequest(f"{whom.name} decides of nothing there.", "Name somebody of the staff.")
+                raise BadRequest(
+                    f"{whom.name} may not decide about any of these.", "Name a member of the staff."
+                )
             before = item.review.reviewer_id
             item.review.reviewer_id = whom.id if whom is not None else None
             if before != item.review.reviewer_id:
@@ -297,16 +301,16 @@ def assign(platform: Platform, user: User, body: InboxAssignment) -> InboxDone:
 
 def _may_review(session: Session, whom: UserRow, item: _Item) -> bool:
     if item.course is None:
-        return whom.role in {it.value for it in STAFF_ROLES}
+        return whom.role in {role.value for role in STAFF_ROLES}
     role = permissions.role_in(session, whom.id, item.course.id)
     return role is not None and permissions.Standing(role.value) in permissions.TABLE[Action.REVIEW]
 
 
 def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
-    """Say what comes of these, all of them or none. A void result is voided with that reason; of a pair
-    ``body.submissions`` says whose. Fine and open void nothing and restore nothing.
+    """Decide about these, all of them or none. ``void`` voids the result with that reason; for a pair
+    ``body.submissions`` says whose. ``fine`` and ``open`` neither void nor restore anything.
 
-    Raises NotFound, NotAllowed, BadRequest, and Conflict where somebody else decided otherwise meanwhile.
+    Raises NotFound, NotAllowed, BadRequest, and Conflict if somebody else decided differently meanwhile.
     """
     needed = body.outcome in (Outcome.VOID, Outcome.TALK)
     with writing(platform.sessions) as session:
@@ -316,7 +320,7 @@ def decide(platform: Platform, user: User, body: InboxDecision) -> InboxDone:
             reason = audit.tidy_reason(body.reason, needed=needed)
             before = item.outcome
             if Outcome.OPEN not in (before, body.outcome) and before is not body.outcome:
-                raise Conflict(f"{key} is {before.value} already.", "Open it again first.")
+                raise Conflict(f"{key} is already decided: {before.value}.", "Set it to open first.")
             if body.outcome is Outcome.VOID:
                 for submission in _voided(session, user, item, body.submissions):
                     voids.void_in(platform, session, user, submission, reason)
@@ -332,11 +336,11 @@ def _voided(session: Session, user: User, item: _Item, chosen: list[str]) -> lis
     assert item.pair is not None
     pair = (item.pair.submission, item.pair.other)
     known = reading.readable(session, user, pair)
-    sides = [it for it in pair if it in known]
-    named = [it.lower() for it in chosen if it.lower() in sides]
+    sides = [public_id for public_id in pair if public_id in known]
+    named = [public_id.lower() for public_id in chosen if public_id.lower() in sides]
     if not named:
         hint = f"Name {' or '.join(sides)}{', or both' if len(sides) > 1 else ''}."
-        raise BadRequest(f"Whose result of {item.key} is void?", hint if sides else "")
+        raise BadRequest(f"Whose result of {item.key} should be void?", hint if sides else "")
     return named
 
 
@@ -356,14 +360,17 @@ def _find(session: Session, user: User, key: str) -> _Item:
     if first == "pair":
         return _find_pair(session, user, key, second)
     if first == "request":
-        raise BadRequest("A request is answered where it was asked.", "Its page is linked in the inbox.")
-    flag = next((it for it in Flag if it.value == second), None)
+        raise BadRequest(
+            "Regrade requests cannot be decided in the inbox.",
+            "Answer the request on its page, which the inbox links.",
+        )
+    flag = next((flag for flag in Flag if flag.value == second), None)
     row = reading.find(session, user, first)
     if flag is None or session.get(FlagRow, (row.id, flag)) is None:
         raise _unknown(key)
     judged = row if row.rejudge_of is None else session.get_one(SubmissionRow, row.rejudge_of)
     course = authority.check(session, user, judged, Action.REVIEW, Action.REVIEW_ANY)
-    # Whoever decides of it comes one after the other.
+    # People who decide about it take turns.
     session.scalars(select(SubmissionRow.id).where(SubmissionRow.id == row.id).with_for_update()).one()
     query = select(ReviewRow).where(ReviewRow.submission_id == row.id, ReviewRow.flag == flag)
     review = session.scalar(query.execution_options(populate_existing=True))
@@ -394,7 +401,7 @@ def _find_pair(session: Session, user: User, key: str, number: str) -> _Item:
 
 
 def _unknown(key: str) -> NotFound:
-    return NotFound(f"There is no item '{key[:80]}'.", "`grader inbox list` lists them.")
+    return NotFound(f"There is no item '{key[:80]}'.", "`grader inbox list` lists the items.")
 
 
 def _note(session: Session, user: User, item: _Item, after: dict[str, object], reason: str = "") -> None:

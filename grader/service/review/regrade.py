@@ -1,7 +1,7 @@
-"""Judging what was handed in once more: ordered, compared, then published or discarded by staff.
+"""Judging submissions again: ordered, compared, then published or discarded by staff.
 
-The judgements are rows of their own behind all students in the queue, and nobody's attempts. Until they are published
-they count for nothing, and only staff see them. A worker that is lost loses none of them: they wait again.
+The new judgements are rows of their own, queued behind all students, and cost nobody an attempt. Until they are
+published they count for nothing, and only staff see them. If a worker is lost, its judgement waits again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _LISTED = 200
 
 @dataclass(frozen=True)
 class _Chosen:
-    """What a regrade is of. ``name`` is typed to confirm it. What has no source any more is not judged again."""
+    """The submissions of a regrade. ``name`` is typed to confirm it. Those without a source are not judged again."""
 
     row: RegradeRow
     name: str
@@ -61,33 +61,40 @@ class _Chosen:
 
 
 def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
-    """Queue what ``body`` names to be judged again under the version that is shown. Ordered once more it is the same
-    regrade, which takes in what has come since, and what failed by our fault.
+    """Queue the submissions that ``body`` names under the shown version. Ordering it again extends the same regrade by
+    new submissions and by those that the platform failed to judge.
 
-    Of a challenge, what belongs to a competition whose final has begun or whose results are out is left out. What has
-    no source any more, because its author's account was deleted, is left out of all and keeps its verdict.
+    A challenge's regrade leaves out submissions to competitions whose final has begun or whose results are published.
+    Submissions without a source, because their author's account was deleted, are always left out and keep their
+    verdict.
 
-    Raises NotFound, NotAllowed, UnknownChallenge, ChallengeChanged, BadRequest; and Conflict where nothing can be
-    judged again, where an open regrade of something else has part of it, where the submission belongs to such a
-    competition, where the challenge has a version that is not published, or without ``body.confirm`` above
-    ``limits.REGRADE_UNCONFIRMED`` submissions.
+    Raises NotFound, NotAllowed, UnknownChallenge, ChallengeChanged, BadRequest; and Conflict if nothing can be judged
+    again, an open regrade of something else has part of it, the submission belongs to such a competition, the challenge
+    has an unpublished version, or without ``body.confirm`` above ``limits.REGRADE_UNCONFIRMED`` submissions.
     """
     with platform.sessions() as session:
-        slugs = {it.challenge for it in _choose(session, user, body).firsts}
+        slugs = {first.challenge for first in _choose(session, user, body).firsts}
     served = {slug: serve(platform, platform.catalogue.load(slug)) for slug in sorted(slugs)}
     _check_published(served.values())
     try:
         with writing(platform.sessions) as session:
-            for slug, it in served.items():  # two orders at once take turns
-                versions.find(session, slug, it.version, lock=True)
+            for slug, folder in served.items():  # two orders at once take turns
+                versions.find(session, slug, folder.version, lock=True)
             chosen = _choose(session, user, body)
             chosen.row.reason = audit.tidy_reason(body.reason, needed=True)
-            firsts = _unsettled(session, [it for it in chosen.firsts if it.challenge in served], body.scope)
+            firsts = _unsettled(
+                session, [first for first in chosen.firsts if first.challenge in served], body.scope
+            )
             number, queued = _order(
-                session, user, chosen, firsts, {slug: it.version for slug, it in served.items()}, body.confirm
+                session,
+                user,
+                chosen,
+                firsts,
+                {slug: version.version for slug, version in served.items()},
+                body.confirm,
             )
     except IntegrityError as error:
-        raise Conflict("Somebody else ordered part of this in the same moment.", "Try again.") from error
+        raise Conflict("Somebody else has just ordered part of this regrade.", "Try again.") from error
     _wake(platform, queued)
     return get(platform, user, number)
 
@@ -95,31 +102,31 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
 def start_version(
     platform: Platform, user: User, served: ServedVersion, ranked: set[int] | None
 ) -> tuple[int, int, int]:
-    """Queue what was judged under earlier versions of a challenge for one that may be a draft, which publishing the
-    version publishes. ``ranked``: ids of what was submitted, and nothing else. Number of the regrade (0: there was
-    nothing to order), how many were queued, and how many have no source any more. Who may is asked before."""
+    """Queue a challenge's submissions of earlier versions for one that may be a draft; publishing the version publishes
+    the regrade. ``ranked``: only these ids. Returns the regrade's number (0: nothing to order), how many were queued,
+    and how many have no source any more. The caller checks permission."""
     slug, version = served.challenge, served.version
     with writing(platform.sessions) as session:
         versions.find(session, slug, version, lock=True)
         firsts = _unsettled(
             session, rejudges.first_judgements(session, slug, version), RegradeScope.CHALLENGE
         )
-        held = regrades.holding(session, [it.id for it in firsts])
-        firsts = [it for it in firsts if ranked is None or it.id in ranked]
+        held = regrades.holding(session, [first.id for first in firsts])
+        firsts = [first for first in firsts if ranked is None or first.id in ranked]
         row = RegradeRow(
             scope=RegradeScope.CHALLENGE,
             challenge=slug,
-            reason=f"Version {version} of {slug} is judged otherwise.",
+            reason=f"Version {version} of {slug} differs from what was judged under it.",
         )
         present = regrades.open_like(session, row, version)
         own = present.id if present is not None else None
-        firsts = [it for it in firsts if held.get(it.id) in (None, own)]
+        firsts = [first for first in firsts if held.get(first.id) in (None, own)]
         number = own or 0
         queued: list[SubmissionRow] = []
-        if any(it.source for it in firsts):
+        if any(first.source for first in firsts):
             chosen = _Chosen(row, slug, firsts)
             number, queued = _order(session, user, chosen, firsts, {slug: version}, None)
-        left_out = sum(not it.source for it in firsts)
+        left_out = sum(not first.source for first in firsts)
     _wake(platform, queued)
     return number, len(queued), left_out
 
@@ -127,18 +134,18 @@ def start_version(
 def _unsettled(
     session: Session, firsts: Sequence[SubmissionRow], scope: RegradeScope
 ) -> Sequence[SubmissionRow]:
-    """Without what was handed in officially to a competition whose final has begun or whose results are out. Raises
-    Conflict where that was asked for by name."""
-    within = {it.competition_id for it in firsts if it.competition_id is not None}
+    """Leaves out official submissions to a competition whose final has begun or whose results are published. Raises
+    Conflict if one was asked for by name."""
+    within = {first.competition_id for first in firsts if first.competition_id is not None}
     if not within:
         return firsts
     settled = competitions.settled(session, within)
     practised = competitions.unofficial_teams(session, settled)
-    kept = [it for it in firsts if it.competition_id not in settled or it.team_id in practised]
+    kept = [first for first in firsts if first.competition_id not in settled or first.team_id in practised]
     if scope is RegradeScope.SUBMISSION and len(kept) < len(firsts):
         raise Conflict(
-            "It belongs to a competition whose final has begun or whose results are out.",
-            "Before the results, cancel the final first. Afterwards a result can be voided, not judged again.",
+            "It belongs to a competition whose final has begun or whose results are published.",
+            "Before the results, cancel the final first. Afterwards you can void a result but not judge it again.",
         )
     return kept
 
@@ -176,27 +183,27 @@ def _choose(session: Session, user: User, body: RegradeBody) -> _Chosen:
         student = MemberRow.role == CourseRole.STUDENT.value
         if session.scalar(select(MemberRow.id).where(*mine, student)) is None:
             raise NotFound(
-                f"'{body.student}' is no student of {body.course}.", "`grader roster show` lists them."
+                f"{body.student} is not a student in course {body.course}.",
+                "`grader roster show` lists its students.",
             )
     return _Chosen(row, name, _handed_in(session, session.scalars(query).all(), row.user_id))
 
 
 def _handed_in(session: Session, rows: Sequence[AssignmentRow], user: int | None) -> list[SubmissionRow]:
-    """What was handed in for these assignments; of one student if ``user`` (an id) is given."""
-    row = SubmissionRow
-    parts = assignments.parts_of(session, [it.id for it in rows])
+    """Submissions for these assignments; only those of ``user`` (an id) if given."""
+    parts = assignments.parts_of(session, [row.id for row in rows])
     found: dict[int, SubmissionRow] = {}
     for assignment in rows:
-        # The rule says as much, but an index finds these.
+        # The rule implies this, but an index finds these.
         within: list[ColumnElement[bool]] = [
-            row.challenge.in_([it.challenge for it in parts.get(assignment.id, [])]),
-            row.created_at >= assignment.open_at,
+            SubmissionRow.challenge.in_([part.challenge for part in parts.get(assignment.id, [])]),
+            SubmissionRow.created_at >= assignment.open_at,
         ]
         if user is not None:
-            within.append(row.user_id == user)
+            within.append(SubmissionRow.user_id == user)
         of_it = taught.belongs(AssignmentRow.id == assignment.id)
-        found |= {it.id: it for it in regrades.handed_in(session, *within, of_it)}
-    return sorted(found.values(), key=lambda it: (it.created_at, it.id))
+        found |= {first.id: first for first in regrades.handed_in(session, *within, of_it)}
+    return sorted(found.values(), key=lambda first: (first.created_at, first.id))
 
 
 def _order(
@@ -207,32 +214,32 @@ def _order(
     under: dict[str, int],
     confirm: str | None,
 ) -> tuple[int, list[SubmissionRow]]:
-    """Number of the regrade, and what was queued. ``confirm`` None: nobody is asked."""
-    left_out = sum(not it.source for it in firsts)
-    firsts = [it for it in firsts if it.source]
+    """The regrade's number, and what was queued. ``confirm`` None: no confirmation is needed."""
+    left_out = sum(not first.source for first in firsts)
+    firsts = [first for first in firsts if first.source]
     if not firsts:
         raise Conflict(
             "There is nothing to judge again.",
-            f"{left_out} left out: their sources were deleted with an account. They keep their verdicts."
+            f"{left_out} were left out: their sources were deleted with an account. They keep their verdicts."
             if left_out
-            else "Only what has a verdict, and is not void, can be.",
+            else "Only submissions with a verdict that are not void can be judged again.",
         )
     version = under[chosen.row.challenge] if chosen.row.challenge is not None else None
     row = regrades.open_like(session, chosen.row, version)
-    held = regrades.holding(session, [it.id for it in firsts])
+    held = regrades.holding(session, [first.id for first in firsts])
     others = sorted({number for number in held.values() if row is None or number != row.id})
     if others:
         raise Conflict(
-            f"Regrade {others[0]} is open and has part of this.",
+            f"Regrade {others[0]} is open and includes some of these submissions.",
             f"Publish or discard it first: `grader regrade show {others[0]}`.",
         )
-    fresh = [it for it in firsts if it.id not in held]
+    fresh = [first for first in firsts if first.id not in held]
     failed = _failed(session, row) if row is not None else []
     size = len(fresh) + len(failed)
     if confirm is not None and size > limits.REGRADE_UNCONFIRMED and confirm != chosen.name:
         raise Conflict(
-            f"This judges {size} submissions again, {_takes(session, fresh)}.",
-            f"To confirm, repeat it with the name '{chosen.name}': --confirm {chosen.name}",
+            f"This would judge {size} submissions again, {_takes(session, fresh)}.",
+            f"To confirm, repeat it with its name: --confirm {chosen.name}",
         )
     if row is None:
         row = chosen.row
@@ -241,11 +248,11 @@ def _order(
     row.left_out = max(row.left_out or 0, left_out)
     session.flush()
     aside = {
-        slug: SetAside.REGRADE if regrades.is_published(session, slug, it) else None
-        for slug, it in under.items()
+        slug: SetAside.REGRADE if regrades.is_published(session, slug, version) else None
+        for slug, version in under.items()
     }
     counted = regrades.counted(session, fresh)
-    queued = [rejudges.again(it, under[it.challenge], aside[it.challenge]) for it in fresh]
+    queued = [rejudges.again(first, under[first.challenge], aside[first.challenge]) for first in fresh]
     session.add_all(queued)
     session.flush()
     session.add_all(
@@ -270,35 +277,31 @@ def _order(
 
 
 def _failed(session: Session, row: RegradeRow) -> list[tuple[RegradeItemRow, SubmissionRow, SubmissionRow]]:
-    """What of it has no verdict and will get none."""
+    """Those without a verdict that will get none."""
     return [
-        (it.item, session.get_one(SubmissionRow, it.first.id), it.after)
-        for it in regrades.items(session, row.id)
-        if it.after.state in (State.FAILED, State.CANCELLED)
+        (item.item, session.get_one(SubmissionRow, item.first.id), item.after)
+        for item in regrades.items(session, row.id)
+        if item.after.state in (State.FAILED, State.CANCELLED)
     ]
 
 
 def _takes(session: Session, rows: Sequence[SubmissionRow]) -> str:
-    seconds = regrade_results.expected_s(session, Counter(it.device for it in rows))
-    return (
-        f"about {seconds / 60:.0f} min of a worker"
-        if seconds is not None
-        else "and nobody knows how long it takes"
-    )
+    seconds = regrade_results.expected_s(session, Counter(row.device for row in rows))
+    return f"about {seconds / 60:.0f} min of one worker" if seconds is not None else "and the time is unknown"
 
 
 def _check_published(served: Iterable[ServedVersion]) -> None:
-    """Raises Conflict: what is judged now is judged by the folder, and its board is not shown."""
-    for it in served:
-        if not it.published:
+    """Raises Conflict: judging uses the folder's version, whose board is not shown."""
+    for folder in served:
+        if not folder.published:
             raise Conflict(
-                f"The folder of {it.challenge} has version {it.version}, and version {it.shown} is shown.",
-                f"Staff of the platform compare and publish it: `grader admin rejudge {it.challenge}`.",
+                f"The folder of {folder.challenge} has version {folder.version}, but version {folder.shown} is shown.",
+                f"The platform's staff can compare and publish it: `grader admin rejudge {folder.challenge}`.",
             )
 
 
 def _wake(platform: Platform, queued: Sequence[SubmissionRow]) -> None:
-    for (device, language), count in Counter((it.device, it.language) for it in queued).items():
+    for (device, language), count in Counter((first.device, first.language) for first in queued).items():
         platform.wakeups.announce(device, language, count)
 
 
@@ -316,7 +319,7 @@ def _note(session: Session, user: User, row: RegradeRow, after: dict[str, object
 
 
 def find(session: Session, user: User, number: int, lock: bool = False) -> RegradeRow:
-    """A regrade that ``user`` may decide of. Raises NotFound, NotAllowed."""
+    """A regrade that ``user`` may decide about. Raises NotFound, NotAllowed."""
     query = select(RegradeRow).where(RegradeRow.id == number)
     row = session.scalar(query.with_for_update() if lock else query)
     if row is None:
@@ -329,7 +332,7 @@ def find(session: Session, user: User, number: int, lock: bool = False) -> Regra
 
 
 def _unknown(number: int) -> NotFound:
-    return NotFound(f"There is no regrade {number}.", "`grader regrade list` lists them.")
+    return NotFound(f"There is no regrade {number}.", "`grader regrade list` lists the regrades.")
 
 
 def _action(row: RegradeRow) -> Action:
@@ -337,13 +340,13 @@ def _action(row: RegradeRow) -> Action:
 
 
 def check(platform: Platform, user: User) -> None:
-    """Whether ``user`` may have anything judged again. Raises NotAllowed."""
+    """Check that ``user`` may order regrades. Raises NotAllowed."""
     with platform.sessions() as session:
         _check(session, user)
 
 
 def _check(session: Session, user: User) -> tuple[list[int], bool]:
-    """In which courses, and whether also what belongs to none. Raises NotAllowed."""
+    """The courses, and whether also submissions that belong to none. Raises NotAllowed."""
     taught = permissions.courses_where(session, user, Action.REGRADE)
     standing = permissions.standings(session, user)
     mine = permissions.may(standing, Action.REGRADE_ANY)
@@ -355,7 +358,7 @@ def _check(session: Session, user: User) -> tuple[list[int], bool]:
 def list_regrades(
     platform: Platform, user: User, course: str | None = None, state: RegradeState | None = None
 ) -> RegradeList:
-    """Those that the caller may decide of, the newest first, at most 200. Raises NotFound, NotAllowed."""
+    """Those that the user may decide about, newest first, at most 200. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         query = select(RegradeRow).order_by(RegradeRow.id.desc()).limit(_LISTED)
         if state is not None:
@@ -372,7 +375,7 @@ def list_regrades(
 
 
 def get(platform: Platform, user: User, number: int, whole: bool = True) -> RegradeView:
-    """With ``whole`` each submission and each grade that changes, else the counts. Raises NotFound, NotAllowed."""
+    """With ``whole`` each submission and each changed grade, else the counts. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         row = find(session, user, number)
         if not whole:
@@ -381,26 +384,26 @@ def get(platform: Platform, user: User, number: int, whole: bool = True) -> Regr
 
 
 def publish(platform: Platform, user: User, number: int, body: RegradeDecision) -> RegradeView:
-    """What was judged again counts, in place of what counted before; its authors read of it. Raises NotFound,
-    NotAllowed, Conflict (it is not open any more, something is not judged yet, or it waits for its version)."""
+    """The new judgements replace the previous ones; their authors are notified. Raises NotFound, NotAllowed, Conflict
+    (it is not open, something is not judged yet, or it waits for its version)."""
     with writing(platform.sessions) as session:
         row = _open_row(session, user, number)
         waiting, failed = regrades.counts(session, row.id)
         if waiting:
             raise Conflict(
-                f"{waiting} submissions of regrade {number} are still to be judged.",
-                f"`grader regrade watch {number}` follows it.",
+                f"{waiting} submissions of regrade {number} are not judged yet.",
+                f"Follow it with `grader regrade watch {number}`.",
             )
         if failed and not body.partial:
             raise Conflict(
-                f"{failed} submissions of regrade {number} failed by our fault.",
-                "Order it again, which repeats these, or publish with --partial: they keep what they have.",
+                f"The platform failed to judge {failed} submissions of regrade {number}.",
+                "Order it again to repeat these, or publish with --partial: they keep their present verdicts.",
             )
         for slug, version in regrades.by_challenge(session, [row.id]).get(row.id, {}).items():
             if not regrades.is_published(session, slug, version):
                 raise Conflict(
                     f"Version {version} of {slug} is not published.",
-                    f"`grader admin publish {slug}` publishes both.",
+                    f"Publish both with `grader admin publish {slug}`.",
                 )
         regrades.publish(session, row)
         _decide(session, user, row, RegradeState.PUBLISHED)
@@ -409,24 +412,24 @@ def publish(platform: Platform, user: User, number: int, body: RegradeDecision) 
 
 
 def _tell(session: Session, row: RegradeRow) -> None:
-    """Every author, once for each of their submissions that was judged again."""
-    for it in regrades.items(session, row.id):
-        if it.after.state is State.DONE:
-            text = f"Your submission for {it.first.challenge} was regraded: {row.reason}"
+    """Notify every author, once for each submission that was judged again."""
+    for item in regrades.items(session, row.id):
+        if item.after.state is State.DONE:
+            text = f"Your submission for {item.first.challenge} was regraded: {row.reason}"
             notices.tell(
-                session, [it.first.user_id], NoticeKind.RESULT, text, f"/submissions/{it.first.public_id}"
+                session, [item.first.user_id], NoticeKind.RESULT, text, f"/submissions/{item.first.public_id}"
             )
 
 
 def discard(platform: Platform, user: User, number: int) -> RegradeView:
-    """Everything stays as it was; what is not judged yet is cancelled. Raises NotFound, NotAllowed, Conflict (it is
-    not open any more)."""
+    """Everything stays as it was; waiting judgements are cancelled. Raises NotFound, NotAllowed, Conflict (it is not
+    open)."""
     with writing(platform.sessions) as session:
         row = _open_row(session, user, number)
         now = clock(session)
-        for it in regrades.items(session, row.id):
-            if it.after.state in FREE:
-                leases.end_cancelled(session, it.after.id, it.after.attempt, now)
+        for item in regrades.items(session, row.id):
+            if item.after.state in FREE:
+                leases.end_cancelled(session, item.after.id, item.after.attempt, now)
         mine = select(RegradeItemRow.after_id).where(RegradeItemRow.regrade_id == row.id)
         session.execute(
             update(SubmissionRow)
@@ -443,7 +446,8 @@ def _open_row(session: Session, user: User, number: int) -> RegradeRow:
     row = find(session, user, number, lock=True)
     if row.state is not RegradeState.OPEN:
         raise Conflict(
-            f"Regrade {number} is {row.state.value} already.", f"`grader regrade show {number}` says by whom."
+            f"Regrade {number} is already {row.state.value}.",
+            f"`grader regrade show {number}` shows by whom.",
         )
     return row
 

@@ -1,6 +1,7 @@
-"""What students ask to have looked at again: filed until a deadline and up to a limit, answered by staff with a reason.
+"""Students' requests to have something looked at again: until a deadline and up to a limit, answered by staff with a
+reason.
 
-A request changes no points: who grants it overrides them, gives other rubric points, or has it judged again.
+A request changes no points: staff who grant it override them, change rubric points, or order a regrade.
 """
 
 from __future__ import annotations
@@ -36,32 +37,34 @@ _LISTED = 500
 
 
 def ask(platform: Platform, user: User, course_slug: str, body: RequestBody) -> RequestList:
-    """Ask to have a part, or a submission for it, looked at again; staff are told. Raises NotFound, NotAllowed,
-    BadRequest (no such part or submission), Conflict (one is open, or the time is over), TooMany."""
+    """Request that a part, or a submission for it, is looked at again; staff are notified. Raises NotFound, NotAllowed,
+    BadRequest (no such part or submission), Conflict (one is open, or the deadline is over), TooMany."""
     try:
         with courses.changing(platform, user, course_slug, Action.REGRADE_ASK) as course:
             _ask(course, body)
             return _list(course)
     except IntegrityError as error:
-        raise Conflict("You asked for that twice at once.", "Your first request is there.") from error
+        raise Conflict("You sent this request twice at once.", "The first one was stored.") from error
 
 
 def _ask(course: OpenCourse, body: RequestBody) -> None:
     session, user = course.session, course.user
     row = assignments.find(course, body.assignment)
-    if body.challenge not in {it.challenge for it in assignments.known_parts(session, row, clock(session))}:
-        raise BadRequest(f"'{body.challenge}' is no part of {row.slug}.", "Name one of its challenges.")
+    if body.challenge not in {
+        part.challenge for part in assignments.known_parts(session, row, clock(session))
+    }:
+        raise BadRequest(f"{row.slug} has no challenge '{body.challenge}'.", "Name one of its challenges.")
     settings = feedback.settings_of(session, row.id)
     if settings.regrade_until is not None and utcnow() > settings.regrade_until:
         raise Conflict(
-            f"Regrades of {row.slug} could be asked for until {settings.regrade_until:%Y-%m-%d %H:%M} UTC.",
+            f"Regrade requests for {row.slug} were possible until {settings.regrade_until:%Y-%m-%d %H:%M} UTC.",
             "Talk to your teacher.",
         )
     left = feedback.requests_left(session, settings, user.id)
     if left == 0:
         raise TooMany(
-            f"{row.slug} takes no more regrade requests from you (limit: {settings.regrade_limit}).",
-            "One that you withdraw is not counted.",
+            f"You have used all {settings.regrade_limit} regrade requests for {row.slug}.",
+            "Withdrawn requests do not count.",
         )
     if body.submission is not None:
         _check_submission(session, user, row, body)
@@ -69,11 +72,12 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
     own = (it.assignment_id == row.id, it.challenge == body.challenge, it.user_id == user.id)
     if session.scalar(select(it.id).where(*own, it.state == RequestState.OPEN)) is not None:
         raise Conflict(
-            f"You asked for that part of {row.slug} already.", "Wait for the answer, or withdraw it."
+            f"You already have an open request for that part of {row.slug}.",
+            "Wait for the answer, or withdraw it.",
         )
     text = body.text.strip()
     if not text:
-        raise BadRequest("The request says nothing.", "Say what should be looked at, and why.")
+        raise BadRequest("The request is empty.", "Say what should be looked at, and why.")
     session.add(
         RegradeRequestRow(
             course_id=course.row.id,
@@ -97,13 +101,16 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
 
 
 def _check_submission(session: Session, user: User, assignment: AssignmentRow, body: RequestBody) -> None:
-    row = SubmissionRow
-    own = (row.public_id == (body.submission or "").lower(), row.user_id == user.id)
+    own = (SubmissionRow.public_id == (body.submission or "").lower(), SubmissionRow.user_id == user.id)
     of_it = taught.belongs(AssignmentRow.id == assignment.id)
-    if session.scalar(select(row.id).where(*own, row.challenge == body.challenge, of_it)) is None:
+    if (
+        session.scalar(select(SubmissionRow.id).where(*own, SubmissionRow.challenge == body.challenge, of_it))
+        is None
+    ):
         raise BadRequest(
             f"You have no submission '{body.submission}' for {body.challenge} of {assignment.slug}.",
-            "Only what you handed in while the assignment was open, as a member of the course, is its staff's to read.",
+            "The course's staff can only read submissions that you made for an open assignment as a "
+            "member of the course.",
         )
 
 
@@ -112,47 +119,48 @@ def _path(course: OpenCourse) -> str:
 
 
 def staff_of(session: Session, course: int) -> set[int]:
-    """Who teaches the course (ids)."""
-    row = MemberRow
-    roles = [it.value for it in STAFF_OF_COURSE]
+    roles = [role.value for role in STAFF_OF_COURSE]
     return set(
         session.scalars(
-            select(row.user_id).where(row.course_id == course, row.left_at.is_(None), row.role.in_(roles))
+            select(MemberRow.user_id).where(
+                MemberRow.course_id == course, MemberRow.left_at.is_(None), MemberRow.role.in_(roles)
+            )
         )
     )
 
 
 def list_requests(platform: Platform, user: User, course_slug: str) -> RequestList:
-    """All of the course for staff, a student's own for them. Raises NotFound, NotAllowed."""
+    """All of the course for staff, their own for students. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course_slug, Action.REGRADE_READ) as course:
         return _list(course)
 
 
 def _list(course: OpenCourse) -> RequestList:
-    row = RegradeRequestRow
-    query = select(row).where(row.course_id == course.row.id)
+    query = select(RegradeRequestRow).where(RegradeRequestRow.course_id == course.row.id)
     if not course.may(Action.GRADES_READ):
-        query = query.where(row.user_id == course.user.id)
-    is_open = row.state == RequestState.OPEN
-    order = (is_open.desc(), case((is_open, row.id)), row.id.desc())
+        query = query.where(RegradeRequestRow.user_id == course.user.id)
+    is_open = RegradeRequestRow.state == RequestState.OPEN
+    order = (is_open.desc(), case((is_open, RegradeRequestRow.id)), RegradeRequestRow.id.desc())
     rows = course.session.scalars(query.order_by(*order).limit(_LISTED)).all()
     return RequestList(course=course.row.slug, requests=views(course.session, rows))
 
 
 def open_requests(session: Session, course: int) -> list[RequestView]:
-    """What waits for an answer in a course (by the row's id), the oldest first: for lists of what staff have to do. Who
-    may read it is asked before."""
-    row = RegradeRequestRow
-    query = select(row).where(row.course_id == course, row.state == RequestState.OPEN).order_by(row.id)
+    """Open requests of a course (its id), oldest first, for to-do lists. The caller checks permission."""
+    query = (
+        select(RegradeRequestRow)
+        .where(RegradeRequestRow.course_id == course, RegradeRequestRow.state == RequestState.OPEN)
+        .order_by(RegradeRequestRow.id)
+    )
     return views(session, session.scalars(query).all())
 
 
 def views(session: Session, rows: Sequence[RegradeRequestRow]) -> list[RequestView]:
-    """With the names that requests stand for."""
-    people = {it.user_id for it in rows} | {it.answered_by for it in rows if it.answered_by is not None}
+    """With the names that requests refer to."""
+    people = {row.user_id for row in rows} | {row.answered_by for row in rows if row.answered_by is not None}
     names = dict(session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people))).all())
     member = MemberRow
-    of_courses = member.course_id.in_({it.course_id for it in rows})
+    of_courses = member.course_id.in_({row.course_id for row in rows})
     full = {
         (course, user): name
         for course, user, name in session.execute(
@@ -164,26 +172,26 @@ def views(session: Session, rows: Sequence[RegradeRequestRow]) -> list[RequestVi
     slugs = dict(
         session.execute(
             select(AssignmentRow.id, AssignmentRow.slug).where(
-                AssignmentRow.id.in_({it.assignment_id for it in rows})
+                AssignmentRow.id.in_({row.assignment_id for row in rows})
             )
         ).all()
     )
     return [
         RequestView(
-            number=it.id,
-            assignment=slugs[it.assignment_id],
-            challenge=it.challenge,
-            submission=it.submission,
-            student=names[it.user_id],
-            full_name=full.get((it.course_id, it.user_id), ""),
-            text=it.text,
-            state=it.state,
-            answer=it.answer,
-            answered_by=names.get(it.answered_by) if it.answered_by is not None else None,
-            answered_at=it.answered_at,
-            created_at=it.created_at,
+            number=row.id,
+            assignment=slugs[row.assignment_id],
+            challenge=row.challenge,
+            submission=row.submission,
+            student=names[row.user_id],
+            full_name=full.get((row.course_id, row.user_id), ""),
+            text=row.text,
+            state=row.state,
+            answer=row.answer,
+            answered_by=names.get(row.answered_by) if row.answered_by is not None else None,
+            answered_at=row.answered_at,
+            created_at=row.created_at,
         )
-        for it in rows
+        for row in rows
     ]
 
 
@@ -191,10 +199,10 @@ def answer(platform: Platform, user: User, course_slug: str, number: int, body: 
     """Grant or decline a request, with a reason that the student reads. Raises NotFound, NotAllowed, BadRequest,
     Conflict (it is not open)."""
     if body.state not in (RequestState.GRANTED, RequestState.DECLINED):
-        raise BadRequest("Staff grant or decline a request.", "A student withdraws it.")
+        raise BadRequest("Staff can only grant or decline a request.", "Only its student can withdraw it.")
     reason = body.reason.strip()
     if not reason:
-        raise BadRequest("A reason is needed.", "The student reads it.")
+        raise BadRequest("Give a reason.", "The student reads it.")
     with courses.changing(platform, user, course_slug, Action.REGRADE_ANSWER) as course:
         row = _open_request(course, number)
         row.state, row.answer = body.state, reason
@@ -213,7 +221,7 @@ def answer(platform: Platform, user: User, course_slug: str, number: int, body: 
 
 
 def withdraw(platform: Platform, user: User, course_slug: str, number: int) -> RequestList:
-    """Take one's own request back. Raises NotFound, NotAllowed, Conflict (it is not open)."""
+    """Withdraw one's own request. Raises NotFound, NotAllowed, Conflict (it is not open)."""
     with courses.changing(platform, user, course_slug, Action.REGRADE_ASK) as course:
         row = _open_request(course, number, user.id)
         row.state = RequestState.WITHDRAWN
@@ -224,9 +232,10 @@ def withdraw(platform: Platform, user: User, course_slug: str, number: int) -> R
 def _open_request(course: OpenCourse, number: int, whose: int | None = None) -> RegradeRequestRow:
     row = course.session.get(RegradeRequestRow, number) if number < 2**31 else None
     if row is None or row.course_id != course.row.id or (whose is not None and row.user_id != whose):
-        raise NotFound(f"There is no regrade request {number} in {course.row.slug}.")
+        raise NotFound(f"Course {course.row.slug} has no regrade request {number}.")
     if row.state is not RequestState.OPEN:
         raise Conflict(
-            f"Request {number} is {row.state.value}.", "Only an open one is answered or withdrawn."
+            f"Request {number} is already {row.state.value}.",
+            "Only open requests can be answered or withdrawn.",
         )
     return row

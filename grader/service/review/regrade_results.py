@@ -1,4 +1,4 @@
-"""What a regrade changes: of each submission, and of the grades that are computed from them."""
+"""Effects of a regrade: on each submission, and on the grades computed from them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from grader.service.accounts.accounts import User
 from grader.service.competitions.competition_boards import regraded
 from grader.service.competitions.competitions import OpenCompetition
 from grader.service.competitions.standings import Standing
-from grader.service.courses import gradebook
+from grader.service.courses import grade_book, gradebook
 from grader.service.courses.points import Scheme
 from grader.service.platform import Platform
 
@@ -49,10 +49,10 @@ _ENDED = (State.FAILED, State.CANCELLED)
 
 
 def whole(platform: Platform, session: Session, user: User, row: RegradeRow) -> RegradeView:
-    """With each submission, and the grades and ranks that it changes, of those that ``user`` may read."""
+    """With each submission, and the changed grades and ranks that ``user`` may read."""
     found = regrades.items(session, row.id)
-    schemes = _schemes(platform, {it.first.challenge for it in found})
-    pairs = [_pair(it, schemes[it.first.challenge]) for it in found]
+    schemes = _schemes(platform, {item.first.challenge for item in found})
+    pairs = [_pair(item, schemes[item.first.challenge]) for item in found]
     pairs.sort(key=_weight)
     view = _view(platform, session, [row])[0]
     changes: dict[str, object] = {"submissions": pairs}
@@ -71,29 +71,29 @@ def _schemes(platform: Platform, slugs: set[str]) -> dict[str, Scheme | None]:
     found: dict[str, Scheme | None] = {}
     for slug in slugs:
         try:
-            found[slug] = gradebook.scheme(platform.catalogue.load(slug).manifest.grading)
+            found[slug] = grade_book.scheme(platform.catalogue.load(slug).manifest.grading)
         except (UnknownChallenge, ChallengeInvalid):
             found[slug] = None
     return found
 
 
-def _pair(it: Item, scheme: Scheme | None) -> RegradedSubmission:
-    before, after = regrades.side_of(it.before), regrades.side_of(it.after)
-    resolution = resolution_of(it.after.device)
+def _pair(item: Item, scheme: Scheme | None) -> RegradedSubmission:
+    before, after = regrades.side_of(item.before), regrades.side_of(item.after)
+    resolution = resolution_of(item.after.device)
     points = [_points(side, scheme, resolution) for side in (before, after)]
-    done = it.after.state is State.DONE
+    done = item.after.state is State.DONE
     return RegradedSubmission(
-        submission=it.first.public_id,
-        user=it.first.user.name,
-        challenge=it.first.challenge,
-        language=it.first.language,
-        device=it.first.device,
-        before=_judgement(it.before),
-        after=_judgement(it.after),
+        submission=item.first.public_id,
+        user=item.first.user.name,
+        challenge=item.first.challenge,
+        language=item.first.language,
+        device=item.first.device,
+        before=_judgement(item.before),
+        after=_judgement(item.after),
         points_before=points[0],
         points_after=points[1] if done else None,
-        change=_change(it.after.state, before, after, points, resolution),
-        verdict_changed=done and it.before.verdict is not it.after.verdict,
+        change=_change(item.after.state, before, after, points, resolution),
+        verdict_changed=done and item.before.verdict is not item.after.verdict,
         time_ratio=after.time_us / before.time_us if done and before.time_us and after.time_us else None,
     )
 
@@ -111,7 +111,7 @@ def _points(side: Side, scheme: Scheme | None, resolution: float) -> float | Non
 def _change(
     state: State, before: Side, after: Side, points: Sequence[float | None], resolution: float
 ) -> Change:
-    """``state`` of the judgement ``after``; ``points`` of both."""
+    """``state``: of the judgement ``after``; ``points`` of both."""
     if state is not State.DONE:
         return Change.FAILED if state in _ENDED else Change.WAITING
     first, second = (before.accepted, points[0] or 0.0), (after.accepted, points[1] or 0.0)
@@ -129,37 +129,39 @@ _ORDER = (Change.FAILED, Change.DOWN, Change.UP, Change.WAITING, Change.UNCHANGE
 
 
 def _weight(pair: RegradedSubmission) -> tuple[int, bool, float, str]:
-    """What staff should look at first."""
+    """Sorts what staff should look at first."""
     ratio = pair.time_ratio or 1.0
     return _ORDER.index(pair.change), not pair.verdict_changed, -max(ratio, 1 / ratio), pair.submission
 
 
 def _grades(platform: Platform, session: Session, user: User, found: Sequence[Item]) -> list[RegradedGrade]:
-    """Those that differ between what counts now and what would if all that is judged were published."""
-    judged = frozenset(it.after.id for it in found if it.after.state is State.DONE)
-    students = {it.first.user_id for it in found if it.after.state is State.DONE}
-    challenges = {it.first.challenge for it in found}
+    """Grades that would change if everything judged so far were published."""
+    judged = frozenset(item.after.id for item in found if item.after.state is State.DONE)
+    students = {item.first.user_id for item in found if item.after.state is State.DONE}
+    challenges = {item.first.challenge for item in found}
     return [
         RegradedGrade(
-            course=it.course,
-            assignment=it.assignment,
-            challenge=it.challenge,
-            student=it.student,
-            before=it.before,
-            after=it.after,
+            course=difference.course,
+            assignment=difference.assignment,
+            challenge=difference.challenge,
+            student=difference.student,
+            before=difference.before,
+            after=difference.after,
         )
-        for it in gradebook.differences(platform, session, user, challenges, students, judged)
+        for difference in gradebook.differences(platform, session, user, challenges, students, judged)
     ]
 
 
 def _boards(
     platform: Platform, session: Session, user: User, number: int, found: Sequence[Item]
 ) -> list[RegradedBoard]:
-    """The live boards of competitions that staff may read, unless a final or the results settled them."""
+    """Live boards of competitions that staff may read, unless a final or the results settled them."""
     places = {
-        (it.first.competition_id, it.first.device) for it in found if it.first.competition_id is not None
+        (item.first.competition_id, item.first.device)
+        for item in found
+        if item.first.competition_id is not None
     }
-    again = {it.first.id: it.after.id for it in found}
+    again = {item.first.id: item.after.id for item in found}
     now = clock(session)
     boards = []
     for competition, device in sorted(places):
@@ -176,18 +178,18 @@ def _boards(
 def _board(
     opened: OpenCompetition, device: str, before: Sequence[Standing], after: Sequence[Standing]
 ) -> RegradedBoard:
-    earlier = {it.team: it.rank for it in before}
+    earlier = {standing.team: standing.rank for standing in before}
     names = competitions.team_names(opened.session, opened.row.id)
     ranks = [
-        RegradedRank(team=names[it.team], before=earlier[it.team], after=it.rank)
-        for it in after
-        if it.rank is not None or earlier[it.team] is not None
+        RegradedRank(team=names[standing.team], before=earlier[standing.team], after=standing.rank)
+        for standing in after
+        if standing.rank is not None or earlier[standing.team] is not None
     ]
     return RegradedBoard(
         competition=opened.row.slug,
         title=opened.row.title,
         device=device,
-        changed=sum(it.before != it.after for it in ranks),
+        changed=sum(rank.before != rank.after for rank in ranks),
         ranks=ranks,
     )
 
@@ -201,54 +203,57 @@ class _Names:
 
 
 def _view(platform: Platform, session: Session, rows: Sequence[RegradeRow]) -> list[RegradeView]:
-    numbers = [it.id for it in rows]
+    numbers = [row.id for row in rows]
     names = _names(session, rows)
     versions = regrades.by_challenge(session, numbers)
     summaries = _summaries(platform, session, numbers)
-    waiting = regrades.waiting(session, [it for it in numbers if summaries[it].waiting])
+    waiting = regrades.waiting(session, [number for number in numbers if summaries[number].waiting])
     seconds = _seconds(session, {device for each in waiting.values() for device in each})
     return [
         RegradeView(
-            number=it.id,
-            scope=it.scope,
-            what=_what(it, names, versions.get(it.id, {})),
-            course=names.courses.get(it.course_id) if it.course_id is not None else None,
-            reason=it.reason,
-            state=it.state,
-            ordered_by=names.users.get(it.made_by or 0),
-            ordered_at=it.created_at,
-            decided_by=names.users.get(it.decided_by or 0),
-            decided_at=it.decided_at,
-            versions=versions.get(it.id, {}),
-            summary=summaries[it.id],
-            left_out=it.left_out,
-            expected_s=_takes_s(waiting[it.id], seconds) if it.id in waiting else None,
+            number=row.id,
+            scope=row.scope,
+            what=_what(row, names, versions.get(row.id, {})),
+            course=names.courses.get(row.course_id) if row.course_id is not None else None,
+            reason=row.reason,
+            state=row.state,
+            ordered_by=names.users.get(row.made_by or 0),
+            ordered_at=row.created_at,
+            decided_by=names.users.get(row.decided_by or 0),
+            decided_at=row.decided_at,
+            versions=versions.get(row.id, {}),
+            summary=summaries[row.id],
+            left_out=row.left_out,
+            expected_s=_takes_s(waiting[row.id], seconds) if row.id in waiting else None,
         )
-        for it in rows
+        for row in rows
     ]
 
 
 def _summaries(platform: Platform, session: Session, numbers: Sequence[int]) -> dict[int, RegradeSummary]:
     found = list(regrades.compared(session, numbers))
-    schemes = _schemes(platform, {it.challenge for it in found})
-    resolutions = {device: resolution_of(device) for device in {it.device for it in found}}
+    schemes = _schemes(platform, {item.challenge for item in found})
+    resolutions = {device: resolution_of(device) for device in {item.device for item in found}}
     changes: dict[int, Counter[Change]] = {number: Counter() for number in numbers}
-    for it in found:
-        scheme, resolution = schemes[it.challenge], resolutions[it.device]
-        points = [_points(side, scheme, resolution) for side in (it.before, it.after)]
-        changes[it.regrade][_change(it.state, it.before, it.after, points, resolution)] += 1
+    for changed in found:
+        scheme, resolution = schemes[changed.challenge], resolutions[changed.device]
+        points = [_points(side, scheme, resolution) for side in (changed.before, changed.after)]
+        changes[changed.regrade][
+            _change(changed.state, changed.before, changed.after, points, resolution)
+        ] += 1
     return {
-        number: RegradeSummary(**{it.value: each[it] for it in Change}) for number, each in changes.items()
+        number: RegradeSummary(**{change.value: each[change] for change in Change})
+        for number, each in changes.items()
     }
 
 
 def expected_s(session: Session, devices: Counter[str]) -> float | None:
-    """Seconds that so many on each device take one worker of it; None where nothing is known of one."""
+    """Seconds that the judgements on each device take one worker of it; None if a device's times are unknown."""
     return _takes_s(devices, _seconds(session, set(devices)))
 
 
 def _seconds(session: Session, devices: set[str]) -> dict[str, float | None]:
-    """Of one judgement on each device."""
+    """Of one judgement, by device."""
     return {device: mean_seconds(session, device) for device in devices}
 
 
@@ -258,17 +263,22 @@ def _takes_s(devices: Counter[str], seconds: Mapping[str, float | None]) -> floa
 
 
 def _names(session: Session, rows: Sequence[RegradeRow]) -> _Names:
-    users = {it for row in rows for it in (row.made_by, row.decided_by, row.user_id) if it is not None}
+    users = {
+        user_id
+        for row in rows
+        for user_id in (row.made_by, row.decided_by, row.user_id)
+        if user_id is not None
+    }
     return _Names(
         {
-            it.id: it.name
-            for it in session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(users)))
+            row.id: row.name
+            for row in session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(users)))
         },
         _slugs(session, CourseRow, {row.course_id for row in rows}),
         _slugs(session, AssignmentRow, {row.assignment_id for row in rows}),
         {
-            it.id: it.public_id
-            for it in session.execute(
+            submission.id: submission.public_id
+            for submission in session.execute(
                 select(SubmissionRow.id, SubmissionRow.public_id).where(
                     SubmissionRow.id.in_({row.submission_id for row in rows})
                 )
@@ -281,7 +291,7 @@ def _slugs(
     session: Session, table: type[CourseRow] | type[AssignmentRow], ids: set[int | None]
 ) -> dict[int, str]:
     found = session.execute(select(table.id, table.slug).where(table.id.in_(ids - {None})))
-    return {it.id: it.slug for it in found}
+    return {item.id: item.slug for item in found}
 
 
 def _what(row: RegradeRow, names: _Names, versions: Mapping[str, int]) -> str:

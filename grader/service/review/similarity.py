@@ -1,9 +1,9 @@
-"""Which submissions of an assignment resemble each other: compared when staff ask, kept, and decided by a person.
+"""Similar submissions of an assignment: compared when staff ask, stored, and decided by a person.
 
-What counts of each student is compared: with the others', with what was accepted before the assignment opened and is no
-classmate's, and with the staff's solution; the starter weighs nothing. Of what was handed in elsewhere staff are told
-that it resembles, but neither whose it is nor what it says, unless they may read it anyway. A pair marks the reports of
-the course for staff, and for the students once staff confirmed it.
+Each student's counted submission is compared with the others', with submissions accepted before the assignment opened
+by people outside the course, and with the staff's solution; the starter has no weight. Staff learn that a submission
+from elsewhere is similar, but neither its author nor its text, unless they may read it anyway. A pair marks the reports
+of the course for staff, and for the students once staff confirmed it.
 """
 
 from __future__ import annotations
@@ -54,22 +54,26 @@ from grader.service.platform import Platform
 from grader.service.submissions import submissions as reading
 from grader.similarity.comparison import Pair, Source, clusters
 
-# Ids of what was not submitted.
+# Ids of sources that are not submissions.
 _SOLUTION = ""
 # The newest of earlier submissions, one of each author.
 _MOST_EARLIER = 1000
 _PATIENCE_SECONDS = 300.0
-# Of this process, whose requests would wait behind them.
+# In a process, so its other requests would wait.
 _ROOM = threading.BoundedSemaphore(limits.COMPARISONS_AT_ONCE)
 
 
 def compare(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """Compare what counts now. Pairs that are no longer alike go, unless staff decided something of them or one of the
-    two was deleted with an account. Raises NotFound, NotAllowed, Unreachable."""
+    """Compare the submissions that count now. Pairs that are no longer similar go, unless staff decided about them or
+    one side was deleted with an account. Raises NotFound, NotAllowed, Unreachable."""
     started = time.monotonic()
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
-        counted = [it for it in gradebook.export(platform, user, course) if it.assignment == assignment]
+        counted = [
+            exported
+            for exported in gradebook.export(platform, user, course)
+            if exported.assignment == assignment
+        ]
         asked = list(_asked(platform, opened.session, opened.row.id, row, counted))
     found = [(challenge, Pair(**pair)) for challenge, sources in asked for pair in _run(sources)]
     with courses.changing(platform, user, course, Action.SIMILARITY) as opened:
@@ -80,7 +84,7 @@ def compare(platform: Platform, user: User, course: str, assignment: str) -> Sim
                 assignment_id=row.id,
                 made_at=utcnow(),
                 made_by=user.id,
-                sources=sum(1 for _, sources in asked for it in sources.sources if it.reported),
+                sources=sum(1 for _, sources in asked for source in sources.sources if source.reported),
                 seconds=time.monotonic() - started,
             )
         )
@@ -100,15 +104,17 @@ class _Sources:
 def _asked(
     platform: Platform, session: Session, course: int, row: AssignmentRow, counted: Sequence[ExportRow]
 ) -> Iterator[tuple[str, _Sources]]:
-    challenges = dict.fromkeys(it.challenge for it in counted)
+    challenges = dict.fromkeys(given.challenge for given in counted)
     for slug in challenges:
-        own = _rows(session, {it.submission for it in counted if it.challenge == slug and it.submission})
+        own = _rows(
+            session, {given.submission for given in counted if given.challenge == slug and given.submission}
+        )
         for language in Language:
             sources = [
-                Source(it.public_id, str(it.user_id), it.source, language)
-                for it in own
-                # Of a deleted account's nothing is left to compare.
-                if it.language is language and it.source
+                Source(submission.public_id, str(submission.user_id), submission.source, language)
+                for submission in own
+                # A deleted account has no source to compare.
+                if submission.language is language and submission.source
             ]
             if not sources:
                 continue
@@ -127,31 +133,33 @@ def _rows(session: Session, ids: Iterable[str]) -> Sequence[SubmissionRow]:
 def _earlier(
     session: Session, course: int, row: AssignmentRow, slug: str, language: Language
 ) -> list[Source]:
-    """What others had accepted before the assignment opened: earlier years, and whoever solved it for themselves. What
-    was handed in within a competition is that one's to show."""
-    it = SubmissionRow
+    """Others' submissions accepted before the assignment opened: of earlier years and of people who solved it for
+    themselves. Submissions within a competition are left out."""
+    submission = SubmissionRow
     classmates = select(MemberRow.user_id).where(MemberRow.course_id == course)
     last = (
-        select(func.max(it.id))
+        select(func.max(submission.id))
         .where(
-            it.challenge == slug,
-            it.language == language,
-            it.verdict == Verdict.ACCEPTED,
-            it.kind != JudgingReason.RUN,
-            it.created_at < row.open_at,
-            it.user_id.not_in(classmates),
-            it.rejudge_of.is_(None),
-            it.competition_id.is_(None),
-            it.source != "",
+            submission.challenge == slug,
+            submission.language == language,
+            submission.verdict == Verdict.ACCEPTED,
+            submission.kind != JudgingReason.RUN,
+            submission.created_at < row.open_at,
+            submission.user_id.not_in(classmates),
+            submission.rejudge_of.is_(None),
+            submission.competition_id.is_(None),
+            submission.source != "",
         )
-        .group_by(it.user_id)
+        .group_by(submission.user_id)
     )
-    rows = session.scalars(select(it).where(it.id.in_(last)).order_by(it.id.desc()).limit(_MOST_EARLIER))
+    rows = session.scalars(
+        select(submission).where(submission.id.in_(last)).order_by(submission.id.desc()).limit(_MOST_EARLIER)
+    )
     return [Source(one.public_id, str(one.user_id), one.source, language, reported=False) for one in rows]
 
 
 def _challenge(platform: Platform, slug: str) -> Challenge | None:
-    """None where its folder is broken or gone: what was submitted can be compared all the same."""
+    """None if its folder is broken or gone: submissions can still be compared."""
     try:
         return platform.catalogue.load(slug)
     except (ChallengeInvalid, UnknownChallenge):
@@ -164,19 +172,19 @@ def _solution(challenge: Challenge, language: Language) -> str | None:
 
 
 def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[str, Any]]:
-    """All pairs, or the lines alike of two. In a process of its own: see ``grader/similarity/__main__.py``."""
+    """All pairs, or the similar lines of two, in a process of its own: see ``grader/similarity/__main__.py``."""
     given = {
         "language": asked.language.value,
         "starter": asked.starter,
         "sources": [
-            {"id": it.id, "author": it.author, "text": it.text, "reported": it.reported}
-            for it in asked.sources
+            {"id": source.id, "author": source.author, "text": source.text, "reported": source.reported}
+            for source in asked.sources
         ],
         "matches": matches,
     }
     command = [sys.executable, "-m", "grader.similarity"]
     if not _ROOM.acquire(blocking=False):
-        raise TooMany("Others' sources are being compared.", "Try again in a minute.")
+        raise TooMany("Another comparison is running.", "Try again in a minute.")
     try:
         ran = subprocess.run(
             command,
@@ -188,8 +196,8 @@ def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[s
         )
     except subprocess.TimeoutExpired as error:
         raise Unreachable(
-            f"{len(asked.sources)} sources were not compared within {_PATIENCE_SECONDS:.0f} s.",
-            "Try again when the server has less to do.",
+            f"Comparing {len(asked.sources)} sources took longer than {_PATIENCE_SECONDS:.0f} s.",
+            "Try again when the server is less busy.",
         ) from error
     finally:
         _ROOM.release()
@@ -200,14 +208,14 @@ def _run(asked: _Sources, matches: tuple[str, str] | None = None) -> list[dict[s
 def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pair]]) -> None:
     session = opened.session
     kept = {
-        (it.submission, it.other): it
-        for it in session.scalars(select(SimilarPairRow).where(SimilarPairRow.assignment_id == row.id))
+        (pair.submission, pair.other): pair
+        for pair in session.scalars(select(SimilarPairRow).where(SimilarPairRow.assignment_id == row.id))
     }
     counted = _names(session, [id_ for _, pair in found for id_ in (pair.left, pair.right)])
     fresh = set()
     for challenge, pair in found:
         one, other = (pair.left, pair.left_share), (pair.right, pair.right_share)
-        # First the assignment's own, by who was earlier in the alphabet of ids.
+        # First the assignment's own, by id.
         if not _is_own(row, counted.get(one[0])) or (_is_own(row, counted.get(other[0])) and one > other):
             one, other = other, one
         key = (one[0], other[0])
@@ -222,9 +230,11 @@ def _store(opened: OpenCourse, row: AssignmentRow, found: Sequence[tuple[str, Pa
                 assignment_id=row.id, challenge=challenge, submission=key[0], other=key[1], **values
             )
         )
-    # What was deleted with an account cannot be compared again: what was found of it stays.
+    # Sources deleted with an account cannot be compared again, so their pairs stay.
     incomparable = {
-        it.public_id for it in _names(session, [id_ for key in kept for id_ in key]).values() if not it.source
+        submission.public_id
+        for submission in _names(session, [id_ for key in kept for id_ in key]).values()
+        if not submission.source
     }
     for key, gone in kept.items():
         if key not in fresh and gone.decision is Decision.OPEN and incomparable.isdisjoint(key):
@@ -238,16 +248,16 @@ class _Named:
     earlier: bool
 
 
-def _is_own(row: AssignmentRow, it: SubmissionRow | None) -> bool:
-    return it is not None and it.created_at >= row.open_at
+def _is_own(row: AssignmentRow, submission: SubmissionRow | None) -> bool:
+    return submission is not None and submission.created_at >= row.open_at
 
 
 def _names(session: Session, ids: Sequence[str]) -> Mapping[str, SubmissionRow]:
-    return {it.public_id: it for it in _rows(session, set(ids) - {_SOLUTION})}
+    return {submission.public_id: submission for submission in _rows(session, set(ids) - {_SOLUTION})}
 
 
 def read(platform: Platform, user: User, course: str, assignment: str) -> SimilarityReport:
-    """What the last comparison found, most alike first. Raises NotFound, NotAllowed."""
+    """The last comparison, most similar first. Raises NotFound, NotAllowed."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         run = opened.session.get(SimilarityRunRow, row.id)
@@ -255,11 +265,11 @@ def read(platform: Platform, user: User, course: str, assignment: str) -> Simila
             select(SimilarPairRow).where(SimilarPairRow.assignment_id == row.id)
         ).all()
         views = _views(opened, row, kept)
-    views.sort(key=lambda it: (-max(it.left.share, it.right.share), -it.bits, it.number))
+    views.sort(key=lambda pair: (-max(pair.left.share, pair.right.share), -pair.bits, pair.number))
     of_people = [
-        Pair(it.left.user, it.right.user, it.left.share, it.right.share, it.bits)
-        for it in views
-        if it.left.user and it.right.user and it.decision is not Decision.DISMISSED
+        Pair(view.left.user, view.right.user, view.left.share, view.right.share, view.bits)
+        for view in views
+        if view.left.user and view.right.user and view.decision is not Decision.DISMISSED
     ]
     return SimilarityReport(
         course=course,
@@ -274,7 +284,7 @@ def read(platform: Platform, user: User, course: str, assignment: str) -> Simila
 
 def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow]) -> list[SimilarPair]:
     session = opened.session
-    ids = {id_ for it in kept for id_ in (it.submission, it.other)}
+    ids = {id_ for pair in kept for id_ in (pair.submission, pair.other)}
     query = (
         select(SubmissionRow.public_id, SubmissionRow.created_at, UserRow.name, MemberRow.full_name)
         .join(UserRow, UserRow.id == SubmissionRow.user_id)
@@ -286,7 +296,7 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
         for id_, created_at, name, full_name in session.execute(query)
     }
     closed = set(named) - reading.readable(session, opened.user, named.keys())
-    deciders = {it.decided_by for it in kept if it.decided_by is not None}
+    deciders = {pair.decided_by for pair in kept if pair.decided_by is not None}
     names = dict(session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(deciders))).all())
 
     def side(id_: str, share: float) -> SimilarSide:
@@ -301,46 +311,50 @@ def _views(opened: OpenCourse, row: AssignmentRow, kept: Sequence[SimilarPairRow
 
     return [
         SimilarPair(
-            number=it.id,
-            challenge=it.challenge,
-            left=side(it.submission, it.share),
-            right=side(it.other, it.other_share),
-            bits=it.bits,
-            decision=it.decision,
-            reason=it.reason,
-            decided_by=names.get(it.decided_by) if it.decided_by is not None else None,
-            decided_at=it.decided_at,
+            number=pair.id,
+            challenge=pair.challenge,
+            left=side(pair.submission, pair.share),
+            right=side(pair.other, pair.other_share),
+            bits=pair.bits,
+            decision=pair.decision,
+            reason=pair.reason,
+            decided_by=names.get(pair.decided_by) if pair.decided_by is not None else None,
+            decided_at=pair.decided_at,
         )
-        for it in kept
+        for pair in kept
     ]
 
 
 def sources(platform: Platform, user: User, course: str, assignment: str, number: int) -> SimilarSources:
-    """Both sources of a pair and which lines say the same. Of what the reader may not read there are the numbers of
-    these lines alone. Raises NotFound, NotAllowed, TooMany."""
+    """Both sources of a pair and their similar lines. Of a source that the reader may not read, only these lines'
+    numbers. Raises NotFound, NotAllowed, TooMany."""
     with courses.reading(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
         kept = _pair(opened, row, number)
         view = _views(opened, row, [kept])[0]
         found = _names(opened.session, [kept.submission, kept.other])
         open_to = kept.other == _SOLUTION or bool(reading.readable(opened.session, user, [kept.other]))
-        counted = [it for it in gradebook.export(platform, user, course) if it.assignment == assignment]
+        counted = [
+            exported
+            for exported in gradebook.export(platform, user, course)
+            if exported.assignment == assignment
+        ]
         asked = [
-            it
-            for challenge, it in _asked(platform, opened.session, opened.row.id, row, counted)
+            compared
+            for challenge, compared in _asked(platform, opened.session, opened.row.id, row, counted)
             if challenge == kept.challenge
         ]
     left = found.get(kept.submission)
     if left is None or view.left.submission is None:
-        raise NotFound("The submission of this pair was deleted, or is not this course's any more.")
+        raise NotFound("A submission of this pair was deleted, or no longer belongs to this course.")
     challenge = _challenge(platform, kept.challenge)
     if kept.other == _SOLUTION:
         right = (_solution(challenge, left.language) if challenge is not None else None) or ""
     else:
         right = found[kept.other].source if kept.other in found else ""
-    # Weights are of what is compared now; what counts of the two may have changed since.
-    of_language = next((it for it in asked if it.language is left.language), None)
-    now = {it.id: it for it in of_language.sources} if of_language else {}
+    # Weights are of the submissions compared now; other submissions may count since.
+    of_language = next((group for group in asked if group.language is left.language), None)
+    now = {source.id: source for source in of_language.sources} if of_language else {}
     now[kept.submission] = Source(kept.submission, str(left.user_id), left.source, left.language)
     now[kept.other] = Source(kept.other, "other", right, left.language, reported=False)
     starter = of_language.starter if of_language else ""
@@ -353,7 +367,7 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
         language=left.language,
         left=left.source,
         right=right,
-        matches=[MatchedLines(**it) for it in matches],
+        matches=[MatchedLines(**match) for match in matches],
         excerpt=not open_to,
     )
 
@@ -361,15 +375,15 @@ def sources(platform: Platform, user: User, course: str, assignment: str, number
 def _pair(opened: OpenCourse, row: AssignmentRow, number: int) -> SimilarPairRow:
     kept = opened.session.get(SimilarPairRow, number)
     if kept is None or kept.assignment_id != row.id:
-        raise NotFound(f"There is no pair {number} of {row.slug}.", "Compare again: it may be gone.")
+        raise NotFound(f"{row.slug} has no pair {number}.", "Compare again: the pair may be gone.")
     return kept
 
 
 def decide(
     platform: Platform, user: User, course: str, assignment: str, number: int, body: DecisionBody
 ) -> SimilarityReport:
-    """Confirm a pair, dismiss it, or open it again. Raises NotFound, NotAllowed, and BadRequest where a pair is
-    confirmed without a reason."""
+    """Confirm a pair, dismiss it, or open it again. Raises NotFound, NotAllowed, and BadRequest if a pair is confirmed
+    without a reason."""
     reason = audit.tidy_reason(body.reason, needed=body.decision is Decision.CONFIRMED)
     with courses.changing(platform, user, course, Action.SIMILARITY_DECIDE) as opened:
         row = assignments.find(opened, assignment)

@@ -1,7 +1,7 @@
-"""Sources in bulk: those of an assignment, a competition or a challenge as one ZIP, made while it is read.
+"""Sources in bulk: those of an assignment, a competition or a challenge as one ZIP, produced while it is read.
 
-Names in it are made of what never changes, so an archive that is made again has the same files. Its manifest, which
-comes first, says whose each one is and what became of it.
+File names are made of permanent data, so a repeated archive has the same files. Its manifest comes first, with each
+file's author and verdict.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from grader.service.courses import assignments, courses, gradebook, permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
-# Sources in memory at once: 256 KiB each at most.
+# Sources in memory at once, at most 256 KiB each.
 _BATCH = 50
 _CHUNK_BYTES = 64 * 1024
 _FILE_MODE = 0o644 << 16
@@ -38,7 +38,7 @@ _FILE_MODE = 0o644 << 16
 
 @dataclass(frozen=True)
 class Archive:
-    """``name`` is the file's; ``chunks`` are made as they are read."""
+    """``name``: of the file; ``chunks`` are produced as they are read."""
 
     name: str
     files: int
@@ -46,13 +46,13 @@ class Archive:
 
 
 def of_assignment(platform: Platform, user: User, course: str, slug: str, counted: bool = False) -> Archive:
-    """What its students handed in for it; with ``counted`` only what their points come of. Raises
-    NotFound, NotAllowed."""
+    """Submissions of the assignment's students; with ``counted`` only those behind their points. Raises NotFound,
+    NotAllowed."""
     with courses.reading(platform, user, course, Action.SOURCES) as opened:
         session, row = opened.session, assignments.find(opened, slug)
         members = {
-            it.user_id: it
-            for it in session.scalars(
+            row.user_id: row
+            for row in session.scalars(
                 select(MemberRow).where(
                     MemberRow.course_id == opened.row.id, MemberRow.role == CourseRole.STUDENT.value
                 )
@@ -61,14 +61,16 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
         parts = assignments.assigned_by(session, row)
         found = _read(
             session,
-            # The rule says as much, but an index finds these.
+            # The rule implies this, but an index finds these.
             SubmissionRow.challenge.in_(parts),
             SubmissionRow.created_at >= row.open_at,
             taught.belongs(AssignmentRow.id == row.id),
         )
         void = voids.in_course(session, opened.row.id)
         best = {
-            it.submission for it in gradebook.rows_of(platform, session, opened.row) if it.assignment == slug
+            exported.submission
+            for exported in gradebook.rows_of(platform, session, opened.row)
+            if exported.assignment == slug
         }
         rows = []
         for number, source in found:
@@ -87,25 +89,25 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
 
 
 def of_competition(platform: Platform, user: User, slug: str) -> Archive:
-    """What was handed in within a competition. Raises NotFound, NotAllowed."""
+    """Submissions within a competition. Raises NotFound, NotAllowed."""
     competitions.check(platform, user, slug, Action.SOURCES_ANY)
     with competitions.reading(platform, user, slug) as opened:
         session = opened.session
         teams = {
-            it.id: it.name
-            for it in session.scalars(select(TeamRow).where(TeamRow.competition_id == opened.row.id))
+            row.id: row.name
+            for row in session.scalars(select(TeamRow).where(TeamRow.competition_id == opened.row.id))
         }
         of_rows = {
-            it.public_id: it.team_id
-            for it in session.execute(
+            row.public_id: row.team_id
+            for row in session.execute(
                 select(SubmissionRow.public_id, SubmissionRow.team_id).where(
                     SubmissionRow.competition_id == opened.row.id, SubmissionRow.competition_id.is_not(None)
                 )
             )
         }
         rows = [
-            (number, it.model_copy(update={"team": teams.get(of_rows.get(it.submission) or 0, "")}))
-            for number, it in _read(
+            (number, source.model_copy(update={"team": teams.get(of_rows.get(source.submission) or 0, "")}))
+            for number, source in _read(
                 session,
                 SubmissionRow.competition_id == opened.row.id,
                 SubmissionRow.competition_id.is_not(None),
@@ -116,7 +118,7 @@ def of_competition(platform: Platform, user: User, slug: str) -> Archive:
 
 
 def of_challenge(platform: Platform, user: User, slug: str) -> Archive:
-    """Whatever was handed in for a challenge. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
+    """All submissions for a challenge. Raises NotAllowed, UnknownChallenge, ChallengeInvalid."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), Action.SOURCES_ANY)
         platform.catalogue.load(slug)
@@ -126,47 +128,65 @@ def of_challenge(platform: Platform, user: User, slug: str) -> Archive:
 
 
 def _read(session: Session, *conditions: ColumnElement[bool]) -> list[tuple[int, ExportedSource]]:
-    """Ids of rows and what the manifest says of each, the oldest first. Sources stay where they are."""
-    row = SubmissionRow
+    """Row ids and manifest entries, oldest first. Sources are not read yet."""
     found = session.execute(
         select(
-            *(row.id, row.public_id, row.user_id, UserRow.name, row.challenge, row.version, row.language),
-            *(row.device, row.created_at, row.state, row.verdict, row.time_us, row.speedup, row.set_aside),
-            (row.source != "").label("there"),
+            *(
+                SubmissionRow.id,
+                SubmissionRow.public_id,
+                SubmissionRow.user_id,
+                UserRow.name,
+                SubmissionRow.challenge,
+                SubmissionRow.version,
+                SubmissionRow.language,
+            ),
+            *(
+                SubmissionRow.device,
+                SubmissionRow.created_at,
+                SubmissionRow.state,
+                SubmissionRow.verdict,
+                SubmissionRow.time_us,
+                SubmissionRow.speedup,
+                SubmissionRow.set_aside,
+            ),
+            (SubmissionRow.source != "").label("there"),
         )
-        .join(UserRow, UserRow.id == row.user_id)
+        .join(UserRow, UserRow.id == SubmissionRow.user_id)
         .where(
-            row.rejudge_of.is_(None), row.kind.not_in([JudgingReason.RUN, JudgingReason.FINAL]), *conditions
+            SubmissionRow.rejudge_of.is_(None),
+            SubmissionRow.kind.not_in([JudgingReason.RUN, JudgingReason.FINAL]),
+            *conditions,
         )
-        .order_by(row.created_at, row.id)
+        .order_by(SubmissionRow.created_at, SubmissionRow.id)
     )
     return [
         (
-            it.id,
+            submission.id,
             ExportedSource(
-                path=_path(it) if it.there else "",
-                submission=it.public_id,
-                student_id=it.user_id,
-                student=it.name,
-                challenge=it.challenge,
-                version=it.version,
-                language=it.language,
-                device=it.device,
-                received_at=it.created_at,
-                state=it.state.value,
-                verdict=it.verdict.value if it.verdict is not None else None,
-                time_us=it.time_us,
-                speedup=it.speedup,
-                void=it.set_aside is SetAside.VOID,
+                path=_path(submission) if submission.there else "",
+                submission=submission.public_id,
+                student_id=submission.user_id,
+                student=submission.name,
+                challenge=submission.challenge,
+                version=submission.version,
+                language=submission.language,
+                device=submission.device,
+                received_at=submission.created_at,
+                state=submission.state.value,
+                verdict=submission.verdict.value if submission.verdict is not None else None,
+                time_us=submission.time_us,
+                speedup=submission.speedup,
+                void=submission.set_aside is SetAside.VOID,
             ),
         )
-        for it in found
+        for submission in found
     ]
 
 
-def _path(it: Any) -> str:
-    """Of letters, digits, ``.``, ``_`` and ``-`` alone, as are names of users and challenges."""
-    return f"{it.challenge}/{it.name}/{it.created_at:%Y%m%dT%H%M%SZ}-{it.public_id}{it.language.suffix}"
+def _path(submission: Any) -> str:
+    """Only letters, digits, ``.``, ``_`` and ``-``, like names of users and challenges."""
+    file = f"{submission.created_at:%Y%m%dT%H%M%SZ}-{submission.public_id}{submission.language.suffix}"
+    return f"{submission.challenge}/{submission.name}/{file}"
 
 
 def _note(
@@ -181,7 +201,7 @@ def _archive(platform: Platform, name: str, rows: Sequence[tuple[int, ExportedSo
 
 
 class _Sink:
-    """A file that is only written, and forgets what was taken from it."""
+    """A write-only file that forgets what was taken from it."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -205,22 +225,22 @@ class _Sink:
 def _chunks(platform: Platform, rows: Sequence[tuple[int, ExportedSource]]) -> Iterator[bytes]:
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]
-        manifest = [it for _, it in rows]
-        newest = max((it.received_at for it in manifest), default=None)
+        manifest = [row for _, row in rows]
+        newest = max((source.received_at for source in manifest), default=None)
         table = "".join(spreadsheet.table(ExportedSource, manifest))
         archive.writestr(_entry("manifest.csv", newest), table)
-        said = [it.model_dump(mode="json") for it in manifest]
+        said = [source.model_dump(mode="json") for source in manifest]
         archive.writestr(_entry("manifest.json", newest), json.dumps(said, indent=1))
-        there = [(number, it) for number, it in rows if it.path]
+        there = [(number, row) for number, row in rows if row.path]
         for start in range(0, len(there), _BATCH):
             piece = there[start : start + _BATCH]
             with platform.sessions() as session:
                 wanted = select(SubmissionRow.id, SubmissionRow.source).where(
                     SubmissionRow.id.in_([number for number, _ in piece])
                 )
-                texts = {it.id: it.source for it in session.execute(wanted)}
-            for number, it in piece:
-                archive.writestr(_entry(it.path, it.received_at), texts.get(number, ""))
+                texts = {row.id: row.source for row in session.execute(wanted)}
+            for number, exported in piece:
+                archive.writestr(_entry(exported.path, exported.received_at), texts.get(number, ""))
                 if sink.size >= _CHUNK_BYTES:
                     yield sink.take()
     yield sink.take()

@@ -1,5 +1,5 @@
-"""Voiding a result: it stays where it is, with a reason that its author reads, and does not count until staff take that
-back. The platform's staff void it everywhere, those of a course in that course alone."""
+"""Voiding a result: it stays, with a reason that its author reads, and does not count until staff restore it. The
+platform's staff void it everywhere, a course's staff in that course only."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def void(platform: Platform, user: User, submission: str, body: VoidBody) -> SubmissionView:
-    """Take a result off boards, grades and standings, or off the grades of a course; or give another reason. The
-    attempt stays used.
+    """Take a result off boards, grades and standings, or off a course's grades; or change the reason. The attempt stays
+    used.
 
-    Raises NotFound, NotAllowed, BadRequest, and Conflict where there is no result.
+    Raises NotFound, NotAllowed, BadRequest, and Conflict if there is no result.
     """
     with writing(platform.sessions) as session:
         void_in(platform, session, user, submission, body.reason, body.course)
@@ -47,26 +47,26 @@ def void(platform: Platform, user: User, submission: str, body: VoidBody) -> Sub
 def void_in(
     platform: Platform, session: Session, user: User, submission: str, reason: str, course: str | None = None
 ) -> None:
-    """The same within a transaction of the caller's."""
+    """The same within the caller's transaction."""
     row = _locked(session, user, submission)
     where = _where(session, user, row, course)
     if row.kind is JudgingReason.RUN or row.state is not State.DONE:
         raise Conflict(
-            f"There is no result of {row.public_id} to void.", "Only a submission that is done has one."
+            f"Submission {row.public_id} has no result to void.", "Only finished submissions have one."
         )
     reason = audit.tidy_reason(reason, needed=True)
     if where is None:
         _void_everywhere(platform, session, user, row, reason)
         return
-    for it in where:
-        known = session.get(CourseVoidRow, (it.id, row.id))
+    for taught_in in where:
+        known = session.get(CourseVoidRow, (taught_in.id, row.id))
         before = known.reason if known is not None else None
         if known is None:
-            known = CourseVoidRow(course_id=it.id, submission_id=row.id)
+            known = CourseVoidRow(course_id=taught_in.id, submission_id=row.id)
             session.add(known)
         known.reason, known.made_by, known.created_at = reason, user.id, utcnow()
-        _note(session, user, row, before, reason, it)
-        _tell(session, row, f"result for {row.challenge} is void in {it.name}: {reason}")
+        _note(session, user, row, before, reason, taught_in)
+        _tell(session, row, f"result for {row.challenge} is void in {taught_in.name}: {reason}")
 
 
 def _void_everywhere(
@@ -85,7 +85,7 @@ def _void_everywhere(
 
 
 def restore(platform: Platform, user: User, submission: str, course: str | None = None) -> SubmissionView:
-    """The result counts again. Raises NotFound (also where it is not void), NotAllowed."""
+    """The result counts again. Raises NotFound (also if it is not void), NotAllowed."""
     with writing(platform.sessions) as session:
         row = _locked(session, user, submission)
         where = _where(session, user, row, course)
@@ -100,7 +100,7 @@ def _restore_everywhere(platform: Platform, session: Session, user: User, row: S
     known = session.get(VoidRow, row.id)
     if known is None:
         slugs = [slug for slug, _ in voids.of_courses(session, [row.id]).get(row.id, [])]
-        hint = f"It is in the course {slugs[0]} alone: name it." if slugs else ""
+        hint = f"It is void in course {slugs[0]} only: name the course." if slugs else ""
         raise NotFound(f"The result of {row.public_id} is not void.", hint)
     _note(session, user, row, known.reason, None)
     session.delete(known)
@@ -110,32 +110,36 @@ def _restore_everywhere(platform: Platform, session: Session, user: User, row: S
 
 
 def _restore_in(session: Session, user: User, row: SubmissionRow, where: Sequence[CourseRow]) -> None:
-    known = [(it, session.get(CourseVoidRow, (it.id, row.id))) for it in where]
-    present = [(it, found) for it, found in known if found is not None]
+    known = [(taught_in, session.get(CourseVoidRow, (taught_in.id, row.id))) for taught_in in where]
+    present = [(course, found) for course, found in known if found is not None]
     if not present:
         everywhere = session.get(VoidRow, row.id) is not None
-        hint = "The platform's staff voided it everywhere: ask them." if everywhere else ""
-        raise NotFound(f"The result of {row.public_id} is not void in {where[0].slug}.", hint)
-    for it, found in present:
-        _note(session, user, row, found.reason, None, it)
+        hint = "The platform's staff voided it everywhere. Ask them." if everywhere else ""
+        raise NotFound(f"The result of {row.public_id} is not void in course {where[0].slug}.", hint)
+    for voided_in, found in present:
+        _note(session, user, row, found.reason, None, voided_in)
         session.delete(found)
-        _tell(session, row, f"result for {row.challenge} counts again in {it.name}")
+        _tell(session, row, f"result for {row.challenge} counts again in {voided_in.name}")
 
 
 def _where(
     session: Session, user: User, row: SubmissionRow, course: str | None
 ) -> Sequence[CourseRow] | None:
-    """The courses in which ``user`` decides of the result; None is everywhere. Raises NotFound, NotAllowed."""
+    """Courses in which ``user`` may decide about the result; None is everywhere. Raises NotFound, NotAllowed."""
     found = authority.courses_of(session, row)
     if course is not None:
         opened = courses.open_in(session, user, course, Action.VOID)
-        if opened.row.id not in {it.id for it in found}:
-            raise NotFound(f"{row.public_id} was not handed in for the course {opened.row.slug}.")
+        if opened.row.id not in {course.id for course in found}:
+            raise NotFound(f"{row.public_id} was not handed in for course {opened.row.slug}.")
         return [opened.row]
     if permissions.may(permissions.standings(session, user), Action.VOID_ANY):
         return None
     authority.check(session, user, row, Action.VOID, Action.VOID_ANY)
-    return [it for it in found if permissions.may(permissions.standings(session, user, it.id), Action.VOID)]
+    return [
+        course
+        for course in found
+        if permissions.may(permissions.standings(session, user, course.id), Action.VOID)
+    ]
 
 
 def _note(
@@ -146,9 +150,9 @@ def _note(
     after: str | None,
     course: CourseRow | None = None,
 ) -> None:
-    """In the log of every course in which it counts, whichever voids it; else in the platform's."""
+    """In the log of every course in which it counts, wherever it is voided; else in the platform's."""
     only = {"course": course.slug} if course is not None else {}
-    numbers: list[int | None] = [it.id for it in authority.courses_of(session, row)]
+    numbers: list[int | None] = [course.id for course in authority.courses_of(session, row)]
     for number in numbers or [None]:
         audit.note(
             session,
@@ -163,7 +167,7 @@ def _note(
 
 
 def _tell(session: Session, row: SubmissionRow, text: str) -> None:
-    """Its author, and in a competition the team: it is the team's result."""
+    """Notify its author, and in a competition the team, whose result it is."""
     notices.tell(session, [row.user_id], NoticeKind.RESULT, f"Your {text}", f"/submissions/{row.public_id}")
     if row.competition_id is not None and (mates := corrections.team_mates(session, row)):
         slug = session.get_one(CompetitionRow, row.competition_id).slug
@@ -172,8 +176,8 @@ def _tell(session: Session, row: SubmissionRow, text: str) -> None:
 
 @dataclass(frozen=True)
 class Power:
-    """What somebody decides of a result: ``courses`` are those (slugs) in which they may void it, ``everywhere``
-    whether they may on all boards, too. ``void``: what they void unless they name a course is void already."""
+    """A person's rights over a result: ``courses`` (slugs) in which they may void it; ``everywhere``: on all boards,
+    too; ``void``: whether it is void where they would void it without naming a course."""
 
     everywhere: bool
     courses: Sequence[str]
@@ -181,7 +185,7 @@ class Power:
 
 
 def power(platform: Platform, user: User, submission: str) -> Power | None:
-    """None: they decide nothing of it. Raises NotFound."""
+    """None if they have no such right. Raises NotFound."""
     with platform.sessions() as session:
         row = _first(session, user, submission)
         try:
@@ -189,19 +193,19 @@ def power(platform: Platform, user: User, submission: str) -> Power | None:
         except NotAllowed:
             return None
         mine = [
-            it
-            for it in authority.courses_of(session, row)
-            if permissions.may(permissions.standings(session, user, it.id), Action.VOID)
+            course
+            for course in authority.courses_of(session, row)
+            if permissions.may(permissions.standings(session, user, course.id), Action.VOID)
         ]
         if where is None:
             void = session.get(VoidRow, row.id) is not None
         else:
-            void = any(session.get(CourseVoidRow, (it.id, row.id)) is not None for it in where)
-        return Power(where is None, [it.slug for it in mine], void)
+            void = any(session.get(CourseVoidRow, (taught_in.id, row.id)) is not None for taught_in in where)
+        return Power(where is None, [course.slug for course in mine], void)
 
 
 def _first(session: Session, user: User, submission: str) -> SubmissionRow:
-    """What was handed in, also where one of its judgements is named. Raises NotFound."""
+    """The submission itself, also if one of its judgements is named. Raises NotFound."""
     row = find(session, user, submission)
     return row if row.rejudge_of is None else session.get_one(SubmissionRow, row.rejudge_of)
 

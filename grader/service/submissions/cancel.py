@@ -1,4 +1,4 @@
-"""Cancelling a submission, in whatever state it is."""
+"""Cancelling a submission in any state."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ from grader.service.submissions.submissions import find, get_submission
 
 
 def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """What waits is cancelled at once, and so is what a worker should have renewed and did not; what is being judged is
-    ended by its worker, within about a second.
+    """A waiting submission is cancelled at once, and so is one with an overdue lease; one that is being judged is ended
+    by its worker within about a second.
 
-    Cancelling what is cancelled changes nothing. Raises NotFound, NotAllowed (who only teaches its author), Conflict
-    once it is done or has failed.
+    Repeating it changes nothing. Raises NotFound, NotAllowed (a teacher of its author), Conflict once it is done or has
+    failed.
     """
     with writing(platform.sessions) as session:
-        # Twice, for the one case that a worker takes or gives back the submission between our look and our
-        # step.
+        # Twice, in case a worker takes or gives back the submission between our read and our change.
         for _ in range(3):
             row = find(session, user, submission)
             others = row.user_id != user.id
             if others and not permissions.may(permissions.standings(session, user), Action.SUBMISSION_CANCEL):
-                raise NotAllowed("Only its author cancels a submission.", lacking(user))
+                raise NotAllowed("Only its author can cancel a submission.", lacking(user))
             if row.state.final:
                 break
             if _cancel(session, row):
@@ -44,14 +43,14 @@ def cancel(platform: Platform, user: User, submission: str) -> SubmissionView:
             session.expire_all()
     view = get_submission(platform, user, submission)
     if view.state in (State.DONE, State.FAILED):
-        raise Conflict(f"Submission {view.id} is {view.state} already.", "Nothing is left to cancel.")
+        raise Conflict(f"Submission {view.id} is already {view.state}.", "There is nothing to cancel.")
     return view
 
 
 def _cancel(session: Session, row: SubmissionRow) -> bool:
-    """True where nothing more is to be done: cancelled, or asked for."""
+    """True if nothing more is to be done: it is cancelled, or cancellation is requested."""
     now = clock(session)
-    # Overdue: its worker is gone, or learns that it lost the lease, and its verdict would come too late.
+    # Overdue: its worker is gone, or will learn that it lost the lease, and its verdict would come too late.
     if row.state in FREE or (row.lease_until is not None and row.lease_until < now):
         return end_cancelled(session, row.id, row.attempt, now)
     statement = (

@@ -1,6 +1,6 @@
-"""What the compiler, or Python, said of which line: read from the report of a submission, to show at its lines.
+"""Messages of the compiler or Python by line, read from a submission's report.
 
-A log is a stranger's text (a source can print into it), so what is read of it is bounded, and shown as text alone.
+A log is untrusted text (a source can print into it), so the amount read is bounded, and it is shown only as text.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _MOST = 100
 _MESSAGE_CHARS = 500
 
 # nvcc's front end: `solution.cu(3): error: ...`, `solution.cu(3): warning #177-D: ...`; the host's compiler and
-# preprocessor: `solution.cu:1:10: fatal error: ...`. The name is the one that a source is compiled under.
+# preprocessor: `solution.cu:1:10: fatal error: ...`. The name is the one that sources are compiled under.
 _NVCC = re.compile(
     compiled_name() + r"\((\d{1,6})\): (?:catastrophic )?(error|warning)(?: (?:#[\w-]+))?: (.+)"
 )
 _GCC = re.compile(compiled_name() + r":(\d{1,6}):(?:(\d{1,6}):)? (?:fatal )?(error|warning): (.+)")
-# What the judge says of a source that Python cannot load, and of an exception within `solve`.
+# The judge's text for a source that Python cannot load, and for an exception within `solve`.
 _LOADING = re.compile(r"(\w{1,80}) in line (\d{1,6}): (.+)")
 _RAISED = re.compile(r"(\w{1,80}) while [\w .]{1,60} \(line (\d{1,6})\)(?:: (.*))?")
-# nvcc repeats the line, two columns to the right, and points below it.
+# nvcc repeats the line, indented by two columns, and points below it.
 _SHIFT = 2
 
 
 def latest(platform: Platform, user: User, challenge: str) -> DiagnosticList | None:
-    """Of what ``user`` submitted or ran last for ``challenge``; None where there is nothing, or no verdict yet."""
+    """Of the latest submission or run of ``user`` for ``challenge``; None if there is none, or no verdict yet."""
     with platform.sessions() as session:
         rows = [
             row
@@ -50,7 +50,7 @@ def latest(platform: Platform, user: User, challenge: str) -> DiagnosticList | N
 
 
 def of_submission(platform: Platform, user: User, submission: str) -> DiagnosticList:
-    """Raises NotFound. Where there is no report (yet), there are no diagnostics."""
+    """Raises NotFound. Without a report there are no diagnostics."""
     source = submissions.get_source(platform, user, submission)
     try:
         report = submissions.get_report(platform, user, submission)
@@ -62,16 +62,16 @@ def of_submission(platform: Platform, user: User, submission: str) -> Diagnostic
 
 
 def read(report: Report, source: str) -> list[Diagnostic]:
-    """Errors and warnings of ``report`` that name a line of ``source``, in the order of the lines."""
+    """Errors and warnings of ``report`` that name a line of ``source``, by line."""
     lines = source.split("\n")
     found = _of_log(report.compiler_log, lines)
     if not report.language.compiled:
         found = _of_python(report, lines)
     unique: dict[tuple[int, Severity, str], Diagnostic] = {}
-    for it in found:
-        if it.line <= len(lines):
-            unique.setdefault((it.line, it.severity, it.message), it)
-    return sorted(unique.values(), key=lambda it: (it.line, it.severity))[:_MOST]
+    for message in found:
+        if message.line <= len(lines):
+            unique.setdefault((message.line, message.severity, message.message), message)
+    return sorted(unique.values(), key=lambda diagnostic: (diagnostic.line, diagnostic.severity))[:_MOST]
 
 
 def _of_log(log: str, lines: list[str]) -> Iterator[Diagnostic]:
@@ -85,8 +85,8 @@ def _of_log(log: str, lines: list[str]) -> Iterator[Diagnostic]:
 
 
 def _column(log_lines: list[str], place: int, text: str) -> int:
-    """Where nvcc points to below the message, counted from 1; 0 where it does not, or shows another text, as it does
-    of lines with macros."""
+    """The column below the message that nvcc points to, from 1; 0 if there is none, or it shows another text, as for
+    lines with macros."""
     if place + 2 >= len(log_lines) or log_lines[place + 2].strip() != "^":
         return 0
     if log_lines[place + 1][_SHIFT:].rstrip() != text.rstrip():

@@ -1,4 +1,4 @@
-"""Two submissions for one challenge side by side: what changed in the source, the verdict and the times."""
+"""Two submissions for one challenge compared: changes in the source, the verdict and the times."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
 from grader.service.submissions import submissions
 
-# What a list to choose from holds.
+# Entries in a list to choose from.
 _EARLIER_MOST = 50
 
 
 @dataclass(frozen=True)
 class Block:
-    """Lines that are the same in both, or one side's in place of the other's. Ranges are half-open, from 0."""
+    """Equal lines, or one side's in place of the other's. Ranges are half-open, from 0."""
 
     same: bool
     before: tuple[int, int]
@@ -36,7 +36,7 @@ class JudgedSide:
 
 @dataclass(frozen=True)
 class TimeChange:
-    """One workload's times, microseconds per call; one of them is none where only the other was timed."""
+    """One workload's times in microseconds per call; one is None if only the other was timed."""
 
     name: str
     before: WorkloadReport | None
@@ -44,13 +44,13 @@ class TimeChange:
 
     @property
     def factor(self) -> float | None:
-        """How many times as fast it is now."""
-        before, after = (it.time_us if it else None for it in (self.before, self.after))
+        """The speedup from before to after."""
+        before, after = (side.time_us if side else None for side in (self.before, self.after))
         return before / after if before is not None and after is not None else None
 
     @property
     def tells(self) -> bool:
-        """Whether the two differ by more than their intervals."""
+        """True if the two differ by more than their intervals."""
         if not self.before or not self.after or self.factor is None:
             return False
         (low, high), (low_now, high_now) = self.before.ci_us, self.after.ci_us
@@ -59,7 +59,7 @@ class TimeChange:
 
 @dataclass(frozen=True)
 class Difference:
-    """``fixed`` and ``broken`` are names of cases that both ran."""
+    """``fixed`` and ``broken``: names of cases that both ran."""
 
     before: JudgedSide
     after: JudgedSide
@@ -70,17 +70,17 @@ class Difference:
 
     @property
     def added(self) -> int:
-        return sum(it.after[1] - it.after[0] for it in self.blocks if not it.same)
+        return sum(block.after[1] - block.after[0] for block in self.blocks if not block.same)
 
     @property
     def removed(self) -> int:
-        return sum(it.before[1] - it.before[0] for it in self.blocks if not it.same)
+        return sum(block.before[1] - block.before[0] for block in self.blocks if not block.same)
 
 
 def difference(platform: Platform, user: User, submission: str, against: str) -> Difference:
-    """From ``against`` to ``submission``. Raises NotFound where ``user`` may not see one of them, and BadRequest where
-    they are for different challenges."""
-    after, before = (_side(platform, user, it) for it in (submission, against))
+    """From ``against`` to ``submission``. Raises NotFound if ``user`` may not see one of them, and BadRequest if they
+    are for different challenges."""
+    after, before = (_side(platform, user, public_id) for public_id in (submission, against))
     if after.view.challenge != before.view.challenge:
         raise BadRequest(
             f"{before.view.id} is for '{before.view.challenge}', {after.view.id} for '{after.view.challenge}'.",
@@ -96,8 +96,8 @@ def difference(platform: Platform, user: User, submission: str, against: str) ->
 
 
 def earlier(platform: Platform, user: User, submission: str) -> list[SubmissionView]:
-    """What there was for the same challenge before ``submission``, the newest first: of its owner; for staff who look
-    at another's, of everyone. Raises NotFound."""
+    """Earlier submissions for the same challenge, newest first: of its owner; for staff who look at somebody else's, of
+    everyone. Raises NotFound."""
     view = submissions.get_submission(platform, user, submission)
     everyone = view.user != user.name
     return submissions.list_submissions(
@@ -106,8 +106,8 @@ def earlier(platform: Platform, user: User, submission: str) -> list[SubmissionV
 
 
 def blocks(before: str, after: str) -> list[Block]:
-    """The changes from one source to another, as runs of lines. Where they are too long to compare, what lies between
-    their common beginning and end counts as changed."""
+    """Changes from one source to another, as runs of lines. If they are too long to compare, everything between the
+    common beginning and end counts as changed."""
     old, new = before.rstrip("\n").split("\n"), after.rstrip("\n").split("\n")
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
@@ -130,7 +130,6 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines both begin with."""
     pairs = zip(one, other, strict=False)
     return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
@@ -147,15 +146,18 @@ def _side(platform: Platform, user: User, submission: str) -> JudgedSide:
 def _changed_cases(before: Report | None, after: Report | None) -> tuple[list[str], list[str]]:
     if before is None or after is None:
         return [], []
-    was = {it.name: it.verdict is CaseVerdict.ACCEPTED for it in before.cases}
+    was = {case.name: case.verdict is CaseVerdict.ACCEPTED for case in before.cases}
     changed = [
-        (it.name, it.verdict is CaseVerdict.ACCEPTED)
-        for it in after.cases
-        if it.name in was and was[it.name] != (it.verdict is CaseVerdict.ACCEPTED)
+        (case.name, case.verdict is CaseVerdict.ACCEPTED)
+        for case in after.cases
+        if case.name in was and was[case.name] != (case.verdict is CaseVerdict.ACCEPTED)
     ]
     return [name for name, passes in changed if passes], [name for name, passes in changed if not passes]
 
 
 def _times(before: Report | None, after: Report | None) -> list[TimeChange]:
-    was, now = ({it.name: it for it in report.workloads} if report else {} for report in (before, after))
+    was, now = (
+        {workload.name: workload for workload in report.workloads} if report else {}
+        for report in (before, after)
+    )
     return [TimeChange(name, was.get(name), now.get(name)) for name in dict.fromkeys([*now, *was])]

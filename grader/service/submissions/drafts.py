@@ -1,4 +1,4 @@
-"""Drafts: what a user has in the editor of a challenge, kept between visits and from one browser to another."""
+"""Drafts: the content of a challenge's editor, kept between visits and shared between browsers."""
 
 from __future__ import annotations
 
@@ -19,19 +19,17 @@ from grader.service.platform import Platform
 
 
 class DraftChanged(Conflict):
-    """Somebody, most likely the same person in another window, has changed the draft since."""
+    """Somebody, most likely the same person in another window, changed the draft since."""
 
     code = "draft_changed"
 
 
 def list_drafts(platform: Platform, user: User) -> DraftList:
-    """All that are kept for ``user``, without their sources."""
     with platform.sessions() as session:
         return DraftList(drafts=[_line(row) for row in drafts.of_user(session, user.id)])
 
 
 def of_challenge(platform: Platform, user: User, challenge: str) -> dict[Language, DraftView]:
-    """Those of one challenge, by language."""
     with platform.sessions() as session:
         return {row.language: _view(row) for row in drafts.of_challenge(session, user.id, challenge)}
 
@@ -42,15 +40,15 @@ def get_draft(platform: Platform, user: User, challenge: str, language: str) -> 
     with platform.sessions() as session:
         row = drafts.read(session, place)
     if row is None:
-        raise NotFound(f"There is no draft for {challenge[:64]} in {place.language}.")
+        raise NotFound(f"You have no draft for {challenge[:64]} in {place.language}.")
     return _view(row)
 
 
 def keep_draft(platform: Platform, user: User, challenge: str, language: str, body: DraftBody) -> DraftView:
-    """Keep ``body.source``. An empty one is kept, too: who deletes everything wants nothing back.
+    """Store ``body.source``, even if it is empty: a person who deletes everything wants nothing back.
 
     Raises UnknownChallenge, UnknownLanguage, BadSource, and DraftChanged if ``body.based_on`` is given and is not the
-    draft that is kept: that there was none is a version, too.
+    stored draft (having no draft is a version, too).
     """
     source = _checked(body.source)
     place = _place(user, challenge, language)
@@ -65,7 +63,7 @@ def keep_draft(platform: Platform, user: User, challenge: str, language: str, bo
 
 
 def remove_draft(platform: Platform, user: User, challenge: str, language: str) -> None:
-    """Doing so twice is no error. Raises UnknownLanguage."""
+    """Repeating it is not an error. Raises UnknownLanguage."""
     place = _place(user, challenge, language)
     with writing(platform.sessions) as session:
         drafts.remove(session, place)
@@ -80,7 +78,7 @@ def _check_base(row: DraftRow | None, based_on: datetime | None) -> None:
         based_on = based_on.replace(tzinfo=UTC)
     if (row.updated_at if row is not None else None) != based_on:
         raise DraftChanged(
-            "This draft was changed elsewhere since.", "Fetch it, and choose which of the two to keep."
+            "This draft was changed in another window.", "Load it, and choose which of the two to keep."
         )
 
 
@@ -91,11 +89,11 @@ def _checked(source: str) -> str:
         raise BadSource("The source is not text.") from error
     if len(raw) > limits.SOURCE_BYTES:
         raise BadSource(
-            f"The source has {len(raw):,} bytes; at most {limits.SOURCE_BYTES:,} are taken.",
+            f"The source has {len(raw):,} bytes; the limit is {limits.SOURCE_BYTES:,}.",
             "Leave out data and generated tables.",
         )
     if "\0" in source:
-        raise BadSource("The source holds NUL characters.", "Paste source text.")
+        raise BadSource("The source contains NUL characters.", "Paste plain source text.")
     return source
 
 

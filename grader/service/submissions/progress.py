@@ -1,4 +1,4 @@
-"""How far a student has come: what the API, the command line and the pages show of it."""
+"""A student's progress, for API, command line and pages."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from grader.service.platform import Platform
 def progress(
     platform: Platform, user: User, of: str | None = None, challenges: Sequence[Challenge] | None = None
 ) -> Progress:
-    """By track, in the order of the curriculum. Staff may ask for the progress ``of`` anyone. ``challenges``: what
-    ``seen_challenges`` said already.
+    """By track, in the curriculum's order. Staff may ask for the progress ``of`` anyone. ``challenges``: the result of
+    ``seen_challenges``, if known.
 
-    Raises NotAllowed where a student asks for someone else's, NotFound where there is no such user.
+    Raises NotAllowed if a student asks for somebody else's, NotFound if there is no such user.
     """
     if of is not None and of.lower() != user.name.lower() and not user.staff:
-        raise NotAllowed("Only staff may see the progress of others.", "Leave the name out.")
+        raise NotAllowed("Only staff can see other people's progress.", "Leave out the name to see yours.")
     with platform.sessions() as session:
         asked = session.scalar(select(UserRow).where(UserRow.name_key == (of or user.name).lower()))
         if asked is None:
-            raise NotFound(f"There is no user '{(of or user.name)[:64]}'.", "See how the name is spelt.")
+            raise NotFound(f"There is no user '{(of or user.name)[:64]}'.", "Check the spelling of the name.")
         tried = attempts.of_user(session, asked.id)
     return sum_up(platform, asked.name, tried, user, challenges)
 
@@ -45,18 +45,20 @@ def sum_up(
     viewer: User | None,
     challenges: Sequence[Challenge] | None = None,
 ) -> Progress:
-    """What ``tried`` comes to, over the challenges that ``viewer`` sees."""
+    """The result of ``tried`` over the challenges that ``viewer`` sees."""
     of_challenge: dict[str, list[Attempts]] = defaultdict(list)
     for attempts_at in tried:
         of_challenge[attempts_at.challenge].append(attempts_at)
     challenges = seen_challenges(platform, viewer) if challenges is None else challenges
-    lines = {it.slug: _line(it, of_challenge) for it in challenges}
+    lines = {challenge.slug: _line(challenge, of_challenge) for challenge in challenges}
     about = (
-        {it.title: it.description for it in platform.catalogue.known_curriculum.tracks} if challenges else {}
+        {track.title: track.description for track in platform.catalogue.known_curriculum.tracks}
+        if challenges
+        else {}
     )
     tracks = [
-        _track(title, about.get(title, ""), [lines[it.slug] for it in members])
-        for title, members in groupby(challenges, key=lambda it: it.manifest.track)
+        _track(title, about.get(title, ""), [lines[member.slug] for member in members])
+        for title, members in groupby(challenges, key=lambda item: item.manifest.track)
     ]
     return Progress(
         user=name,
@@ -94,29 +96,29 @@ def _line(challenge: Challenge, tried: Mapping[str, Sequence[Attempts]]) -> Chal
         best=_best(
             Best(
                 challenge=challenge.slug,
-                device=it.device,
-                speedup=it.speedup,
-                representative=representative(it.device),
+                device=result.device,
+                speedup=result.speedup,
+                representative=representative(result.device),
             )
-            for it in mine
-            if it.speedup is not None
+            for result in mine
+            if result.speedup is not None
         ),
     )
 
 
 def _mark(tried: Sequence[Attempts]) -> Mark:
-    if any(it.accepted for it in tried):
+    if any(deed.accepted for deed in tried):
         return Mark.SOLVED
     return Mark.ATTEMPTED if tried else Mark.OPEN
 
 
 def _best(found: Iterable[Best]) -> Best | None:
-    """One that was reached on a GPU before any that was not."""
-    return max(found, key=lambda it: (it.representative, it.speedup), default=None)
+    """GPUs before other devices."""
+    return max(found, key=lambda item: (item.representative, item.speedup), default=None)
 
 
 def _next(lines: Sequence[ChallengeProgress]) -> str | None:
-    """The first that is not solved and builds on nothing unsolved, else the first that is not solved."""
+    """The first unsolved one that builds on nothing unsolved, else the first unsolved one."""
     left = [line for line in lines if line.mark is not Mark.SOLVED]
     ready = [line for line in left if not line.missing]
     return next((line.slug for line in [*ready, *left]), None)

@@ -1,4 +1,4 @@
-"""What one user may submit: how much at once, and how much for one challenge in a window of time."""
+"""Limits for one user: submissions at once, and for one challenge in a period."""
 
 from __future__ import annotations
 
@@ -12,26 +12,24 @@ from grader.records.models import utcnow
 from grader.schemas.queue import AssignmentQuota, Quota, Quotas
 from grader.service.accounts.accounts import User
 from grader.service.challenges import publication
-from grader.service.courses import assignments
+from grader.service.courses import admission
 from grader.service.platform import Platform
 from grader.settings import Settings
 
-# Runs are counted by the hour, whatever they are for.
+# Runs are counted by the hour, for all challenges together.
 RUN_WINDOW_S = 3600.0
 
 
 def take(session: Session, settings: Settings, user: User, slug: str, now: datetime) -> int:
-    """Count one submission for the challenge ``slug``; how many more it takes for now. Call it in the transaction that
-    stores the submission, with the time at which it is created. Raises TooMany.
-    """
+    """Count one submission for the challenge ``slug``. Returns how many more it takes for now. Call it in the
+    transaction that stores the submission, with its time of creation. Raises TooMany."""
     take_waiting(session, settings, user, now)
     scope, window_s = quotas.of_challenge(slug), settings.quota_hours * 3600
     used = quotas.take(session, user.id, scope, settings.quota, now, window_s)
     if used is None:
         use = quotas.read(session, user.id, scope, now, window_s)
         raise TooMany(
-            f"You have submitted {use.used} submissions for {slug} within {_span(window_s)}; "
-            f"{settings.quota} are the most.",
+            f"You have used {use.used} of {settings.quota} submissions for {slug} within {_span(window_s)}.",
             _until(use.frees_at, now),
         )
     return settings.quota - used
@@ -40,44 +38,44 @@ def take(session: Session, settings: Settings, user: User, slug: str, now: datet
 def _take_counted(session: Session, user: User, scope: str, most: int, now: datetime) -> bool:
     if quotas.take(session, user.id, scope, most, now) is not None:
         return True
-    # Before anyone is refused, the record itself is asked.
+    # Before anyone is refused, the submissions themselves are counted.
     quotas.recount_waiting(session, user.id, scope)
     return quotas.take(session, user.id, scope, most, now) is not None
 
 
 def take_waiting(session: Session, settings: Settings, user: User, now: datetime) -> None:
-    """Count one more that waits, and nothing else. Raises TooMany."""
+    """Count one more waiting submission, and nothing else. Raises TooMany."""
     most = settings.waiting_per_user
     if _take_counted(session, user, quotas.WAITING, most, now):
         return
     used = quotas.read(session, user.id, quotas.WAITING, now).used
     raise TooMany(
-        f"You have {used} submissions that wait or run; {most} are the most.",
-        "Wait for one to end, or cancel one.",
+        f"{used} of your submissions are waiting or running; the limit is {most}.",
+        "Wait until one ends, or cancel one.",
     )
 
 
 def take_run(session: Session, settings: Settings, user: User, now: datetime) -> int:
-    """Count one run, likewise; how many more are taken for now."""
+    """Count one run in the same way. Returns how many more are possible for now."""
     most = settings.runs_at_once
     if not _take_counted(session, user, quotas.RUNNING, most, now):
         running = quotas.read(session, user.id, quotas.RUNNING, now).used
         raise TooMany(
-            f"{running} of your runs wait or run; {most} at once {'is' if most == 1 else 'are'} the most.",
-            "The next is taken as soon as one of them ends. Or cancel one.",
+            f"{running} of your runs are waiting or running; the limit is {most} at once.",
+            "Wait until one ends, or cancel one.",
         )
     used = quotas.take(session, user.id, quotas.RUNS, settings.run_limit, now, RUN_WINDOW_S)
     if used is None:
         use = quotas.read(session, user.id, quotas.RUNS, now, RUN_WINDOW_S)
         raise TooMany(
-            f"You have had {use.used} runs within {_span(RUN_WINDOW_S)}; {settings.run_limit} are the most.",
-            _until(use.frees_at, now) + " Submitting is counted apart.",
+            f"You have used {use.used} of {settings.run_limit} runs within {_span(RUN_WINDOW_S)}.",
+            _until(use.frees_at, now) + " Submissions are counted separately.",
         )
     return settings.run_limit - used
 
 
 def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
-    """What ``user`` has left for the challenge ``slug``. Raises UnknownChallenge."""
+    """The user's remaining submissions and runs for the challenge ``slug``. Raises UnknownChallenge."""
     challenge = publication.load(platform, user, slug)
     settings, now = platform.settings, utcnow()
     window_s = settings.quota_hours * 3600
@@ -86,7 +84,7 @@ def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
         handed_in = quotas.read(session, user.id, quotas.of_challenge(challenge.slug), now, window_s)
         running = quotas.read(session, user.id, quotas.RUNNING, now)
         runs = quotas.read(session, user.id, quotas.RUNS, now, RUN_WINDOW_S)
-        of_assignments = assignments.attempts_left(session, user.id, challenge.slug, now)
+        of_assignments = admission.attempts_left(session, user.id, challenge.slug, now)
     return Quotas(
         challenge=challenge.slug,
         waiting=_quota(settings.waiting_per_user, waiting),
@@ -96,16 +94,16 @@ def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:
         runs=_quota(settings.run_limit, runs),
         assignments=[
             AssignmentQuota(
-                course=it.course.slug,
-                assignment=it.row.slug,
-                title=it.row.title,
-                due_at=it.window.due_at,
-                late_until=it.window.late_until,
+                course=assignment.course.slug,
+                assignment=assignment.row.slug,
+                title=assignment.row.title,
+                due_at=assignment.window.due_at,
+                late_until=assignment.window.late_until,
                 day=left.day,
                 total=left.total,
                 pending=left.pending,
             )
-            for it, left in of_assignments
+            for assignment, left in of_assignments
         ],
     )
 
@@ -118,12 +116,11 @@ def _until(end: datetime | None, now: datetime) -> str:
     if end is None:
         return "Wait a moment and try again."
     return (
-        f"The next ones are taken from {end:%Y-%m-%d %H:%M} UTC on, in {_span((end - now).total_seconds())}."
+        f"The next ones are possible from {end:%Y-%m-%d %H:%M} UTC, in {_span((end - now).total_seconds())}."
     )
 
 
 def _span(seconds: float) -> str:
-    """A time in the largest unit that says enough of it."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     if seconds < 90 * 60:

@@ -1,4 +1,4 @@
-"""Running a source by the public cases alone: no rank, no attempt, an answer within seconds."""
+"""Running a source on the public cases only: no rank, no attempt, an answer within seconds."""
 
 from __future__ import annotations
 
@@ -15,30 +15,29 @@ from grader.service.submissions.submit import SubmitOrder, take
 
 
 def run(platform: Platform, user: User, body: RunBody, idempotency_key: str | None = None) -> SubmissionView:
-    """Store a run and queue it. It is judged as a submission is, in the same boxes, by the public cases alone. What
-    this user still has running for the same challenge is cancelled: the newest is the one that is waited for.
+    """Store a run and queue it. It is judged like a submission, in the same boxes, on the public cases only. The user's
+    unfinished runs for the same challenge are cancelled: they wait for the newest.
 
-    With a key that this user sent before, the first run comes back. ``remaining``: how many more are taken for now.
-    Raises what ``submit`` raises; TooMany by limits of its own.
+    With a key that this user sent before, the first run is returned. ``remaining``: how many more are possible for now.
+    Raises as ``submit`` does; TooMany by limits of its own.
     """
     return take(platform, user, SubmitOrder.of(body, idempotency_key, run=True), _counted)
 
 
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:
-    # In the same transaction: where the new one is refused, the old one continues.
+    # In the same transaction: if the new one is refused, the old one continues.
     _supersede(session, row)
     return quotas.take_run(session, platform.settings, user, row.created_at)
 
 
 def _supersede(session: Session, new: SubmissionRow) -> None:
-    """End the same user's unfinished runs for the challenge, at once: a worker that has one learns that it lost it, and
-    its verdict would come too late."""
-    row = SubmissionRow
+    """End the user's unfinished runs for the challenge at once: a worker that has one learns that it lost it, and its
+    verdict would come too late."""
     unfinished = session.execute(
-        select(row.id, row.attempt)
-        .where(row.user_id == new.user_id, row.finished_at.is_(None))
-        .where(row.kind == JudgingReason.RUN, row.challenge == new.challenge)
-        .order_by(row.id)
+        select(SubmissionRow.id, SubmissionRow.attempt)
+        .where(SubmissionRow.user_id == new.user_id, SubmissionRow.finished_at.is_(None))
+        .where(SubmissionRow.kind == JudgingReason.RUN, SubmissionRow.challenge == new.challenge)
+        .order_by(SubmissionRow.id)
         .with_for_update()
     ).all()
     for submission, attempt in unfinished:

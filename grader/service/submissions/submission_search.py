@@ -1,5 +1,4 @@
-"""Search for the operator: any submission, by what it was and what became of it, with the ids to find it by in the
-logs."""
+"""Search for operators: any submission, by its properties and outcome, with the ids that logs use."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class SearchFilter:
-    """Everything that is None is any. ``since_days``: submitted so lately. ``runs``: these instead of what counts."""
+    """None matches everything. ``since_days``: submitted in these last days. ``runs``: these instead of submissions."""
 
     challenge: str | None = None
     user: str | None = None
@@ -38,26 +37,27 @@ class SearchFilter:
     runs: bool = False
 
     def conditions(self) -> list[ColumnElement[bool]]:
-        row = SubmissionRow
-        wanted = [row.kind == JudgingReason.RUN if self.runs else row.kind != JudgingReason.RUN]
+        wanted = [
+            SubmissionRow.kind == JudgingReason.RUN if self.runs else SubmissionRow.kind != JudgingReason.RUN
+        ]
         pairs = (
-            (row.challenge, self.challenge),
-            (row.state, self.state),
-            (row.verdict, self.verdict),
-            (row.device, self.device),
-            (row.language, self.language),
-            (row.request_id, self.request),
+            (SubmissionRow.challenge, self.challenge),
+            (SubmissionRow.state, self.state),
+            (SubmissionRow.verdict, self.verdict),
+            (SubmissionRow.device, self.device),
+            (SubmissionRow.language, self.language),
+            (SubmissionRow.request_id, self.request),
         )
         wanted += [column == value for column, value in pairs if value is not None]
         if self.user is not None:
             wanted.append(UserRow.name_key == self.user.lower())
         if self.since_days is not None:
-            wanted.append(row.created_at >= utcnow() - timedelta(days=self.since_days))
+            wanted.append(SubmissionRow.created_at >= utcnow() - timedelta(days=self.since_days))
         return wanted
 
 
 def entries(platform: Platform, wanted: SearchFilter, limit: int | None = None) -> Iterator[FoundSubmission]:
-    """The newest first. Sources and reports stay where they are."""
+    """Newest first, without sources and reports."""
     with reading_on(platform.sessions) as session:
         found = _select(*wanted.conditions()).order_by(
             SubmissionRow.created_at.desc(), SubmissionRow.id.desc()
@@ -100,8 +100,7 @@ def _read(session: Session, statement: Select[tuple[object, ...]]) -> Iterator[F
 
 
 def as_csv(found: Iterator[FoundSubmission], bom: bool = False) -> Iterator[str]:
-    """Lines of a table for spreadsheets."""
     yield (spreadsheet.BOM if bom else "") + spreadsheet.row(_COLUMNS)
-    for it in found:
-        values = it.model_dump(mode="json")
+    for entry in found:
+        values = entry.model_dump(mode="json")
         yield spreadsheet.row(values[name] for name in _COLUMNS)

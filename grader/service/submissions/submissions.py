@@ -1,4 +1,4 @@
-"""Reading submissions. A student sees their own and nobody else's; staff see all."""
+"""Reading submissions. Students see only their own, staff see all."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from grader.schemas.submission import (
 )
 from grader.schemas.token import Scope
 from grader.service.accounts.accounts import User, find_row
-from grader.service.courses import assignments, courses
-from grader.service.courses.assignments import Windows
+from grader.service.courses import assignments, courses, released
 from grader.service.courses.permissions import TABLE, Action, Standing
+from grader.service.courses.windows import Windows
 from grader.service.platform import Platform
 from grader.service.submissions.waiting import QueueSnapshot
 
@@ -51,7 +51,7 @@ _UTC = ZoneInfo("UTC")
 
 
 def get_submission(platform: Platform, user: User, submission: str) -> SubmissionView:
-    """Raises NotFound, also for what belongs to someone else."""
+    """Raises NotFound, also for somebody else's."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         view = _views(platform, session, user, [row])[0]
@@ -68,13 +68,12 @@ def _comments(session: Session, user: User, row: SubmissionRow) -> int:
     if not found or row.user_id != user.id:
         return found
     readable = [comment.deleted_at.is_(None), comment.draft.is_(False)]
-    if assignments.feedback_held(session, row):
+    if released.feedback_held(session, row):
         readable.append(comment.staff.is_(False))
     return session.scalar(on_it.where(*readable)) or 0
 
 
 def view_of_new(platform: Platform, user: User, row: SubmissionRow) -> SubmissionView:
-    """Of what ``user`` submitted just now."""
     with platform.sessions() as session:
         view = _view(row, user.name, platform.lines.of(session, row, platform.settings.lease_s))
         if row.competition_id is None:
@@ -94,12 +93,11 @@ def list_submissions(
     runs: bool = False,
     wanted: SubmissionFilter | None = None,
 ) -> SubmissionList:
-    """The newest first, at most ``limit`` (up to 200). ``everyone`` counts for staff only; who teaches a course reads
-    its students' by naming it in ``wanted``. ``older_than`` is the id of a submission behind which to begin. Raises
-    NotFound where that is not one that this user may see, NotAllowed, BadRequest (a time).
+    """Newest first, at most ``limit`` (up to 200). ``everyone`` needs staff; teachers read their students' by naming
+    the course in ``wanted``. ``older_than``: begin after this submission's id. Raises NotFound if the user may not see
+    that one, NotAllowed, BadRequest (a time).
 
-    What was submitted: judgements of the same under later versions stand with the first one. ``runs``: what was only
-    run instead.
+    Judgements under later versions are listed with their submission. ``runs``: runs instead of submissions.
     """
     history = _history(platform, user, challenge, everyone, runs, wanted or SubmissionFilter())
     with platform.sessions() as session:
@@ -121,7 +119,7 @@ def _history(
     assigned = _assigned(platform, user, wanted.assignment, everyone) if wanted.assignment else _Assigned()
     others = everyone and (user.staff or assigned.taught is not None)
     if wanted.flag is not None and not others:
-        raise NotAllowed("Flags are for staff.", "Ask for everyone's submissions.")
+        raise NotAllowed("Only staff can filter by flags.", "Ask for everyone's submissions.")
     whose = None if others else user.id
     if wanted.user is not None:
         whose = _whose(platform, user, wanted.user, others)
@@ -133,15 +131,15 @@ def _history(
         runs,
         wanted.verdict,
         wanted.flag,
-        since=max((it for it in (since, assigned.since) if it is not None), default=None),
-        until=min((it for it in (until, assigned.until) if it is not None), default=None),
+        since=max((moment for moment in (since, assigned.since) if moment is not None), default=None),
+        until=min((moment for moment in (until, assigned.until) if moment is not None), default=None),
         taught=assigned.taught,
     )
 
 
 @dataclass(frozen=True)
 class _Assigned:
-    """Of an assignment or a course: what is submitted for it, and when."""
+    """An assignment or a course: its challenges and its period."""
 
     zone: ZoneInfo = _UTC
     taught: Taught | None = None
@@ -165,7 +163,8 @@ def _assigned(platform: Platform, user: User, name: str, everyone: bool) -> _Ass
 def _whose(platform: Platform, user: User, name: str, others: bool) -> int:
     if not others and name.lower() != user.name.lower():
         raise NotAllowed(
-            "Others' submissions are for staff.", "Ask for everyone's; teachers name their course, too."
+            "Only staff can see other people's submissions.",
+            "Ask for everyone's; teachers also name their course.",
         )
     with platform.sessions() as session:
         return find_row(session, name).id
@@ -178,8 +177,8 @@ def get_source(platform: Platform, user: User, submission: str) -> SourceView:
 
 
 def get_report(platform: Platform, user: User, submission: str) -> Report:
-    """The report: whole for staff, without the data of hidden cases for others, unless an assignment that is over
-    reveals them. Raises NotFound, and Conflict where there is none (yet)."""
+    """The report: whole for staff; for others without the data of hidden cases, unless an assignment that is over
+    reveals them. Raises NotFound, and Conflict if there is none yet."""
     with platform.sessions() as session:
         row = find(session, user, submission)
         body = session.scalar(
@@ -189,8 +188,12 @@ def get_report(platform: Platform, user: User, submission: str) -> Report:
         staff = user.staff or teaches_author(session, user, row)
         marked = taught.is_marked_similar(session, row.public_id, staff and row.user_id != user.id)
     if body is None:
-        hint = "" if row.state.final else "It comes when the submission is done; `grader watch` waits for it."
-        raise Conflict(f"Submission {row.public_id} is {row.state}: it has no report.", hint)
+        hint = (
+            ""
+            if row.state.final
+            else "It is available when the submission is done; `grader watch` waits for that."
+        )
+        raise Conflict(f"Submission {row.public_id} is {row.state}, so it has no report.", hint)
     report = Report.model_validate_json(body)
     if marked:
         report = report.model_copy(update={"flags": [*report.flags, Flag.SIMILAR]})
@@ -198,35 +201,40 @@ def get_report(platform: Platform, user: User, submission: str) -> Report:
 
 
 def find(session: Session, user: User, submission: str) -> SubmissionRow:
-    """The row that this user may see. Raises NotFound."""
+    """The row, if this user may see it. Raises NotFound."""
     row = session.scalar(
         select(SubmissionRow)
         .where(SubmissionRow.public_id == submission.lower())
-        # The source is read only where it is asked for, not with each poll of the state.
+        # The source is read only on request, not with each poll of the state.
         .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source))
     )
     if row is None or not (user.staff or _is_own(session, user, row) or teaches_author(session, user, row)):
-        raise NotFound(f"There is no submission '{submission[:32]}'.", "`grader history` lists yours.")
+        raise NotFound(
+            f"There is no submission '{submission[:32]}'.", "`grader history` lists your submissions."
+        )
     return row
 
 
 def readable(session: Session, user: User, submissions: Collection[str]) -> set[str]:
     """Those of these submissions (public ids) that this user may see."""
-    row = SubmissionRow
-    wanted = row.public_id.in_(submissions)
+    wanted = SubmissionRow.public_id.in_(submissions)
     if user.staff:
-        return set(session.scalars(select(row.public_id).where(wanted)))
-    own = session.scalars(select(row).where(wanted, row.user_id == user.id).options(defer(row.source)))
-    found = {it.public_id for it in own if _is_own(session, user, it)}
-    for it in _taught_in(session, user, wanted):
-        if Standing(it.role) in TABLE[Action.SUBMISSIONS_READ]:
-            found.add(it.public_id)
+        return set(session.scalars(select(SubmissionRow.public_id).where(wanted)))
+    own = session.scalars(
+        select(SubmissionRow)
+        .where(wanted, SubmissionRow.user_id == user.id)
+        .options(defer(SubmissionRow.source))
+    )
+    found = {submission_row.public_id for submission_row in own if _is_own(session, user, submission_row)}
+    for membership in _taught_in(session, user, wanted):
+        if Standing(membership.role) in TABLE[Action.SUBMISSIONS_READ]:
+            found.add(membership.public_id)
     return found
 
 
 def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
-    """What a final judges is its author's to see once the results are out: it names hidden sizes and seeds. A regrade's
-    judgement is once it is published."""
+    """A final's judgement is its author's to see after the results, because it names hidden sizes and seeds; a
+    regrade's judgement once it is published."""
     if row.user_id != user.id or row.set_aside is SetAside.REGRADE:
         return False
     if row.kind is not JudgingReason.FINAL or row.competition_id is None:
@@ -235,27 +243,28 @@ def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
 
 
 def teaches(user: User) -> bool:
-    """Whether ``user`` is of the staff of any course, and came to be."""
     return user.teaches and Scope.STAFF in user.scopes
 
 
 def teaches_author(
     session: Session, user: User, row: SubmissionRow, action: Action = Action.SUBMISSIONS_READ
 ) -> bool:
-    """Whether ``user`` is of the staff of a course that the submission was handed in for, and may do that there."""
+    """True if ``user`` is staff of a course that the submission was handed in for, and has that right there."""
     return any(
-        Standing(it.role) in TABLE[action] for it in _taught_in(session, user, SubmissionRow.id == row.id)
+        Standing(membership.role) in TABLE[action]
+        for membership in _taught_in(session, user, SubmissionRow.id == row.id)
     )
 
 
 def course_of(session: Session, user: User, row: SubmissionRow) -> int | None:
-    """The course (its id) of ``user``'s staff that the submission was handed in for; None where there is none."""
-    return next((it.course_id for it in _taught_in(session, user, SubmissionRow.id == row.id)), None)
+    """The id of a course that the submission was handed in for and whose staff ``user`` is; None if there is none."""
+    return next(
+        (membership.course_id for membership in _taught_in(session, user, SubmissionRow.id == row.id)), None
+    )
 
 
 def _taught_in(session: Session, user: User, which: ColumnElement[bool]) -> Sequence[Row[str, int, str]]:
-    """Submissions (public ids) with the courses that they were handed in for, and the role that ``user`` has on the
-    staff of these."""
+    """Submissions (public ids) with the courses that they were handed in for, and the user's role on their staff."""
     if not teaches(user):
         return []
     student, teacher = MemberRow, aliased(MemberRow)
@@ -271,10 +280,10 @@ def _taught_in(session: Session, user: User, which: ColumnElement[bool]) -> Sequ
 
 
 def reads_hidden(session: Session, user: User, row: SubmissionRow) -> bool:
-    """Whether ``user``, who may see the submission, reads its hidden cases, too."""
+    """True if ``user``, who may see the submission, may also read its hidden cases."""
     if user.staff or (row.user_id != user.id and teaches_author(session, user, row)):
         return True
-    return assignments.hidden_revealed(session, user.id, row.challenge, clock(session))
+    return released.hidden_revealed(session, user.id, row.challenge, clock(session))
 
 
 def _views(
@@ -283,7 +292,7 @@ def _views(
     silent_s = platform.settings.lease_s
     lines = {row.id: platform.lines.of(session, row, silent_s) for row in rows if order.is_pending(row)}
     again = rejudges.judged_again(session, [row.id for row in rows if row.state.final], drafts=user.staff)
-    why = regrades.published(session, [it.id for each in again.values() for it in each])
+    why = regrades.published(session, [judged.id for each in again.values() for judged in each])
     firsts = rejudges.public_ids(session, [row.rejudge_of for row in rows if row.rejudge_of is not None])
     of_rows = {row.rejudge_of or row.id for row in rows}
     void, in_courses = voids.of(session, of_rows), voids.of_courses(session, of_rows)
@@ -295,11 +304,13 @@ def _views(
             update={
                 "competition": within.get(row.competition_id) if row.competition_id is not None else None,
                 "rejudge_of": firsts[row.rejudge_of] if row.rejudge_of is not None else None,
-                "judged_again": [_judged_again(it, why.get(it.id)) for it in again.get(row.id, [])],
+                "judged_again": [
+                    _judged_again(judged, why.get(judged.id)) for judged in again.get(row.id, [])
+                ],
                 "voided": _voided(void.get(row.rejudge_of or row.id)),
                 "course_voids": [
-                    CourseVoided(course=slug, reason=it.reason, at=it.created_at)
-                    for slug, it in in_courses.get(row.rejudge_of or row.id, [])
+                    CourseVoided(course=slug, reason=void.reason, at=void.created_at)
+                    for slug, void in in_courses.get(row.rejudge_of or row.id, [])
                 ],
             }
         )

@@ -27,7 +27,7 @@ from grader.schemas.verdict import ours
 from grader.service.accounts.accounts import User
 from grader.service.challenges import publication, versions
 from grader.service.competitions import teams
-from grader.service.courses import assignments
+from grader.service.courses import admission
 from grader.service.devices import served_devices
 from grader.service.operation.queues import kind_of
 from grader.service.platform import Platform
@@ -42,21 +42,21 @@ _KEY_CHARS = 128
 def submit(
     platform: Platform, user: User, body: SubmitBody, idempotency_key: str | None = None
 ) -> SubmissionView:
-    """Store a submission and queue it. With a key that this user sent before, the first submission comes back. With
-    ``body.reuse``, so does one that was judged before and is the same; it is marked ``reused`` and costs no attempt.
+    """Store a submission and queue it. With a key that this user sent before, the first submission is returned. With
+    ``body.reuse``, so is an identical one that was judged before; it is marked ``reused`` and costs no attempt.
 
     Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, BadSource, BadRequest, TooMany,
-    NotAllowed (an assignment takes no such language or device), Conflict where the key was sent before with something
-    else, and ChallengeChanged where its folder is not what was served under its version. For a competition also
-    NotFound, and Conflict where one takes no part in it or its time is not now; its own caps stand in place of the
-    challenge's quota and of assignments' limits.
+    NotAllowed (an assignment takes no such language or device), Conflict if the key was sent before with something
+    else, and ChallengeChanged if its folder differs from what was served under its version. For a competition also
+    NotFound, and Conflict if the user does not take part or their time is not now; its limits replace the challenge's
+    quota and assignments' limits.
     """
     return take(platform, user, SubmitOrder.of(body, idempotency_key), _counted, body.reuse)
 
 
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int | None:
     if row.competition_id is None:
-        of_assignments = assignments.admit(session, user, row)
+        of_assignments = admission.admit(session, user, row)
         remaining = quotas.take(session, platform.settings, user, row.challenge, row.created_at)
         return remaining if of_assignments is None else min(remaining, of_assignments)
     quotas.take_waiting(session, platform.settings, user, row.created_at)
@@ -66,23 +66,23 @@ def _counted(session: Session, platform: Platform, user: User, row: SubmissionRo
 def take(
     platform: Platform, user: User, what: SubmitOrder, count: Count, reuse: bool = False
 ) -> SubmissionView:
-    """What was asked for, stored and queued; what was sent before under its key as it is. Raises as ``submit``."""
-    # Before anything that may have changed since the first time (a challenge, or the devices that are served), and
-    # before anything that waits for others: a client that keeps sending costs one read.
+    """Store and queue the order, or return what was stored under its key before. Raises as ``submit``."""
+    # Before anything that may have changed since the first time (a challenge, the devices), and before anything that
+    # waits for others: a client that keeps sending costs one read.
     if (earlier := sent_before(platform, user, what)) is not None:
         return get_submission(platform, user, earlier)
     row = row_of(platform, user, what)
     return answer(platform, user, row, store(platform, user, row, what, count, reuse))
 
 
-# Counts it in the transaction that stores it, and says how many more are taken for now, None: any number. Raises
+# Counts it in the transaction that stores it. Returns how many more are possible for now; None: any number. Raises
 # TooMany.
 Count = Callable[[Session, Platform, User, SubmissionRow], int | None]
 
 
 @dataclass(frozen=True)
 class SubmitOrder:
-    """What was asked for; ``sha256`` is of all that distinguishes it from another order under the same ``key``."""
+    """A request; ``sha256`` is of everything that distinguishes it from another one under the same ``key``."""
 
     body: RunBody
     run: bool
@@ -95,9 +95,8 @@ class SubmitOrder:
     def of(cls, body: RunBody, key: str | None, run: bool = False) -> SubmitOrder:
         """Raises BadRequest, BadSource, UnknownLanguage."""
         if key is not None and not 0 < len(key) <= _KEY_CHARS:
-            raise BadRequest(f"An idempotency key has 1 to {_KEY_CHARS} characters.")
-        # Lone surrogates can come out of JSON; passed through, they meet the same refusal as any text that is not
-        # UTF-8.
+            raise BadRequest(f"An idempotency key must have 1 to {_KEY_CHARS} characters.")
+        # JSON can contain lone surrogates; passed through, they get the same error as any text that is not UTF-8.
         source = decode(body.source.encode("utf-8", "surrogatepass"))
         language = language_of(body.filename, body.language)
         parts = [body.challenge, language, body.device or "", source]
@@ -123,8 +122,8 @@ def _digest(*parts: str) -> str:
 
 
 def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
-    """What is to be stored. Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed,
-    ChallengeChanged and BadRequest where it cannot be judged, and as ``teams.competition_for``."""
+    """The row to store. Raises UnknownChallenge, UnknownLanguage, UnknownDevice, LanguageNotServed, ChallengeChanged
+    and BadRequest if it cannot be judged, and as ``teams.competition_for``."""
     body, language = what.body, what.language
     challenge = publication.load(platform, user, body.challenge)
     _check_language(challenge, language)
@@ -135,12 +134,12 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
             competition = teams.competition_for(
                 session, user, body.competition, challenge.slug, language, body.device
             )
-            # By the clock that says when it was received.
+            # By the clock that sets its time of receipt.
             if competition is not None and clock(session) < competition.ends_at:
                 kind = JudgingReason.COMPETITION
     if competition is not None:
-        # Its first is the default.
-        devices = [it for it in competition.devices if it in devices]
+        # The first is the default.
+        devices = [device for device in competition.devices if device in devices]
     return SubmissionRow(
         user_id=user.id,
         challenge=challenge.slug,
@@ -163,7 +162,7 @@ def store(
 ) -> StoredSubmission:
     """Store it, unless it was sent before. Raises TooMany, Conflict, NotAllowed."""
     with writing(platform.sessions) as session:
-        # Submissions of one user take turns from here on, so no key can be raced on any database.
+        # From here on one user's submissions take turns, so keys cannot race on any database.
         session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update())
         if (earlier := _of_key(session, user, what)) is not None:
             return StoredSubmission(earlier, new=False, reused=False)
@@ -179,7 +178,7 @@ def store(
 
 
 def answer(platform: Platform, user: User, row: SubmissionRow, stored: StoredSubmission) -> SubmissionView:
-    """What came of it; where it is new, after its wake-up was issued."""
+    """The answer; for a new one, after issuing its wake-up."""
     if not stored.new:
         view = get_submission(platform, user, stored.public_id)
         return view.model_copy(update={"reused": stored.reused})
@@ -200,7 +199,7 @@ def _announce(platform: Platform, user: User, row: SubmissionRow, stored: Stored
 
 
 def sent_before(platform: Platform, user: User, what: SubmitOrder) -> str | None:
-    """What this user submitted under the same key, if anything. Raises Conflict where that was something else."""
+    """The user's submission under the same key, if any. Raises Conflict if it was something else."""
     if what.key is None:
         return None
     with platform.sessions() as session:
@@ -210,28 +209,27 @@ def sent_before(platform: Platform, user: User, what: SubmitOrder) -> str | None
 def _of_key(session: Session, user: User, what: SubmitOrder) -> str | None:
     if what.key is None:
         return None
-    row = SubmissionRow
     found = session.execute(
-        select(row.public_id, row.request_sha256).where(
-            row.user_id == user.id, row.idempotency_key == what.key
+        select(SubmissionRow.public_id, SubmissionRow.request_sha256).where(
+            SubmissionRow.user_id == user.id, SubmissionRow.idempotency_key == what.key
         )
     ).one_or_none()
     if found is None:
         return None
-    if found.request_sha256 not in (None, what.sha256):  # None: of an earlier release
+    if found.request_sha256 not in (None, what.sha256):  # None: from an earlier release
         raise Conflict(
-            f"This idempotency key was sent before with another source, challenge, language or device: "
-            f"it stands for submission {found.public_id}.",
-            "Send a new key with what is new.",
+            f"This idempotency key was used before with another source, challenge, language or device: "
+            f"it belongs to submission {found.public_id}.",
+            "Send a new key with a new submission.",
         )
     return str(found.public_id)
 
 
 def _judged_before(session: Session, row: SubmissionRow) -> str | None:
-    """The latest judgement of the same by the same user under the same version, as long as its report is kept. A run is
-    none: its kind is another."""
+    """The latest judgement of the same by the same user under the same version, if its report is kept. Runs do not
+    count: their kind differs."""
     same = SubmissionRow
-    # In the order of their index: the same text many times is rare, and few rows are left to read.
+    # In the order of their index: repeated texts are rare, so few rows are read.
     return session.scalar(
         select(same.public_id)
         .join(ReportRow, (ReportRow.submission_id == same.id) & (ReportRow.attempt == same.attempt))
@@ -248,31 +246,31 @@ def _judged_before(session: Session, row: SubmissionRow) -> str | None:
 def _check_language(challenge: Challenge, language: Language) -> None:
     if language not in challenge.manifest.languages:
         taken = ", ".join(challenge.manifest.languages)
-        raise UnknownLanguage(f"{challenge.slug} does not take {language}.", f"It takes: {taken}.")
+        raise UnknownLanguage(f"{challenge.slug} does not take {language}.", f"It takes only: {taken}.")
 
 
 def _device(devices: list[str], chosen: str | None, language: Language) -> str:
     """The chosen device, else the platform's first that runs the language."""
     if chosen is not None and chosen not in devices:
-        raise UnknownDevice(f"There is no device '{chosen}' here.", f"Devices: {', '.join(devices)}.")
+        raise UnknownDevice(f"This platform has no device '{chosen}'.", f"Devices: {', '.join(devices)}.")
     for device in [chosen] if chosen else devices:
         if serves(device, language):
             return device
     where = f"The device '{chosen}'" if chosen else "This platform"
     raise LanguageNotServed(
         f"{where} has no GPU, so it cannot run {language}.",
-        "`grader test` compiles it and shows the compiler's errors; judging it needs a worker with a GPU.",
+        "`grader test` compiles it and shows the compiler's errors. Judging it needs a worker with a GPU.",
     )
 
 
 def _filename(name: str, language: Language) -> str:
-    """The last part of a path, without control characters. Raises BadRequest where it is too long."""
+    """The last part of a path, without control characters. Raises BadRequest if it is too long."""
     last = PurePosixPath(name.replace("\\", "/")).name
     clean = "".join(char for char in last if unicodedata.category(char)[0] != "C")
     if len(clean) > limits.FILENAME_CHARS:
         raise BadRequest(
-            f"The file's name has {len(clean)} characters; {limits.FILENAME_CHARS} are the most.",
+            f"The file name has {len(clean)} characters; the limit is {limits.FILENAME_CHARS}.",
             "Rename it.",
         )
-    # Dots alone name folders.
+    # Names of dots alone mean folders.
     return clean if clean.strip(".") else f"solution{language.suffix}"

@@ -1,4 +1,4 @@
-"""Where a submission stands in its queue, how long it may take, and what it waits for, in words."""
+"""A submission's place in its queue, its expected wait, and the reason in words."""
 
 from __future__ import annotations
 
@@ -27,20 +27,19 @@ from grader.records.queues import Pauses
 from grader.records.states import FREE
 from grader.schemas.submission import JudgingReason, State, WaitReason, WaitsFor
 
-# In a queue of no more than this nobody is overtaken for long.
+# In a queue no longer than this nobody is overtaken for long.
 _FEW = 4
-# Who waits longer is overtaken by more, who make it wait longer: so often at most, and until it changes no more.
+# A longer wait means more overtaking, which means a longer wait: at most this many rounds, until it stops changing.
 _ROUNDS = 12
 _CLOSE_SECONDS = 0.05
-# Fewer seconds say nothing of how many come.
+# Fewer seconds do not tell how many submissions come.
 _SEEN = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
 class QueueWorkers:
-    """Who serves one queue: the workers that take what waits there, those whose host starts no sandboxes now, those
-    that staff drain, and when the last of all reported, where there is none.
-    """
+    """Workers of one queue: those that serve it, those whose host cannot start sandboxes now, those that are drained,
+    and when the last of all reported if there are none."""
 
     serving: Collection[str]
     faulty: Collection[str] = ()
@@ -50,8 +49,6 @@ class QueueWorkers:
 
 @dataclass(frozen=True)
 class QueueSnapshot:
-    """One device's queue at one moment."""
-
     device: str
     waiting: Sequence[Waiting]
     durations: Durations | None
@@ -64,44 +61,44 @@ class QueueSnapshot:
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """Of what waits, by the number of its row; 1 = next."""
-        return {it.id: place for place, it in enumerate(self.waiting, 1)}
+        """Places of waiting submissions by row id; 1 = next."""
+        return {queued.id: place for place, queued in enumerate(self.waiting, 1)}
 
     def place(self, row: SubmissionRow) -> int | None:
-        """1 = next; None where it does not wait (any more)."""
+        """1 = next; None if it is not waiting."""
         return self.places.get(row.id)
 
     def expected_wait_s(self, row: SubmissionRow) -> float | None:
-        """None where it cannot be known: nothing was judged yet, no worker is alive, or staff have to act first."""
+        """None if unknown: nothing was judged yet, no worker is alive, or staff have to act first."""
         if row.id not in self.places or self._obstacle(row) is not None:
             return None
         return self.waits.get(row.id)
 
     @cached_property
     def waits(self) -> dict[int, float]:
-        """Seconds until each begins: what is ahead now, shared among the workers, and who is expected to overtake it
-        meanwhile. Empty where that cannot be known."""
+        """Seconds until each begins: the work ahead shared among the workers, and the expected overtaking meanwhile.
+        Empty if unknown."""
         known = self.durations
         if known is None or not self.judges.serving:
             return {}
-        # When each worker is free, the first one first; and when each author's running ones have ended.
+        # When each worker is free, soonest first; and when each author's running submissions end.
         free = sorted(self._until_free(worker, known) for worker in self.judges.serving)
         ends: dict[int, float] = defaultdict(float)
         for held in self.running.values():
             if held.of_author:
                 ends[held.user] = max(ends[held.user], self._left(held, known))
         waits, now = {}, self.now.timestamp()
-        for _, those in groupby(self.waiting, lambda it: it.priority):
+        for _, those in groupby(self.waiting, lambda queued: queued.priority):
             wait, line = 0.0, _Line(those)
-            while it := line.next(wait := max(wait, free[0]), ends):
+            while following := line.next(wait := max(wait, free[0]), ends):
                 for _ in range(_ROUNDS):
-                    overtaking = sum(other.before(it, now, wait) for other in self.arrivals)
+                    overtaking = sum(other.before(following, now, wait) for other in self.arrivals)
                     known_wait, wait = wait, _done(free, overtaking, known.usual + known.pause)
                     if abs(wait - known_wait) < _CLOSE_SECONDS:
                         break
-                waits[it.id] = round(wait, 1)
-                seconds = known.of(it.work, it.user)
-                ends[it.user] = max(ends[it.user], wait + seconds)
+                waits[following.id] = round(wait, 1)
+                seconds = known.of(following.work, following.user)
+                ends[following.user] = max(ends[following.user], wait + seconds)
                 insort(free, free.pop(0) + seconds + known.pause)
         return waits
 
@@ -119,12 +116,12 @@ class QueueSnapshot:
 
     @property
     def overdue(self) -> bool:
-        """Whether every worker is held up by a submission that takes longer than usual."""
+        """True if every worker is held up by a submission that takes longer than usual."""
         known = self.durations
         busy = [self.running.get(worker) for worker in self.judges.serving]
         if known is None or not busy:
             return False
-        return all(it is not None and it.elapsed > 2 * known.of(it.work) for it in busy)
+        return all(running is not None and running.elapsed > 2 * known.of(running.work) for running in busy)
 
     def waits_for(self, row: SubmissionRow) -> WaitsFor | None:
         """None while a worker has it, and after its end."""
@@ -134,20 +131,20 @@ class QueueSnapshot:
         if obstacle := self._obstacle(row):
             return obstacle
         since = row.created_at if row.rejudge_of is None else None
-        slow = " What is judged now takes longer than usual." if self.overdue else ""
+        slow = " The current one takes longer than usual." if self.overdue else ""
         if place > 1:
             ahead = "One submission is" if place == 2 else f"{place - 1} submissions are"
             return WaitsFor(reason=WaitReason.AHEAD, text=f"{ahead} ahead of it.{slow}", since=since)
-        text = f"It is next: the first worker that is free takes it.{slow}"
+        text = f"It is next: the first free worker takes it.{slow}"
         if len(self.waiting) > 1 and row.kind is not JudgingReason.FINAL and self._busy(row.user_id):
             text = (
-                "It is next once its author's submission that is judged now has ended; until then a free worker "
-                f"takes others' first.{slow}"
+                "It is next once its author's running submission ends; until then a free worker "
+                f"takes other people's first.{slow}"
             )
         return WaitsFor(reason=WaitReason.NEXT, text=text, since=since)
 
     def _busy(self, user: int) -> bool:
-        return any(it.user == user and it.of_author for it in self.running.values())
+        return any(running.user == user and running.of_author for running in self.running.values())
 
     def _obstacle(self, row: SubmissionRow) -> WaitsFor | None:
         """What must change before it moves at all, however many are ahead."""
@@ -162,30 +159,30 @@ class QueueSnapshot:
 
 
 class _Line:
-    """Those of one priority that wait, in the order in which workers take them."""
+    """Waiting submissions of one priority, in the order in which workers take them."""
 
     def __init__(self, those: Iterable[Waiting]) -> None:
         self._coming = iter(those)
         self._passed: list[Waiting] = []
 
     def next(self, at: float, ends: Mapping[int, float]) -> Waiting | None:
-        """Who a worker takes that is free in ``at`` seconds: the first of whose author's none is judged then, else the
-        first. ``ends``: when an author's last one has ended."""
-        for index, it in enumerate(self._passed):
-            if ends.get(it.user, 0.0) <= at:
+        """The next submission for a worker that is free in ``at`` seconds: the first whose author has none running
+        then, else the first. ``ends``: when an author's last one ends."""
+        for index, passed in enumerate(self._passed):
+            if ends.get(passed.user, 0.0) <= at:
                 return self._passed.pop(index)
-        for it in self._coming:
-            if ends.get(it.user, 0.0) <= at or it.priority == order.PRIORITIES[JudgingReason.FINAL]:
-                return it
-            self._passed.append(it)
+        for queued in self._coming:
+            if ends.get(queued.user, 0.0) <= at or queued.priority == order.PRIORITIES[JudgingReason.FINAL]:
+                return queued
+            self._passed.append(queued)
         return self._passed.pop(0) if self._passed else None
 
 
 def _done(free: Sequence[float], seconds: float, each: float) -> float:
-    """When one can begin that lets others of ``seconds`` together go first, about ``each`` seconds each: the workers
-    take these as they are ``free``."""
-    # One that is free within the time that one takes has as large a part in them as the first.
-    begins = [max(free[0], it - each) for it in free]
+    """When a submission can begin that lets others of ``seconds`` in total go first, about ``each`` seconds each: the
+    workers take these as they become ``free``."""
+    # A worker that is free before one of them would end has as large a share in them as the first.
+    begins = [max(free[0], begin - each) for begin in free]
     begins.append(math.inf)
     for count, (begin, next_begin) in enumerate(pairwise(begins), 1):
         taken = count * (next_begin - begin)
@@ -197,45 +194,47 @@ def _done(free: Sequence[float], seconds: float, each: float) -> float:
 
 @dataclass(frozen=True)
 class Expected:
-    """Who else will come, as far as those tell who came lately: so much that each second of it is ``load`` seconds of
-    a worker, until ``closes`` (the deadline of what they are for), each put back by ``back`` seconds."""
+    """Submissions that are expected to come, judging by recent ones: each second brings ``load`` seconds of one worker,
+    until ``closes`` (the deadline that they are for), each put back by ``back`` seconds."""
 
     priority: int
     back: float
     load: float
     closes: datetime | None
 
-    def before(self, it: Waiting, now: float, wait: float) -> float:
-        """Seconds of a worker that those take who overtake ``it`` while it waits for ``wait`` seconds."""
-        if self.priority < it.priority:
+    def before(self, waiting: Waiting, now: float, wait: float) -> float:
+        """Worker seconds of those that overtake ``waiting`` while it waits for ``wait`` seconds."""
+        if self.priority < waiting.priority:
             return 0.0
         seconds = wait if self.closes is None else min(wait, self.closes.timestamp() - now)
-        if self.priority == it.priority:
-            seconds = min(seconds, it.due - self.back - now)
+        if self.priority == waiting.priority:
+            seconds = min(seconds, waiting.due - self.back - now)
         return self.load * max(seconds, 0.0)
 
 
 def expected(
     arrivals: Iterable[Arrival], closing: Closing, known: Durations, now: datetime
 ) -> list[Expected]:
-    """As ``arrivals`` came until ``now``, others come. Who came before a deadline tells nothing of who comes after."""
+    """Others come at the rate of ``arrivals`` until ``now``. Arrivals before a deadline tell nothing about those after
+    it."""
     loads: dict[tuple[int, float, datetime | None], float] = defaultdict(float)
-    for it in arrivals:
-        closes, seen = closing.of(it.work.challenge, it.competition), forecast.ARRIVALS
+    for arrival in arrivals:
+        closes, seen = closing.of(arrival.work.challenge, arrival.competition), forecast.ARRIVALS
         if closes is not None and closes <= now:
-            if it.at <= closes:
+            if arrival.at <= closes:
                 continue
             seen, closes = max(now - closes, _SEEN), None
-        loads[it.priority, it.back, closes] += (known.of(it.work) + known.pause) / seen.total_seconds()
+        loads[arrival.priority, arrival.back, closes] += (
+            known.of(arrival.work) + known.pause
+        ) / seen.total_seconds()
     return [Expected(priority, back, load, closes) for (priority, back, closes), load in loads.items()]
 
 
 def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
-    """The queue of ``device`` as it is now."""
-    # The workers' clock: what runs has run since a time of theirs.
+    # The workers' clock: running times count from it.
     now = clock(session)
     compilers = compilers_of(session, now, silent_s)
-    compiled = bool(compilers.serving) or not any(it.compiled for it in languages_of(device))
+    compiled = bool(compilers.serving) or not any(language.compiled for language in languages_of(device))
     waiting = order.waiting(session, device, now, compiled)
     known = durations(session, device, now)
     coming: Sequence[Expected] = ()
@@ -256,14 +255,12 @@ def line_of(session: Session, device: str, silent_s: float) -> QueueSnapshot:
 
 
 def judges_of(session: Session, device: str, now: datetime, silent_s: float) -> QueueWorkers:
-    """Who judges on ``device``."""
     there = [row for row in workers.alive(session, now, silent_s) if row.device == device]
     seen = None if there else workers.last_seen(session, WorkerRow.device == device)
     return _queue_workers(there, seen)
 
 
 def compilers_of(session: Session, now: datetime, silent_s: float) -> QueueWorkers:
-    """Who compiles, beside a device or alone."""
     there = workers.compiling(session, now, silent_s)
     if not there:
         there = workers.compiling(session, now, silent_s, drained=True)
@@ -293,15 +290,15 @@ def _nobody(those: QueueWorkers, reason: WaitReason, does: str) -> WaitsFor:
         return WaitsFor(reason=WaitReason.NO_SANDBOX, text=text)
     if those.draining:
         since = max(row.drained_at for row in those.draining if row.drained_at is not None)
-        text = f"Staff are taking out of work every worker that {does}; it is kept until one is back."
+        text = f"Staff are draining every worker that {does}; it stays queued until one is back."
         return WaitsFor(reason=WaitReason.DRAINING, text=text, since=since)
-    text = f"No worker that {does} is running; it is kept until one is back."
+    text = f"No worker that {does} is running; it stays queued until one is back."
     return WaitsFor(reason=reason, text=text, since=those.seen)
 
 
-# A queue this short is read for each request: it costs little, and its numbers are watched one by one.
+# A queue this short is read for each request: it costs little, and people watch its numbers closely.
 _SHORT = 50
-# Of a longer one, a place is at most this old, and a newcomer has none at first.
+# In a longer one, places are at most this old, and a new submission has none at first.
 _KEPT_SECONDS = 1.0
 _MISSING_SECONDS = 0.25
 
@@ -313,17 +310,17 @@ class _Kept:
 
 
 class QueueSnapshots:
-    """Of one process; devices are few."""
+    """Of one process; there are few devices."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._kept: dict[str, _Kept] = {}
-        # One at a time: who comes while a line is worked out gets that one.
+        # One at a time: requests that come meanwhile get the same result.
         self._lock = threading.Lock()
 
     def of(self, session: Session, row: SubmissionRow, silent_s: float) -> QueueSnapshot:
-        """The line that ``row`` waits in. ``silent_s``: see ``line_of``."""
-        # Who holds the lock must not wait for a connection: those who have them may all be waiting for the lock.
+        """The queue of ``row``. ``silent_s``: see ``line_of``."""
+        # The lock's holder must not wait for a connection: those who have one may all be waiting for the lock.
         session.connection()
         with self._lock:
             kept = self._kept.get(row.device)
@@ -335,7 +332,7 @@ class QueueSnapshots:
 
 
 def _age(line: QueueSnapshot, row: SubmissionRow) -> float:
-    """How old this snapshot may be for that row; below zero where it may not be used at all."""
+    """The greatest allowed age of this snapshot for that row; below zero if it cannot be used at all."""
     if len(line.places) <= _SHORT:
         return -1.0
     return _KEPT_SECONDS if row.id in line.places else _MISSING_SECONDS

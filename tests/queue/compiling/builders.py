@@ -1,4 +1,4 @@
-"""A source to compile, and what is looked at afterwards."""
+"""A source to compile, and helpers to look at the result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.service.submissions.submissions import get_submission
 from grader.wakeups import COMPILE, run_queue
 
 BOARD, RUN = "h200", run_queue("h200")
-# What the footer of ``scale`` accepts.
+# Accepted by the footer of ``scale``.
 SOURCE = """\
 __global__ void scale(const float* a, const int* i, float* out, float alpha, int n) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;

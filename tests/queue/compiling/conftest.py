@@ -1,4 +1,4 @@
-"""An executor that compiles for a board whose GPU is known."""
+"""An executor that compiles for a device whose GPU is known."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def settings(tmp_path: Path, redis_url: str, database: str) -> Settings:
 
 @pytest.fixture
 def platform(platform: Platform) -> Platform:
-    """One that knows what the board's GPU is compiled for."""
+    """A platform that knows the architecture of the device's GPU."""
     with writing(platform.sessions) as session:
         gpus.register(session, GpuRecord("GPU-1", BOARD, "NVIDIA H200", "sm_90a"), utcnow())
     return platform

@@ -1,4 +1,4 @@
-"""Kernels are compiled while their submission waits for a GPU that is busy, and it does not notice."""
+"""Kernels are compiled while their submission waits for a busy GPU, which it does not notice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.queue.fakes import LIBRARY, FakeCompiler, FakeJudge, NoBoxes
 
 @pytest.fixture
 def waiting(platform: Platform, send: Send) -> str:
-    """A submission behind another, which the board's only worker holds."""
+    """A submission behind another, which the device's only worker holds."""
     send("x = 1\n", filename="a.py")
     with writing(platform.sessions) as session:
         # It is alive for as long as a slow test takes.
@@ -54,7 +54,7 @@ def test_it_waits_as_before_and_is_judged_with_what_was_made(
     executor = make_executor(compiler := FakeCompiler())
     with capture_logs() as logs:
         assert [executor.compile_ahead(), executor.compile_ahead()] == [True, False]
-    assert [it["bytes"] for it in logs if it["event"] == "kernels_compiled_ahead"] == [len(LIBRARY)]
+    assert [line["bytes"] for line in logs if line["event"] == "kernels_compiled_ahead"] == [len(LIBRARY)]
     assert [request.source for request in compiler.kernels] == ["x = 2\n"]
     assert see(platform, student, waiting) == before
 
@@ -113,7 +113,7 @@ def test_without_boxes_it_rests(platform: Platform, waiting: str, make_executor:
     executor = make_executor(compiler)
     with capture_logs() as logs:
         assert [executor.compile_ahead() for _ in range(4)] == [True, True, True, False]
-    assert [it["event"] for it in logs] == ["no_kernels_compiled_ahead"]
+    assert [line["event"] for line in logs] == ["no_kernels_compiled_ahead"]
     assert make_executor(FakeCompiler()).compile_ahead(), "another worker may"
 
 

@@ -1,4 +1,4 @@
-"""What was compiled and is gone, or was never made."""
+"""Compiled libraries that are gone, or were never made."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_what_is_taken_uncompiled_leaves_a_wakeup_for_whose_it_took(
     stopping: threading.Event,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The wake-up to compile may go to a worker of another board, which finds nothing there."""
+    """The wake-up to compile may go to a worker of another device, which finds nothing there."""
     monkeypatch.setattr("grader.queue.executor.nvcc_version", lambda: "13.0.88")
     first = send()
     second = submit(platform, other, body(source="x = 1\n", filename="a.py", device=BOARD)).id

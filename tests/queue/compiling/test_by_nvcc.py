@@ -31,8 +31,6 @@ from tests.queue.compiling.builders import SOURCE, MakeExecutor, Send, see, stat
 
 
 class TestByNvcc:
-    """The same with the real compiler in boxes."""
-
     @pytest.fixture
     def compiler(self) -> Iterator[BoxCompiler]:
         need("nvcc")
@@ -88,7 +86,7 @@ class TestByNvcc:
         need("nvcc")
 
         class Shot(LocalBoxes):
-            """The first one is; the next is only to see whether boxes start at all."""
+            """The first one is; the next only tests whether boxes start at all."""
 
             shot = False
 
@@ -122,7 +120,7 @@ class TestByNvcc:
         assert made.compile(CompileRequest("nonsense", "", arch="compute_90a"), lambda: None).log
         made._boxes.wait()
         made.close()
-        assert {(it.share, it.cores) for it in specs} == {(Share.YIELDING, ())}
+        assert {(spec.share, spec.cores) for spec in specs} == {(Share.YIELDING, ())}
         assert len(specs) == 2, "the one that compiled had been started ahead, and another is now"
         beside = _compiler_beside(Seen(), Settings(device=CPU))
         assert isinstance(beside, BoxCompiler)

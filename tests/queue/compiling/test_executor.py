@@ -1,4 +1,4 @@
-"""What is compiled waits for its device, or has its verdict."""
+"""A compiled submission waits for its device, or has its verdict."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_same_source_is_compiled_once(
     while executor.serve_one():
         pass
     assert len(compiler.requests) == 2
-    assert {state(platform, student, it) for it in sent} == {State.WAITING}
+    assert {state(platform, student, public_id) for public_id in sent} == {State.WAITING}
     with platform.sessions() as session:
         assert session.query(ArtefactRow).count() == 2
 

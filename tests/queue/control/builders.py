@@ -1,4 +1,4 @@
-"""What tests of workers look at and wait for."""
+"""Helpers for tests of workers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def until_state(platform: Platform, user: User, sent: str, state: State) -> Subm
 
 
 def states(platform: Platform, staff: User) -> dict[str, WorkerState]:
-    return {it.name: it.state for it in queues.list_workers(platform, staff).workers}
+    return {worker.name: worker.state for worker in queues.list_workers(platform, staff).workers}
 
 
 def end(process: subprocess.Popen[bytes]) -> str:

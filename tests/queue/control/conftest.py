@@ -1,4 +1,4 @@
-"""A board beside the host, and worker processes that end with the test."""
+"""A device next to the host, and worker processes that end with the test."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def start(tmp_path: Path, redis_url: str) -> Iterator[Start]:
-    """Starts real worker processes; those that still run at the end are killed."""
+    """Starts real worker processes; those still running at the end are killed."""
     started: list[subprocess.Popen[bytes]] = []
 
     def one(name: str, kind: str = "") -> subprocess.Popen[bytes]:

@@ -1,4 +1,4 @@
-"""Submissions whose owner wants no verdict any more."""
+"""Submissions whose owner no longer wants a verdict."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.both_databases
 
 
 class TestCancelling:
-    """At each state: it ends soon, its worker is free for the next, and the place and the quota are free, too."""
+    """In each state it ends soon, its worker is free for the next, and its place and quota are free, too."""
 
     def _ends(self, platform: Platform, student: User, sent: str, attempts: int) -> None:
         assert cancel(platform, student, sent).id == sent
@@ -104,7 +104,7 @@ class TestCancelling:
             self._ends(platform, student, sent, 0)
 
     def test_of_a_worker_that_died_it_ends_at_once(self, platform: Platform, student: User) -> None:
-        """Its lease has run out, and no sweeper has come by yet."""
+        """Its lease has run out, and no sweeper has come yet."""
         from datetime import timedelta
 
         from grader.languages import Language

@@ -1,4 +1,4 @@
-"""Workers that take nothing more."""
+"""Workers that take no more submissions."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class TestDraining:
         settings: Settings,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """And before its heart, which stands still here, heard of the resuming."""
+        """And before its heartbeat, which is stopped here, learned of the resuming."""
         monkeypatch.setattr("grader.queue.heartbeat.Heartbeat._run", lambda _: None)
         stopper = Stopper()
         monkeypatch.setattr("grader.queue.worker.Stopper", lambda: stopper)
@@ -114,7 +114,7 @@ class TestDraining:
 
         judge = FakeJudge(drained_and_resumed, drained)
         run_worker(settings, "w", judge=judge, boxes=NoBoxes())
-        assert [see(platform, student, it).state for it in sent] == [State.DONE, State.DONE]
+        assert [see(platform, student, public_id).state for public_id in sent] == [State.DONE, State.DONE]
 
     def test_between_wakeup_and_submission_it_loses_neither(
         self,
@@ -124,7 +124,7 @@ class TestDraining:
         settings: Settings,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """Drained after it took the wake-up, before its heart has heard of it."""
+        """Drained after it took the wake-up, before its heartbeat learned of it."""
         monkeypatch.setattr("grader.queue.worker._start_sweeping", lambda *_, **__: None)
         sent = submit(platform, student, body()).id
 

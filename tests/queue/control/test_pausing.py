@@ -1,4 +1,4 @@
-"""Queues that hand nothing out."""
+"""Paused queues hand nothing out."""
 
 from __future__ import annotations
 

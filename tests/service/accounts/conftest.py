@@ -1,4 +1,4 @@
-"""What tests of accounts share: a mail server, platforms with a policy."""
+"""Shared by tests of accounts: a mail server, platforms with a policy."""
 
 from __future__ import annotations
 

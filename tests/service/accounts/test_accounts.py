@@ -32,7 +32,7 @@ def test_passwords_that_cannot_be_used(platform: Platform, password: str) -> Non
 
 
 def test_a_name_is_taken_once(platform: Platform, student: User) -> None:
-    with pytest.raises(Conflict, match="already"):
+    with pytest.raises(Conflict, match="is taken"):
         accounts.create_user(platform, student.name.upper(), "correct horse")
 
 

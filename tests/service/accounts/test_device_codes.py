@@ -1,4 +1,4 @@
-"""Signing in by a code: what polling answers in each state, and what the token may."""
+"""Signing in by a code: the answer to polling in each state, and the token's rights."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def begin(platform: Platform, **values: object) -> DeviceCode:
 
 
 def later(platform: Platform, seconds: float) -> None:
-    """As if the latest poll had been so long ago."""
+    """As if the latest poll was that long ago."""
     with writing(platform.sessions) as session:
         session.execute(update(DeviceCodeRow).values(polled_at=utcnow() - timedelta(seconds=seconds)))
 

@@ -1,4 +1,4 @@
-"""Mails that collect notices, through a real SMTP server, and the signed links in them that turn mail off."""
+"""Mails that collect notices, through a real SMTP server, and their signed links that turn mail off."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_what_waits_goes_in_one_mail_to_who_wants_it(opened: Open, box: Postbox)
     assert everything
     assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     digests.unsubscribe(platform, everything[1])
-    assert not any(it.mail for it in notices.choices(platform, ada).choices)
+    assert not any(choice.mail for choice in notices.choices(platform, ada).choices)
 
 
 def test_what_the_server_does_not_take_is_sent_later(opened: Open, box: Postbox) -> None:
@@ -105,8 +105,8 @@ def test_a_mail_without_an_answer_is_sent_once_more_as_the_same_one(opened: Open
     box.silent = True
     assert digests.send(platform) == 0
     (first,) = box.mails
-    # Meanwhile one is read, one happens again, which that mail does not tell, and something is new.
-    ids = {it.text: it.id for it in notices.list_notices(platform, ada).notices}
+    # Meanwhile one is read, one happens again, which that mail does not report, and one is new.
+    ids = {notice.text: notice.id for notice in notices.list_notices(platform, ada).notices}
     notices.mark_read(platform, ada, NoticesRead(ids=[ids["two"]]))
     tell(platform, ada.id, "six")
     tell(platform, ada.id, "ten")
@@ -125,7 +125,7 @@ def test_a_mail_without_an_answer_is_sent_once_more_as_the_same_one(opened: Open
     box.silent, box.farewell = False, "421 Too busy to part"
     assert digests.send(platform) == 1
     assert digests.send(platform) == 0
-    assert [it["Message-ID"] for it in box.mails[3:]] == [new["Message-ID"]]
+    assert [mail["Message-ID"] for mail in box.mails[3:]] == [new["Message-ID"]]
 
 
 def test_a_line_break_in_a_name_makes_no_header(opened: Open, box: Postbox) -> None:
@@ -150,7 +150,7 @@ print(digests.send_now_and_then(platform))
 
 
 def process(platform: Platform) -> Popen[str]:
-    """Another process of the web; it sends once it reads a line."""
+    """Another web process; it sends after reading a line."""
     started = Popen([sys.executable, "-c", PROCESS], stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True)
     assert started.stdin
     assert started.stdout
@@ -160,7 +160,7 @@ def process(platform: Platform) -> Popen[str]:
 
 
 def end_lease(platform: Platform) -> None:
-    """As after the time that a dead process's lease still lasts."""
+    """As after the rest of a dead process's lease."""
     with writing(platform.sessions) as session:
         past = utcnow() - timedelta(seconds=limits.CHORE_LEASE_SECONDS + 1)
         session.execute(update(ChoreRow).where(ChoreRow.name == "digest.lease").values(begun_at=past))
@@ -184,10 +184,12 @@ def test_of_several_processes_one_sends_and_what_a_dead_one_left_is_not_lost(
     box.most = None
     assert digests.send_now_and_then(platform) == 0, "the dead one has the lease"
     end_lease(platform)
-    for it in others:
-        print(file=it.stdin, flush=True)
-    assert sum(int(it.communicate(timeout=60)[0]) for it in others) == 2
-    assert sorted(it["To"] for it in box.mails) == [f"{name}@uni.example" for name in ("ada", "bob", "eve")]
+    for sender in others:
+        print(file=sender.stdin, flush=True)
+    assert sum(int(process.communicate(timeout=60)[0]) for process in others) == 2
+    assert sorted(mail["To"] for mail in box.mails) == [
+        f"{name}@uni.example" for name in ("ada", "bob", "eve")
+    ]
 
 
 def test_a_sender_that_dies_after_the_server_took_a_mail_sends_a_copy_of_it(
@@ -232,4 +234,4 @@ def test_who_lost_the_lease_stops(opened: Open, box: Postbox, monkeypatch: pytes
     (other,) = taken
     assert other is not None
     assert other.renew(), "the first one ended its own lease alone"
-    assert [it["To"] for it in box.mails] == ["ada@uni.example"]
+    assert [mail["To"] for mail in box.mails] == ["ada@uni.example"]

@@ -1,4 +1,4 @@
-"""The first admin: by a link that only the operator reads."""
+"""The first admin, by a link that only the operator reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.both_databases
 
 def test_it_is_made_once_and_every_other_link_ends_with_it(opened: Open) -> None:
     platform = opened(sign_up="open")
-    accounts.create_user(platform, "stranger", PASSWORD)  # who came first is no admin by that
+    accounts.create_user(platform, "stranger", PASSWORD)  # signing up first makes nobody an admin
     assert first_admin.needed(platform)
     keys = [key_of(first_admin.make_link(platform).path) for _ in range(2)]
     with pytest.raises(LinkUseless):
@@ -32,7 +32,7 @@ def test_it_is_made_once_and_every_other_link_ends_with_it(opened: Open) -> None
         with pytest.raises(LinkUseless, match="does not work"):
             first_admin.make(platform, key, "second", PASSWORD)
     assert not first_admin.needed(platform)
-    with pytest.raises(Conflict, match="staff already"):
+    with pytest.raises(Conflict, match="already has staff"):
         first_admin.make_link(platform)
 
 

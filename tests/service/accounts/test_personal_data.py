@@ -1,4 +1,4 @@
-"""A person's data: all of it in the export, and none of it left after the deletion but what was said to stay."""
+"""A person's data: all of it in the export, and after the deletion only what was announced to stay."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PASSWORD = "correct horse"
 
 
 def test_every_column_that_refers_to_a_person_has_a_fate() -> None:
-    known = {it.column for it in personal.COLUMNS}
+    known = {column.column for column in personal.COLUMNS}
     missing = sorted(personal.referring() - known)
     assert missing == [], (
         f"{', '.join(missing)}: add each to COLUMNS in grader/records/personal.py: removed, blanked or kept when an "
@@ -46,9 +46,9 @@ def test_every_column_that_refers_to_a_person_has_a_fate() -> None:
         "person should know is said in grader/service/accounts/deletion.py."
     )
     assert known <= personal.referring()
-    # What is blanked are columns that there are.
-    for it in personal.COLUMNS:
-        assert set(it.blank) <= set(it.table.columns.keys()), it.column
+    # Blanked columns exist.
+    for personal_column in personal.COLUMNS:
+        assert set(personal_column.blank) <= set(personal_column.table.columns.keys()), personal_column.column
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def admin(platform: Platform) -> User:
 
 @pytest.fixture
 def grace(platform: Platform, admin: User) -> User:
-    """Somebody of whom much is known."""
+    """Somebody with data everywhere."""
     person = create_user(platform, "Zelda", PASSWORD, email="hopper@navy.mil")
     courses.create_course(platform, admin, CourseBody(slug="gpu", name="GPU Programming"))
     table = "email,full_name,id,section\nhopper@navy.mil,Zelda Hopper,1906,A\n"
@@ -83,7 +83,7 @@ def grace(platform: Platform, admin: User) -> User:
 def read(platform: Platform, user: User, name: str) -> dict[str, str]:
     with personal_data.export(platform, user, name) as file:
         archive = zipfile.ZipFile(io.BytesIO(file.read()))
-    return {it: archive.read(it).decode() for it in archive.namelist()}
+    return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
 def test_an_export_has_all_of_it_and_nothing_secret(platform: Platform, grace: User) -> None:
@@ -95,13 +95,13 @@ def test_an_export_has_all_of_it_and_nothing_secret(platform: Platform, grace: U
     folder = f"submissions/{submission['public_id']}"
     assert found[f"{folder}/source.py"] == "# by hopper\n"
     report = json.loads(found[f"{folder}/report.json"])
-    # As its author reads it: of hidden cases nothing.
+    # As its author reads it: nothing of hidden cases.
     assert "n was 31" not in found[f"{folder}/report.json"]
     assert report["verdict"] == "wrong_answer"
-    assert [it["text"] for it in json.loads(found["tables/comments.json"])] == ["a word for hopper"]
+    assert [comment["text"] for comment in json.loads(found["tables/comments.json"])] == ["a word for hopper"]
     assert found["drafts/scale.py"] == "# hopper's draft"
     assert "hopper's laptop" in found["tables/tokens.json"]
-    exported = {f"tables/{it.table.name}.json" for it in personal.COLUMNS if it.exported}
+    exported = {f"tables/{column.table.name}.json" for column in personal.COLUMNS if column.exported}
     assert exported <= set(found)
     for column in ("sha256", "password_hash", "share_key"):
         assert f'"{column}"' not in "".join(found.values())
@@ -136,8 +136,8 @@ def everything(platform: Platform) -> str:
 
 def test_a_deletion_waits_and_leaves_what_was_said(platform: Platform, admin: User, grace: User) -> None:
     said = deletion.preview(platform, grace, "Zelda")
-    assert any("GPU Programming" in it for it in said.stays)
-    assert any("1 submissions" in it for it in said.stays)
+    assert any("GPU Programming" in sentence for sentence in said.stays)
+    assert any("1 submissions" in sentence for sentence in said.stays)
     with pytest.raises(BadRequest, match="typed"):
         deletion.request(platform, grace, "Zelda", DeletionBody(confirm="zelda"))
     asked = deletion.request(platform, grace, "Zelda", DeletionBody(confirm="Zelda"))
@@ -157,9 +157,9 @@ def test_a_deletion_waits_and_leaves_what_was_said(platform: Platform, admin: Us
     ]
     assert traces == []
     with platform.sessions() as session:
-        # Its verdict stays, and so does the point that a course has computed of it.
+        # Its verdict stays, and so does the point that a course computed from it.
         assert session.scalar(select(SubmissionRow.verdict)) is not None
-    names = [it.name for it in people.list_people(platform, admin).people]
+    names = [person.name for person in people.list_people(platform, admin).people]
     assert any(name.startswith("deleted-user-") for name in names)
 
 

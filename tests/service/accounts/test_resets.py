@@ -1,4 +1,4 @@
-"""New passwords by link, over a real mail server; and the addresses that they go to."""
+"""New passwords by link, over a real mail server, and their addresses."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ def test_nothing_is_sent_to_who_is_not_here_or_has_no_address(
 def test_the_answer_waits_for_nothing_that_depends_on_the_name(
     platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before it answers it asks no database and no mail server."""
+    """Before the answer neither the database nor a mail server is asked."""
     began = threading.Event()
     monkeypatch.setattr(resets, "_send", lambda *_: began.wait(60))
     for name in ("ada", "nobody"):
-        resets.ask(platform, name)  # while what it does behind the answer has not even begun
+        resets.ask(platform, name)  # while the work after the answer has not even begun
     began.set()
     assert mail.settle()
 

@@ -1,4 +1,4 @@
-"""Settings of accounts: what goes together, and what is said where it does not."""
+"""Settings of accounts: valid combinations, and the errors for others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_policy(given: dict[str, str], policy: str, monkeypatch: pytest.Monk
         monkeypatch.setenv(name, value)
     settings = load_settings()
     assert settings.sign_up == policy
-    for name, value in environment(settings).items():  # what a child process gets says the same
+    for name, value in environment(settings).items():  # a child process's environment has the same
         monkeypatch.setenv(name, value)
     assert load_settings().sign_up == policy
 

@@ -1,4 +1,4 @@
-"""Entries of boards to test with."""
+"""Entries of boards for tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def person(platform: Platform, name: str, role: Role = Role.STUDENT, anonymous: 
 def enter(
     platform: Platform, user: User, time_us: float, width: float = 1.0, hour: float = 0.0, **more: Any
 ) -> int:
-    """An accepted submission that took ``time_us`` with an interval of ``width`` on both sides."""
+    """An accepted submission with time ``time_us`` and an interval of ``width`` on both sides."""
     given: dict[str, Any] = {
         "challenge": SLUG,
         "state": State.DONE,

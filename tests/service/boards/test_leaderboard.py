@@ -1,4 +1,4 @@
-"""A board as the service gives it: parts, the caller's own entry, references, and what is kept of it."""
+"""A board from the service: parts, the caller's own entry, references, and the cache."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.both_databases
 
 
 def _seen(board: Leaderboard) -> list[tuple[int | None, str]]:
-    return [(it.rank, it.user) for it in board.entries]
+    return [(entry.rank, entry.user) for entry in board.entries]
 
 
 def test_ties_share_a_rank_and_the_fastest_valid_run_is_kept(platform: Platform) -> None:
@@ -44,7 +44,7 @@ def test_ones_own_entry_is_marked_wherever_it_is(platform: Platform) -> None:
     assert board.own is not None
     assert (board.own.rank, board.own.user, board.own.own) == (5, "u4", True)
     shown = leaderboard(platform, SLUG, viewer=people[1])
-    assert [it.own for it in shown.entries] == [False, True, False, False, False]
+    assert [entry.own for entry in shown.entries] == [False, True, False, False, False]
     nobody = leaderboard(platform, SLUG, viewer=person(platform, "late"))
     assert (nobody.own, nobody.own_place) == (None, None)
 
@@ -55,9 +55,9 @@ def test_staff_are_not_ranked_and_the_best_of_them_is_shown(platform: Platform) 
     enter(platform, person(platform, "admin", Role.ADMIN), 20.0)
     board = leaderboard(platform, SLUG)
     assert _seen(board) == [(1, "ada")]
-    assert [(it.kind, it.name, it.time_us, it.ci_us) for it in board.references] == [
-        ("staff", "staff solution", 10.0, (9.0, 11.0))
-    ]
+    assert [
+        (reference.kind, reference.name, reference.time_us, reference.ci_us) for reference in board.references
+    ] == [("staff", "staff solution", 10.0, (9.0, 11.0))]
 
 
 def test_baselines_and_the_speed_of_light_are_those_of_ranked_workloads(platform: Platform) -> None:
@@ -65,12 +65,15 @@ def test_baselines_and_the_speed_of_light_are_those_of_ranked_workloads(platform
     enter(platform, bob, 30.0)  # its report was pruned
     report(platform, enter(platform, ada, 40.0))
     board = leaderboard(platform, SLUG)
-    told = {it.name: (it.kind, it.time_us, it.speedup, it.sol) for it in board.references}
-    assert [it.name for it in board.references] == ["speed of light", "compile", "eager"]
+    told = {
+        reference.name: (reference.kind, reference.time_us, reference.speedup, reference.sol)
+        for reference in board.references
+    }
+    assert [reference.name for reference in board.references] == ["speed of light", "compile", "eager"]
     assert told["eager"] == ("baseline", pytest.approx(100.0), pytest.approx(1.0), pytest.approx(0.2))
     assert told["compile"] == ("baseline", pytest.approx(50.0), pytest.approx(2.0), pytest.approx(0.4))
     assert told["speed of light"][:2] == ("roofline", pytest.approx(20.0))
-    assert [it.sol for it in board.entries] == pytest.approx([20 / 30, 20 / 40])
+    assert [entry.sol for entry in board.entries] == pytest.approx([20 / 30, 20 / 40])
 
 
 def test_cases_that_the_gpus_memory_left_out_are_on_the_board(platform: Platform) -> None:

@@ -1,4 +1,4 @@
-"""How the best time fell, and the boards of tracks."""
+"""The best time over time, and the boards of tracks."""
 
 from __future__ import annotations
 
@@ -28,11 +28,15 @@ def test_records_are_those_that_were_plainly_faster(platform: Platform) -> None:
     enter(platform, ada, 29.5, width=0.1, hour=6)  # surer, and no more than a little faster
     enter(platform, ada, 20.0, hour=7, language=Language.CUDA)
     found = records_over_time(platform, SLUG)
-    assert [(it.user, it.time_us) for it in found.records] == [("ada", 50.0), ("bob", 30.0), ("ada", 20.0)]
+    assert [(record.user, record.time_us) for record in found.records] == [
+        ("ada", 50.0),
+        ("bob", 30.0),
+        ("ada", 20.0),
+    ]
     assert found.records[0].ci_us == (49.0, 51.0)
     assert (found.records[1].submitted_at - START).total_seconds() == 4 * 3600
     triton = records_over_time(platform, SLUG, language="triton", viewer=ada)
-    assert [(it.time_us, it.own) for it in triton.records] == [(50.0, True), (30.0, False)]
+    assert [(record.time_us, record.own) for record in triton.records] == [(50.0, True), (30.0, False)]
     assert records_over_time(platform, SLUG, version=7).records == []
 
 
@@ -43,14 +47,14 @@ def test_a_track_is_ranked_by_what_is_solved_then_by_relative_speed(platform: Pl
     enter(platform, eve, 20.0)
     enter(platform, kim, 40.0)
     board = track_board(platform, "first", limit=2, viewer=kim)
-    assert [(it.rank, it.user, it.solved, it.relative) for it in board.entries] == [
+    assert [(entry.rank, entry.user, entry.solved, entry.relative) for entry in board.entries] == [
         (1, "ada", 1, 1.0),
         (2, "eve", 1, 0.5),
     ]
     assert (board.total, board.challenges, board.own_place) == (4, ["scale"], 3)
     assert board.own is not None
     assert (board.own.rank, board.own.relative) == (3, 0.25)
-    assert [it.rank for it in track_board(platform, "first", offset=2).entries] == [3, 3]
+    assert [entry.rank for entry in track_board(platform, "first", offset=2).entries] == [3, 3]
 
 
 def test_more_solved_comes_before_faster(platform: Platform) -> None:
@@ -59,9 +63,9 @@ def test_more_solved_comes_before_faster(platform: Platform) -> None:
         return Ranking(Board("-", 1, "-"), BoardSnapshot(EMPTY, entries, 0, frozenset()), [])
 
     found = standings_of([ranking((1, 10.0), (2, 40.0), (3, 10.0)), ranking((2, 30.0), (3, 60.0)), ranking()])
-    assert [it.user for it in found] == [3, 2, 1]
-    assert [it.solved for it in found] == [2, 2, 1]
-    assert [it.relative for it in found] == pytest.approx([0.5**0.5, 0.5, 1.0])
+    assert [standing.user for standing in found] == [3, 2, 1]
+    assert [standing.solved for standing in found] == [2, 2, 1]
+    assert [standing.relative for standing in found] == pytest.approx([0.5**0.5, 0.5, 1.0])
 
 
 def test_tracks_and_devices_that_are_not_there(platform: Platform) -> None:
@@ -75,7 +79,7 @@ def test_tracks_and_devices_that_are_not_there(platform: Platform) -> None:
 
 def test_a_board_that_only_old_entries_know(platform: Platform) -> None:
     enter(platform, person(platform, "ada"), 10.0, device="t4")
-    assert [it.user for it in track_board(platform, "first", device="t4").entries] == ["ada"]
+    assert [entry.user for entry in track_board(platform, "first", device="t4").entries] == ["ada"]
     assert leaderboards(platform, device="t4").tracks[0].boards[0].entries == 1
 
 
@@ -84,7 +88,7 @@ def test_who_leads_where(platform: Platform) -> None:
     enter(platform, ada, 10.0)
     enter(platform, bob, 40.0)
     found = leaderboards(platform, viewer=ada)
-    assert [(track.title, [it.challenge for it in track.boards]) for track in found.tracks] == [
+    assert [(track.title, [board.challenge for board in track.boards]) for track in found.tracks] == [
         ("first", ["scale"]),
         ("second", ["only_cuda"]),
     ]

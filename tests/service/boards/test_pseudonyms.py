@@ -1,4 +1,4 @@
-"""Who asked for it is called by a made-up name, everywhere where others look."""
+"""People who asked for it have a pseudonym wherever others look."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ def test_staff_and_oneself_see_the_name(platform: Platform) -> None:
     enter(platform, ada, 10.0)
     for viewer in (ada, teacher):
         board = leaderboard(platform, SLUG, viewer=viewer)
-        assert [(it.user, it.anonymous) for it in board.entries] == [("ada", False)]
+        assert [(entry.user, entry.anonymous) for entry in board.entries] == [("ada", False)]
         assert records_over_time(platform, SLUG, viewer=viewer).records[0].user == "ada"
         assert track_board(platform, "first", viewer=viewer).entries[0].user == "ada"

@@ -1,4 +1,4 @@
-"""A board that is kept and goes on is the board that would be read anew."""
+"""A cached board that is continued equals the board that is read again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STEPS = 25
 
 
 def seen(platform: Platform) -> list[object]:
-    """All that is shown of the board."""
+    """Everything shown of the board."""
     shown: list[object] = [leaderboards(platform).model_dump()]
     for language in (None, "cuda"):
         shown.append(leaderboard(platform, SLUG, language=language).model_dump())
@@ -39,7 +39,7 @@ def anew(platform: Platform) -> list[object]:
 
 
 def come(platform: Platform, chance: random.Random, people: list[User]) -> None:
-    # Few different values, so that ties and equal ends happen.
+    # Few different values, so ties and equal ends happen.
     enter(
         platform,
         chance.choice(people),
@@ -51,7 +51,7 @@ def come(platform: Platform, chance: random.Random, people: list[User]) -> None:
 
 
 def change(platform: Platform, chance: random.Random) -> None:
-    """What seldom happens: one goes, one is measured otherwise, one is staff from now on, many come at once."""
+    """Rare changes: one is removed, one is measured differently, one becomes staff, many come at once."""
     row = SubmissionRow
     with writing(platform.sessions) as session:
         ids = session.scalars(select(row.id).where(row.verdict == "accepted")).all()
@@ -100,11 +100,11 @@ def test_who_comes_is_put_in(platform: Platform, monkeypatch: pytest.MonkeyPatch
 def test_one_that_comes_while_another_goes_is_noticed(platform: Platform) -> None:
     ada, bob = person(platform, "ada"), person(platform, "bob")
     enter(platform, ada, 10.0)
-    assert [it.user for it in leaderboard(platform, SLUG).entries] == ["ada"]
+    assert [entry.user for entry in leaderboard(platform, SLUG).entries] == ["ada"]
     enter(platform, bob, 20.0)
     with writing(platform.sessions) as session:
         session.execute(delete(SubmissionRow).where(SubmissionRow.user_id == ada.id))
-    assert [it.user for it in leaderboard(platform, SLUG).entries] == ["bob"]
+    assert [entry.user for entry in leaderboard(platform, SLUG).entries] == ["bob"]
 
 
 def test_boards_that_were_looked_at_long_ago_are_let_go(

@@ -51,7 +51,7 @@ STAFF = ("not_signed_in", "not_allowed", "not_allowed", "")
 
 
 def read(platform: Platform, of: Read, viewer: User | None) -> str:
-    """The code of the refusal; "" where there is none, or none that the setting decides."""
+    """The refusal's code; "" if there is none, or none that the setting decides."""
     try:
         of(platform, viewer)
     except GraderError as error:
@@ -83,7 +83,7 @@ def test_who_reads_what(tmp_path: Path, readers: str | None, expected: tuple[str
     platform.close()
 
 
-# Who reads a profile: nobody who is known, a member, one of the same course, their teacher, the person, staff.
+# Readers of a profile: a stranger, a member, one of the same course, their teacher, the person, staff.
 READERS = ("visitor", "member", "classmate", "teacher", "ada", "staff")
 OF_AUDIENCE = {
     "public": READERS,

@@ -31,7 +31,7 @@ def test_challenges_come_by_track_and_a_broken_one_hides_no_other(platform: Plat
     broken = platform.catalogue.root / "challenges" / "broken"
     broken.mkdir()
     (broken / "challenge.toml").write_text("title = 3")
-    assert [it.slug for it in list_challenges(platform).challenges] == ["scale", "only_cuda"]
+    assert [challenge.slug for challenge in list_challenges(platform).challenges] == ["scale", "only_cuda"]
 
 
 def _remove(name: str) -> Callable[[Path], object]:
@@ -47,14 +47,17 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a wrong key": (_say("challenge.toml", 'title = "Scale"\ntrack = "first"\nversion = "one"\n'), "version"),
     "no manifest": (_remove("challenge.toml"), "challenge.toml: the file is missing"),
     "a manifest that is a folder": (
-        lambda it: (_remove("challenge.toml")(it), (it / "challenge.toml").mkdir()),
+        lambda folder: (_remove("challenge.toml")(folder), (folder / "challenge.toml").mkdir()),
         "Is a",
     ),
     "no spec": (_remove("spec.md"), "spec.md: the file is missing"),
     "no cases": (_remove("cases.py"), "cases.py: the file is missing"),
     "cases that fail": (_say("cases.py", "1 / 0"), "cases.py: ZeroDivisionError"),
     "cases that exit": (_say("cases.py", "raise SystemExit(3)"), "cases.py: SystemExit: 3"),
-    "no reference": (lambda it: (it.parents[1] / "reference/scale/reference.py").unlink(), "reference.py"),
+    "no reference": (
+        lambda folder: (folder.parents[1] / "reference/scale/reference.py").unlink(),
+        "reference.py",
+    ),
 }
 
 
@@ -68,11 +71,11 @@ def test_a_broken_folder_is_an_alert_with_file_and_fix(
     assert alert.text.startswith("scale is broken: ")
     assert told in alert.text
     assert "grader challenge check scale" in alert.hint
-    assert "only_cuda" in [it.slug for it in list_challenges(platform).challenges]
+    assert "only_cuda" in [challenge.slug for challenge in list_challenges(platform).challenges]
     assert get_challenge(platform, "only_cuda").title == "CUDA only"
 
 
-@pytest.mark.parametrize("spoil", [it[0] for it in BROKEN.values()], ids=BROKEN)
+@pytest.mark.parametrize("spoil", [case[0] for case in BROKEN.values()], ids=BROKEN)
 def test_boards_stay_while_a_folder_is_broken(
     platform: Platform, student: User, spoil: Callable[[Path], object]
 ) -> None:
@@ -82,9 +85,9 @@ def test_boards_stay_while_a_folder_is_broken(
     spoil(platform.catalogue.root / "challenges" / "scale")
     board = leaderboard(platform, "scale")
     assert board == before[2]
-    assert [it.user for it in board.entries] == ["ada"]
+    assert [entry.user for entry in board.entries] == ["ada"]
     after = leaderboards(platform)
-    boards = {it.challenge: it for track in after.tracks for it in track.boards}
+    boards = {board.challenge: board for track in after.tracks for board in track.boards}
     assert boards["scale"].leader == before[0].tracks[0].boards[0].leader
     if (platform.catalogue.root / "challenges" / "scale" / "challenge.toml").is_file():
         assert (after, track_board(platform, "first")) == before[:2]
@@ -115,7 +118,7 @@ def test_a_prerequisite_that_is_gone_is_an_alert_and_a_broken_one_is_one_alert(p
     text = manifest.read_text()
     manifest.write_text(f'prerequisites = ["scale"]\n{text}')
     (platform.catalogue.root / "challenges" / "scale" / "challenge.toml").write_text("title = 3")
-    assert [it.text.split()[0] for it in health(platform).alerts] == ["scale"]
+    assert [alert.text.split()[0] for alert in health(platform).alerts] == ["scale"]
     manifest.write_text(f'prerequisites = ["nothing"]\n{text}')
     assert "there is no challenge ['nothing']" in health(platform).alerts[1].text
 

@@ -1,4 +1,4 @@
-"""Which challenges somebody sees: drafts, their times, and what an assignment or a competition opens."""
+"""Which challenges somebody sees: drafts, their times, and those that an assignment or a competition opens."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def ada(platform: Platform) -> User:
 
 @pytest.fixture
 def draft(platform: Platform) -> str:
-    """A folder that somebody puts into a course that is served."""
+    """A new folder in the served course."""
     challenges = platform.catalogue.root / "challenges"
     shutil.copytree(challenges / "scale", challenges / "secret_scale")
     shutil.copytree(
@@ -60,7 +60,7 @@ def draft(platform: Platform) -> str:
 
 
 def seen(platform: Platform, user: User | None) -> set[str]:
-    return {it.slug for it in catalogue.list_challenges(platform, user).challenges}
+    return {challenge.slug for challenge in catalogue.list_challenges(platform, user).challenges}
 
 
 def test_what_a_first_start_finds_is_published_and_a_later_folder_is_a_draft(
@@ -75,7 +75,7 @@ def test_what_a_first_start_finds_is_published_and_a_later_folder_is_a_draft(
             catalogue.get_challenge(again, draft, ada)
         with pytest.raises(UnknownChallenge) as of_nothing:
             catalogue.get_challenge(again, "secret_scal", ada)
-        # In the same words, of which none names a draft.
+        # With the same text, which names no draft.
         assert told.value.message.replace(draft, "") == of_nothing.value.message.replace("secret_scal", "")
         assert "secret" not in told.value.hint + of_nothing.value.hint
     finally:
@@ -100,7 +100,7 @@ def test_staff_try_a_draft_and_students_do_not(
         submit(platform, ada, world.body(challenge=draft))
     publication.publish(platform, staff, draft)
     assert submit(platform, ada, world.body(challenge=draft)).challenge == draft
-    with pytest.raises(Conflict, match="Students submitted"):
+    with pytest.raises(Conflict, match="Students have already submitted"):
         publication.change(platform, staff, draft, PublicationBody(state="draft"))
     publication.hide(platform, staff, draft)
     assert draft not in seen(platform, ada)
@@ -156,7 +156,7 @@ def test_an_assignment_opens_a_draft_to_its_students(
     assert draft not in seen(platform, bob)
     assert submit(platform, ada, world.body(challenge=draft)).challenge == draft
     assign(timedelta(hours=-2), timedelta(hours=-1))
-    # Its end closes it, and what was given stays to be read.
+    # Its end closes it, and judged submissions stay readable.
     assert draft in seen(platform, ada)
     with pytest.raises(NotAllowed, match="takes no submissions"):
         submit(platform, ada, world.body(challenge=draft))
@@ -201,7 +201,9 @@ def test_who_teaches_learns_of_no_draft_that_a_competition_will_ask(
     )
     assert draft not in seen(platform, tom)
     assert draft not in publication.unpublished(platform, tom)
-    assert draft not in {it.challenge for it in publication.list_states(platform, tom).challenges}
+    assert draft not in {
+        challenge.challenge for challenge in publication.list_states(platform, tom).challenges
+    }
     with pytest.raises(BadRequest, match="There is no challenge") as refused:
         assignments.put_assignment(platform, tom, "gpu", "week1", body)
     assert draft not in refused.value.hint

@@ -1,4 +1,4 @@
-"""Uploading, checking, using and going back, without a box: what a worker would find is put in its place."""
+"""Uploading, checking, using and going back without a box: the test stores a worker's results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def body(made: Bundle, base: int | None = None) -> UploadBody:
 
 @pytest.fixture
 def scale(platform: Platform) -> Bundle:
-    """The challenge ``scale`` with a reference, as somebody would pack it."""
+    """The challenge ``scale`` with a reference, packed for an upload."""
     folder = platform.catalogue.root / "reference" / "scale"
     (folder / "reference.py").write_text("def reference(a, i, alpha, n):\n    return a * alpha\n")
     return bundle.of_challenge(platform.catalogue.load("scale"))
@@ -43,7 +43,9 @@ def scale(platform: Platform) -> Bundle:
 
 def renamed(made: Bundle, slug: str) -> Bundle:
     """The same as another challenge."""
-    return bundle.of_files({path.replace("/scale/", f"/{slug}/"): it for path, it in made.files.items()})
+    return bundle.of_files(
+        {path.replace("/scale/", f"/{slug}/"): content for path, content in made.files.items()}
+    )
 
 
 def version(made: Bundle, number: int, cases: str = "") -> Bundle:
@@ -79,11 +81,11 @@ def test_a_new_challenge_is_there_once_it_was_examined(
     assert platform.catalogue.load("mine").manifest.title == "Scale"
     assert "mine" in platform.catalogue.slugs()
     shown = uploads.preview(platform, staff, "mine", 1)
-    assert [it.name for it in shown.cases] == ["seven", "ones"]
+    assert [case.name for case in shown.cases] == ["seven", "ones"]
     assert uploads.get_upload(platform, staff, "mine", 1).upload.in_use
     with platform.sessions() as session:
         noted = session.scalars(select(AuditRow).where(AuditRow.action == "challenge.upload")).all()
-    assert [(it.actor, it.subject) for it in noted] == [(staff.name, "/uploads/mine/1")]
+    assert [(entry.actor, entry.subject) for entry in noted] == [(staff.name, "/uploads/mine/1")]
 
 
 def test_another_host_has_it_from_the_database(
@@ -121,11 +123,11 @@ def test_a_new_version_waits_for_staff_and_they_can_go_back(
     offered = uploads.get_upload(platform, staff, "scale", 3)
     assert offered.usable
     assert offered.against == "the course's folder, version 1"
-    assert {(it.part, it.name, it.kind) for it in offered.changes} >= {
+    assert {(change.part, change.name, change.kind) for change in offered.changes} >= {
         ("cases", "seven", "removed"),
         ("cases", "eleven", "added"),
     }
-    assert "board of version 1 stays" in " ".join(offered.means)
+    assert "board of version 1 and its ranks are shown" in " ".join(offered.means)
     assert uploads.use(platform, staff, "scale", 3, UNPROVEN).upload.in_use
     assert platform.catalogue.load("scale").manifest.version == 2
     assert shown(platform) == 1
@@ -152,14 +154,14 @@ def test_the_spec_is_edited_and_nothing_of_two_is_lost(
     text, base = uploads.get_spec(platform, staff, "scale")
     assert (text, base) == ("# What to do\n", 0)
     one = uploads.edit_spec(platform, staff, "scale", SpecBody(text="# One\r\n", base=base))
-    with pytest.raises(Conflict, match="as number 1 meanwhile"):
+    with pytest.raises(Conflict, match="has uploaded number 1 of"):
         uploads.edit_spec(platform, staff, "scale", SpecBody(text="# Two\n", base=base))
     examine(platform)
     two = uploads.edit_spec(platform, staff, "scale", SpecBody(text="# Two\n", base=one.number))
     assert two.examined, "its Python is the same, so it need not run again to be shown"
     assert uploads.get_spec(platform, staff, "scale") == ("# Two\n", 2)
     found = uploads.get_upload(platform, staff, "scale", 2)
-    assert found.means == ["Nothing changes that judging depends on: verdicts, times and ranks stay."]
+    assert found.means == ["Judging stays the same: verdicts, times and ranks stay."]
     assert found.spec[-2:] == ["-# What to do", "+# Two"]
 
 
@@ -170,18 +172,18 @@ def test_two_uploads_at_once_are_both_kept(platform: Platform, staff: User, scal
     def send(made: Bundle) -> None:
         try:
             uploads.upload(platform, staff, body(made))
-        except Conflict as error:  # told, and sent again
+        except Conflict as error:  # notified, and sent again
             errors.append(error)
             send(made)
 
-    threads = [threading.Thread(target=send, args=(it,)) for it in texts]
+    threads = [threading.Thread(target=send, args=(text,)) for text in texts]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     found = uploads.list_uploads(platform, staff, "scale").uploads
-    assert sorted(it.number for it in found) == [1, 2, 3, 4]
-    assert {it.digest for it in found} == {it.digest for it in texts}
+    assert sorted(upload.number for upload in found) == [1, 2, 3, 4]
+    assert {upload.digest for upload in found} == {text.digest for text in texts}
 
 
 def test_a_check_whose_worker_is_gone_is_anothers(platform: Platform, staff: User, scale: Bundle) -> None:
@@ -224,7 +226,7 @@ def test_an_upload_is_published_or_scheduled_as_a_folder_is(
         builders.hand_in(platform, student, challenge="mine")
     publication.schedule(platform, staff, "mine", utcnow() + timedelta(hours=1))
     assert "mine" not in publication.visible(platform, student)
-    # Another text meanwhile comes out at the same time.
+    # A new text meanwhile comes out at the same time.
     uploads.edit_spec(platform, staff, "mine", SpecBody(text="# Better\n", base=1))
     uploads.use(platform, staff, "mine", 2, UNPROVEN)
     with writing(platform.sessions) as session:

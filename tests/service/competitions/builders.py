@@ -1,4 +1,4 @@
-"""Competitions to test with, and the passing of their time."""
+"""Competitions for tests, and the passing of their time."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def people(platform: Platform, count: int) -> list[User]:
 
 
 def elapse(platform: Platform, slug: str = "cup", **by: float) -> None:
-    """Let time pass for a competition: all that belongs to it moves into the past."""
+    """Let time pass for a competition: everything in it moves into the past."""
     gone = timedelta(**by)
     with writing(platform.sessions) as session:
         row = session.query(CompetitionRow).filter_by(slug=slug).one()
@@ -70,7 +70,7 @@ def hand_in(
     verdict: Verdict = Verdict.ACCEPTED,
     **values: Any,
 ) -> str:
-    """A submission that was judged at once; the id that people know."""
+    """A submission that was judged at once; its public id."""
     sent = submit(platform, user, body(source=f"x = {time_us}\n", **values)).id
     judge(platform, sent, time_us, speedup, verdict)
     return sent

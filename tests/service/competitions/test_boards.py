@@ -1,4 +1,4 @@
-"""What a competition's board shows to whom, and when."""
+"""Who sees what on a competition's board, and when."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.both_databases
 
 
 def _ranks(found: CompetitionBoard) -> list[tuple[str, int | None, float | None]]:
-    return [(it.team, it.rank, it.score) for it in found.rows]
+    return [(row.team, row.rank, row.score) for row in found.rows]
 
 
 def test_live_frozen_and_final(platform: Platform, staff: User, student: User, other: User) -> None:
@@ -35,7 +35,7 @@ def test_live_frozen_and_final(platform: Platform, staff: User, student: User, o
     hand_in(platform, other, None, verdict=Verdict.WRONG_ANSWER)
     seen = board(platform, student, "cup")
     assert (seen.kind, _ranks(seen)) == (BoardKind.LIVE, [("ada", 1, 200.0), ("bob", 2, 300.0)])
-    assert [(it.own, it.challenges[0].submission, it.challenges[0].tries) for it in seen.rows] == [
+    assert [(row.own, row.challenges[0].submission, row.challenges[0].tries) for row in seen.rows] == [
         (True, own, 1),
         (False, None, 2),
     ]
@@ -45,14 +45,14 @@ def test_live_frozen_and_final(platform: Platform, staff: User, student: User, o
     late = submit(platform, student, body()).id
     seen = board(platform, student, "cup")
     assert (seen.kind, _ranks(seen)) == (BoardKind.FROZEN, [("ada", 1, 200.0), ("bob", 2, 300.0)])
-    assert [it.challenges[0].pending for it in seen.rows] == [1, 1]
+    assert [row.challenges[0].pending for row in seen.rows] == [1, 1]
     with pytest.raises(NotAllowed, match="frozen"):
         board(platform, student, "cup", kind=BoardKind.LIVE)
     live = board(platform, staff, "cup")
     assert (live.kind, _ranks(live)[0]) == (BoardKind.LIVE, ("bob", 1, 100.0))
     elapse(platform, hours=1)
     assert board(platform, student, "cup").kind is BoardKind.FROZEN
-    with pytest.raises(Conflict, match="1 submissions that were received before the end"):
+    with pytest.raises(Conflict, match="1 submissions received before the end"):
         finals.publish_results(platform, staff, "cup")
     # Judged after the end, received before it.
     judge(platform, late, 50.0)
@@ -101,7 +101,7 @@ def test_virtual_participation_meets_the_others_as_they_were_then(
     hand_in(platform, bob, 300.0)
     elapse(platform, hours=2)
     enter(platform, student, mode=Mode.VIRTUAL)
-    with pytest.raises(Conflict, match="no virtual part"):
+    with pytest.raises(Conflict, match="do not take part virtually"):
         board(platform, ada, "cup", mode=Mode.VIRTUAL)
     assert _ranks(board(platform, student, "cup", mode=Mode.VIRTUAL))[0][1] is None
     # An hour and a half into it: the first two submissions were made after 60 and 90 minutes.
@@ -141,7 +141,7 @@ def test_it_names_no_challenge_before_the_start(platform: Platform, staff: User,
     enter(platform, student)
     for viewer in (student, None):
         assert board(platform, viewer, "cup").challenges == []
-        assert all(it.challenges == [] for it in board(platform, viewer, "cup").rows)
+        assert all(row.challenges == [] for row in board(platform, viewer, "cup").rows)
     assert board(platform, staff, "cup").challenges == ["scale"]
     elapse(platform, minutes=31)
     assert board(platform, None, "cup").challenges == ["scale"]
@@ -188,7 +188,7 @@ def test_code_is_shown_after_the_results_where_the_rules_say_so(
         enter(platform, user)
     hand_in(platform, student, 10.0)
     elapse(platform, hours=2)
-    with pytest.raises(NotAllowed, match="not out yet" if code_shown else "do not show code"):
+    with pytest.raises(NotAllowed, match="not published yet" if code_shown else "do not show code"):
         finals.get_code(platform, other, "cup", "ada", "scale")
     finals.publish_results(platform, staff, "cup")
     if code_shown:

@@ -1,4 +1,4 @@
-"""What the repeats of a final make, without a database."""
+"""The results of a final from its repeats, without a database."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _runs(team: int, *repeats: tuple[float, float | None]) -> Runs:
 def test_who_is_judged_before_there_is_a_baseline_keeps_the_speedup(
     first: tuple[float, float | None], speedups: dict[int, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of hidden sizes are measured in the final's first judgements; all speedups are over the same."""
+    """Baselines of hidden sizes are measured in the final's first judgements; all speedups use the same ones."""
     monkeypatch.setattr(final_results, "gradings", lambda *_: {"a": (Grading(), 100.0)})
     monkeypatch.setattr(final_results, "_firsts", lambda *_: dict.fromkeys((ADA, BOB), utcnow()))
     session: Any = SimpleNamespace(scalars=lambda _: [])
@@ -51,9 +51,9 @@ def test_who_is_judged_before_there_is_a_baseline_keeps_the_speedup(
     platform: Any = None
     runs = [*_runs(ADA, first, (101.0, 200 / 101), (99.0, 200 / 99)), *_runs(BOB, *[(200.0, 1.0)] * 3)]
     found = final_results.of_runs(platform, session, competition, final, runs)
-    assert {it.team: it.score for it in found.standings} == pytest.approx(speedups)
+    assert {standing.team: standing.score for standing in found.standings} == pytest.approx(speedups)
     alone = final_results.of_runs(platform, session, competition, final, runs, repeat=1)
-    assert {it.team: it.score for it in alone.standings} == pytest.approx(speedups)
+    assert {standing.team: standing.score for standing in alone.standings} == pytest.approx(speedups)
 
 
 def test_without_any_baseline_there_is_no_speedup(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,5 @@
-"""What a competition keeps back, asked for by ways around its pages: before it begins, while its board is frozen, and
-by who teaches a participant elsewhere."""
+"""A competition's secrets, requested around its pages: before it begins, while its board is frozen, and by a
+participant's teacher elsewhere."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_nobody_finds_out_before_the_start_what_will_be_asked(
 def test_what_is_handed_in_within_it_is_no_courses(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
-    """Its challenge is assigned to a participant, too, in a course of another participant's."""
+    """Its challenge is assigned to a participant, too, in another participant's course."""
     make(platform, staff)
     for user in (student, other):
         enter(platform, user)
@@ -74,7 +74,7 @@ def test_a_frozen_board_is_told_by_no_profile(
         best = found.tracks[0].best
         assert found.activity is not None
         speedup = best.speedup if best else None
-        return found.solved, speedup, [it.kind.value for it in found.badges], found.activity.submitted
+        return found.solved, speedup, [badge.kind.value for badge in found.badges], found.activity.submitted
 
     elapse(platform, minutes=40)
     hand_in(platform, student, 10.0, 7.0)

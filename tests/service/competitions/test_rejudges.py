@@ -1,5 +1,4 @@
-"""What staff have judged again, and what a competition's board makes of it: while it runs, frozen, and after the
-results."""
+"""Regrades and the board of a competition: while it runs, frozen, and after the results."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def cup(platform: Platform, staff: User, student: User, other: User) -> str:
-    """One where ada has 200 us and bob 300 us; ada's submission."""
+    """ada has 200 us and bob 300 us; returns ada's submission."""
     make(platform, staff)
     for user in (student, other):
         enter(platform, user)
@@ -37,7 +36,7 @@ def cup(platform: Platform, staff: User, student: User, other: User) -> str:
 
 
 def again(platform: Platform, public_id: str, version: int = 1) -> str:
-    """Have it judged again; the id of what will be its judgement."""
+    """Order a regrade; the id of its judgement."""
     with writing(platform.sessions) as session:
         first = session.query(SubmissionRow).filter_by(public_id=public_id).one()
         row = rejudges.again(first, version)
@@ -47,7 +46,7 @@ def again(platform: Platform, public_id: str, version: int = 1) -> str:
 
 
 def seen(platform: Platform, user: User, kind: BoardKind | None = None) -> list[tuple[str, float | None]]:
-    return [(it.team, it.score) for it in board(platform, user, "cup", kind=kind).rows]
+    return [(row.team, row.score) for row in board(platform, user, "cup", kind=kind).rows]
 
 
 def test_a_judgement_stands_until_the_next_one_is_there(platform: Platform, student: User, cup: str) -> None:
@@ -55,7 +54,7 @@ def test_a_judgement_stands_until_the_next_one_is_there(platform: Platform, stud
     assert seen(platform, student) == [("ada", 200.0), ("bob", 300.0)]
     judge(platform, second, 400.0)
     assert seen(platform, student) == [("bob", 300.0), ("ada", 400.0)]
-    assert [it.challenges[0].tries for it in board(platform, student, "cup").rows] == [1, 1], (
+    assert [row.challenges[0].tries for row in board(platform, student, "cup").rows] == [1, 1], (
         "it is no attempt"
     )
     third = again(platform, cup)
@@ -108,16 +107,16 @@ def order(platform: Platform, staff: User, **values: str) -> RegradeView:
 
 
 def of(platform: Platform, number: int) -> list[str]:
-    """What a regrade judges, by the ids of its judgements."""
+    """Public ids of a regrade's judgements."""
     with platform.sessions() as session:
-        return [it.after.public_id for it in regrades.items(session, number)]
+        return [item.after.public_id for item in regrades.items(session, number)]
 
 
 def ranks(platform: Platform, user: User, number: int) -> list[tuple[str, int | None, int | None]]:
-    """What an open regrade says of the competition's board."""
+    """The effects of an open regrade on the competition's board."""
     (found,) = regrade.get(platform, user, number).boards
-    assert found.changed == sum(it.before != it.after for it in found.ranks)
-    return [(it.team, it.before, it.after) for it in found.ranks]
+    assert found.changed == sum(rank.before != rank.after for rank in found.ranks)
+    return [(rank.team, rank.before, rank.after) for rank in found.ranks]
 
 
 def test_a_regrade_shows_ranks_before_and_after(
@@ -143,8 +142,8 @@ def test_ranks_of_a_new_version_are_compared_with_the_earlier_ones(
 ) -> None:
     number = order(platform, staff, challenge="scale").number
     with writing(platform.sessions) as session:
-        for it in regrades.items(session, number):  # as it is ordered for a version that is not published
-            it.after.version, it.after.set_aside = 2, None
+        for item in regrades.items(session, number):  # as it is ordered for a version that is not published
+            item.after.version, item.after.set_aside = 2, None
     theirs, mine = of(platform, number)
     judge(platform, mine, 400.0)
     assert ranks(platform, staff, number) == [("ada", 1, 1), ("bob", 2, 2)], "until all of it is judged"
@@ -173,7 +172,7 @@ def test_a_regrade_counts_once_it_is_published_and_before_the_results(
     assert seen(platform, student) == after, "received before the freeze"
     finals.publish_results(platform, staff, "cup")
     assert seen(platform, student) == after
-    with pytest.raises(Conflict, match="results are out"):
+    with pytest.raises(Conflict, match="results are published"):
         order(platform, staff, submission=cup)
 
 
@@ -195,10 +194,10 @@ def test_a_regrade_of_a_challenge_leaves_alone_what_a_final_or_the_results_settl
     finals.cancel_final(platform, staff, "cup")
     finals.publish_results(platform, staff, "cup")
     found = order(platform, staff, challenge="scale")
-    assert {it.submission for it in found.submissions} == {practised, outside}
-    for it in of(platform, found.number):
-        judge(platform, it, 70.0)
+    assert {submission.submission for submission in found.submissions} == {practised, outside}
+    for public_id in of(platform, found.number):
+        judge(platform, public_id, 70.0)
     regrade.publish(platform, staff, found.number, RegradeDecision())
-    scores = [it.score for it in board(platform, student, "cup", mode=Mode.PRACTICE).rows]
+    scores = [row.score for row in board(platform, student, "cup", mode=Mode.PRACTICE).rows]
     assert scores == [70.0], "practice goes on after the results"
     assert seen(platform, student) == [("ada", 200.0), ("bob", 300.0)]

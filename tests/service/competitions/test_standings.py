@@ -26,7 +26,10 @@ def _result(
 def _ranks(
     teams: dict[int, dict[str, list[Result]]], scoring: Scoring, resolution: float = 0.0
 ) -> list[tuple[int, int | None, float | None]]:
-    return [(it.team, it.rank, it.score) for it in standings.rank(teams, scoring, resolution)]
+    return [
+        (standing.team, standing.rank, standing.score)
+        for standing in standings.rank(teams, scoring, resolution)
+    ]
 
 
 def test_by_time_who_solved_more_stands_above_who_was_faster() -> None:
@@ -52,7 +55,7 @@ def test_times_that_cannot_be_told_apart_share_a_rank_and_the_earlier_stands_fir
 
 
 def test_ranks_of_a_chain_of_ties_are_one_more_than_those_that_are_faster() -> None:
-    """Each is as good as the next, and the first faster than the third: nobody is below an equal of all above."""
+    """Each ties with the next, and the first is faster than the third: nobody is below an equal of all above."""
     teams = {
         number: {"a": [_result(number, time)]} for number, time in enumerate((100.0, 100.4, 100.8, 101.2))
     }
@@ -63,7 +66,7 @@ def test_a_sum_of_speedups_does_not_depend_on_the_order_of_what_was_solved() -> 
     """In floating point 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
     worth = {"a": 0.1, "b": 0.2, "c": 0.3}
     teams = {
-        team: {it: [_result(1, 5.0, worth[it])] for it in order}
+        team: {challenge: [_result(1, 5.0, worth[challenge])] for challenge in order}
         for team, order in ((ADA, "abc"), (BOB, "cba"))
     }
     assert [rank for _, rank, _ in _ranks(teams, Scoring.SPEEDUPS)] == [1, 1]
@@ -79,15 +82,20 @@ def test_where_speedups_count_the_largest_does() -> None:
 
 
 def test_below_the_finalists_nobody_loses_a_rank_by_not_being_one() -> None:
-    """The third of them is behind the first alone, before and after."""
+    """The third of them is behind the first only, before and after."""
     teams = {
         number: {"a": [_result(number, time)]} for number, time in enumerate((90.0, 100.0, 100.4, 100.8))
     }
     before = Ranked(standings.rank(teams, Scoring.TIME, 0.005), {}, {})
-    assert [it.rank for it in before.standings] == [1, 2, 2, 3]
+    assert [standing.rank for standing in before.standings] == [1, 2, 2, 3]
     final = FinalResults(standings.rank({0: teams[0]}, Scoring.TIME, 0.005), {})
     after = competition_boards._final(before, final, Scoring.TIME, 0.005)
-    assert [(it.team, it.rank) for it in after.standings] == [(0, 1), (1, 2), (2, 2), (3, 3)]
+    assert [(standing.team, standing.rank) for standing in after.standings] == [
+        (0, 1),
+        (1, 2),
+        (2, 2),
+        (3, 3),
+    ]
 
 
 def test_the_best_submission_counts_and_of_equals_the_first() -> None:
@@ -104,7 +112,10 @@ def test_by_points_the_moment_counts_at_which_they_were_reached() -> None:
         BOB: {"a": [_result(3, 1.0, points=80)]},
     }
     ranked = standings.rank(teams, Scoring.POINTS, 0.5)
-    assert [(it.team, it.rank, it.score) for it in ranked] == [(ADA, 1, 80.0), (BOB, 1, 80.0)]
+    assert [(standing.team, standing.rank, standing.score) for standing in ranked] == [
+        (ADA, 1, 80.0),
+        (BOB, 1, 80.0),
+    ]
     assert ranked[0].at == START + timedelta(minutes=2)
 
 

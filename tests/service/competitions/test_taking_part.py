@@ -1,4 +1,4 @@
-"""Who takes part in a competition, and what counts for it."""
+"""Participants of a competition, and their submissions that count."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.both_databases
 
 
 def _team(view: CompetitionView, mode: Mode = Mode.OFFICIAL) -> str:
-    return next(it.name for it in view.own if it.mode is mode)
+    return next(team.name for team in view.own if team.mode is mode)
 
 
 def test_a_draft_is_for_staff_and_then_for_all(platform: Platform, staff: User, student: User) -> None:
@@ -49,7 +49,7 @@ def test_a_draft_is_for_staff_and_then_for_all(platform: Platform, staff: User, 
         competitions.create_competition(platform, student, competition_body(slug="own"))
     competitions.publish_competition(platform, staff, "cup")
     seen = competitions.get_competition(platform, student, "cup")
-    # What is asked, and what only staff need, is not shown before the start.
+    # Its challenges, and fields for staff only, are secret before the start.
     assert (seen.phase, seen.challenges, seen.invite_code, seen.hidden_seed) == (
         Phase.UPCOMING,
         [],
@@ -57,7 +57,7 @@ def test_a_draft_is_for_staff_and_then_for_all(platform: Platform, staff: User, 
         None,
     )
     with platform.sessions() as session:
-        assert {it.action for it in session.query(AuditRow)} == {"competition.edit"}
+        assert {entry.action for entry in session.query(AuditRow)} == {"competition.edit"}
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_a_draft_is_for_staff_and_then_for_all(platform: Platform, staff: User, 
         ({"time_zone": "Mars/Phobos"}, "no time zone 'Mars/Phobos'"),
         (
             {"time_zone": "America/New_York", "starts_at": "0001-01-01T00:00:00Z"},
-            "starts_at: 0001-01-01T00:00:00.00:00 is too far away",
+            "starts_at: 0001-01-01T00:00:00.00:00 is too far from today",
         ),
-        ({"languages": ["cuda"]}, "None of its devices"),
+        ({"languages": ["cuda"]}, "None of the chosen devices"),
         ({"challenges": [{"challenge": "scale", "hidden_workloads": [{"sizes": {"m": 4}}]}]}, "sizes are"),
         (
             {"challenges": [{"challenge": "scale", "hidden_workloads": [{"sizes": {"n": 4}}] * 2}]},
-            "stand there twice",
+            "appear twice",
         ),
     ],
 )
@@ -97,7 +97,7 @@ def test_two_who_edit_at_once(platform: Platform, staff: User) -> None:
 
 
 def test_a_language_that_a_team_submitted_in_stays(platform: Platform, staff: User) -> None:
-    """What counts there is in a language that it takes, whenever that is asked."""
+    """A submission that counts stays in a language that the competition takes."""
     make(platform, staff)
     (ada,) = people(platform, 1)
     enter(platform, ada, team="Warps")
@@ -117,20 +117,20 @@ def test_teams_by_join_code(platform: Platform, staff: User) -> None:
     assert _team(made) == "The Warps"
     code = made.own[0].join_code
     joined = enter(platform, bob, join_code=code.upper())
-    assert [it.name for it in joined.own[0].members] == ["user0", "user1"]
+    assert [member.name for member in joined.own[0].members] == ["user0", "user1"]
     assert joined.own[0].join_code == "", "it is full"
-    with pytest.raises(Conflict, match="2 are the most"):
+    with pytest.raises(Conflict, match="2 of 2 members"):
         enter(platform, cay, join_code=code)
-    with pytest.raises(Conflict, match="team 'the warps'"):
+    with pytest.raises(Conflict, match="team name 'the warps'"):
         enter(platform, cay, team="the warps")
     for nobodys in ("nonsense", ""):
         with pytest.raises(NotFound):
             enter(platform, cay, join_code=nobodys)
-    # Once more is no error, another team is.
+    # Repeating it is not an error, another team is.
     assert enter(platform, bob, join_code=code).own == joined.own
-    with pytest.raises(Conflict, match="You are in the team The Warps"):
+    with pytest.raises(Conflict, match="You are already in the team The Warps"):
         enter(platform, bob, team="Own")
-    # Before the start one may go elsewhere.
+    # Before the start one may change teams.
     teams.leave(platform, bob, "cup")
     assert _team(enter(platform, bob, team="Own")) == "Own"
     with pytest.raises(Conflict, match="Staff know"):
@@ -140,7 +140,7 @@ def test_teams_by_join_code(platform: Platform, staff: User) -> None:
 def test_by_invitation(platform: Platform, staff: User, student: User) -> None:
     code = make(platform, staff, registration="invite").invite_code
     assert code is not None
-    with pytest.raises(NotAllowed, match="by invitation"):
+    with pytest.raises(NotAllowed, match="need an invitation"):
         enter(platform, student)
     renewed = competitions.renew_invite_code(platform, staff, "cup").invite_code
     with pytest.raises(NotAllowed):
@@ -160,11 +160,11 @@ def test_what_is_handed_in_within_it_counts_there_alone(
     assert get_quotas(platform, student, "scale").submissions.used == 0
     outside = submit(platform, student, body(competition=""))
     assert outside.competition is None
-    # Somebody who takes no part is not in it, and may not say so.
+    # People who do not take part cannot claim to.
     assert submit(platform, other, body()).competition is None
-    with pytest.raises(Conflict, match="You take no part"):
+    with pytest.raises(Conflict, match="You do not take part"):
         submit(platform, other, body(competition="cup"))
-    with pytest.raises(BadRequest, match="does not have the challenge"):
+    with pytest.raises(BadRequest, match="does not include the challenge"):
         submit(platform, student, body(challenge="only_cuda", filename="a.cu", competition="cup"))
 
 
@@ -177,7 +177,7 @@ def test_it_counts_by_when_it_was_received(platform: Platform, staff: User, stud
         row = session.query(SubmissionRow).filter_by(public_id=sent).one()
         assert row.state is State.QUEUED
         assert row.competition_id is not None
-    with pytest.raises(Conflict, match="is over"):
+    with pytest.raises(Conflict, match="has ended"):
         submit(platform, student, body(competition="cup"))
     assert submit(platform, student, body()).competition is None
 
@@ -188,12 +188,12 @@ def test_caps_are_the_teams(platform: Platform, staff: User) -> None:
     code = enter(platform, ada).own[0].join_code
     enter(platform, bob, join_code=code)
     assert submit(platform, ada, body()).remaining == 2
-    # What never ran is not counted.
+    # Submissions that never ran do not count.
     taken_back = submit(platform, bob, body()).id
     cancel(platform, bob, taken_back)
     for user in (ada, bob):
         submit(platform, user, body())
-    with pytest.raises(TooMany, match=r"3 times for scale today"):
+    with pytest.raises(TooMany, match=r"3 of 3 submissions for scale today"):
         submit(platform, bob, body())
     with writing(platform.sessions) as session:
         for row in session.query(SubmissionRow):
@@ -217,8 +217,11 @@ def test_who_leaves_in_between_leaves_their_work_behind(platform: Platform, staf
         team = teams.team_named(session, session.query(CompetitionRow).one(), "warps")
         assert row.team_id == team.id
     members = competitions.get_competition(platform, ada, "cup").own[0].members
-    assert [(it.name, it.left_at is None) for it in members] == [("user0", True), ("user1", False)]
-    with pytest.raises(Conflict, match="join no other"):
+    assert [(member.name, member.left_at is None) for member in members] == [
+        ("user0", True),
+        ("user1", False),
+    ]
+    with pytest.raises(Conflict, match="cannot join another"):
         enter(platform, bob, team="Other")
     assert submit(platform, bob, body()).competition is None
 
@@ -238,10 +241,10 @@ def test_afterwards(platform: Platform, staff: User, student: User, other: User)
     make(platform, staff)
     enter(platform, student)
     hand_in(platform, student, 10.0)
-    with pytest.raises(Conflict, match="not over yet"):
+    with pytest.raises(Conflict, match="not ended yet"):
         enter(platform, other, mode=Mode.VIRTUAL)
     elapse(platform, hours=3)
-    with pytest.raises(Conflict, match="is over"):
+    with pytest.raises(Conflict, match="has ended"):
         enter(platform, other)
     with pytest.raises(Conflict, match="You took part"):
         enter(platform, student, mode=Mode.VIRTUAL)

@@ -1,4 +1,4 @@
-"""What staff void of a competition: it counts on none of its boards, and the team is told."""
+"""A voided result counts on none of a competition's boards, and the team is notified."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COPIED = VoidBody(reason="Copied.")
 
 def scores(platform: Platform, viewer: User, **values: Any) -> list[tuple[str, float | None, int]]:
     found = board(platform, viewer, "cup", **values)
-    return [(it.team, it.score, it.challenges[0].tries) for it in found.rows]
+    return [(row.team, row.score, row.challenges[0].tries) for row in found.rows]
 
 
 def test_it_counts_on_no_board_and_stays_an_attempt(platform: Platform, staff: User, student: User) -> None:
@@ -41,20 +41,20 @@ def test_it_counts_on_no_board_and_stays_an_attempt(platform: Platform, staff: U
     elapse(platform, minutes=40)
     boards: list[dict[str, object]] = [{"kind": BoardKind.LIVE}, {"kind": BoardKind.FROZEN}]
     whole, rest = [("Warps", 100.0, 2), ("ada", 200.0, 1)], [("ada", 200.0, 1), ("Warps", 300.0, 2)]
-    assert [scores(platform, staff, **it) for it in boards] == [whole, whole]
+    assert [scores(platform, staff, **board) for board in boards] == [whole, whole]
     voids.void(platform, staff, fast, COPIED)
-    assert [scores(platform, staff, **it) for it in boards] == [rest, rest]
+    assert [scores(platform, staff, **board) for board in boards] == [rest, rest]
     (cap,) = competitions.get_competition(platform, ada, "cup").own[0].caps
-    # Of the day it may be none: what elapsed may have made them yesterday's.
+    # Not today's: elapse may have made them yesterday's.
     assert cap.total_used == 2
-    assert [(it.text, it.path) for it in notices.list_notices(platform, bob).notices] == [
+    assert [(notice.text, notice.path) for notice in notices.list_notices(platform, bob).notices] == [
         ("Your result for scale is void: Copied.", f"/submissions/{fast}")
     ]
-    assert [(it.text, it.path) for it in notices.list_notices(platform, ada).notices] == [
+    assert [(notice.text, notice.path) for notice in notices.list_notices(platform, ada).notices] == [
         ("Your team's result for scale is void: Copied.", "/competitions/cup")
     ]
     voids.restore(platform, staff, fast)
-    assert [scores(platform, staff, **it) for it in boards] == [whole, whole]
+    assert [scores(platform, staff, **board) for board in boards] == [whole, whole]
 
 
 def test_neither_virtually_nor_in_practice(
@@ -65,13 +65,13 @@ def test_neither_virtually_nor_in_practice(
     for user, mode in ((student, Mode.PRACTICE), (other, Mode.VIRTUAL)):
         enter(platform, user, mode=mode)
         voids.void(platform, staff, hand_in(platform, user, 10.0, competition="cup"), COPIED)
-        assert [(it.team, it.score) for it in board(platform, user, "cup", mode=mode).rows] == [
+        assert [(row.team, row.score) for row in board(platform, user, "cup", mode=mode).rows] == [
             (user.name, None)
         ]
 
 
 def test_it_is_for_staff_of_the_platform(platform: Platform, staff: User, student: User, other: User) -> None:
-    """Who teaches one of its participants decides nothing of a competition."""
+    """A participant's teacher decides nothing about a competition."""
     make(platform, staff)
     enter(platform, student)
     sent = hand_in(platform, student, 10.0)

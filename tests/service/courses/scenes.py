@@ -31,9 +31,8 @@ LONG_AGO = NOW - timedelta(days=3_000)
 
 
 def enrol(platform: Platform, teacher: User, *users: User, section: str = "A") -> None:
-    """Students of the course ``gpu``, who took part from long ago and are told nothing of it: tests count what else
-    they are told."""
-    text = "account,section\n" + "".join(f"{it.name},{section}\n" for it in users)
+    """Students of the course ``gpu`` who joined long ago and get no notice of it: tests count their notices."""
+    text = "account,section\n" + "".join(f"{user.name},{section}\n" for user in users)
     rosters.import_roster(platform, teacher, "gpu", RosterBody(text=text, dry_run=False))
     with writing(platform.sessions) as session:
         session.execute(delete(NoticeRow).where(NoticeRow.kind == NoticeKind.COURSE))
@@ -41,10 +40,10 @@ def enrol(platform: Platform, teacher: User, *users: User, section: str = "A") -
 
 
 def take_part(platform: Platform, *users: User, since: datetime = LONG_AGO) -> None:
-    """Have them accept their places in all courses, at a time that is past."""
+    """Accept their places in all courses, at a time in the past."""
     with writing(platform.sessions) as session:
         for member in session.scalars(
-            select(MemberRow).where(MemberRow.user_id.in_([it.id for it in users]))
+            select(MemberRow).where(MemberRow.user_id.in_([user.id for user in users]))
         ):
             session.add(StayRow(member_id=member.id, accepted_at=since))
 
@@ -52,7 +51,7 @@ def take_part(platform: Platform, *users: User, since: datetime = LONG_AGO) -> N
 def assign(
     platform: Platform, teacher: User, slug: str = "week1", published: bool = True, **values: Any
 ) -> AssignmentView:
-    """Of the challenge ``scale``, due in a day, published before it opened; times as ``timedelta`` from now."""
+    """Assign the challenge ``scale``, due in a day, published before it opened; times as ``timedelta`` from now."""
     given: dict[str, Any] = {
         "title": "Week 1",
         "parts": [PartBody(challenge="scale")],
@@ -72,7 +71,7 @@ def assign(
 
 
 def asked_since(platform: Platform, at: datetime) -> None:
-    """As if all that is published now had been published then."""
+    """As if everything that is published now had been published then."""
     with writing(platform.sessions) as session:
         session.execute(update(AskedRow).values(asked_at=at))
 

@@ -1,4 +1,4 @@
-"""Whom staff put on a roster takes part once they come by themselves; until then nothing of theirs is anybody's."""
+"""A student whom staff put on a roster joins by their own first visit; until then nobody there reads their data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOTHING_READ: tuple[bool, list[str], float, str | None] = (False, [], 0.0, None)
 
 @pytest.fixture
 def tom(platform: Platform, course: CourseView, staff: User, student: User) -> User:
-    """An instructor who is nothing else on the platform; the assignment is open, and ada is put on the roster."""
+    """An instructor without other roles; the assignment is open, and ada is put on the roster."""
     made = accounts.create_user(platform, "tom", "correct horse")
     courses.set_staff(platform, staff, "gpu", "tom", CourseRole.INSTRUCTOR)
     found = accounts.user_by_id(platform, made.id)
@@ -44,7 +44,7 @@ def handed_in(platform: Platform, student: User) -> str:
 
 
 def read_by(platform: Platform, tom: User, submission: str) -> tuple[bool, list[str], float, str | None]:
-    """What a teacher learns of ada: whether they open the submission, their list, her attempts, her address."""
+    """A teacher's view of ada: the submission, their list, her attempts, her address."""
     try:
         submissions.get_source(platform, tom, submission)
         opened = True
@@ -52,9 +52,13 @@ def read_by(platform: Platform, tom: User, submission: str) -> tuple[bool, list[
         opened = False
     wanted = SubmissionFilter(assignment="gpu/week1")
     listed = submissions.list_submissions(platform, tom, everyone=True, wanted=wanted).submissions
-    (ada,) = [it for it in gradebook.get_gradebook(platform, tom, "gpu").students if it.name == "ada"]
-    (member,) = [it for it in rosters.get_roster(platform, tom, "gpu").members if it.name == "ada"]
-    return opened, [it.id for it in listed], ada.assignments[0].parts[0].attempts, member.email
+    (ada,) = [
+        student for student in gradebook.get_gradebook(platform, tom, "gpu").students if student.name == "ada"
+    ]
+    (member,) = [
+        member for member in rosters.get_roster(platform, tom, "gpu").members if member.name == "ada"
+    ]
+    return opened, [view.id for view in listed], ada.assignments[0].parts[0].attempts, member.email
 
 
 def of_address(platform: Platform, student: User) -> None:
@@ -108,7 +112,7 @@ def test_lists_and_being_named_accept_nothing(platform: Platform, tom: User, stu
 
 @pytest.mark.both_databases
 def test_who_is_let_back_in_accepts_again(platform: Platform, tom: User, student: User) -> None:
-    """And what was handed in before they were removed still counts."""
+    """And submissions from before the removal still count."""
     courses.get_course(platform, student, "gpu")
     first = handed_in(platform, student)
     for back in (
@@ -119,10 +123,14 @@ def test_who_is_let_back_in_accepts_again(platform: Platform, tom: User, student
         gone = handed_in(platform, student)
         back()
         waiting = handed_in(platform, student)
-        assert [read_by(platform, tom, it)[0] for it in (first, gone, waiting)] == [True, False, False]
+        assert [read_by(platform, tom, public_id)[0] for public_id in (first, gone, waiting)] == [
+            True,
+            False,
+            False,
+        ]
         courses.get_course(platform, student, "gpu")
         again = handed_in(platform, student)
-        assert [read_by(platform, tom, it)[0] for it in (first, gone, waiting, again)] == [
+        assert [read_by(platform, tom, public_id)[0] for public_id in (first, gone, waiting, again)] == [
             *(True, False, False),
             True,
         ]
@@ -137,7 +145,7 @@ def test_an_assignment_of_the_roster_alone_says_what_to_do(
     with platform.sessions() as session:
         monkeypatch.setattr(publication.publications, "published", lambda *_: frozenset())
         moment = datetime.now(UTC) + timedelta(seconds=1)
-        with pytest.raises(NotAllowed, match="of the course gpu, in which you do not take part yet"):
+        with pytest.raises(NotAllowed, match="of course gpu, which you have not joined yet"):
             publication.check_takes(session, student, "scale", moment, within=False)
     courses.get_course(platform, student, "gpu")
     with platform.sessions() as session:

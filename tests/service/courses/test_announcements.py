@@ -1,4 +1,4 @@
-"""Announcements and questions of a course and of a competition: who says, asks, answers and reads what."""
+"""Announcements and questions of a course and of a competition: who may post, ask, answer and read what."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def place(
 
 
 def told(platform: Platform, user: User) -> list[str]:
-    return [it.text for it in notices.list_notices(platform, user).notices]
+    return [notice.text for notice in notices.list_notices(platform, user).notices]
 
 
 def test_what_is_announced_is_told_changed_and_taken_back(
@@ -58,7 +58,7 @@ def test_what_is_announced_is_told_changed_and_taken_back(
     changed = AnnouncementBody(title="Rooms")
     (edited,) = announcements.change_announcement(platform, staff, place, 1, changed).announcements
     assert edited.edited_at is not None
-    with pytest.raises(Conflict, match="Somebody else changed"):
+    with pytest.raises(Conflict, match="Somebody else has just changed"):
         announcements.change_announcement(
             platform, staff, place, 1, AnnouncementBody(title="Room 4", seen=made.edited_at)
         )
@@ -87,7 +87,7 @@ def test_a_question_is_answered_to_who_asked_or_to_all(
     assert announcements.list_questions(platform, other, place).questions == []
     (mine,) = announcements.list_questions(platform, student, place).questions
     assert (mine.answer, mine.own) == ("Any.", True)
-    with pytest.raises(Conflict, match="Somebody else answered question 1"):
+    with pytest.raises(Conflict, match="Somebody else has just answered question 1"):
         announcements.answer(platform, staff, place, 1, QuestionAnswer(answer="One.", seen=None))
     announcements.answer(platform, staff, place, 1, QuestionAnswer(answer="Any.", seen=mine.answered_at))
     assert told(platform, other) == []

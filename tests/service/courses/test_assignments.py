@@ -16,7 +16,7 @@ from grader.schemas.feedback import CriterionBody, FeedbackBody, RequestBody
 from grader.schemas.submission import State, SubmissionFilter
 from grader.service.accounts.accounts import User
 from grader.service.challenges import publication
-from grader.service.courses import assignments, courses, feedback, gradebook, rosters
+from grader.service.courses import assignments, courses, extensions, feedback, gradebook, released, rosters
 from grader.service.platform import Platform
 from grader.service.review import regrade_requests
 from grader.service.submissions import quotas, submissions
@@ -48,7 +48,7 @@ def test_a_draft_is_for_staff_until_it_is_published(platform: Platform, staff: U
 
 
 def test_times_are_those_of_the_course(platform: Platform, staff: User) -> None:
-    """Summer time ends on 25 October 2026: 18:00 is another time of UTC on the days before and after."""
+    """Summer time ends on 25 October 2026: 18:00 differs in UTC on the days before and after."""
     for slug, day, hour in (("before", 24, 16), ("after", 26, 17)):
         found = assign(platform, staff, slug, open_at="2026-10-01", due_at=f"2026-10-{day} 18:00")
         assert (found.open_at.day, found.open_at.hour) == (30, 22)
@@ -60,7 +60,7 @@ def test_times_are_those_of_the_course(platform: Platform, staff: User) -> None:
     [
         ({"due_at": "2026-03-29 02:30"}, "does not exist in Europe/Berlin"),
         ({"due_at": timedelta(days=-8)}, "due before it opens"),
-        ({"late_until": timedelta(hours=1)}, "Late submissions would end before"),
+        ({"late_until": timedelta(hours=1)}, "The late period would end before"),
         ({"parts": [PartBody(challenge="nothing")]}, "no challenge 'nothing'"),
         ({"parts": [PartBody(challenge="scale")] * 2}, "stands there twice"),
         (
@@ -77,7 +77,7 @@ def test_what_cannot_be_assigned(platform: Platform, staff: User, values: dict[s
 def test_two_who_edit_at_once(platform: Platform, staff: User) -> None:
     first = assign(platform, staff)
     assign(platform, staff, title="Mine", revision=first.revision)
-    with pytest.raises(Conflict, match="Somebody else changed this"):
+    with pytest.raises(Conflict, match="Somebody else has just changed this"):
         assign(platform, staff, title="Yours", revision=first.revision)
 
 
@@ -89,7 +89,7 @@ def test_assistants_read_and_do_not_set(platform: Platform, staff: User, other: 
     with pytest.raises(NotAllowed):
         assign(platform, bob)
     with pytest.raises(NotAllowed):
-        assignments.extend(platform, bob, "gpu", "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
+        extensions.extend(platform, bob, "gpu", "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
 
 
 def test_a_published_one_stays_once_it_was_used(platform: Platform, staff: User, student: User) -> None:
@@ -97,7 +97,7 @@ def test_a_published_one_stays_once_it_was_used(platform: Platform, staff: User,
     with pytest.raises(Conflict, match="is published"):
         assignments.delete_assignment(platform, staff, "gpu", "week1")
     judged(platform, student, -HOUR)
-    with pytest.raises(Conflict, match="Students submitted"):
+    with pytest.raises(Conflict, match="Students have already submitted"):
         assignments.publish_assignment(platform, staff, "gpu", "week1", published=False)
 
 
@@ -107,31 +107,31 @@ def test_extensions_of_a_section_and_of_a_student(
     enrol(platform, staff, other, section="B")
     assign(platform, staff, due_at=-DAY, late_until=-DAY + 2 * HOUR)
     later = (NOW + DAY).isoformat()
-    assignments.extend(
+    extensions.extend(
         platform, staff, "gpu", "week1", ExtensionBody(section="B", due_at=later, reason="a strike")
     )
     bobs = assignments.get_assignment(platform, other, "gpu", "week1")
     assert (bobs.due_at, bobs.late_until, bobs.extended) == (NOW + DAY, NOW + DAY + 2 * HOUR, True)
     assert assignments.get_assignment(platform, student, "gpu", "week1").phase is Phase.CLOSED
     latest = (NOW + 2 * DAY).isoformat()
-    assignments.extend(
+    extensions.extend(
         platform, staff, "gpu", "week1", ExtensionBody(student="bob", due_at=latest, late_until=latest)
     )
     assert assignments.get_assignment(platform, other, "gpu", "week1").due_at == NOW + 2 * DAY
-    given = assignments.list_extensions(platform, staff, "gpu", "week1").extensions
-    assert [(it.student, it.section, it.reason) for it in given] == [
+    given = extensions.list_extensions(platform, staff, "gpu", "week1").extensions
+    assert [(extension.student, extension.section, extension.reason) for extension in given] == [
         ("bob", None, ""),
         (None, "B", "a strike"),
     ]
-    assignments.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
+    extensions.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
     assert assignments.get_assignment(platform, other, "gpu", "week1").due_at == NOW + DAY
     for words, body_of in (
         ("one student or one section", ExtensionBody(due_at=later)),
         ("Nobody is in a section 'C'", ExtensionBody(section="C", due_at=later)),
-        ("no later than everyone's", ExtensionBody(section="B", due_at=(NOW - 2 * DAY).isoformat())),
+        ("not later than everyone's", ExtensionBody(section="B", due_at=(NOW - 2 * DAY).isoformat())),
     ):
         with pytest.raises(BadRequest, match=words):
-            assignments.extend(platform, staff, "gpu", "week1", body_of)
+            extensions.extend(platform, staff, "gpu", "week1", body_of)
 
 
 def test_nobody_loses_time_by_an_extension(platform: Platform, staff: User, other: User) -> None:
@@ -140,7 +140,7 @@ def test_nobody_loses_time_by_an_extension(platform: Platform, staff: User, othe
 
     def extend(days: int, **whom: str) -> None:
         given = ExtensionBody(due_at=(NOW + days * DAY).isoformat(), **whom)
-        assignments.extend(platform, staff, "gpu", "week1", given)
+        extensions.extend(platform, staff, "gpu", "week1", given)
 
     def due() -> tuple[timedelta, bool]:
         found = assignments.get_assignment(platform, other, "gpu", "week1")
@@ -156,7 +156,7 @@ def test_nobody_loses_time_by_an_extension(platform: Platform, staff: User, othe
 
 
 class TestAttempts:
-    """What students submit for an assignment that is open."""
+    """Submissions for an open assignment."""
 
     def test_in_total(self, platform: Platform, staff: User, student: User) -> None:
         assign(platform, staff, attempts=AttemptLimits(total=2))
@@ -175,12 +175,12 @@ class TestAttempts:
         submit(platform, student, body())
         with pytest.raises(TooMany, match="today's 1 attempts") as refused:
             submit(platform, student, body(source="a = 2\n"))
-        assert "midnight in Europe/Berlin" in refused.value.hint
+        assert "midnight (Europe/Berlin)" in refused.value.hint
 
     def test_that_wait(self, platform: Platform, staff: User, student: User) -> None:
         assign(platform, staff, attempts=AttemptLimits(pending=1))
         first = submit(platform, student, body())
-        with pytest.raises(TooMany, match="wait or run"):
+        with pytest.raises(TooMany, match="are waiting or running"):
             submit(platform, student, body(source="a = 2\n"))
         cancel(platform, student, first.id)
         submit(platform, student, body(source="a = 2\n"))
@@ -213,7 +213,7 @@ class TestAttempts:
             patched.setattr(assignments, "served_devices", lambda _: ["cpu", "h200"])
             assign(platform, staff, devices=["h200"])
         assign(platform, staff, devices=["h200"])  # it stays, though no worker serves it any more
-        with pytest.raises(NotAllowed, match="does not take results of the device 'cpu'"):
+        with pytest.raises(NotAllowed, match="does not take submissions for the device 'cpu'"):
             submit(platform, student, body())
 
 
@@ -243,7 +243,7 @@ def test_what_is_not_open_yet_names_no_draft(platform: Platform, staff: User, st
             gradebook.get_grades(platform, student, "gpu"),
             feedback.get_feedback(platform, student, "gpu", "week1"),
         )
-        return ["scale" in it.model_dump_json().lower() for it in answers]
+        return ["scale" in answer.model_dump_json().lower() for answer in answers]
 
     def refusal(challenge: str) -> str:
         body = RequestBody(assignment="week1", challenge=challenge, text="Why?")
@@ -286,11 +286,11 @@ def test_hidden_cases_stay_hidden_while_a_competition_has_the_challenge(
 ) -> None:
     assign(platform, staff, due_at=-HOUR, reveal_hidden=True)
     with platform.sessions() as session:
-        assert assignments.hidden_revealed(session, student.id, "scale", NOW)
+        assert released.hidden_revealed(session, student.id, "scale", NOW)
     make_competition(platform, staff)
     with platform.sessions() as session:
-        assert not assignments.hidden_revealed(session, student.id, "scale", NOW)
-        assert assignments.hidden_revealed(session, student.id, "scale", NOW + DAY)
+        assert not released.hidden_revealed(session, student.id, "scale", NOW)
+        assert released.hidden_revealed(session, student.id, "scale", NOW + DAY)
 
 
 def test_hidden_cases_are_revealed_once_nobody_can_submit_any_more(
@@ -311,10 +311,10 @@ def test_hidden_cases_are_revealed_once_nobody_can_submit_any_more(
     assign(platform, staff, due_at=-HOUR, reveal_hidden=True)
     assert named()
     later = (NOW + DAY).isoformat()
-    assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(student="bob", due_at=later))
+    extensions.extend(platform, staff, "gpu", "week1", ExtensionBody(student="bob", due_at=later))
     assert not named()
-    given = assignments.list_extensions(platform, staff, "gpu", "week1").extensions
-    assignments.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
+    given = extensions.list_extensions(platform, staff, "gpu", "week1").extensions
+    extensions.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
     assign(platform, staff, "week2")
     assert not named()
 
@@ -322,10 +322,10 @@ def test_hidden_cases_are_revealed_once_nobody_can_submit_any_more(
 def test_who_left_reads_no_hidden_cases(platform: Platform, staff: User, student: User) -> None:
     assign(platform, staff, due_at=-HOUR, reveal_hidden=True)
     with writing(platform.sessions) as session:
-        assert assignments.hidden_revealed(session, student.id, "scale", NOW)
+        assert released.hidden_revealed(session, student.id, "scale", NOW)
         session.query(MemberRow).filter_by(user_id=student.id).one().left_at = NOW
         session.flush()
-        assert not assignments.hidden_revealed(session, student.id, "scale", NOW)
+        assert not released.hidden_revealed(session, student.id, "scale", NOW)
 
 
 def test_the_body_of_an_assignment_takes_no_numbers_for_times() -> None:

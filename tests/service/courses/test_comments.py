@@ -1,4 +1,4 @@
-"""Comments on submissions: who writes and reads them, threads, drafts, traces, and who is told."""
+"""Comments on submissions: who writes and reads them, threads, drafts, traces, and notices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def owner(platform: Platform, course: CourseView, staff: User) -> User:
-    """The course's owner, as they are now that they teach."""
+    """The course's owner, read again now that they teach."""
     found = user_by_id(platform, staff.id)
     assert found is not None
     return found
@@ -42,15 +42,19 @@ def say(platform: Platform, user: User, submission: str, text: str, **values: ob
     """The new comment's number."""
     body = CommentBody.model_validate({"text": text, **values})
     found = comments.add(platform, user, submission, body)
-    return max(it.number for thread in found.threads for it in thread.comments)
+    return max(comment.number for thread in found.threads for comment in thread.comments)
 
 
 def texts(found: CommentList) -> list[list[str]]:
-    return [[it.text for it in thread.comments] for thread in found.threads]
+    return [[comment.text for comment in thread.comments] for thread in found.threads]
 
 
 def told(platform: Platform, user: User) -> list[tuple[str, int]]:
-    return [(it.text, it.count) for it in notices.list_notices(platform, user).notices if it.read_at is None]
+    return [
+        (notice.text, notice.count)
+        for notice in notices.list_notices(platform, user).notices
+        if notice.read_at is None
+    ]
 
 
 def test_a_thread_is_written_answered_changed_and_resolved(
@@ -73,13 +77,13 @@ def test_a_thread_is_written_answered_changed_and_resolved(
     assert texts(found) == [[""], ["Why so?", "Because."]]
     assert found.threads[0].comments[0].deleted_at is not None
     assert found.threads[1].resolved_by == owner.name
-    assert not any(it.edits for thread in found.threads for it in thread.comments)
+    assert not any(comment.edits for thread in found.threads for comment in thread.comments)
     kept = comments.list_comments(platform, owner, submission)
     assert [[edit.text for edit in thread.comments[0].edits] for thread in kept.threads] == [
         ["Good."],
         ["Why?"],
     ]
-    log = [(it.action, it.subject) for it in courses.get_audit(platform, owner, "gpu").entries]
+    log = [(entry.action, entry.subject) for entry in courses.get_audit(platform, owner, "gpu").entries]
     assert ("submissions.comment", f"/submissions/{submission}/comments/{whole}") in log
 
     for refused, body in (
@@ -119,7 +123,7 @@ def test_students_read_drafts_once_sent_and_held_feedback_once_released(
 
 
 def test_who_may_comment(platform: Platform, owner: User, other: User, submission: str) -> None:
-    """Staff of the platform read what a course's students hand in, and comment on what is no course's."""
+    """Platform staff read submissions of a course's students, and comment on those that belong to no course."""
     stranger = User(owner.id + 100, "visitor", owner.role)
     assert not comments.list_comments(platform, stranger, submission).may_comment
     practice = judged(platform, other, timedelta(hours=-1))
@@ -139,8 +143,8 @@ def test_notices_are_read_counted_and_turned_off(
     assert notices.unread(platform, student) == 1
     off = NoticeChoicesBody(choices=[NoticeChoice(kind=NoticeKind.COMMENT, site=False, mail=False)])
     chosen = notices.choose(platform, student, off)
-    assert [it.kind for it in chosen.choices if not it.site] == [NoticeKind.COMMENT]
-    ids = [it.id for it in notices.list_notices(platform, student).notices]
+    assert [choice.kind for choice in chosen.choices if not choice.site] == [NoticeKind.COMMENT]
+    ids = [notice.id for notice in notices.list_notices(platform, student).notices]
     notices.mark_read(platform, student, NoticesRead(ids=ids))
     say(platform, owner, submission, "Three")
     assert notices.unread(platform, student) == 0

@@ -14,7 +14,7 @@ from grader.service.platform import Platform
 
 
 def signed_in(platform: Platform, user: User) -> User:
-    """As they are once they ask again: with what was given to their account meanwhile."""
+    """Read again, with what their account got meanwhile."""
     token = tokens.issue(platform, user, tokens.TokenRequest(kind=tokens.TokenKind.SESSION)).token
     return tokens.user_of_token(platform, token)
 
@@ -48,7 +48,7 @@ def test_of_two_who_edit_at_once_the_second_is_told(
     platform: Platform, staff: User, course: CourseView
 ) -> None:
     courses.change_course(platform, staff, "gpu", CourseChange(name="One", revision=course.revision))
-    with pytest.raises(Conflict, match="Somebody else changed this meanwhile"):
+    with pytest.raises(Conflict, match="Somebody else has just changed this"):
         courses.change_course(platform, staff, "gpu", CourseChange(name="Two", revision=course.revision))
     assert courses.get_course(platform, staff, "gpu").name == "One"
 
@@ -63,7 +63,7 @@ def test_who_teaches(platform: Platform, staff: User, student: User) -> None:
     with pytest.raises(NotAllowed):
         courses.set_staff(platform, ada, "gpu", "ada", CourseRole.OWNER)
     log = courses.get_audit(platform, ada, "gpu").entries
-    assert [(it.actor, it.action) for it in log] == [
+    assert [(entry.actor, entry.action) for entry in log] == [
         ("ada", "course.edit"),
         ("teacher", "course.staff"),
         ("teacher", "course.create"),

@@ -1,4 +1,4 @@
-"""Rubrics, and the points that come of them; regrade requests."""
+"""Rubrics and their points; regrade requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from grader.schemas.feedback import (
 )
 from grader.schemas.gradebook import OverrideBody, PartGrade
 from grader.service.accounts.accounts import User
-from grader.service.courses import feedback, gradebook
+from grader.service.courses import feedback, gradebook, overrides
 from grader.service.messages import notices
 from grader.service.platform import Platform
 from grader.service.review import regrade_requests
@@ -65,16 +65,16 @@ def test_rubric_points_stand_beside_the_judges_and_lateness_leaves_them(
     give(platform, staff, student, (readability.id, 4, "Clear names"))
     found = part(platform, student)
     assert (found.points, found.rubric, found.ungraded) == (9.0, 4.0, 3.5)
-    assert [(it.text, it.points, it.most) for it in found.lines] == [
+    assert [(line.text, line.points, line.most) for line in found.lines] == [
         ("Correctness: every case is right", 10.0, 10.0),
         ("1 day late: 50 % less", -5.0, None),
         ("Readability: Clear names", 4.0, 5.0),
         ("Report: not graded yet", 0.0, 3.5),
     ]
-    rows = {it.student: it for it in gradebook.export(platform, staff, "gpu")}
+    rows = {exported.student: exported for exported in gradebook.export(platform, staff, "gpu")}
     assert (rows[student.name].points, rows[student.name].rubric) == (9.0, 4.0)
     assert (rows[other.name].points, rows[other.name].most) == (0.0, 18.5)
-    # What was computed for the gradebook is computed anew once somebody graded.
+    # The gradebook's cached grades are computed again once somebody graded.
     give(platform, staff, student, (report.id, 3.5, ""))
     assert gradebook.get_gradebook(platform, staff, "gpu").statistics[0].mean_points == (5.0 + 7.5) / 2
     give(platform, staff, student, (report.id, None, ""))
@@ -90,7 +90,7 @@ def test_rubric_points_stand_beside_the_judges_and_lateness_leaves_them(
     with pytest.raises(Conflict, match="has 4 points"):
         rubric(platform, staff, CriterionBody(id=readability.id, title="Names", points=3), *RUBRIC[1:])
     renamed = rubric(platform, staff, CriterionBody(id=readability.id, title="Names", points=4))
-    assert [it.title for it in renamed.rubric["scale"]] == ["Names"]
+    assert [criterion.title for criterion in renamed.rubric["scale"]] == ["Names"]
     assert part(platform, student).points == 9.0
 
 
@@ -99,11 +99,11 @@ def test_rubric_points_are_read_on_release(platform: Platform, staff: User, stud
     give(platform, staff, student, (made.rubric["scale"][0].id, 4, "Clear names"))
     assert part(platform, staff, student.name).points == 9.0
     assert part(platform, student).points == 5.0
-    assert all("Clear" not in it.text for it in part(platform, student).lines)
+    assert all("Clear" not in line.text for line in part(platform, student).lines)
     feedback.release(platform, staff, *WEEK)
     assert part(platform, student).points == 9.0
-    assert [it.text for it in notices.list_notices(platform, student).notices] == [
-        "The feedback on Week 1 is out"
+    assert [notice.text for notice in notices.list_notices(platform, student).notices] == [
+        "The feedback on Week 1 is available"
     ]
     rubric(platform, staff, *made_again(made))
     with pytest.raises(Conflict):
@@ -111,7 +111,10 @@ def test_rubric_points_are_read_on_release(platform: Platform, staff: User, stud
 
 
 def made_again(view: FeedbackView) -> list[CriterionBody]:
-    return [CriterionBody(id=it.id, title=it.title, points=it.points) for it in view.rubric["scale"]]
+    return [
+        CriterionBody(id=criterion.id, title=criterion.title, points=criterion.points)
+        for criterion in view.rubric["scale"]
+    ]
 
 
 def test_a_regrade_is_asked_for_answered_and_withdrawn(
@@ -120,11 +123,13 @@ def test_a_regrade_is_asked_for_answered_and_withdrawn(
     rubric(platform, staff, regrade_limit=2)
     asked = RequestBody(assignment="week1", challenge="scale", submission=late, text="It *was* in time.")
     found = regrade_requests.ask(platform, student, "gpu", asked)
-    assert [(it.number, it.state, it.submission) for it in found.requests] == [(1, RequestState.OPEN, late)]
+    assert [(request.number, request.state, request.submission) for request in found.requests] == [
+        (1, RequestState.OPEN, late)
+    ]
     assert notices.unread(platform, staff) == 1
     assert regrade_requests.list_requests(platform, other, "gpu").requests == []
     with platform.sessions() as session:
-        assert [it.student for it in regrade_requests.open_requests(session, 1)] == [student.name]
+        assert [request.student for request in regrade_requests.open_requests(session, 1)] == [student.name]
     with pytest.raises(Conflict, match="already"):
         regrade_requests.ask(platform, student, "gpu", asked)
     with pytest.raises(BadRequest, match="reason"):
@@ -145,7 +150,7 @@ def test_a_regrade_is_asked_for_answered_and_withdrawn(
     with pytest.raises(Conflict, match="is declined"):
         regrade_requests.answer(platform, staff, "gpu", 1, body)
 
-    # What is withdrawn is not counted; the limit is of what was answered or waits.
+    # Withdrawn ones do not count; the limit is for answered and open ones.
     regrade_requests.ask(platform, student, "gpu", asked)
     regrade_requests.withdraw(platform, student, "gpu", 2)
     regrade_requests.ask(platform, student, "gpu", asked)
@@ -166,9 +171,9 @@ def test_of_two_who_grade_or_edit_the_rubric_at_once_the_second_is_told(
     platform: Platform, staff: User, student: User, late: str
 ) -> None:
     read = rubric(platform, staff)
-    clear, report = (it.id for it in read.rubric["scale"])
+    clear, report = (criterion.id for criterion in read.rubric["scale"])
     rubric(platform, staff, *read_as_bodies(read), regrade_limit=5)
-    with pytest.raises(Conflict, match="Somebody else changed settings or rubric"):
+    with pytest.raises(Conflict, match="Somebody else has just changed the settings"):
         rubric(platform, staff, *read_as_bodies(read), revision=read.revision)
 
     def score(criterion: int, points: float | None, seen: float | None) -> None:
@@ -177,20 +182,20 @@ def test_of_two_who_grade_or_edit_the_rubric_at_once_the_second_is_told(
 
     score(clear, 2, None)
     score(report, 3, None)
-    with pytest.raises(Conflict, match="graded 'Readability' meanwhile: 2 points now"):
+    with pytest.raises(Conflict, match="has just graded 'Readability': 2 points now"):
         score(clear, None, None)
     score(clear, 4, 2.0)
     assert part(platform, student).rubric == 7
 
     def override(points: float, seen: float | None) -> None:
         body = OverrideBody(student=student.name, challenge="scale", points=points, reason="x", seen=seen)
-        gradebook.override(platform, staff, *WEEK, body)
+        overrides.override(platform, staff, *WEEK, body)
 
     override(8, None)
-    with pytest.raises(Conflict, match="Somebody else changed"):
+    with pytest.raises(Conflict, match="Somebody else has just graded"):
         override(9, None)
     override(9, 8)
 
 
 def read_as_bodies(read: FeedbackView) -> list[CriterionBody]:
-    return [CriterionBody(**it.model_dump()) for it in read.rubric["scale"]]
+    return [CriterionBody(**criterion.model_dump()) for criterion in read.rubric["scale"]]

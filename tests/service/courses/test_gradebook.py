@@ -16,7 +16,7 @@ from grader.schemas.gradebook import Gradebook, OverrideBody, PartGrade, PartPro
 from grader.schemas.report import Verdict
 from grader.schemas.submission import SubmissionFilter
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, courses, gradebook, rosters
+from grader.service.courses import admission, courses, extensions, gradebook, overrides, rosters
 from grader.service.platform import Platform
 from grader.service.submissions import submissions
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
@@ -40,7 +40,7 @@ def book(platform: Platform, staff: User) -> Gradebook:
 
 
 def part(platform: Platform, staff: User, place: int = 0) -> PartGrade:
-    """Ada's first part of an assignment, as the whole gradebook and her own page say alike."""
+    """Ada's first part of an assignment, the same in the whole gradebook and on her own page."""
     of_all = book(platform, staff).students[0].assignments[place].parts[0]
     own = gradebook.get_grades(platform, staff, "gpu", "ada").assignments[place].parts[0]
     assert sum(line.points for line in own.lines) == pytest.approx(own.points)
@@ -62,7 +62,7 @@ def test_the_best_counts_or_the_last(platform: Platform, staff: User, student: U
 
 
 def test_what_is_received_when(platform: Platform, staff: User, student: User) -> None:
-    """Before it opens and after it ends nothing counts; in between it counts by when it was received."""
+    """Before it opens and after it ends nothing counts; in between the time of receipt decides."""
     assign(platform, staff, open_at=-2 * DAY, due_at=-6 * HOUR, late_until=-2 * HOUR, late_percent=10.0)
     judged(platform, student, -2 * DAY - HOUR, speedup=3.0)
     judged(platform, student, -1 * HOUR, speedup=3.0)
@@ -116,11 +116,11 @@ def test_an_extension_after_the_deadline_counts_as_if_it_had_always_been(
     judged(platform, student, -HOUR, speedup=2.0)
     assert part(platform, staff).points == 0
     until = NOW.isoformat()
-    assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(student="ada", due_at=until))
+    extensions.extend(platform, staff, "gpu", "week1", ExtensionBody(student="ada", due_at=until))
     assert (part(platform, staff).points, part(platform, staff).late_days) == (100, 0)
-    given = assignments.list_extensions(platform, staff, "gpu", "week1").extensions
-    assignments.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
-    assignments.extend(platform, staff, "gpu", "week1", ExtensionBody(section="A", due_at=until))
+    given = extensions.list_extensions(platform, staff, "gpu", "week1").extensions
+    extensions.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
+    extensions.extend(platform, staff, "gpu", "week1", ExtensionBody(section="A", due_at=until))
     assert part(platform, staff).points == 100
     rosters.change_member(platform, staff, "gpu", "ada", MemberChange(section="B"))
     assert part(platform, staff).points == 0
@@ -132,7 +132,7 @@ def test_weights_and_several_parts(platform: Platform, staff: User, student: Use
     judged(platform, student, -HOUR, speedup=2.0)
     judged(platform, student, -HOUR, challenge="only_cuda", speedup=None)
     (ada, bob) = book(platform, staff).students
-    assert [it.points for it in ada.assignments[0].parts] == [50, 200]
+    assert [part.points for part in ada.assignments[0].parts] == [50, 200]
     assert (ada.points, ada.most, bob.points, bob.most) == (250, 250, 0, 250)
 
 
@@ -144,7 +144,7 @@ def test_a_judgement_under_a_later_version_counts_once_that_is_shown_and_never_t
     with platform.sessions() as session:
         number = session.query(SubmissionRow.id).filter_by(public_id=first).scalar()
     again = judged(platform, student, -2 * HOUR, version=2, rejudge_of=number, **WRONG)
-    # A failure of ours takes nothing away.
+    # A failure of ours costs nothing.
     judged(platform, student, -2 * HOUR, version=2, rejudge_of=number, verdict=Verdict.INTERNAL_ERROR)
     found = part(platform, staff)
     assert (found.points, found.attempts, found.judged_again) == (100, 1, None)
@@ -166,7 +166,7 @@ def test_failures_of_ours_are_no_attempts(platform: Platform, staff: User, stude
 
 
 def test_what_changes_is_seen_at_once(platform: Platform, staff: User, student: User) -> None:
-    """What a process keeps of grades is never shown once it is not true any more."""
+    """A process never shows cached grades that are no longer true."""
     assign(platform, staff)
     assert part(platform, staff).points == 0
     found = judged(platform, student, -HOUR, verdict=Verdict.INTERNAL_ERROR)
@@ -201,7 +201,7 @@ def test_a_broken_challenge_is_no_silent_gap(platform: Platform, staff: User, st
 
 def override(platform: Platform, user: User, points: float | None, **values: str | bool) -> StudentGrades:
     given = {"student": "ada", "challenge": "scale", "reason": "a broken GPU"} | values
-    return gradebook.override(platform, user, "gpu", "week1", OverrideBody(points=points, **given))
+    return overrides.override(platform, user, "gpu", "week1", OverrideBody(points=points, **given))
 
 
 def test_overrides_stand_with_their_reason_and_can_be_taken_back(
@@ -216,8 +216,12 @@ def test_overrides_stand_with_their_reason_and_can_be_taken_back(
     assert own.assignments[0].parts[0].lines[-1].text == "Set by staff: a broken GPU"
     override(platform, staff, None, reason="it was fine")
     assert part(platform, staff).points == 80
-    log = [it for it in courses.get_audit(platform, staff, "gpu").entries if it.action == "grades.override"]
-    assert [(it.before, it.after, it.reason) for it in log] == [
+    log = [
+        entry
+        for entry in courses.get_audit(platform, staff, "gpu").entries
+        if entry.action == "grades.override"
+    ]
+    assert [(entry.before, entry.after, entry.reason) for entry in log] == [
         ({"points": 95.0}, {"points": None}, "it was fine"),
         ({"points": None}, {"points": 95.0}, "a broken GPU"),
     ]
@@ -225,9 +229,9 @@ def test_overrides_stand_with_their_reason_and_can_be_taken_back(
         override(platform, staff, 999)
     override(platform, staff, 120, extra=True)
     assert part(platform, staff).points == 120
-    with pytest.raises(BadRequest, match="no part of week1"):
+    with pytest.raises(BadRequest, match="Assignment week1 has no challenge 'only_cuda'"):
         override(platform, staff, 1, challenge="only_cuda")
-    with pytest.raises(BadRequest, match="A reason is needed"):
+    with pytest.raises(BadRequest, match="Give a reason"):
         override(platform, staff, 1, reason="  ")
     with pytest.raises(NotFound):
         override(platform, staff, 1, student="teacher")
@@ -257,12 +261,12 @@ def test_statistics_and_who_may_need_help(
     over, soon, _ = found.statistics
     assert (over.not_started, over.stuck, over.done, over.mean_points, over.speedups) == (1, 0, 1, 40, [1.0])
     assert (soon.not_started, soon.stuck, soon.done) == (1, 1, 0)
-    assert [(it.name, it.reasons) for it in found.at_risk] == [
-        ("bob", ["has 0 % of the points of what is over", "has not begun soon, which is due soon"])
+    assert [(listed.name, listed.reasons) for listed in found.at_risk] == [
+        ("bob", ["has 0 % of the points of closed assignments", "has not begun soon, which is due soon"])
     ]
     excused = OverrideBody(student="bob", challenge="scale", points=100, reason="ill")
-    gradebook.override(platform, staff, "gpu", "soon", excused)
-    assert book(platform, staff).at_risk[0].reasons == ["has 0 % of the points of what is over"]
+    overrides.override(platform, staff, "gpu", "soon", excused)
+    assert book(platform, staff).at_risk[0].reasons == ["has 0 % of the points of closed assignments"]
 
 
 def test_drafts_and_students_who_left_are_not_in_it(platform: Platform, staff: User) -> None:
@@ -276,10 +280,10 @@ def test_drafts_and_students_who_left_are_not_in_it(platform: Platform, staff: U
 def test_only_what_was_handed_in_for_it_counts(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
-    """The gradebook and the lists agree on what that is: one rule, said in SQL and in Python."""
+    """The gradebook and the lists agree: one rule, in SQL and in Python."""
     assign(platform, staff, open_at=-10 * DAY, due_at=-2 * DAY)
     later = ExtensionBody(student="ada", due_at=(NOW - DAY).isoformat())
-    assignments.extend(platform, staff, "gpu", "week1", later)
+    extensions.extend(platform, staff, "gpu", "week1", later)
     with writing(platform.sessions) as session:
         session.execute(update(AskedRow).values(asked_at=NOW - 9 * DAY))
         session.execute(delete(StayRow))
@@ -291,20 +295,21 @@ def test_only_what_was_handed_in_for_it_counts(
         )
         bob.left_at = NOW - 5 * DAY
         session.add(StayRow(member_id=bob.id, accepted_at=NOW - 20 * DAY))
-    times = [-it * DAY / 2 for it in range(0, 24)]
+    times = [-half_days * DAY / 2 for half_days in range(0, 24)]
     at = {
-        user.name: {it: judged(platform, user, it, speedup=1.0) for it in times} for user in (student, other)
+        user.name: {time: judged(platform, user, time, speedup=1.0) for time in times}
+        for user in (student, other)
     }
     wanted = SubmissionFilter(assignment="gpu/week1")
     listed = submissions.list_submissions(
         platform, staff, everyone=True, wanted=wanted, limit=200
     ).submissions
     counted = {
-        user.name: sorted(it for it in times if at[user.name][it] in {each.id for each in listed})
+        user.name: sorted(time for time in times if at[user.name][time] in {each.id for each in listed})
         for user in (student, other)
     }
-    assert counted["ada"] == [it * DAY / 2 for it in [*range(-16, -11), *range(-8, -1)]]
-    assert counted["bob"] == [it * DAY / 2 for it in range(-18, -9)]
+    assert counted["ada"] == [half_days * DAY / 2 for half_days in [*range(-16, -11), *range(-8, -1)]]
+    assert counted["bob"] == [half_days * DAY / 2 for half_days in range(-18, -9)]
     assert part(platform, staff).attempts == len(counted["ada"])
 
 
@@ -319,11 +324,11 @@ def test_what_is_in_another_language_does_not_count_and_says_so(
     assert (found.points, found.attempts, found.device) == (80, 1, "cpu")
     own = gradebook.get_grades(platform, student, "gpu").assignments[0].parts[0]
     named = ", ".join(reversed(cuda[-3:]))
-    assert f"Does not count: {named} and 2 more, in CUDA C++; it takes Triton" in [
-        it.text for it in own.lines
+    assert f"Does not count: {named} and 2 more, in CUDA C++; the assignment takes Triton" in [
+        line.text for line in own.lines
     ]
     with platform.sessions() as session:
-        ((_, left),) = assignments.attempts_left(session, student.id, "scale", NOW)
+        ((_, left),) = admission.attempts_left(session, student.id, "scale", NOW)
     assert left.total == 1
     assign(platform, staff, languages=[])
     assert part(platform, staff).points == 100

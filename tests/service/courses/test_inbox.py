@@ -1,4 +1,4 @@
-"""The inbox of staff, on every database: whose items it has, who looks at them, and what comes of a decision."""
+"""The inbox of staff, on every database: its items, their reviewers, and the effects of a decision."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def flagged(platform: Platform, user: User, hours: int, *flags: Flag, **values: 
     id_ = judged(platform, user, -hours * HOUR, **values)
     with writing(platform.sessions) as session:
         row = session.query(SubmissionRow).where(SubmissionRow.public_id == id_).one()
-        session.add_all(FlagRow(submission_id=row.id, flag=it, received_at=row.created_at) for it in flags)
+        session.add_all(
+            FlagRow(submission_id=row.id, flag=flag, received_at=row.created_at) for flag in flags
+        )
     return id_
 
 
@@ -78,7 +80,7 @@ def similar(platform: Platform, one: str, other: str) -> str:
 
 
 def keys(found: InboxList) -> list[str]:
-    return [it.key for it in found.items]
+    return [item.key for item in found.items]
 
 
 def decide(platform: Platform, user: User, outcome: Outcome, *keys: str, **values: Any) -> int:
@@ -96,9 +98,9 @@ def test_a_list_of_many_pairs_asks_the_database_no_more_often(
         similar(platform, judged(platform, student, -2 * HOUR), judged(platform, other, -1 * HOUR))
         asked.clear()
         pairs = inbox.list_items(platform, assistant).items
-        assert {it.other_user for it in pairs} == {"bob"}
+        assert {pair.other_user for pair in pairs} == {"bob"}
         found = similarity.read(platform, assistant, "gpu", "week1").pairs
-        assert {it.right.user for it in found} == {"bob"}
+        assert {pair.right.user for pair in found} == {"bob"}
         counts.append(len(asked))
     assert counts[0] == counts[2]
 
@@ -122,9 +124,9 @@ def test_one_list_of_marks_pairs_and_requests(
     found = inbox.list_items(platform, assistant)
     marks = [f"{first}:library_kernel", f"{first}:above_roofline"]
     assert keys(found) == ["request:1", pair, *marks]
-    assert {it.course for it in found.items} == {"gpu"}
+    assert {item.course for item in found.items} == {"gpu"}
     assert (found.open, inbox.open_count(platform, assistant)) == (4, 4)
-    # Staff of the platform also have what belongs to no course.
+    # Platform staff also have submissions that belong to no course.
     assert keys(inbox.list_items(platform, staff)) == [
         "request:1",
         f"{elsewhere}:host_computed",
@@ -156,7 +158,7 @@ def test_who_looks_at_it(platform: Platform, staff: User, assistant: User, stude
     assert inbox.list_items(platform, staff).items[0].reviewer == "tom"
     assert keys(inbox.list_items(platform, staff, InboxFilter(reviewer="tom"))) == [item]
     assert keys(inbox.list_items(platform, staff, InboxFilter(reviewer="nobody"))) == []
-    with pytest.raises(BadRequest, match="ada decides of nothing"):
+    with pytest.raises(BadRequest, match="ada may not decide"):
         inbox.assign(platform, staff, InboxAssignment(keys=[item], reviewer="ada"))
     inbox.assign(platform, staff, InboxAssignment(keys=[item], reviewer=None))
     assert keys(inbox.list_items(platform, staff, InboxFilter(reviewer="nobody"))) == [item]
@@ -172,14 +174,14 @@ def test_decisions_in_bulk(platform: Platform, assistant: User, student: User, o
     assert decide(platform, assistant, Outcome.TALK, library, pair, reason="See me.") == 2
     assert keys(inbox.list_items(platform, assistant)) == [roofline]
     told = inbox.list_items(platform, assistant, InboxFilter(outcome=Outcome.TALK)).items
-    assert [(it.key, it.reason, it.decided_by) for it in told] == [
+    assert [(item.key, item.reason, item.decided_by) for item in told] == [
         (pair, "See me.", "tom"),
         (library, "See me.", "tom"),
     ]
     with platform.sessions() as session:
         assert session.query(SimilarPairRow).one().decision is Decision.CONFIRMED
-    # Somebody else thinks otherwise: all or nothing, and first it is opened again.
-    with pytest.raises(Conflict, match="talk already"):
+    # Somebody else decides differently: all or nothing, and it must be opened again first.
+    with pytest.raises(Conflict, match="already decided: talk"):
         decide(platform, assistant, Outcome.FINE, roofline, library)
     assert keys(inbox.list_items(platform, assistant)) == [roofline]
     decide(platform, assistant, Outcome.OPEN, library, pair)
@@ -199,7 +201,7 @@ def test_a_void_result_is_for_those_who_may_void(
     told = submissions.get_submission(platform, student, first).voided
     assert told is not None
     assert told.reason == "cuBLAS"
-    assert [it.text for it in notices.list_notices(platform, student).notices] == [
+    assert [notice.text for notice in notices.list_notices(platform, student).notices] == [
         "Your result for scale is void: cuBLAS"
     ]
     with pytest.raises(BadRequest, match="Whose result"):
@@ -214,7 +216,7 @@ def test_what_is_not_there(platform: Platform, staff: User, assistant: User, stu
     for key in (f"{first}:above_roofline", f"{first}:nonsense", "pair:9", "pair:x", "0000000000:similar"):
         with pytest.raises(NotFound):
             decide(platform, staff, Outcome.FINE, key)
-    with pytest.raises(BadRequest, match="answered where"):
+    with pytest.raises(BadRequest, match="cannot be decided in the inbox"):
         decide(platform, staff, Outcome.FINE, "request:1")
     with pytest.raises(BadRequest, match="course"):
         inbox.list_items(platform, staff, InboxFilter(assignment="week1"))

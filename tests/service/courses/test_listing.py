@@ -1,4 +1,4 @@
-"""Everyone's submissions, by who, what, verdict, mark and time."""
+"""Everyone's submissions, by person, challenge, verdict, mark and time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ pytestmark = pytest.mark.both_databases
 def found(platform: Platform, reader: User, challenge: str | None = None, **wanted: object) -> list[str]:
     asked = SubmissionFilter.model_validate(wanted)
     return [
-        it.id for it in list_submissions(platform, reader, challenge, everyone=True, wanted=asked).submissions
+        submission.id
+        for submission in list_submissions(
+            platform, reader, challenge, everyone=True, wanted=asked
+        ).submissions
     ]
 
 
@@ -60,7 +63,7 @@ def test_each_filter_and_all_of_them(
     # What students of the course handed in for it, while it was open.
     assert found(platform, staff, assignment="gpu/week1") == [wrong, right]
     assert found(platform, staff, assignment="gpu") == [wrong, right]
-    since, until = ((NOW + timedelta(hours=it)).isoformat() for it in (-3.5, -1.5))
+    since, until = ((NOW + timedelta(hours=hours)).isoformat() for hours in (-3.5, -1.5))
     assert found(platform, staff, since=since, until=until) == [wrong, right]
     assert found(platform, staff, assignment="gpu/week1", user=student.name, verdict="accepted") == [right]
     with pytest.raises(BadRequest, match="is not a time"):
@@ -86,7 +89,7 @@ def test_teachers_read_their_students_and_students_themselves(
 
 
 def test_paging_by_a_mark(platform: Platform, staff: User, student: User) -> None:
-    ids = [judged(platform, student, timedelta(hours=-it)) for it in range(5)]
+    ids = [judged(platform, student, timedelta(hours=-hours)) for hours in range(5)]
     with writing(platform.sessions) as session:
         for row in session.query(SubmissionRow):
             leases.put_flags(session, row.id, [Flag.ABOVE_ROOFLINE])
@@ -95,5 +98,5 @@ def test_paging_by_a_mark(platform: Platform, staff: User, student: User) -> Non
     while page := list_submissions(
         platform, staff, everyone=True, limit=2, older_than=paged[-1] if paged else None, wanted=wanted
     ).submissions:
-        paged += [it.id for it in page]
+        paged += [view.id for view in page]
     assert paged == ids

@@ -30,13 +30,13 @@ def test_points_and_the_lines_that_explain_them(
 
 
 def test_the_words_of_an_explanation() -> None:
-    assert [(it.text, it.points) for it in explain(SCHEME, True, 1.99, 0.01)] == [
+    assert [(line.text, line.points) for line in explain(SCHEME, True, 1.99, 0.01)] == [
         ("Correctness: every case is right", 120),
         ("Speedup 0.5: reached with 1.99", 50),
-        ("Speedup 2: reached with 1.99, as near as the board can tell (1 %)", 30),
+        ("Speedup 2: reached with 1.99, within the measurement error of 1 %", 30),
     ]
     assert "not reached with 1.5" in explain(SCHEME, True, 1.5, 0.01)[2].text
-    assert "the time is not known" in explain(SCHEME, True, None, 0)[1].text
+    assert "the time is unknown" in explain(SCHEME, True, None, 0)[1].text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Regrades, on every database: what they are of, who sees what when, and what counts afterwards."""
+"""Regrades, on every database: their submissions, who sees what when, and what counts afterwards."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def publish(platform: Platform, user: User, found: RegradeView, partial: bool = 
 
 
 def judge(platform: Platform, speedup: float | None) -> str:
-    """Judge what is next; None: it is wrong."""
+    """Judge the next one; None: it is wrong."""
     with writing(platform.sessions) as session:
         held = claim(session, ClaimRequest("cpu", [Language.TRITON], "test", utcnow(), 60.0)).held
         assert held is not None
@@ -98,12 +98,15 @@ def judge(platform: Platform, speedup: float | None) -> str:
 
 def points(platform: Platform, staff: User) -> list[tuple[float, int]]:
     found = gradebook.get_gradebook(platform, staff, "gpu").students
-    return [(it.assignments[0].parts[0].points, it.assignments[0].parts[0].attempts) for it in found]
+    return [
+        (changed.assignments[0].parts[0].points, changed.assignments[0].parts[0].attempts)
+        for changed in found
+    ]
 
 
 def board(platform: Platform) -> list[tuple[str, float]]:
     found = leaderboard.leaderboard(platform, "scale", device="cpu").entries
-    return [(it.user, round(it.time_us, 6)) for it in found]
+    return [(changed.user, round(changed.time_us, 6)) for changed in found]
 
 
 def test_nobody_sees_it_before_it_is_published_and_then_it_counts_once(
@@ -121,8 +124,14 @@ def test_nobody_sees_it_before_it_is_published_and_then_it_counts_once(
     again = {judge(platform, 3.0), judge(platform, None)}  # the earlier one first
     found = regrade.get(platform, staff, found.number)
     assert found.summary.model_dump() == {"unchanged": 0, "up": 1, "down": 1, "waiting": 0, "failed": 0}
-    assert [(it.student, it.before, it.after) for it in found.grades] == [("ada", 60, 100), ("bob", 100, 0)]
-    assert [(it.change, it.points_before, it.points_after) for it in found.submissions] == [
+    assert [(grade.student, grade.before, grade.after) for grade in found.grades] == [
+        ("ada", 60, 100),
+        ("bob", 100, 0),
+    ]
+    assert [
+        (submission.change, submission.points_before, submission.points_after)
+        for submission in found.submissions
+    ] == [
         (Change.DOWN, 100, 0),
         (Change.UP, 60, 100),
     ]
@@ -139,13 +148,16 @@ def test_nobody_sees_it_before_it_is_published_and_then_it_counts_once(
     assert (told.verdict, told.speedup, told.reason) == (Verdict.ACCEPTED, 3.0, "A card was broken.")
     assert told.at is not None
     assert submissions.get_submission(platform, student, told.id).rejudge_of == first
-    rows = [(it.student, it.submission, it.judged_again) for it in gradebook.export(platform, staff, "gpu")]
+    rows = [
+        (exported.student, exported.submission, exported.judged_again)
+        for exported in gradebook.export(platform, staff, "gpu")
+    ]
     assert rows[0] == ("ada", first, told.id)
     assert len(rows) == 2
     with platform.sessions() as session:
         (progress,) = attempts.of_user(session, student.id)
         assert (progress.count, progress.accepted, progress.speedup) == (2, 1, 3.0)
-    # What was regraded once is compared with what counts now.
+    # A regraded one is compared with its judgement that counts now.
     second = start(platform, staff, submission=first, **WHY)
     judge(platform, 3.0)
     second = regrade.get(platform, staff, second.number)
@@ -159,8 +171,10 @@ def test_ordering_twice_orders_once_and_takes_in_what_came(
 ) -> None:
     judged(platform, student, -3 * HOUR, **timed(1.0))
     with ThreadPoolExecutor(4) as pool:
-        found = [it.result() for it in [pool.submit(start, platform, staff, **WEEK1) for _ in range(4)]]
-    assert {(it.number, it.summary.waiting) for it in found} == {(found[0].number, 1)}
+        found = [
+            future.result() for future in [pool.submit(start, platform, staff, **WEEK1) for _ in range(4)]
+        ]
+    assert {(changed.number, changed.summary.waiting) for changed in found} == {(found[0].number, 1)}
     judged(platform, other, -2 * HOUR, **timed(1.0))
     assert start(platform, staff, **WEEK1).summary.waiting == 2
     with pytest.raises(Conflict, match=f"Regrade {found[0].number} is open"):
@@ -176,9 +190,11 @@ def test_what_a_student_handed_in_while_it_counted(
     gone = judged(platform, student, -2 * HOUR, **timed(9.0))
     voids.void(platform, staff, gone, VoidBody(reason="a copy"))
     found = start(platform, staff, course="gpu", student="ada", **WHY)
-    assert [it.submission for it in found.submissions] == [inside]
+    assert [submission.submission for submission in found.submissions] == [inside]
     assert found.what == "ada in gpu"
-    assert {it.number for it in regrade.list_regrades(platform, staff, "gpu").regrades} == {found.number}
+    assert {listed.number for listed in regrade.list_regrades(platform, staff, "gpu").regrades} == {
+        found.number
+    }
 
 
 def test_failures_of_ours_are_ordered_again_or_left_out(
@@ -197,7 +213,7 @@ def test_failures_of_ours_are_ordered_again_or_left_out(
     assert regrade.get(platform, staff, found.number).summary.failed == 1
     assert start(platform, staff, **WEEK1).summary.waiting == 1
     fail()
-    with pytest.raises(Conflict, match="1 submissions of regrade 1 failed"):
+    with pytest.raises(Conflict, match="failed to judge 1 submissions of regrade 1"):
         publish(platform, staff, found)
     publish(platform, staff, found, partial=True)
     assert points(platform, staff)[0] == (60, 1)
@@ -225,11 +241,11 @@ def test_discarded_nothing_changes_and_it_can_be_ordered_anew(
     regrade.discard(platform, staff, found.number)
     with platform.sessions() as session:
         again = session.query(SubmissionRow).where(SubmissionRow.rejudge_of.is_not(None)).all()
-        assert sorted(it.state for it in again) == [State.CANCELLED, State.DONE]
+        assert sorted(judged.state for judged in again) == [State.CANCELLED, State.DONE]
     assert points(platform, staff)[0] == (60, 2)
-    with pytest.raises(Conflict, match="discarded already"):
+    with pytest.raises(Conflict, match="already discarded"):
         publish(platform, staff, found)
-    with pytest.raises(Conflict, match="discarded already"):
+    with pytest.raises(Conflict, match="already discarded"):
         regrade.discard(platform, staff, found.number)
     assert start(platform, staff, **WEEK1).number != found.number
 
@@ -239,7 +255,7 @@ def test_publishing_waits_for_the_last_and_a_void_result_stays_void(
 ) -> None:
     first = judged(platform, student, -3 * HOUR, **timed(1.0))
     found = start(platform, staff, submission=first, **WHY)
-    with pytest.raises(Conflict, match="still to be judged"):
+    with pytest.raises(Conflict, match="not judged yet"):
         publish(platform, staff, found)
     judge(platform, 3.0)
     voids.void(platform, staff, first, VoidBody(reason="a copy"))
@@ -255,7 +271,7 @@ def test_a_large_one_is_confirmed_by_its_name(
     monkeypatch.setattr("grader.limits.REGRADE_UNCONFIRMED", 1)
     for hours in (3, 2):
         judged(platform, student, -hours * HOUR, **timed(1.0))
-    with pytest.raises(Conflict, match="judges 2 submissions again") as refused:
+    with pytest.raises(Conflict, match="would judge 2 submissions again") as refused:
         start(platform, staff, **WEEK1)
     assert "'week1'" in refused.value.hint
     assert start(platform, staff, **WEEK1, confirm="week1").summary.waiting == 2
@@ -289,7 +305,7 @@ def test_who_may(platform: Platform, staff: User, student: User, other: User) ->
         start(platform, other, submission=first, **WHY)
     regrade.discard(platform, staff, found.number)
     assert start(platform, stranger, challenge="scale", **WHY).course is None
-    assert [it.action for it in courses.get_audit(platform, staff, "gpu").entries[:2]] == [
+    assert [entry.action for entry in courses.get_audit(platform, staff, "gpu").entries[:2]] == [
         "submissions.regrade"
     ] * 2
 
@@ -314,7 +330,7 @@ def test_it_tells_nothing_of_grades_in_another_course(platform: Platform, staff:
     judge(platform, 3.0)
 
     def of_courses(user: User) -> list[str]:
-        return [it.course for it in regrade.get(platform, user, found.number).grades]
+        return [grade.course for grade in regrade.get(platform, user, found.number).grades]
 
     assert of_courses(tom) == ["gpu"]
     assert of_courses(staff) == ["gpu", "other"]
@@ -329,13 +345,15 @@ def test_a_list_of_many_asks_the_database_no_more_often(
     )
 
     def look() -> tuple[list[tuple[int, int]], list[str]]:
-        """What the list says, and the statements for it. The catalogue looks for uploads now and then, whoever asks."""
+        """The list, and its statements. The catalogue looks for uploads from time to time, whoever asks."""
         asked.clear()
         found = regrade.list_regrades(platform, staff, "gpu").regrades
         lists = [
-            it.partition("\nWHERE")[0] for it in asked if it != "BEGIN" and "challenge_uploads" not in it
+            statement.partition("\nWHERE")[0]
+            for statement in asked
+            if statement != "BEGIN" and "challenge_uploads" not in statement
         ]
-        return [(it.summary.up, it.summary.waiting) for it in found], lists
+        return [(changed.summary.up, changed.summary.waiting) for changed in found], lists
 
     for user in (student, other):
         judged(platform, user, -1 * HOUR, **timed(1.0))

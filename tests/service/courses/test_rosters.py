@@ -51,7 +51,7 @@ def take(platform: Platform, user: User, text: str, **values: bool) -> RosterRes
 
 
 def kinds(found: RosterResult) -> list[tuple[int | None, str, str]]:
-    return [(it.line, it.person, it.kind) for it in found.changes]
+    return [(change.line, change.person, change.kind) for change in found.changes]
 
 
 def test_a_dry_run_says_what_would_change_and_changes_nothing(platform: Platform, staff: User) -> None:
@@ -62,11 +62,13 @@ def test_a_dry_run_says_what_would_change_and_changes_nothing(platform: Platform
     assert len(rosters.get_roster(platform, staff, "gpu").members) == 1
     assert kinds(take(platform, staff, TABLE)) == kinds(found)
     roster = rosters.get_roster(platform, staff, "gpu")
-    assert [(it.name, it.full_name, it.section, it.came_by) for it in roster.members] == [
+    assert [(member.name, member.full_name, member.section, member.came_by) for member in roster.members] == [
         ("ada", "Ada Lovelace", "A", "roster, by teacher"),
         ("teacher", "", "", ""),
     ]
-    assert [(it.email, it.full_name) for it in roster.invited] == [("bob@uni.edu", "Bob Barker")]
+    assert [(invited.email, invited.full_name) for invited in roster.invited] == [
+        ("bob@uni.edu", "Bob Barker")
+    ]
     assert roster.sections == ["A", "B"]
 
 
@@ -75,7 +77,7 @@ def test_the_same_file_twice_changes_nothing(platform: Platform, staff: User) ->
     again = take(platform, staff, TABLE)
     assert (again.changes, again.unchanged, again.rows) == ([], 2, 2)
     log = courses.get_audit(platform, staff, "gpu").entries
-    assert [it.after for it in log if it.action == "roster.edit"] == [{"invite": 2}]
+    assert [entry.after for entry in log if entry.action == "roster.edit"] == [{"invite": 2}]
 
 
 def test_changes_name_what_was_and_what_will_be(platform: Platform, staff: User) -> None:
@@ -83,11 +85,11 @@ def test_changes_name_what_was_and_what_will_be(platform: Platform, staff: User)
     take(platform, staff, TABLE)
     moved = TABLE.replace("1,A", "1,C").replace("bob@uni.edu", "bob@home.org")
     found = take(platform, staff, moved)
-    assert [(it.person, it.kind, it.what) for it in found.changes] == [
+    assert [(change.person, change.kind, change.what) for change in found.changes] == [
         ("ada", "change", ["section: A -> C"]),
         ("bob@home.org", "change", ["email: bob@uni.edu -> bob@home.org"]),
     ]
-    # A column that is not there says nothing of anyone.
+    # A missing column changes nobody.
     assert take(platform, staff, "email\nada@uni.edu\nbob@home.org\n").unchanged == 2
 
 
@@ -96,16 +98,16 @@ def test_a_corrected_number_gives_nobody_the_link_of_another(platform: Platform,
     (link,) = joining.order_invitations(platform, staff, "gpu", InvitationOrder()).links
     corrected = "email,full_name,student_number\nann@uni.edu,Ann A,2\nben@uni.edu,Ben B,1\n"
     found = take(platform, staff, corrected)
-    assert [(it.person, it.kind, it.what) for it in found.changes] == [
+    assert [(change.person, change.kind, change.what) for change in found.changes] == [
         ("ann@uni.edu", "change", ["number: 1 -> 2"]),
         ("ben@uni.edu", "invite", []),
     ]
     assert joining.offer(platform, link.link.partition("key=")[2]).full_name == "Ann A"
     assert take(platform, staff, corrected).changes == []
-    # Who is found by the number has another address: whoever has the old link is not them.
+    # The person found by the number has another address: the holder of the old link is somebody else.
     moved = "email,full_name,student_number\nann@home.org,Ann A,2\n"
     (change,) = take(platform, staff, moved).changes
-    assert change.what == ["email: ann@uni.edu -> ann@home.org", "their link ends"]
+    assert change.what == ["email: ann@uni.edu -> ann@home.org", "their link stops working"]
     with pytest.raises(LinkUseless):
         joining.offer(platform, link.link.partition("key=")[2])
 
@@ -133,7 +135,7 @@ _PEOPLE = st.lists(
         st.sampled_from(["ada", "bob", "cy", "di", ""]), st.sampled_from(["1", "2", "3", "4", ""])
     ).filter(any),
     max_size=4,
-    unique_by=(lambda it: it[0] or object(), lambda it: it[1] or object()),
+    unique_by=(lambda key: key[0] or object(), lambda key: key[1] or object()),
 )
 
 
@@ -145,7 +147,7 @@ def _table(people: list[tuple[str, str]]) -> str:
 
 
 def _facts(found: RosterResult) -> list[tuple[str, str, list[str]]]:
-    return sorted((it.person, it.kind, it.what) for it in found.changes)
+    return sorted((change.person, change.kind, change.what) for change in found.changes)
 
 
 @pytest.fixture
@@ -180,12 +182,12 @@ def test_any_edit_of_a_roster_is_imported_once_and_gives_nobody_anothers_link(
     assert (again.changes, again.unchanged) == ([], len(after))
     with platform.sessions() as session:
         rows = session.scalars(select(CourseInvitationRow)).all()
-    theirs = {it.sha256: it.email for it in rows}
+    theirs = {row.sha256: row.email for row in rows}
     for link in links:
         assert theirs.get(digest(link.link.partition("key=")[2]), link.email) == link.email
     if any(name == "di" for name, _ in after):
         members = rosters.get_roster(platform, staff, "gpu").members
-        assert [it.full_name[:-1] for it in members if it.name == "di"] == ["Name di"]
+        assert [member.full_name[:-1] for member in members if member.name == "di"] == ["Name di"]
 
 
 def test_who_is_missing_leaves_where_that_is_asked_for(platform: Platform, staff: User) -> None:
@@ -194,19 +196,24 @@ def test_who_is_missing_leaves_where_that_is_asked_for(platform: Platform, staff
     assert take(platform, staff, "email\nnew@uni.edu\n").counts == {"invite": 1}
     gone = take(platform, staff, "email\nnew@uni.edu\n", drop_missing=True)
     assert kinds(gone) == [(None, "ada", "drop"), (None, "bob@uni.edu", "withdraw")]
-    assert [it.email for it in rosters.get_roster(platform, staff, "gpu").invited] == ["new@uni.edu"]
-    assert [it.kind for it in take(platform, staff, TABLE, dry_run=True).changes] == ["removed", "invite"]
+    assert [invited.email for invited in rosters.get_roster(platform, staff, "gpu").invited] == [
+        "new@uni.edu"
+    ]
+    assert [change.kind for change in take(platform, staff, TABLE, dry_run=True).changes] == [
+        "removed",
+        "invite",
+    ]
     back = take(platform, staff, TABLE, let_back_in=True)
-    assert [it.kind for it in back.changes] == ["return", "invite"]
+    assert [change.kind for change in back.changes] == ["return", "invite"]
 
 
 def test_with_bad_rows_nothing_is_done_unless_they_may_be_skipped(platform: Platform, staff: User) -> None:
     text = TABLE + "ada@uni.edu,Ada,3,A\nnot an address,Eve,4,A\nkim@uni.edu,Kim,2,A\n,Teach,,A\n"
     found = take(platform, staff, text, drop_missing=True)
-    assert [(it.line, it.column, it.text) for it in found.problems] == [
-        (4, "email", "the same person stands in line 2"),
-        (5, "email", "'not an address': that is no e-mail address"),
-        (6, "student_number", "the same person stands in line 3"),
+    assert [(problem.line, problem.column, problem.text) for problem in found.problems] == [
+        (4, "email", "line 2 names the same person"),
+        (5, "email", "'not an address': this is not an e-mail address"),
+        (6, "student_number", "line 3 names the same person"),
         (7, "", "the row has no e-mail address, student number or account"),
     ]
     assert not found.applied
@@ -220,9 +227,11 @@ def test_accounts_are_named_and_must_be_there(
     with writing(platform.sessions) as session:
         session.get_one(UserRow, other.id).email_key = "bob@uni.edu"
     text = "account,email\nADA,\nnobody,\nada,bob@uni.edu\nteacher,\n"
-    assert [(it.line, it.column, it.text) for it in take(platform, staff, text).problems] == [
+    assert [
+        (problem.line, problem.column, problem.text) for problem in take(platform, staff, text).problems
+    ] == [
         (3, "account", "there is no account 'nobody'"),
-        (4, "email", "this address is of the account 'bob'"),
+        (4, "email", "this address belongs to the account 'bob'"),
         (5, "", "'teacher' teaches this course"),
     ]
     assert take(platform, staff, text, skip_bad=True).counts == {"add": 1}
@@ -283,24 +292,24 @@ def test_whom_staff_removed_stays_out_until_they_let_them_back_in(
     assert removed.name == "ada"
     assert joining.list_codes(platform, staff, "gpu").codes[0].used == 0
     back = rosters.change_member(platform, staff, "gpu", "ada", MemberChange(on_roster=True))
-    assert ([it.name for it in back.members], back.removed) == (["ada", "teacher"], [])
-    # A file removes, and lets back in where staff say so; the log says whom.
+    assert ([member.name for member in back.members], back.removed) == (["ada", "teacher"], [])
+    # A file removes people, and lets them back in if staff say so; the log names them.
     take(platform, staff, "account\n", drop_missing=True)
     assert take(platform, staff, "account\nada\n").counts == {"removed": 1}
-    assert [it.name for it in rosters.get_roster(platform, staff, "gpu").removed] == ["ada"]
+    assert [member.name for member in rosters.get_roster(platform, staff, "gpu").removed] == ["ada"]
     take(platform, staff, "account\nada\n", let_back_in=True)
     log = courses.get_audit(platform, staff, "gpu").entries
-    mine = [it.after for it in log if it.subject.endswith("/roster/ada")]
+    mine = [entry.after for entry in log if entry.subject.endswith("/roster/ada")]
     assert mine == [{"on_roster": True}, {"on_roster": False}] * 2
 
 
 def test_who_taught_is_let_back_in_as_a_student(platform: Platform, staff: User, student: User) -> None:
-    """Whoever may edit a roster may not make anyone teach."""
+    """The right to edit a roster does not include making people staff."""
     for role in (CourseRole.INSTRUCTOR, None):
         courses.set_staff(platform, staff, "gpu", student.name, role)
     rosters.change_member(platform, staff, "gpu", student.name, MemberChange(on_roster=True))
     found = rosters.get_roster(platform, staff, "gpu").members
-    assert [it.role for it in found if it.name == student.name] == [CourseRole.STUDENT]
+    assert [member.role for member in found if member.name == student.name] == [CourseRole.STUDENT]
 
 
 def test_a_printed_link_makes_an_account_that_knows_where_it_came_from(opened: Open, staff: User) -> None:  # noqa: F811
@@ -314,7 +323,9 @@ def test_a_printed_link_makes_an_account_that_knows_where_it_came_from(opened: O
     key = link.link.partition("key=")[2]
     assert joining.offer(platform, key).full_name == "Ada Lovelace"
     made = sign_up.sign_up(platform, SignUpBody(name="countess", password="correct horse", key=key))
-    (member,) = [it for it in rosters.get_roster(platform, staff, "gpu").members if it.name == "countess"]
+    (member,) = [
+        member for member in rosters.get_roster(platform, staff, "gpu").members if member.name == "countess"
+    ]
     assert (member.full_name, member.section, member.came_by) == (
         "Ada Lovelace",
         "A",
@@ -325,7 +336,7 @@ def test_a_printed_link_makes_an_account_that_knows_where_it_came_from(opened: O
         assert (row.came_by, row.email) == ("course gpu", None)
     with pytest.raises(LinkUseless):
         joining.join(platform, staff, key)
-    # Whoever came by it is who the roster means from then on.
+    # The person who came by it is the roster's from then on.
     assert take(platform, staff, TABLE).unchanged == 2
 
 
@@ -335,7 +346,7 @@ def test_mailed_links_prove_the_address(opened: Open, box: Postbox, staff: User)
     sheet = joining.order_invitations(platform, staff, "gpu", InvitationOrder(mail=True))
     assert (sheet.mailed, sheet.unmailed, sheet.links) == (2, ["No Mail"], [])
     box.wait(2)
-    (letter,) = [it for it in box.mails if it["To"] == "ada@uni.edu"]
+    (letter,) = [mail for mail in box.mails if mail["To"] == "ada@uni.edu"]
     key = link_in(letter).partition("key=")[2]
     made = sign_up.sign_up(platform, SignUpBody(name="ada", password="correct horse", key=key))
     with platform.sessions() as session:
@@ -356,7 +367,7 @@ def test_a_join_code_lets_as_many_in_as_it_says(
 ) -> None:
     code = joining.make_code(platform, staff, "gpu", JoinCodeBody(section="B", uses=1))
     typed = f" {code.code.lower().replace('-', ' ')} "
-    for _ in range(2):  # twice is no error, and takes one use
+    for _ in range(2):  # repeating it is not an error, and takes one use
         joining.join(platform, student, typed)
     (ada, _) = rosters.get_roster(platform, staff, "gpu").members
     assert (ada.section, ada.came_by) == ("B", "join code 1")
@@ -382,4 +393,4 @@ def test_one_who_joins_twice_at_once_has_joined_once(platform: Platform, staff: 
     with ThreadPoolExecutor(8) as threads:
         joined = list(threads.map(lambda _: joining.join(platform, student, code).slug, range(8)))
     assert joined == ["gpu"] * 8
-    assert [it.used for it in joining.list_codes(platform, staff, "gpu").codes] == [1]
+    assert [code.used for code in joining.list_codes(platform, staff, "gpu").codes] == [1]

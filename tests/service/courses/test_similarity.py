@@ -1,4 +1,4 @@
-"""Similar submissions of an assignment: found, kept, decided, and marked in reports."""
+"""Similar submissions of an assignment: found, stored, decided, and marked in reports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WEEK = ("gpu", "week1")
 
 @pytest.fixture
 def ids(platform: Platform, course: CourseView, staff: User, student: User, other: User) -> dict[str, str]:
-    """A source and its copy, and what earlier students wrote for the same challenge."""
+    """A source and its copy, and earlier students' sources for the same challenge."""
     enrol(platform, staff, student, other)
     assign(platform, staff)
     for number, each in enumerate(solutions(Language.CUDA)[:8]):
@@ -57,20 +57,21 @@ def test_a_copy_is_found_shown_and_decided(
     assert similarity.read(platform, staff, *WEEK).made_at is None
     found = similarity.compare(platform, staff, *WEEK)
     assert found.sources == 2
-    assert [{it.left.submission, it.right.submission} for it in found.pairs] == [set(ids.values())]
+    assert [{pair.left.submission, pair.right.submission} for pair in found.pairs] == [set(ids.values())]
     assert found.clusters == [sorted([student.name, other.name])]
 
     both = similarity.sources(platform, staff, *WEEK, found.pairs[0].number)
     assert {both.left, both.right} == {CUDA, CUDA_COPY}
     said = [
-        (both.left.splitlines()[it.left - 1], both.right.splitlines()[it.right - 1]) for it in both.matches
+        (both.left.splitlines()[match.left - 1], both.right.splitlines()[match.right - 1])
+        for match in both.matches
     ]
     assert any("fabsf" in one and "fabsf" in other for one, other in said)
 
     # Staff see it at once, the students once it is confirmed, and nobody once it is dismissed.
     assert marked(platform, ids["first"], staff=True)
     assert not marked(platform, ids["first"], staff=False)
-    with pytest.raises(BadRequest, match="A reason is needed"):
+    with pytest.raises(BadRequest, match="Give a reason"):
         decide(platform, staff, Decision.CONFIRMED)
     kept = decide(platform, staff, Decision.CONFIRMED, "They told me so.").pairs[0]
     assert (kept.decision, kept.decided_by) == (Decision.CONFIRMED, staff.name)
@@ -86,7 +87,9 @@ def test_a_decision_outlives_another_comparison_and_an_open_pair_goes(
 ) -> None:
     similarity.compare(platform, staff, *WEEK)
     decide(platform, staff, Decision.DISMISSED, "They work together.")
-    assert [it.reason for it in similarity.compare(platform, staff, *WEEK).pairs] == ["They work together."]
+    assert [pair.reason for pair in similarity.compare(platform, staff, *WEEK).pairs] == [
+        "They work together."
+    ]
     decide(platform, staff, Decision.OPEN)
     # The copier hands in other work, which counts from now on.
     judged(
@@ -103,7 +106,7 @@ def test_a_decision_outlives_another_comparison_and_an_open_pair_goes(
 def test_of_strangers_nothing_is_told_but_that_it_resembles(
     platform: Platform, staff: User, student: User, ids: dict[str, str]
 ) -> None:
-    """The teacher of one course looks at what was handed in elsewhere."""
+    """The teacher of one course looks at submissions from elsewhere."""
     made = create_user(platform, "tom", "correct horse")
     courses.set_staff(platform, staff, "gpu", "tom", CourseRole.INSTRUCTOR)
     tom = user_by_id(platform, made.id)
@@ -114,7 +117,7 @@ def test_of_strangers_nothing_is_told_but_that_it_resembles(
     elsewhere = judged(platform, stranger, timedelta(days=-20), **values)
     similarity.compare(platform, tom, *WEEK)
     report = similarity.read(platform, tom, *WEEK)
-    number = next(it.number for it in report.pairs if it.right.earlier)
+    number = next(pair.number for pair in report.pairs if pair.right.earlier)
     shown = similarity.sources(platform, tom, *WEEK, number)
     assert shown.matches
     assert (shown.right.strip(), shown.excerpt) == ("", True)
@@ -129,7 +132,7 @@ def test_of_strangers_nothing_is_told_but_that_it_resembles(
     assert refused.value.hint == f"Name {shown.pair.left.submission}."
     whole = similarity.sources(platform, staff, *WEEK, number)
     assert (whole.pair.right.user, secret in whole.right) == ("stranger", True)
-    # What the course decides of the pair marks nothing that is not its own.
+    # The course's decision about the pair marks nothing outside the course.
     body = DecisionBody(decision=Decision.CONFIRMED, reason="It is a copy.")
     similarity.decide(platform, tom, *WEEK, number, body)
     assert not marked(platform, elsewhere, staff=False)
@@ -143,7 +146,7 @@ def test_what_was_handed_in_within_a_competition_is_not_compared(
     values = {"language": Language.CUDA, "source": CUDA, "competition_id": 1}
     judged(platform, rival, timedelta(days=-20), **values)
     found = similarity.compare(platform, staff, *WEEK)
-    assert "rival" not in {it.right.user for it in found.pairs}
+    assert "rival" not in {pair.right.user for pair in found.pairs}
 
 
 def test_few_are_compared_at_once(platform: Platform, staff: User, ids: dict[str, str]) -> None:
@@ -163,7 +166,7 @@ def test_what_was_deleted_with_an_account_stays_found(
     found = similarity.compare(platform, staff, *WEEK)
     assert found.sources == 1, "what has no source is not compared"
     (pair,) = found.pairs
-    assert {it.submission: it.user for it in (pair.left, pair.right)} == {
+    assert {side.submission: side.user for side in (pair.left, pair.right)} == {
         ids["first"]: name,
         ids["copy"]: "bob",
     }

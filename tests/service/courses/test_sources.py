@@ -1,4 +1,4 @@
-"""Sources in bulk: which ones, under which names, and who gets them."""
+"""Sources in bulk: which ones, under which names, and for whom."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def test_an_assignments_sources_with_a_manifest(
     archive = zipfile.ZipFile(io.BytesIO(whole))
     names = archive.namelist()
     assert names[:2] == ["manifest.csv", "manifest.json"]
-    assert [it.rpartition("-")[2] for it in names[2:]] == [f"{slow}.py", f"{best}.cu"]
-    assert all(it.startswith("scale/ada/20") for it in names[2:])
-    assert [archive.read(it) for it in names[2:]] == [b"# slow\n", b"// best\n"]
+    assert [name.rpartition("-")[2] for name in names[2:]] == [f"{slow}.py", f"{best}.cu"]
+    assert all(name.startswith("scale/ada/20") for name in names[2:])
+    assert [archive.read(name) for name in names[2:]] == [b"# slow\n", b"// best\n"]
     rows = list(csv.DictReader(io.StringIO(archive.read("manifest.csv").decode())))
-    assert [(it["submission"], it["path"], it["counts"]) for it in rows] == [
+    assert [(row["submission"], row["path"], row["counts"]) for row in rows] == [
         (slow, names[2], "False"),
         (best, names[3], "True"),
         (gone, "", "True"),
@@ -74,8 +74,9 @@ def test_an_assignments_sources_with_a_manifest(
 def test_many_are_sent_in_pieces(platform: Platform, staff: User, student: User) -> None:
     ids = [judged(platform, student, -n * HOUR, source=f"# {n}\n") for n in range(120, 0, -1)]
     assert [
-        it.rpartition("-")[2] for it in opened(sources.of_challenge(platform, staff, "scale")).namelist()[2:]
-    ] == [f"{it}.py" for it in ids]
+        name.rpartition("-")[2]
+        for name in opened(sources.of_challenge(platform, staff, "scale")).namelist()[2:]
+    ] == [f"{id_}.py" for id_ in ids]
 
 
 def test_who_may(platform: Platform, student: User) -> None:

@@ -43,7 +43,7 @@ def _enrolled(platform: Platform, course: CourseView, staff: User, student: User
 
 
 def board(platform: Platform) -> list[str]:
-    return [it.submission for it in leaderboard.leaderboard(platform, "scale", device="cpu").entries]
+    return [entry.submission for entry in leaderboard.leaderboard(platform, "scale", device="cpu").entries]
 
 
 def test_a_void_result_counts_nowhere_until_that_is_taken_back(
@@ -63,19 +63,19 @@ def test_a_void_result_counts_nowhere_until_that_is_taken_back(
     assert (points(), board(platform)) == ((60, slow, 2, 1), [slow])
     own = gradebook.get_grades(platform, student, "gpu").assignments[0].parts[0]
     assert f"Submission {fast} was voided by staff: A copy of another submission." in [
-        it.text for it in own.lines
+        line.text for line in own.lines
     ]
     assert submissions.get_submission(platform, student, fast).voided == view.voided
     with platform.sessions() as session:
         (progress,) = attempts.of_user(session, student.id)
         assert (progress.count, progress.accepted, progress.speedup) == (2, 1, 1.0)
-        assert [it.accepted for it in activity.deeds(session, student.id)] == [False, True]
+        assert [deed.accepted for deed in activity.deeds(session, student.id)] == [False, True]
     voids.restore(platform, staff, fast)
     assert (points(), board(platform)) == ((100, fast, 2, 0), [fast])
     with pytest.raises(NotFound, match="not void"):
         voids.restore(platform, staff, fast)
     log = courses.get_audit(platform, staff, "gpu").entries[:2]
-    assert [(it.action, it.after) for it in log] == [
+    assert [(entry.action, entry.after) for entry in log] == [
         ("submissions.void", {"reason": None}),
         ("submissions.void", {"reason": "A copy of another submission."}),
     ]
@@ -127,7 +127,7 @@ def test_who_may(platform: Platform, staff: User, student: User, other: User) ->
 
 @pytest.mark.both_databases
 def test_a_course_voids_in_that_course_alone(platform: Platform, staff: User, student: User) -> None:
-    """The boards and another course's points stay as they were; both logs and the student are told."""
+    """The boards and another course's points stay as they were; both logs and the student learn of it."""
     courses.create_course(platform, staff, CourseBody(slug="other", name="Another"))
     text = f"account\n{student.name}\n"
     rosters.import_roster(platform, staff, "other", RosterBody(text=text, dry_run=False))
@@ -146,12 +146,12 @@ def test_a_course_voids_in_that_course_alone(platform: Platform, staff: User, st
 
     def points(course: str) -> tuple[float, int]:
         book = gradebook.get_gradebook(platform, staff, course)
-        (it,) = next(it for it in book.students if it.name == student.name).assignments[0].parts
+        (it,) = next(listed for listed in book.students if listed.name == student.name).assignments[0].parts
         return it.points, it.voided
 
     assert (points("gpu"), points("other")) == ((100, 0), (100, 0))
     view = voids.void(platform, tom, mine, COPIED)
-    assert (view.voided, [it.course for it in view.course_voids]) == (None, ["other"])
+    assert (view.voided, [void.course for void in view.course_voids]) == (None, ["other"])
     assert (points("gpu"), points("other"), board(platform)) == ((100, 0), (0, 1), [mine])
     for slug in ("gpu", "other"):
         entry = courses.get_audit(platform, staff, slug).entries[0]
@@ -161,7 +161,7 @@ def test_a_course_voids_in_that_course_alone(platform: Platform, staff: User, st
     assert told == "Your result for scale is void in Another: A copy of another submission."
     own = gradebook.get_grades(platform, student, "other").assignments[0].parts[0]
     assert f"Submission {mine} was voided by staff: A copy of another submission." in [
-        it.text for it in own.lines
+        line.text for line in own.lines
     ]
     courses.create_course(platform, staff, CourseBody(slug="empty", name="Empty"))
     with pytest.raises(NotFound, match="not handed in for"):

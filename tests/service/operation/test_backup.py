@@ -66,7 +66,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]
 
 def rows(engine: Engine) -> dict[str, list[bytes]]:
     with writing_connection(engine) as connection:
-        return {it.name: list(dump.lines(connection, it)) for it in dump.tables(connection)}
+        return {table.name: list(dump.lines(connection, table)) for table in dump.tables(connection)}
 
 
 def put_back(settings: Settings, file: Path, **values: Any) -> dict[str, list[bytes]]:
@@ -78,7 +78,7 @@ def put_back(settings: Settings, file: Path, **values: Any) -> dict[str, list[by
 
 
 def secrets(settings: Settings) -> dict[str, bytes]:
-    return {it.name: it.read_bytes() for it in (settings.data_dir / "secrets").iterdir()}
+    return {path.name: path.read_bytes() for path in (settings.data_dir / "secrets").iterdir()}
 
 
 def test_everything_comes_back_in_either_database(source: Platform, target: Settings, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_backup_of_an_earlier_release_is_upgraded(tmp_path: Path, empty_url: s
 
 
 def test_all_tables_are_of_one_moment(source: Platform, tmp_path: Path, target: Settings) -> None:
-    """Somebody signs up and hands in between two tables of the backup: neither is in it."""
+    """Somebody signs up and submits between two tables of the backup: neither is in it."""
     done = threading.Event()
 
     def told(table: str, _rows: int) -> None:
@@ -155,7 +155,7 @@ def test_other_secrets_are_kept_unless_told_otherwise(source: Platform, tmp_path
     target = builders.make_settings(tmp_path / "two")
     own = target.secret("seeds")
     engine = make_engine(target.sql_url)
-    with pytest.raises(Conflict, match="another one"):
+    with pytest.raises(Conflict, match="differs from the backup's"):
         restore.restore(target, engine, tmp_path / "backup")
     assert target.secret("seeds") == own
     assert list(secrets(target)) == ["seeds"]
@@ -172,7 +172,7 @@ def test_nothing_is_replaced_while_workers_live(source: Platform, tmp_path: Path
     backup.backup(source.settings, source.engine, tmp_path / "backup")
     with writing(source.sessions) as session:
         workers.register(session, "busy", "cpu", [Language.TRITON], utcnow())
-    with pytest.raises(Conflict, match="busy is at work"):
+    with pytest.raises(Conflict, match="busy is using"):
         restore.restore(source.settings, source.engine, tmp_path / "backup", replace=True)
 
 
@@ -205,13 +205,13 @@ def test_a_changed_row_is_noticed(source: Platform, tmp_path: Path, target: Sett
         for name in good.namelist():
             content = good.read(name)
             forged.writestr(name, content.replace(b'"student"', b'"staff"') if "users" in name else content)
-    with pytest.raises(BadBackup, match=r"tables/users.jsonl is not what"):
+    with pytest.raises(BadBackup, match=r"tables/users.jsonl in the backup is damaged"):
         put_back(target, tmp_path / "forged")
     assert_empty(target)
 
 
 def forge(file: Path, member: str) -> Path:
-    """A backup of nothing but ``member``, with a manifest that vouches for it."""
+    """A backup with only ``member``, and a manifest that lists it."""
     manifest = ArchiveManifest(
         format=FORMAT,
         grader="1",
@@ -249,20 +249,20 @@ def forge(file: Path, member: str) -> Path:
 def test_a_member_that_would_lie_elsewhere_is_refused(tmp_path: Path, member: str) -> None:
     with (
         zipfile.ZipFile(forge(tmp_path / "forged", member)) as archive,
-        pytest.raises(BadBackup, match="names"),
+        pytest.raises(BadBackup, match="contains"),
     ):
         Reader(archive)
 
 
 def test_a_backup_with_one_changes_nothing(tmp_path: Path, target: Settings) -> None:
-    with pytest.raises(BadBackup, match="names"):
+    with pytest.raises(BadBackup, match="contains"):
         put_back(target, forge(tmp_path / "forged", "secrets/./../../outside"))
     assert_empty(target)
     assert not (tmp_path / "outside").exists()
 
 
 def test_a_secret_is_written_where_secrets_are_or_nowhere(tmp_path: Path) -> None:
-    """Whatever the archive's own checks let through."""
+    """Even if the archive's own checks let it through."""
     settings = builders.make_settings(tmp_path)
     with pytest.raises(BadBackup, match="outside"):
         restore._stage_secrets(settings, {"good": b"x", "../../outside": b"x"}, replace=False)
@@ -326,7 +326,7 @@ def test_a_full_disk_leaves_no_backup(
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(backup.BackupFailed, match="No space left"):
         backup.backup(source.settings, source.engine, tmp_path / "backup")
-    assert [it.name for it in tmp_path.iterdir() if "backup" in it.name] == []
+    assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == []
 
 
 def test_a_backup_is_never_written_over(source: Platform, tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""Web and workers live on hosts whose clocks differ: who is alive, what was received in time and what is shown when are
-told by the database's clock alone."""
+"""Web and workers run on hosts with different clocks: only the database's clock decides who is alive, what was received
+in time and what is shown when."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process' own clock is an hour ahead, wherever it is asked for by its old name."""
+    """This process's own clock is an hour ahead, wherever it is read by its old name."""
 
     def later() -> datetime:
         return base.utcnow() + timedelta(hours=1)
@@ -47,9 +47,9 @@ def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "served",
     [
-        lambda it: "h200" in devices.served_devices(it),
-        lambda it: "h200" in health.health(it).devices,
-        lambda it: "h200" in {queue.name for queue in queues.list_queues(it).queues},
+        lambda host: "h200" in devices.served_devices(host),
+        lambda host: "h200" in health.health(host).devices,
+        lambda host: "h200" in {queue.name for queue in queues.list_queues(host).queues},
     ],
 )
 def test_a_worker_whose_heart_beats_is_alive(platform: Platform, served: Callable[[Platform], bool]) -> None:
@@ -64,7 +64,7 @@ def test_what_was_received_in_time_counts_and_nothing_is_shown_early(
 ) -> None:
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
     enrol(platform, staff, student)
-    # From now, not from when the tests were collected: that may be more than half an hour ago.
+    # Computed now: the tests may have been collected more than half an hour ago.
     soon = base.utcnow() + timedelta(minutes=30)
     assign(platform, staff, due_at=soon.isoformat(), reveal_hidden=True)
     publication.schedule(platform, staff, "only_cuda", soon)
@@ -82,7 +82,7 @@ def test_what_was_received_in_time_counts_and_nothing_is_shown_early(
 def test_since_when_a_course_asks_and_somebody_takes_part(
     platform: Platform, staff: User, student: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else what is handed in next has a time before that, and never counts."""
+    """Or the next submission has an earlier time, and never counts."""
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
     text = f"account\n{student.name}\n"
     rosters.import_roster(platform, staff, "gpu", RosterBody(text=text, dry_run=False))

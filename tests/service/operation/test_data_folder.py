@@ -1,4 +1,4 @@
-"""Only its owner looks into a data folder, whoever made it, and with what rights."""
+"""Only its owner can read a data folder, whoever made it, and with whatever rights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of a deleted account in each place: boards, regrades, new versions, finals, gradebooks, the log, the
+"""The remains of a deleted account in each place: boards, regrades, new versions, finals, gradebooks, the log, the
 inbox, similar pairs and certificates."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from grader.service.challenges import rejudge
 from grader.service.challenges.versions import serve
 from grader.service.competitions import certificates, finals, teams
 from grader.service.competitions.competition_boards import board
-from grader.service.courses import courses, gradebook, rosters
+from grader.service.courses import courses, gradebook, overrides, rosters
 from grader.service.messages import notices
 from grader.service.operation import requeue, retention
 from grader.service.platform import Platform
@@ -87,7 +87,10 @@ def test_a_regrade_leaves_out_what_has_no_source(
     stood = [(name, 1), ("bob", 2)]
 
     def ranks() -> list[tuple[str, int]]:
-        return [(it.user, it.rank) for it in leaderboard.leaderboard(platform, "scale", device="cpu").entries]
+        return [
+            (entry.user, entry.rank)
+            for entry in leaderboard.leaderboard(platform, "scale", device="cpu").entries
+        ]
 
     assert ranks() == stood
     found = order(platform, staff, challenge="scale")
@@ -98,7 +101,7 @@ def test_a_regrade_leaves_out_what_has_no_source(
     assert read(platform, gone).verdict is Verdict.ACCEPTED
     with pytest.raises(Conflict) as refused:
         order(platform, staff, submission=gone)
-    assert "1 left out: their sources were deleted" in refused.value.hint
+    assert "1 were left out: their sources were deleted" in refused.value.hint
 
 
 def test_a_new_version_leaves_it_out(platform: Platform, staff: User, student: User, other: User) -> None:
@@ -146,7 +149,7 @@ def test_what_failed_is_not_queued_without_a_source(platform: Platform, student:
 
 @pytest.fixture
 def cup(platform: Platform, staff: User, student: User, other: User) -> str:
-    """Ada and Bob are a team, for which Ada has 100 us; one has 200 us. What Ada handed in."""
+    """Ada and Bob are a team, for which Ada has 100 us; one has 200 us. Returns Ada's submission."""
     make(platform, staff, team_size=2)
     code = enter(platform, student, team="Two").own[0].join_code
     enter(platform, other, join_code=code)
@@ -181,8 +184,8 @@ def test_a_team_keeps_its_place_in_the_final(platform: Platform, staff: User, ot
     judge_final(platform, staff)
     assert finals.get_code(platform, other, "cup", "Two", "scale").source == "x = 100.0\n"
     finals.publish_results(platform, staff, "cup")
-    assert [(it.team, it.rank) for it in board(platform, other, "cup").rows] == [("Two", 1), ("one", 2)]
-    # Now they count for nobody any more.
+    assert [(row.team, row.rank) for row in board(platform, other, "cup").rows] == [("Two", 1), ("one", 2)]
+    # Now they count for nobody.
     for public_id in (cup, waits):
         assert read(platform, public_id).source == ""
     left = everything(platform)
@@ -195,7 +198,7 @@ def test_a_team_keeps_its_place_in_the_final(platform: Platform, staff: User, ot
     assert said["challenges"][0]["repeats"][0]["environment"] == {"gpu": "none"}
     retention.forget(platform, "bob")
     retention.prune(platform, None, dry_run=False)
-    with pytest.raises(NotFound, match="nothing is left to certify"):
+    with pytest.raises(NotFound, match="there is nothing to certify"):
         certificates.get_certificate(platform, None, "cup", "Two")
 
 
@@ -221,7 +224,7 @@ def test_a_final_leaves_out_an_entry_without_a_source(platform: Platform, staff:
     view = finals.get_final(platform, staff, "cup")
     assert (view.left_out, view.total, view.done) == (1, 1, True)
     finals.publish_results(platform, staff, "cup")
-    assert [(it.team, it.rank) for it in board(platform, None, "cup").rows] == [("one", 1), ("Two", 2)]
+    assert [(row.team, row.rank) for row in board(platform, None, "cup").rows] == [("one", 1), ("Two", 2)]
 
 
 def test_an_entry_of_several_repeats_is_left_out_once(platform: Platform, staff: User, cup: str) -> None:
@@ -231,7 +234,7 @@ def test_an_entry_of_several_repeats_is_left_out_once(platform: Platform, staff:
     finals.choose_finalists(platform, staff, "cup", FinalistsBody(top=2))
     twice = FinalBody(machine=socket.gethostname(), repeats=2)
     view = finals.start_final(platform, staff, "cup", twice)
-    (runs,) = ([run.submission for run in it.runs] for it in view.entries if it.team == "Two")
+    (runs,) = ([run.submission for run in entry.runs] for entry in view.entries if entry.team == "Two")
     for run in runs:
         cancel(platform, staff, run)
     with writing(platform.sessions) as session:  # as long after a competition without results
@@ -247,7 +250,7 @@ def test_what_is_cancelled_in_the_freeze_is_not_pending(
     sent = submit(platform, student, body(source="x = 2\n")).id
 
     def pending() -> list[int]:
-        return [it.challenges[0].pending for it in board(platform, None, "cup").rows]
+        return [row.challenges[0].pending for row in board(platform, None, "cup").rows]
 
     assert pending() == [1, 0]
     cancel(platform, student, sent)
@@ -274,19 +277,22 @@ def test_points_stay_in_gradebook_export_and_statistics(
     rosters.change_member(platform, staff, "gpu", "left", MemberChange(on_roster=False))
     name = retention.forget(platform, "ada").name
     retention.forget(platform, "left")
-    # A roster that names neither takes nobody's points.
+    # A roster that names neither keeps everyone's points.
     table = RosterBody(text="account\nbob\n", dry_run=False, drop_missing=True)
     rosters.import_roster(platform, staff, "gpu", table)
     book = gradebook.get_gradebook(platform, staff, "gpu")
-    assert {it.name: it.points for it in book.students} == {name: 60.0, "bob": 0.0}
-    assert {it.student: it.points for it in gradebook.export(platform, staff, "gpu")} == {
+    assert {student.name: student.points for student in book.students} == {name: 60.0, "bob": 0.0}
+    assert {exported.student: exported.points for exported in gradebook.export(platform, staff, "gpu")} == {
         name: 60.0,
         "bob": 0.0,
     }
     assert (book.statistics[0].done, book.statistics[0].mean_points) == (1, 30.0)
-    assert [it.name for it in book.at_risk] == ["bob"]
+    assert [listed.name for listed in book.at_risk] == ["bob"]
     assert gradebook.get_grades(platform, staff, "gpu", name).points == 60.0
-    assert [it.name for it in rosters.get_roster(platform, staff, "gpu").members] == ["bob", "teacher"]
+    assert [member.name for member in rosters.get_roster(platform, staff, "gpu").members] == [
+        "bob",
+        "teacher",
+    ]
 
 
 def test_the_log_of_a_course_names_nobody(
@@ -297,19 +303,19 @@ def test_the_log_of_a_course_names_nobody(
     rosters.change_member(platform, staff, "gpu", "ada", change)
     rosters.change_member(platform, staff, "gpu", "ada", MemberChange(full_name="Ada Zelda Lovelace"))
     body_ = OverrideBody(student="ADA", challenge="scale", points=5, reason="Zelda asked.")
-    gradebook.override(platform, staff, "gpu", "week1", body_)
+    overrides.override(platform, staff, "gpu", "week1", body_)
     voids.void(platform, staff, gone, VoidBody(reason="Zelda copied."))
-    # Somebody's name does not have to be a person in every subject.
+    # A name in a subject need not mean a person.
     week1 = create_user(platform, "week1", PASSWORD)
     name = retention.forget(platform, "ada").name
     retention.forget(platform, week1.name)
     left = everything(platform)
     assert [word for word in ("zelda", "lovelace", "number-1815") if word in left] == []
     log = courses.get_audit(platform, staff, "gpu").entries
-    overridden = next(it for it in log if it.action == "grades.override")
+    overridden = next(entry for entry in log if entry.action == "grades.override")
     assert overridden.subject == f"/courses/gpu/assignments/week1/scale/{name}"
     assert (overridden.after, overridden.reason) == ({"points": 5.0}, "")
-    assert {it.subject for it in log} >= {"/courses/gpu/assignments/week1"}
+    assert {entry.subject for entry in log} >= {"/courses/gpu/assignments/week1"}
 
 
 def test_the_text_of_a_disqualification_goes_with_who_was_alone(
@@ -324,7 +330,7 @@ def test_the_text_of_a_disqualification_goes_with_who_was_alone(
     assert found == {"Two": f"{name} copied it from bob.", alone: "The reason was removed with an account."}
     assert "weststrasse" not in everything(platform)
     assert "ada copied" not in everything(platform)
-    assert [it.team for it in board(platform, None, "cup").rows] == []
+    assert [row.team for row in board(platform, None, "cup").rows] == []
 
 
 def test_what_others_were_told_names_nobody(
@@ -334,8 +340,8 @@ def test_what_others_were_told_names_nobody(
     own = judged(platform, other, -1 * HOUR, **timed(10.0))
     voids.void(platform, staff, own, VoidBody(reason="Zelda copied."))
     name = retention.forget(platform, "ada").name
-    told = {it.text for it in notices.list_notices(platform, other).notices}
-    # Why a result of one's own is void stays.
+    told = {notice.text for notice in notices.list_notices(platform, other).notices}
+    # The reason of one's own void result stays.
     assert told == {"Your team's result for scale is void", "Your result for scale is void: Zelda copied."}
     retention.forget(platform, "teacher")
     assert name in everything(platform)
@@ -356,7 +362,7 @@ def test_of_two_admins_one_stays(platform: Platform) -> None:
         ask(platform, two)
     with pytest.raises(Conflict, match="only admin"):
         people.set_role(platform, "two", Role.STAFF, one)
-    # On the server's machine, too.
+    # On the server, too.
     retention.forget(platform, "two")
     with pytest.raises(Conflict, match="'one' is the only admin"):
         retention.forget(platform, "one")
@@ -382,7 +388,7 @@ def test_nobody_takes_the_name_of_a_deleted_account(platform: Platform, student:
         lambda: create_user(platform, "Deleted-User-1", PASSWORD),
         lambda: enter(platform, student, team="deleted-user-1"),
     ):
-        with pytest.raises(BadRequest, match="cannot be used"):
+        with pytest.raises(BadRequest, match="not allowed"):
             act()
 
 
@@ -399,7 +405,7 @@ def test_a_deleted_account_is_not_revived(platform: Platform, staff: User, stude
         lambda: courses.set_staff(platform, staff, "gpu", name, CourseRole.OWNER),
         lambda: deletion.request(platform, staff, name, DeletionBody(confirm=name)),
     ):
-        with pytest.raises(Conflict, match="was deleted"):
+        with pytest.raises(Conflict, match="is deleted"):
             act()
     back = RosterBody(text=f"account\n{name}\n", dry_run=False, let_back_in=True)
     (problem,) = rosters.import_roster(platform, staff, "gpu", back).problems

@@ -86,7 +86,7 @@ def test_submissions_are_found_by_what_they_are(platform: Platform, student: Use
     bad, good = failed(platform, student), judged(platform, other, 10.0)
 
     def found(**wanted: object) -> list[str]:
-        return [it.id for it in submission_search.entries(platform, SearchFilter(**wanted))]  # type: ignore[arg-type]
+        return [entry.id for entry in submission_search.entries(platform, SearchFilter(**wanted))]  # type: ignore[arg-type]
 
     assert found() == [good, bad]
     assert found(user="BOB") == found(verdict=Verdict.ACCEPTED) == found(state=State.DONE) == [good]
@@ -169,7 +169,7 @@ def test_courses_and_their_logs_forget_too(platform: Platform, staff: User) -> N
     left = everything(platform).lower()
     assert [word for word in ("grace.", "grace@", "hopper", "navy", "1906") if word in left] == []
     entries = courses.get_audit(platform, staff, "gpu").entries
-    assert [(it.actor, it.subject.rpartition("/")[2]) for it in entries[:3]] == [
+    assert [(entry.actor, entry.subject.rpartition("/")[2]) for entry in entries[:3]] == [
         (done.name, "gpu"),
         ("teacher", done.name),
         ("teacher", done.name),

@@ -1,4 +1,4 @@
-"""A secret is there whole or not at all."""
+"""A secret is written whole or not at all."""
 
 from __future__ import annotations
 

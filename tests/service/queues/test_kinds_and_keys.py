@@ -1,4 +1,4 @@
-"""Why something is judged, and what is asked for twice under one key."""
+"""Kinds of judging, and repeated requests under one key."""
 
 from __future__ import annotations
 

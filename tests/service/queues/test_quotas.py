@@ -1,4 +1,4 @@
-"""What a submission uses up."""
+"""The cost of a submission."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.both_databases
 class TestQuotas:
     def test_a_challenge_takes_so_many_and_says_when_more(self, small: Platform, student: User) -> None:
         assert [submit(small, student, body()).remaining for _ in range(2)] == [1, 0]
-        with pytest.raises(TooMany, match="2 are the most") as caught:
+        with pytest.raises(TooMany, match="2 of 2 submissions") as caught:
             submit(small, student, body())
-        assert "UTC on, in 60 min" in caught.value.hint
+        assert "UTC, in 60 min" in caught.value.hint
         found = get_quotas(small, student, "scale")
         assert (found.submissions.used, found.submissions.remaining, found.waiting.used) == (2, 0, 2)
         assert found.submissions.frees_at is not None
@@ -89,8 +89,8 @@ class TestQuotas:
 
         with ThreadPoolExecutor(10) as pool:
             answers = list(pool.map(post, range(50)))
-        assert sum(isinstance(it, SubmissionView) for it in answers) == 1
-        assert sum(isinstance(it, TooMany) for it in answers) == 49
+        assert sum(isinstance(answer, SubmissionView) for answer in answers) == 1
+        assert sum(isinstance(answer, TooMany) for answer in answers) == 49
         with platform.sessions() as session:
             assert session.query(SubmissionRow).count() == 1
         platform.close()

@@ -1,4 +1,4 @@
-"""What a submission is said to wait for."""
+"""The reasons shown for waiting."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ class TestWords:
         second = submit(small, other, body()).id
         third = submit(small, student, body()).id
         texts = [
-            get_submission(small, user, it).waits_for for user, it in ((other, second), (student, third))
+            get_submission(small, user, public_id).waits_for
+            for user, public_id in ((other, second), (student, third))
         ]
-        assert [it.text for it in texts if it] == [
+        assert [text.text for text in texts if text] == [
             "One submission is ahead of it.",
             "2 submissions are ahead of it.",
         ]
@@ -53,7 +54,7 @@ class TestWords:
         submit(small, other, body(source="x = 1\n"))
         seen = get_submission(small, student, third).waits_for
         assert seen is not None
-        assert seen.text.startswith("It is next once its author's submission that is judged now has ended;")
+        assert seen.text.startswith("It is next once its author's running submission ends;")
 
     def test_cuda_waits_for_who_compiles(self, small: Platform, student: User) -> None:
         register(small, "gpu", BOARD)
@@ -79,8 +80,8 @@ class TestWords:
 
         def waits() -> list[int]:
             """In hundreds of seconds, however long this test itself takes."""
-            seen = [get_submission(platform, user, it) for user, it in sent]
-            return [round(it.expected_wait_s / 100) for it in seen if it.expected_wait_s is not None]
+            seen = [get_submission(platform, user, public_id) for user, public_id in sent]
+            return [round(view.expected_wait_s / 100) for view in seen if view.expected_wait_s is not None]
 
         sent = [(student, submit(platform, student, body(source=f"x = {n}\n")).id) for n in range(4)]
         assert waits() == [0, 0, 8, 8], "two are free: they take one each, then one each when these are done"
@@ -127,6 +128,6 @@ class TestWords:
         seen = get_submission(small, student, sent)
         assert seen.waits_for is not None
         assert (seen.waits_for.reason, seen.expected_wait_s) == (WaitReason.NO_SANDBOX, None)
-        assert any("The Docker engine does not answer." in it.text for it in health(small).alerts)
+        assert any("The Docker engine does not answer." in alert.text for alert in health(small).alerts)
         register(small, "v")
         assert reason(small, student, sent) is WaitReason.NEXT, "another one can"

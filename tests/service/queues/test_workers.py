@@ -1,4 +1,4 @@
-"""What is told of workers, and how they are drained."""
+"""The list of workers, and draining them."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class TestWorkers:
             workers.leave(session, "older", utcnow())
         sent = submit(platform, student, body()).id
         take(platform)
-        found = {it.name: it for it in queues.list_workers(platform, staff).workers}
-        assert {name: it.state for name, it in found.items()} == {
+        found = {worker.name: worker for worker in queues.list_workers(platform, staff).workers}
+        assert {name: worker.state for name, worker in found.items()} == {
             "w": WorkerState.WORKING,
             "idle": WorkerState.IDLE,
             "compiler": WorkerState.IDLE,
@@ -43,10 +43,10 @@ class TestWorkers:
         assert found["w"].submission == sent
         for name, state in (("w", WorkerState.DRAINING), ("idle", WorkerState.DRAINED)):
             queues.drain_worker(platform, staff, name)
-            found = {it.name: it for it in queues.drain_worker(platform, staff, name).workers}
+            found = {worker.name: worker for worker in queues.drain_worker(platform, staff, name).workers}
             assert found[name].state is state
             assert found[name].drained_at is not None
-        found = {it.name: it for it in queues.resume_worker(platform, staff, "w").workers}
+        found = {worker.name: worker for worker in queues.resume_worker(platform, staff, "w").workers}
         assert (found["w"].state, found["w"].drained_at) == (WorkerState.WORKING, None)
 
     @pytest.mark.parametrize("act", [queues.drain_worker, queues.resume_worker])

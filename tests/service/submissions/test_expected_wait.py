@@ -1,4 +1,4 @@
-"""The wait that is shown, from what the queue has at one moment."""
+"""The displayed wait, from the queue at one moment."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def waits(
         arrivals=coming,
         now=NOW,
     )
-    return [snapshot.waits[it.id] for it in queue]
+    return [snapshot.waits[queued.id] for queued in queue]
 
 
 def arrivals(rate: float, until: float = 0.0) -> list[Arrival]:
-    """So many a second within the last minute, until ``until`` seconds from now."""
+    """This many a second within the last minute, until ``until`` seconds from now."""
     times = [NOW - timedelta(seconds=number / rate) for number in range(int(60 * rate))]
-    return [Arrival(it, 0, 0.0, WORK, None) for it in times if it <= NOW + timedelta(seconds=until)]
+    return [Arrival(time, 0, 0.0, WORK, None) for time in times if time <= NOW + timedelta(seconds=until)]
 
 
 def test_those_ahead_are_shared_among_the_workers_by_their_work() -> None:
@@ -94,7 +94,7 @@ def test_who_overtakes_is_waited_for_with_the_workers_that_are_free() -> None:
 def test_others_come_until_the_deadline_and_not_after_it() -> None:
     def load(closes_s: float | None, *came: Arrival) -> dict[datetime | None, float]:
         closes = {} if closes_s is None else {WORK.challenge: NOW + timedelta(seconds=closes_s)}
-        return {it.closes: round(it.load, 2) for it in expected(came, Closing(closes, {}), KNOWN, NOW)}
+        return {flow.closes: round(flow.load, 2) for flow in expected(came, Closing(closes, {}), KNOWN, NOW)}
 
     came = arrivals(rate=2.0)
     assert load(None, *came) == {None: 4.0}

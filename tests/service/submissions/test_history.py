@@ -1,4 +1,4 @@
-"""Lists of what was handed in, page by page."""
+"""Lists of submissions, page by page."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def hand_in(platform: Platform, user: User, count: int, **values: object) -> Non
 def test_pages_hold_each_once_and_in_order(platform: Platform, student: User, other: User) -> None:
     hand_in(platform, student, 5)
     hand_in(platform, other, 2)
-    whole = [it.id for it in list_submissions(platform, student).submissions]
+    whole = [submission.id for submission in list_submissions(platform, student).submissions]
     assert len(whole) == 5
     paged: list[str] = []
     while page := list_submissions(
         platform, student, limit=2, older_than=paged[-1] if paged else None
     ).submissions:
-        paged += [it.id for it in page]
+        paged += [view.id for view in page]
     assert paged == whole
 
 
@@ -38,7 +38,7 @@ def test_paging_keeps_to_the_challenge(platform: Platform, student: User) -> Non
     hand_in(platform, student, 2, challenge="only_cuda")
     first, second = list_submissions(platform, student, "scale").submissions
     behind = list_submissions(platform, student, "scale", older_than=first.id)
-    assert [it.id for it in behind.submissions] == [second.id]
+    assert [submission.id for submission in behind.submissions] == [second.id]
 
 
 def test_nobody_pages_by_what_they_may_not_see(platform: Platform, student: User, other: User) -> None:

@@ -1,4 +1,4 @@
-"""A long line is read once for all who look within a moment; a short one for each."""
+"""A long queue is read once for all requests within a moment; a short one for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is suggested next, and whose figures count."""
+"""The next suggestion, and whose figures count."""
 
 from __future__ import annotations
 

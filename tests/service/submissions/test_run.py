@@ -1,4 +1,4 @@
-"""Runs: by limits of their own, the newest wins, and nothing that counts ever counts them."""
+"""Runs: limits of their own, the newest wins, and nothing counts them as submissions."""
 
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ def test_lists_hold_runs_only_where_they_are_asked_for(platform: Platform, stude
     ran, sent = done(platform, student), submit(platform, student, body())
     for slug in (None, SLUG):
         listed = list_submissions(platform, student, slug)
-        assert ([it.id for it in listed.submissions], listed.total) == ([sent.id], 1)
+        assert ([submission.id for submission in listed.submissions], listed.total) == ([sent.id], 1)
         listed = list_submissions(platform, student, slug, runs=True)
-        assert ([it.id for it in listed.submissions], listed.total) == ([ran.id], 1)
+        assert ([submission.id for submission in listed.submissions], listed.total) == ([ran.id], 1)
 
 
 def test_a_run_is_on_no_board_and_in_no_count(platform: Platform, student: User, staff: User) -> None:
@@ -124,9 +124,9 @@ def test_a_run_is_on_no_board_and_in_no_count(platform: Platform, student: User,
         assert not versions.judged(session, SLUG, 1)
         assert rejudges.judgements(session, SLUG) == {}
         assert rejudges.under(session, SLUG, 1) == {}
-        assert [(it.run, it.count) for it in figures.verdicts(session)] == [(True, 1)]
+        assert [(tally.run, tally.count) for tally in figures.verdicts(session)] == [(True, 1)]
     assert list(entries(platform, SearchFilter())) == []
-    assert [it.id for it in entries(platform, SearchFilter(runs=True))] == [view.id]
+    assert [entry.id for entry in entries(platform, SearchFilter(runs=True))] == [view.id]
     assert list_submissions(platform, staff, everyone=True).total == 0
 
 
@@ -170,7 +170,7 @@ def test_the_newest_run_wins(platform: Platform, student: User, other: User, two
     theirs = run(platform, other, wanted())
     sent = submit(platform, student, body())
     second = run(platform, student, wanted(source="x = 2\n"))
-    states = [get_submission(platform, student, it.id).state for it in (first, elsewhere, sent, second)]
+    states = [get_submission(platform, student, view.id).state for view in (first, elsewhere, sent, second)]
     assert states == [State.CANCELLED, State.QUEUED, State.QUEUED, State.QUEUED]
     assert get_submission(platform, other, theirs.id).state is State.QUEUED
 
@@ -191,8 +191,8 @@ def test_a_refused_run_leaves_the_last_one_alone(tight: Callable[..., Platform],
     first = run(platform, student, wanted())
     with pytest.raises(TooMany) as caught:
         run(platform, student, wanted())
-    assert "1 runs within 60 min; 1 are the most" in caught.value.message
-    assert "UTC on, in 60 min" in caught.value.hint
+    assert "1 of 1 runs within 60 min" in caught.value.message
+    assert "UTC, in 60 min" in caught.value.hint
     assert get_submission(platform, student, first.id).state is State.QUEUED
     assert submit(platform, student, body()).state is State.QUEUED
     platform.close()
@@ -211,8 +211,8 @@ def test_an_hour_later_there_are_runs_again(tight: Callable[..., Platform], stud
 def test_the_limit_of_an_hour_cannot_be_raced(tight: Callable[..., Platform], student: User) -> None:
     platform = tight(run_limit=1)
     results = _at_once(50, lambda _: run(platform, student, wanted()))
-    assert sum(isinstance(it, SubmissionView) for it in results) == 1
-    assert sum(isinstance(it, TooMany) for it in results) == 49
+    assert sum(isinstance(result, SubmissionView) for result in results) == 1
+    assert sum(isinstance(result, TooMany) for result in results) == 49
     assert list_submissions(platform, student, runs=True).total == 1
     platform.close()
 
@@ -224,7 +224,7 @@ def test_how_many_run_at_once_cannot_be_raced(
     results = _at_once(
         20, lambda number: run(platform, student, wanted(challenge=(SLUG, "second")[number % 2]))
     )
-    assert {type(it) for it in results} == {SubmissionView, TooMany}
+    assert {type(result) for result in results} == {SubmissionView, TooMany}
     with platform.sessions() as session:
         unfinished = session.query(SubmissionRow).filter(SubmissionRow.finished_at.is_(None)).count()
         use = quotas.read(session, student.id, quotas.RUNNING, utcnow())
@@ -278,7 +278,7 @@ def test_old_runs_go_with_their_reports(platform: Platform, student: User) -> No
 
 
 def test_the_queue_takes_runs_ahead_for_a_while_only(platform: Platform, student: User, other: User) -> None:
-    """One who submits at last is not behind one who runs without end."""
+    """A person who submits at last is not behind one who runs without end."""
     submit(platform, other, SubmitBody(challenge=SLUG, source="y = 1\n", filename="a.py"))
     served = 0
     for _ in range(40):

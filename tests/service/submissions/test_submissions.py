@@ -86,8 +86,10 @@ def test_lists_are_newest_first_in_pages_and_ones_own(
     mine = [submit(platform, student, body()).id for _ in range(3)]
     theirs = submit(platform, other, body())
     seen = list_submissions(platform, student, limit=2)
-    assert ([it.id for it in seen.submissions], seen.total) == ([mine[2], mine[1]], 3)
-    assert [it.id for it in list_submissions(platform, student, limit=2, offset=2).submissions] == [mine[0]]
+    assert ([submission.id for submission in seen.submissions], seen.total) == ([mine[2], mine[1]], 3)
+    assert [
+        submission.id for submission in list_submissions(platform, student, limit=2, offset=2).submissions
+    ] == [mine[0]]
     assert list_submissions(platform, student, everyone=True).total == 3
     assert list_submissions(platform, staff, everyone=True).submissions[0].id == theirs.id
     assert list_submissions(platform, staff).total == 0
@@ -161,7 +163,10 @@ def test_the_board_shows_the_best_of_each(platform: Platform, student: User, oth
         submit(platform, user, body())
         _accept(platform, time_us)
     board = leaderboard(platform, "scale")
-    assert [(it.rank, it.user, it.time_us) for it in board.entries] == [(1, "ada", 10.0), (2, "bob", 15.0)]
+    assert [(entry.rank, entry.user, entry.time_us) for entry in board.entries] == [
+        (1, "ada", 10.0),
+        (2, "bob", 15.0),
+    ]
     assert (board.device, board.representative, board.devices) == ("cpu", False, ["cpu"])
     assert leaderboard(platform, "scale", language="cuda").entries == []
     assert leaderboard(platform, "scale", version=7).entries == []

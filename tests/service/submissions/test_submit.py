@@ -210,9 +210,9 @@ def _at_once(count: int, act: object) -> list[object]:
 def test_the_waiting_limit_cannot_be_raced(platform: Platform, student: User) -> None:
     count = limits.WAITING_PER_USER + 6
     results = _at_once(count, lambda _: submit(platform, student, body()))
-    stored = [it for it in results if isinstance(it, SubmissionView)]
+    stored = [result for result in results if isinstance(result, SubmissionView)]
     assert len(stored) == limits.WAITING_PER_USER
-    assert sum(isinstance(it, TooMany) for it in results) == 6
+    assert sum(isinstance(result, TooMany) for result in results) == 6
     assert _count(platform, student) == limits.WAITING_PER_USER
     cancel(platform, student, stored[0].id)
     assert submit(platform, student, body()).state is State.QUEUED
@@ -232,7 +232,7 @@ def test_of_two_that_store_under_one_key_the_second_finds_the_first(
 
 def test_an_idempotency_key_cannot_be_raced(platform: Platform, student: User) -> None:
     results = _at_once(6, lambda _: submit(platform, student, body(), "same"))
-    assert len({it.id for it in results if isinstance(it, SubmissionView)}) == 1
+    assert len({result.id for result in results if isinstance(result, SubmissionView)}) == 1
     assert _count(platform, student) == 1
 
 

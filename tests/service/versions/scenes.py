@@ -38,7 +38,7 @@ def raise_version(platform: Platform) -> None:
 
 
 def judge(platform: Platform, time_us: float | None = 10.0) -> None:
-    """Judge what is next in the queue; None: it is wrong."""
+    """Judge the next one in the queue; None: it is wrong."""
     with writing(platform.sessions) as session:
         held = claim(session, ClaimRequest("cpu", [Language.TRITON], "test", utcnow(), 60.0)).held
         assert held is not None

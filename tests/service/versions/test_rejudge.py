@@ -1,4 +1,4 @@
-"""Judging again, on every database: whose it is, what it orders, and what changes is seen before it is shown."""
+"""Judging again, on every database: permissions, the submissions, and a comparison before it is shown."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_what_changes_is_compared_before_anyone_sees_it(
     judged(platform, student, 10.0)
     judged(platform, student, None)
     judged(platform, other, 20.0)
-    with pytest.raises(Conflict, match="nothing to compare"):
+    with pytest.raises(Conflict, match="no other version of"):
         compare(platform, staff, SLUG)
     raise_version(platform)
     before = compare(platform, staff, SLUG)
@@ -86,15 +86,23 @@ def test_what_changes_is_compared_before_anyone_sees_it(
     found = compare(platform, staff, SLUG)
     assert (found.judged, found.shown, found.median_time_ratio) == (3, 1, 1.5)
     assert [
-        (it.user, it.before.verdict, it.after and it.after.verdict, it.verdict_changed, it.time_ratio)
-        for it in sorted(found.submissions, key=lambda it: (it.user, it.before.verdict or ""))
+        (
+            submission.user,
+            submission.before.verdict,
+            submission.after and submission.after.verdict,
+            submission.verdict_changed,
+            submission.time_ratio,
+        )
+        for submission in sorted(
+            found.submissions, key=lambda change: (change.user, change.before.verdict or "")
+        )
     ] == [
         ("ada", Verdict.ACCEPTED, Verdict.WRONG_ANSWER, True, None),
         ("ada", Verdict.WRONG_ANSWER, Verdict.ACCEPTED, True, None),
         ("bob", Verdict.ACCEPTED, Verdict.ACCEPTED, False, 1.5),
     ]
-    assert [it.verdict_changed for it in found.submissions] == [True, True, False]
-    assert {it.user: (it.before, it.after) for it in found.ranks} == {"ada": (1, 1), "bob": (2, 2)}
+    assert [submission.verdict_changed for submission in found.submissions] == [True, True, False]
+    assert {rank.user: (rank.before, rank.after) for rank in found.ranks} == {"ada": (1, 1), "bob": (2, 2)}
     versions.publish(platform, staff, SLUG)
     later = compare(platform, staff, SLUG)
     assert (later.before, later.after, later.shown) == (1, 2, 2), "it can be looked up afterwards"
@@ -122,4 +130,4 @@ def test_orders_that_come_together_order_once(platform: Platform, student: User,
     judged(platform, student)
     judged(platform, student)
     raise_version(platform)
-    assert sum(it.queued for it in at_once(lambda: rejudge(platform, staff, SLUG))) == 2
+    assert sum(order.queued for order in at_once(lambda: rejudge(platform, staff, SLUG))) == 2

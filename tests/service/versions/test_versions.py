@@ -1,4 +1,4 @@
-"""Versions, on every database: what is refused, what staff see, and what students see meanwhile."""
+"""Versions, on every database: refusals, and what staff and students see."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_folder_that_changed_under_its_number_is_refused(
     with pytest.raises(ChallengeChanged, match=r"version 1: cases seven changed") as caught:
         submit(platform, student, body())
     assert "version = 2" in caught.value.hint
-    assert "put the files back" in caught.value.hint
+    assert "restore the files" in caught.value.hint
     for refused in (versions.publish, rejudge):
         with pytest.raises(ChallengeChanged):
             refused(platform, staff, SLUG)
@@ -122,7 +122,7 @@ def test_publishing_can_be_forced_and_taken_back(platform: Platform, student: Us
     raise_version(platform)
     rejudge(platform, staff, SLUG)
     found = versions.publish(platform, staff, SLUG, force=True)
-    assert [(it.version, it.shown) for it in found.versions] == [(1, False), (2, True)]
+    assert [(version.version, version.shown) for version in found.versions] == [(1, False), (2, True)]
     with pytest.raises(Conflict, match="shown already"):
         versions.publish(platform, staff, SLUG)
     edit(platform, "version = 2", "version = 1")

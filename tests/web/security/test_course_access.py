@@ -18,7 +18,7 @@ from grader.schemas.course import CourseBody, CourseChange, CourseRole, JoinCode
 from grader.schemas.feedback import CriterionBody, FeedbackBody, Shown
 from grader.service.accounts import accounts
 from grader.service.accounts.accounts import User
-from grader.service.courses import assignments, courses, feedback, joining, rosters
+from grader.service.courses import assignments, courses, extensions, feedback, joining, rosters
 from grader.service.courses.permissions import TABLE, Action, Standing
 from grader.service.platform import Platform, open_platform
 from grader.web.throttle import limiter
@@ -184,7 +184,7 @@ def scene(platform: Platform) -> Scene:
         feedback.put_feedback(
             platform, admin, slug, "week1", FeedbackBody(shown=Shown.ON_RELEASE, rubric=rubric)
         )
-        assignments.extend(platform, admin, slug, "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
+        extensions.extend(platform, admin, slug, "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
         joining.make_code(platform, admin, slug, JoinCodeBody())
     # As they are now: with what teaching gives to their tokens.
     present = {it: accounts.user_by_id(platform, user.id) for it, user in people.items()}

@@ -1,0 +1,178 @@
+"""Which of a student's submissions counts for a part of an assignment, and for how many points.
+
+Times of judgements are compared as the database stores them (``grades.stored``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from grader.deadlines import Window
+from grader.records import grades, taught
+from grader.records.grades import Judgement
+from grader.records.models import AssignmentRow
+from grader.records.taught import Stay
+from grader.schemas.assignment import Counts
+from grader.schemas.report import Verdict
+from grader.service.courses import points as pointing
+from grader.service.courses.points import Scheme
+
+ACCEPTED, OURS = Verdict.ACCEPTED.value, Verdict.INTERNAL_ERROR.value
+
+
+@dataclass(frozen=True)
+class Criterion:
+    id: int
+    title: str
+    points: float
+
+
+# Criterion id -> a student's points and the reason.
+Scores = Mapping[int, tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Part:
+    challenge: str
+    title: str
+    scheme: Scheme
+    broken: bool
+    shown: int | None  # the challenge version whose regraded judgements count
+    asked_at: Any  # when the assignment began to ask for the challenge, as stored
+    rubric: tuple[Criterion, ...] = ()
+
+    @property
+    def most(self) -> float:
+        return self.scheme.most + sum(criterion.points for criterion in self.rubric)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    row: AssignmentRow
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True)
+class Student:
+    id: int
+    name: str
+    full_name: str
+    number: str
+    section: str
+    group: str
+    deleted_at: datetime | None
+    stays: tuple[Stay, ...]  # periods of membership, as stored
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """A window, and its moments as stored."""
+
+    window: Window
+    opens: Any
+    due: Any
+    closes: Any
+
+
+@dataclass(slots=True)
+class Choice:
+    first: Judgement  # of the submission itself
+    counted: Judgement  # its latest published judgement: ``first`` unless it was regraded
+    raw: float  # points before lateness
+    late_days: int
+    points: float
+
+
+@dataclass(slots=True)
+class Grade:
+    """Of one student for one part."""
+
+    attempts: int = 0
+    voided: list[str] = field(default_factory=list)  # public ids
+    outside: list[Judgement] = field(default_factory=list)  # in a language that the assignment does not take
+    right: bool = False
+    choice: Choice | None = None
+    grace: int = 0
+
+
+def of_assignment(
+    rows: Sequence[Judgement], student: Student, part: Part, times: Times
+) -> Sequence[Judgement]:
+    """The student's submissions that were handed in for that part."""
+    stays, asked_at, opens, closes = student.stays, part.asked_at, times.opens, times.closes
+    return [row for row in rows if taught.counts(row.at, stays, asked_at, opens, closes)]
+
+
+def by_language(
+    assignment: AssignmentRow, rows: Sequence[Judgement]
+) -> tuple[Sequence[Judgement], Sequence[Judgement]]:
+    """Those in a language that the assignment takes, and the others: its languages may have been narrowed since."""
+    if not assignment.languages:
+        return rows, ()
+    others = [row for row in rows if row.language not in assignment.languages]
+    if not others:
+        return rows, ()
+    taken = [row for row in rows if row.language in assignment.languages]
+    return taken, [row for row in others if row.verdict != OURS]
+
+
+def weigh(
+    assignment: Assignment,
+    part: Part,
+    rows: Sequence[Judgement],
+    again: Mapping[int, Judgement],
+    voided: Set[int],
+    times: Times,
+    free: int,
+    resolutions: Mapping[str, float],
+) -> Grade:
+    """Choose among a student's submissions for a part. ``again``: regraded judgements by the submission's id;
+    ``free``: late days that grace days pay."""
+    due = times.due
+    grade = Grade()
+    percent, last = assignment.row.late_percent, assignment.row.counts == Counts.LAST
+    best_on_time: Judgement | None = None
+    best_reached = -1.0
+    late: list[tuple[Judgement, Judgement]] = []
+    latest: tuple[Judgement, Judgement] | None = None
+    for row in rows:
+        if row.verdict == OURS:
+            continue
+        counted = again.get(row.id, row) if again else row
+        grade.attempts += 1
+        if row.id in voided:
+            grade.voided.append(row.public_id)
+            continue
+        latest = row, counted
+        if counted.verdict != ACCEPTED:
+            continue
+        grade.right = True
+        if row.at > due:
+            late.append((row, counted))
+            continue
+        speedup = counted.speedup
+        reached = 0.0 if speedup is None else speedup * (1 + resolutions[counted.device])
+        if reached > best_reached:
+            best_reached, best_on_time = reached, row
+    if last:
+        candidates = [latest] if latest is not None else []
+    else:
+        on_time = (
+            [(best_on_time, again.get(best_on_time.id, best_on_time))] if best_on_time is not None else []
+        )
+        candidates = on_time + late
+        if not candidates and latest is not None:
+            candidates = [latest]  # nothing is right: show the latest
+    for row, counted in candidates:
+        raw = part.scheme.earned(counted.verdict == ACCEPTED, counted.speedup, resolutions[counted.device])
+        days = times.window.late_days(grades.moment(row.at)) if row.at > due else 0
+        points = raw * pointing.kept_share(days, free, percent)
+        # On equal points the less late one wins: it spends no grace days.
+        if grade.choice is None or (points, -days) > (grade.choice.points, -grade.choice.late_days):
+            grade.choice = Choice(row, counted, raw, days, points)
+    if grade.choice is not None and grade.choice.raw > 0 and percent > 0:
+        grade.grace = min(grade.choice.late_days, free)
+    return grade
