@@ -204,7 +204,7 @@ def test_it_shows_no_disks_networks_or_terminals_of_the_host(
 ) -> None:
     code = """
 import json, os
-print(json.dumps([os.listdir(it) for it in ("/sys", "/sys/devices", "/sys/devices/system", "/dev")]))
+print(json.dumps([os.listdir(path) for path in ("/sys", "/sys/devices", "/sys/devices/system", "/dev")]))
 """
     seen = json.loads(run(start(bubblewrap_boxes), code))
     assert set(seen[0]) == {"devices"}

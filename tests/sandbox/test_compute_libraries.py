@@ -87,7 +87,7 @@ def test_torch_cannot_be_loaded_without_them(walled_boxes: BoxMaker, start: Star
     """The box of a CUDA submission sees torch's folder, like all of Python's."""
     code = """
 import ctypes, glob, sys
-torch = [it for folder in sys.path for it in glob.glob(f"{folder}/torch/lib/libc10.so")]
+torch = [path for folder in sys.path for path in glob.glob(f"{folder}/torch/lib/libc10.so")]
 assert torch, sys.path
 try:
     ctypes.CDLL(torch[0])

@@ -144,7 +144,7 @@ print(resource.getrlimit(resource.RLIMIT_CORE))
 child = os.fork()
 if child == 0:
     ctypes.string_at(0)
-print(os.WCOREDUMP(os.waitpid(child, 0)[1]), [it for it in os.listdir("/tmp") if "core" in it])
+print(os.WCOREDUMP(os.waitpid(child, 0)[1]), [name for name in os.listdir("/tmp") if "core" in name])
 """
     assert run(start(walled_boxes), code).splitlines() == ["(1, 1)", "False []"]
 
@@ -174,7 +174,7 @@ open("/tmp/left", "w").write("x")
 import os, socket, time
 made = socket.socket(socket.AF_UNIX); made.bind("\\0grader-test"); made.listen()
 if os.fork() == 0:
-    [os.close(it) for it in (0, 1, 2)]; time.sleep(30)
+    [os.close(number) for number in (0, 1, 2)]; time.sleep(30)
 """
     assert run(one, held) == ""
     knock = """

@@ -42,7 +42,7 @@ multiply[(1,)](left, right, made)
 torch.testing.assert_close(made, left.float() @ right.float())
 
 left, right = torch.randn(16, 32), torch.randn(32, 16)
-cut = [(it.view(torch.int32) & -0x2000).view(torch.float32) for it in (left, right)]
+cut = [(side.view(torch.int32) & -0x2000).view(torch.float32) for side in (left, right)]
 multiply[(1,)](left, right, made)
 torch.testing.assert_close(made, cut[0] @ cut[1], rtol=1e-6, atol=1e-6)
 assert (made - left @ right).abs().max() > 1e-4

@@ -93,8 +93,8 @@ import ctypes, json, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
 found = {}
 for name, call in json.loads(CALLS).items():
-    given = [os.getpid() if it == "own" else it.encode("latin-1") if isinstance(it, str) else it for it in call]
-    kept = [ctypes.create_string_buffer(it, 256) if isinstance(it, bytes) else ctypes.c_long(it) for it in given]
+    given = [os.getpid() if one == "own" else one.encode("latin-1") if isinstance(one, str) else one for one in call]
+    kept = [ctypes.create_string_buffer(one, 256) if isinstance(one, bytes) else ctypes.c_long(one) for one in given]
     ctypes.set_errno(0)
     result = libc.syscall(*kept)
     found[name] = 0 if result >= 0 else ctypes.get_errno()
@@ -155,7 +155,7 @@ def test_what_programs_need_goes_on(walled_boxes: BoxMaker, start: Start) -> Non
     code = """
 import ctypes, mmap, os, select, signal, socket, subprocess, tempfile, threading, time
 threads = [threading.Thread(target=time.sleep, args=(0.01,)) for _ in range(8)]
-[it.start() for it in threads]; [it.join() for it in threads]
+[thread.start() for thread in threads]; [thread.join() for thread in threads]
 assert subprocess.run(["/bin/sh", "-c", "echo hi | tr h H"], capture_output=True).stdout == b"Hi\\n"
 left, right = socket.socketpair(); left.send(b"x"); assert right.recv(1) == b"x"
 memory = os.memfd_create("x"); os.ftruncate(memory, 1 << 20); mmap.mmap(memory, 1 << 20)[0] = 1
