@@ -2,81 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
+from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.openapi import OpenAPI
+
+from grader.web.blueprints import blueprints
 
 
 def register(app: OpenAPI) -> None:
     """Put every resource under /api/v1."""
-    from grader.web.api import (
-        accounts,
-        announcements,
-        assignments,
-        challenges,
-        comments,
-        competitions,
-        courses,
-        device_codes,
-        diagnostics,
-        drafts,
-        feedback,
-        gradebook,
-        health,
-        inbox,
-        leaderboards,
-        lti,
-        me,
-        notices,
-        operations,
-        people,
-        personal,
-        preferences,
-        progress,
-        publication,
-        queues,
-        regrades,
-        rosters,
-        similarity,
-        sources,
-        submissions,
-        tokens,
-        uploads,
-        versions,
-    )
-
-    for resource in (
-        challenges,
-        submissions,
-        comments,
-        diagnostics,
-        drafts,
-        leaderboards,
-        competitions,
-        lti,
-        progress,
-        versions,
-        uploads,
-        operations,
-        publication,
-        tokens,
-        me,
-        notices,
-        preferences,
-        health,
-        accounts,
-        device_codes,
-        people,
-        personal,
-        queues,
-        courses,
-        rosters,
-        assignments,
-        gradebook,
-        similarity,
-        regrades,
-        feedback,
-        inbox,
-        announcements,
-        sources,
-    ):
-        app.register_api(resource.api)
-    app.register_api(notices.unsubscribing)
+    for blueprint in blueprints(sys.modules[__name__]):
+        assert isinstance(blueprint, APIBlueprint)
+        app.register_api(blueprint)
