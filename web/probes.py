@@ -10,6 +10,7 @@ from grader.schemas.submission import Probe
 from grader.service.operation import figures, health
 from grader.service.operation.figures import check_scraper
 from grader.web import throttle
+from grader.web.access import ANYONE, open_to
 from grader.web.answers import answer
 from grader.web.auth.identity import bearer_token
 from grader.web.current import platform
@@ -20,12 +21,14 @@ _FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @probes.get("/health")
+@open_to(ANYONE)
 def live() -> Response:
     """This process answers. Asks nobody else: restarting it would not bring a database back."""
     return answer(Probe(ok=True))
 
 
 @probes.get("/ready")
+@open_to(ANYONE)
 def ready() -> Response:
     """200 where requests can be served; 503 while the database is away, or not at the tables that are known here."""
     found = health.ready(platform())
@@ -33,6 +36,7 @@ def ready() -> Response:
 
 
 @probes.get("/metrics")
+@open_to(ANYONE)
 @throttle.metrics_limit
 def metrics() -> Response:
     """Figures for Prometheus, for whom the settings name."""

@@ -30,9 +30,9 @@ def shown(site: Site) -> Iterator[list[Sample]]:
 
 
 def look_at(visit: Visit, shown: list[Sample], **options: Any) -> list[tuple[Sample, Visitor]]:
-    """Each page with who shall look at it; they go there one after the other."""
-    people = {who: visit(who, **options) for who in {it.who for it in shown}}
-    return [(it, people[it.who]) for it in shown]
+    """Each page with the visitor who looks at it."""
+    people = {who: visit(who, **options) for who in {sample.who for sample in shown}}
+    return [(sample, people[sample.who]) for sample in shown]
 
 
 def go(sample: Sample, visitor: Visitor) -> None:
@@ -43,7 +43,7 @@ def go(sample: Sample, visitor: Visitor) -> None:
 
 
 def test_every_page_is_looked_at(site: Site, shown: list[Sample]) -> None:
-    assert set(samples.pages(site)) - {it.endpoint for it in shown} == set()
+    assert {rule.endpoint for rule in samples.pages(site)} - {sample.endpoint for sample in shown} == set()
 
 
 def test_axe_finds_nothing_grave_in_light_and_dark(visit: Visit, shown: list[Sample]) -> None:
@@ -56,7 +56,7 @@ def test_axe_finds_nothing_grave_in_light_and_dark(visit: Visit, shown: list[Sam
         darken(visitor.page)
         found[f"{sample.name}, dark"] = axe.violations(visitor.page, axe.COLOURS)
         visitor.page.emulate_media(color_scheme="light", **_STILL)
-    wrong = [f"{name}: {it}" for name, each in found.items() for it in each]
+    wrong = [f"{name}: {violation}" for name, each in found.items() for violation in each]
     assert not wrong, "\n".join(wrong)
 
 

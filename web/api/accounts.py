@@ -8,14 +8,16 @@ from grader.schemas.account import AddressBody, ForgottenBody, MessageSent, Rese
 from grader.schemas.submission import ErrorEnvelope, Me
 from grader.service.accounts import resets, sign_up
 from grader.web import throttle
+from grader.web.access import ANYONE, open_to
 from grader.web.answers import answer
 from grader.web.api.resource import resource
 from grader.web.current import platform
 
-api = resource("accounts", "Making an account; new passwords", signed_in=False)
+api = resource("accounts", "Making an account; new passwords")
 
 
 @api.post("/accounts", responses={201: Me, 409: ErrorEnvelope})
+@open_to(ANYONE)
 def create_account(body: SignUpBody) -> Response:
     """A new account, as far as the platform lets one: freely, or with the key of an invitation or of a mailed link."""
     throttle.count_sign_up(body.key)
@@ -25,6 +27,7 @@ def create_account(body: SignUpBody) -> Response:
 
 
 @api.post("/accounts/address", responses={202: MessageSent})
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def ask_for_account(body: AddressBody) -> Response:
     """Mail a link that makes an account, where addresses of some domains may sign up."""
@@ -33,6 +36,7 @@ def ask_for_account(body: AddressBody) -> Response:
 
 
 @api.post("/password-resets", responses={202: MessageSent, 409: ErrorEnvelope})
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def ask_for_password(body: ForgottenBody) -> Response:
     """Mail a link that sets a new password. The answer is the same for every name."""
@@ -41,6 +45,7 @@ def ask_for_password(body: ForgottenBody) -> Response:
 
 
 @api.post("/password-resets/use", responses={204: None})
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def reset_password(body: ResetBody) -> Response:
     """Set a password by a link's key, once. Ends every session and token of the account."""

@@ -24,12 +24,13 @@ from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses import courses, joining
 from grader.service.courses.permissions import Action
 from grader.web import throttle
+from grader.web.access import PARTY, SIGNED_IN, STAFF, in_course, open_to
 from grader.web.answers import answer
-from grader.web.api.resource import asks, in_course, of_staff, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("courses", "Courses, who teaches them and how one joins", signed_in=True)
+api = resource("courses", "Courses, who teaches them and how one joins")
 
 
 class CoursePath(BaseModel):
@@ -52,19 +53,21 @@ class LogQuery(BaseModel):
 
 
 @api.get("/courses", responses={200: CourseList})
+@open_to(SIGNED_IN)
 def list_courses() -> Response:
     """One's own courses and those that everyone may know of, the newest first."""
     return answer(courses.list_courses(platform(), current_user()))
 
 
 @api.post("/courses", responses={201: CourseView, 409: ErrorEnvelope})
-@asks(of_staff)
+@open_to(STAFF)
 def create_course(body: CourseBody) -> Response:
     """Make a course, which one owns then (staff only)."""
     return answer(courses.create_course(platform(), current_user(), body), 201)
 
 
 @api.post("/courses/join", responses={200: CourseView, 409: ErrorEnvelope})
+@open_to(SIGNED_IN)
 def join_course(body: JoinBody) -> Response:
     """Become a student by a join code or by the key of a personal link. Doing so twice is no error."""
     user = current_user()
@@ -73,20 +76,21 @@ def join_course(body: JoinBody) -> Response:
 
 
 @api.get("/courses/<course>", responses={200: CourseView})
+@open_to(PARTY)
 def get_course(path: CoursePath) -> Response:
     """A course: who teaches it, and, for its staff, how many are in it."""
     return answer(courses.get_course(platform(), current_user(), path.course))
 
 
 @api.patch("/courses/<course>", responses={200: CourseView, 409: ErrorEnvelope})
-@asks(in_course(Action.COURSE_EDIT))
+@open_to(PARTY, in_course(Action.COURSE_EDIT))
 def change_course(path: CoursePath, body: CourseChange) -> Response:
     """Change what is named of a course; to archive it is for its owners."""
     return answer(courses.change_course(platform(), current_user(), path.course, body))
 
 
 @api.put("/courses/<course>/staff/<name>", responses={200: CourseView, 409: ErrorEnvelope})
-@asks(in_course(Action.COURSE_STAFF))
+@open_to(PARTY, in_course(Action.COURSE_STAFF))
 def set_staff(path: StaffPath, body: StaffBody) -> Response:
     """Say who teaches (owners only). The last owner stays one."""
     role = CourseRole(body.role) if body.role is not None else None
@@ -94,6 +98,7 @@ def set_staff(path: StaffPath, body: StaffBody) -> Response:
 
 
 @api.get("/courses/<course>/log", responses={200: AuditLog})
+@open_to(PARTY)
 def get_log(path: CoursePath, query: LogQuery) -> Response:
     """What the course's staff did, the newest first."""
     found = courses.get_audit(platform(), current_user(), path.course, query.limit, query.older_than)
@@ -101,19 +106,21 @@ def get_log(path: CoursePath, query: LogQuery) -> Response:
 
 
 @api.get("/courses/<course>/join-codes", responses={200: JoinCodeList})
+@open_to(PARTY)
 def list_codes(path: CoursePath) -> Response:
     """Join codes that still work."""
     return answer(joining.list_codes(platform(), current_user(), path.course, base()))
 
 
 @api.post("/courses/<course>/join-codes", responses={201: JoinCodeView})
-@asks(in_course(Action.ROSTER_EDIT))
+@open_to(PARTY, in_course(Action.ROSTER_EDIT))
 def make_code(path: CoursePath, body: JoinCodeBody) -> Response:
     """A new join code, for everyone or for one section."""
     return answer(joining.make_code(platform(), current_user(), path.course, body, base()), 201)
 
 
 @api.delete("/courses/<course>/join-codes/<int:number>", responses={204: None})
+@open_to(PARTY)
 def revoke_code(path: NumberPath) -> Response:
     """End a join code; who joined by it stays."""
     joining.revoke_code(platform(), current_user(), path.course, path.number)

@@ -9,15 +9,17 @@ from flask import Response, request
 from grader.schemas.token import DeviceCode, DeviceCodeBody, DevicePoll, TokenView
 from grader.service.accounts import device_codes
 from grader.web import throttle
+from grader.web.access import ANYONE, open_to
 from grader.web.answers import answer
 from grader.web.api.resource import resource
 from grader.web.api.tokens import shown
 from grader.web.current import platform
 
-api = resource("device codes", "Signing in a program", signed_in=False)
+api = resource("device codes", "Signing in a program")
 
 
 @api.post("/device-codes", responses={201: DeviceCode})
+@open_to(ANYONE)
 @throttle.device_limit
 def create_device_code(body: DeviceCodeBody) -> Response:
     """A code for the program and one for its owner, who types it in at ``verification_uri`` within ``expires_in`` s."""
@@ -26,6 +28,7 @@ def create_device_code(body: DeviceCodeBody) -> Response:
 
 
 @api.post("/device-codes/token", responses={201: TokenView})
+@open_to(ANYONE)
 def poll_device_code(body: DevicePoll) -> Response:
     """The token, once the code was approved. Until then 400 with the code ``authorization_pending``, or ``slow_down``
     (asked again too soon: add 5 s to the interval), ``access_denied``, ``expired_token``."""

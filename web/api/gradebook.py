@@ -18,10 +18,11 @@ from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses import gradebook
 from grader.service.courses.permissions import Action
+from grader.web.access import PARTY, in_course, open_to
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.courses import CoursePath, StaffPath
-from grader.web.api.resource import asks, in_course, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -32,16 +33,18 @@ class TableQuery(BaseModel):
     )
 
 
-api = resource("gradebook", "Points, and how they came about", signed_in=True)
+api = resource("gradebook", "Points, and how they came about")
 
 
 @api.get("/courses/<course>/gradebook", responses={200: Gradebook})
+@open_to(PARTY)
 def get_gradebook(path: CoursePath) -> Response:
     """Every student's grades, statistics of every part, and who may need help (staff only)."""
     return answer(gradebook.get_gradebook(platform(), current_user(), path.course))
 
 
 @api.get("/courses/<course>/gradebook/export", responses={200: GradebookExport})
+@open_to(PARTY)
 def export_gradebook(path: CoursePath) -> Response:
     """One row for each student and part (staff only)."""
     rows = gradebook.export(platform(), current_user(), path.course)
@@ -49,18 +52,21 @@ def export_gradebook(path: CoursePath) -> Response:
 
 
 @api.get("/courses/<course>/gradebook.csv", responses={200: {"content": {"text/csv": {}}}})
+@open_to(PARTY)
 def export_gradebook_csv(path: CoursePath, query: TableQuery) -> Response:
     """The same as CSV, safe in spreadsheets, with rounded points (staff only)."""
     return csv_answer(path.course, query.bom)
 
 
 @api.get("/courses/<course>/grades", responses={200: StudentGrades})
+@open_to(PARTY)
 def get_own_grades(path: CoursePath) -> Response:
     """One's own grades, each point explained."""
     return answer(gradebook.get_grades(platform(), current_user(), path.course))
 
 
 @api.get("/courses/<course>/grades/<name>", responses={200: StudentGrades})
+@open_to(PARTY)
 def get_grades(path: StaffPath) -> Response:
     """The grades of a student, each point explained: one's own, or as staff anyone's."""
     return answer(gradebook.get_grades(platform(), current_user(), path.course, path.name))
@@ -69,7 +75,7 @@ def get_grades(path: StaffPath) -> Response:
 @api.put(
     "/courses/<course>/assignments/<assignment>/overrides", responses={200: StudentGrades, 409: ErrorEnvelope}
 )
-@asks(in_course(Action.GRADES_OVERRIDE))
+@open_to(PARTY, in_course(Action.GRADES_OVERRIDE))
 def override(path: AssignmentPath, body: OverrideBody) -> Response:
     """Give a student points in place of the computed ones, with a reason that they read; or take that back."""
     return answer(gradebook.override(platform(), current_user(), path.course, path.assignment, body))

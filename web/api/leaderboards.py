@@ -10,12 +10,13 @@ from grader.languages import Language
 from grader.schemas.leaderboard import Leaderboard, LeaderboardList, RecordHistory, TrackBoard
 from grader.service.boards import leaderboard, track_board
 from grader.service.boards.leaderboard import Wanted
+from grader.web.access import READERS, open_to
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 
-api = resource("leaderboards", "Who is fastest", signed_in=False)
+api = resource("leaderboards", "Who is fastest")
 
 _DEVICE = "a board's device; the platform's default when absent"
 
@@ -62,12 +63,14 @@ def _wanted(query: BoardQuery) -> Wanted:
 
 
 @api.get("/leaderboards", responses={200: LeaderboardList})
+@open_to(READERS)
 def list_leaderboards(query: DeviceQuery) -> Response:
     """Every challenge by its track, with the first entry of its board."""
     return cheap(track_board.leaderboards(platform(), query.device, viewer()))
 
 
 @api.get("/leaderboards/<slug>", responses={200: Leaderboard})
+@open_to(READERS)
 def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
     """The best entry of each user. A rank is shared where intervals overlap; staff are not ranked."""
     board = leaderboard.leaderboard(
@@ -82,6 +85,7 @@ def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
 
 
 @api.get("/leaderboards/<slug>/records", responses={200: RecordHistory})
+@open_to(READERS)
 def get_records(path: LeaderboardPath, query: BoardQuery) -> Response:
     """How the best time of a board fell, the oldest first."""
     found = leaderboard.records_over_time(platform(), path.slug, viewer=viewer(), **_wanted(query))
@@ -89,6 +93,7 @@ def get_records(path: LeaderboardPath, query: BoardQuery) -> Response:
 
 
 @api.get("/tracks/<track>/leaderboard", responses={200: TrackBoard})
+@open_to(READERS)
 def get_track_leaderboard(path: TrackPath, query: PartQuery) -> Response:
     """Everyone who solved something in a track: by how much was solved, then by how fast."""
     found = track_board.track_board(

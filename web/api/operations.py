@@ -13,12 +13,13 @@ from grader.schemas.submission_search import Requeued
 from grader.service import audit
 from grader.service.audit import AuditFilter
 from grader.service.operation import operations
+from grader.web.access import STAFF, open_to
 from grader.web.answers import answer, cheap
-from grader.web.api.resource import asks, of_staff, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("operations", "Operating the platform (staff only)", signed_in=True)
+api = resource("operations", "Operating the platform (staff only)")
 
 
 class AuditQuery(BaseModel):
@@ -40,21 +41,21 @@ class RetryBody(Strict):
 
 
 @api.get("/operations", responses={200: Operations})
-@asks(of_staff)
+@open_to(STAFF)
 def get_operations() -> Response:
     """Queues, workers and their GPUs, waiting times by the hour, failures of ours, and what must be fixed."""
     return cheap(operations.overview(platform(), current_user()))
 
 
 @api.post("/operations/retry", responses={200: Requeued, 409: ErrorEnvelope})
-@asks(of_staff)
+@open_to(STAFF)
 def retry_failed(body: RetryBody) -> Response:
     """Queue again what the platform failed to judge."""
     return answer(operations.retry(platform(), current_user(), body.submissions))
 
 
 @api.get("/audit", responses={200: AuditLog})
-@asks(of_staff)
+@open_to(STAFF)
 def get_audit_log(query: AuditQuery) -> Response:
     """What staff did, the newest first."""
     wanted = AuditFilter(query.actor, query.action, query.subject)

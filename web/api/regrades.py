@@ -10,12 +10,13 @@ from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeList, Re
 from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.review import regrade
+from grader.web.access import PARTY, TEACHERS, open_to
 from grader.web.answers import answer
-from grader.web.api.resource import asks, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("regrades", "What staff have judged again (staff only)", signed_in=True)
+api = resource("regrades", "What staff have judged again (staff only)")
 
 
 class RegradePath(BaseModel):
@@ -36,13 +37,14 @@ class RegradeQuery(BaseModel):
 
 
 @api.get("/regrades", responses={200: RegradeList})
+@open_to(TEACHERS)
 def list_regrades(query: RegradesQuery) -> Response:
     """Those that one may decide of, newest first."""
     return answer(regrade.list_regrades(platform(), current_user(), query.course, query.state))
 
 
 @api.post("/regrades", responses={200: RegradeView, 409: ErrorEnvelope})
-@asks(lambda user, _: regrade.check(platform(), user))
+@open_to(TEACHERS, lambda user, _: regrade.check(platform(), user))
 def start_regrade(body: RegradeBody) -> Response:
     """Judge a submission, a student, an assignment or a challenge again, behind all students. Ordered twice it is the
     same regrade."""
@@ -50,18 +52,21 @@ def start_regrade(body: RegradeBody) -> Response:
 
 
 @api.get("/regrades/<int:number>", responses={200: RegradeView})
+@open_to(PARTY)
 def get_regrade(path: RegradePath, query: RegradeQuery) -> Response:
     """What it changes: submission by submission, grade by grade, and rank by rank in competitions."""
     return answer(regrade.get(platform(), current_user(), path.number, whole=not query.counts))
 
 
 @api.post("/regrades/<int:number>/publish", responses={200: RegradeView, 409: ErrorEnvelope})
+@open_to(PARTY)
 def publish_regrade(path: RegradePath, body: RegradeDecision) -> Response:
     """What was judged again counts from now on, and its authors read why."""
     return answer(regrade.publish(platform(), current_user(), path.number, body))
 
 
 @api.post("/regrades/<int:number>/discard", responses={200: RegradeView, 409: ErrorEnvelope})
+@open_to(PARTY)
 def discard_regrade(path: RegradePath) -> Response:
     """Everything stays as it was."""
     return answer(regrade.discard(platform(), current_user(), path.number))

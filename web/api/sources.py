@@ -12,6 +12,7 @@ from grader.schemas.strict import Switch
 from grader.service.review import sources
 from grader.service.review.sources import Archive
 from grader.web import throttle
+from grader.web.access import PARTY, STAFF, open_to
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.challenges import ChallengePath
 from grader.web.api.competitions import CompetitionPath
@@ -19,7 +20,7 @@ from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("sources", "Sources in bulk (staff only)", signed_in=True)
+api = resource("sources", "Sources in bulk (staff only)")
 
 _ZIP: dict[str | int | HTTPStatus, type[BaseModel] | dict[Any, Any] | None] = {
     200: {"content": {"application/zip": {}}}
@@ -33,6 +34,7 @@ class SourcesQuery(BaseModel):
 
 
 @api.get("/courses/<course>/assignments/<assignment>/sources.zip", responses=_ZIP)
+@open_to(PARTY)
 @throttle.costly_limit
 def export_assignment(path: AssignmentPath, query: SourcesQuery) -> Response:
     """What was submitted while it was open, with a manifest as CSV and JSON (staff only)."""
@@ -41,6 +43,7 @@ def export_assignment(path: AssignmentPath, query: SourcesQuery) -> Response:
 
 
 @api.get("/competitions/<slug>/sources.zip", responses=_ZIP)
+@open_to(PARTY)
 @throttle.costly_limit
 def export_competition(path: CompetitionPath) -> Response:
     """What was submitted within a competition, with a manifest (staff only)."""
@@ -48,6 +51,7 @@ def export_competition(path: CompetitionPath) -> Response:
 
 
 @api.get("/challenges/<slug>/sources.zip", responses=_ZIP)
+@open_to(STAFF)
 @throttle.costly_limit
 def export_challenge(path: ChallengePath) -> Response:
     """Whatever was submitted for a challenge, with a manifest (staff only)."""

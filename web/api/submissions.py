@@ -27,12 +27,13 @@ from grader.service.submissions import run as running
 from grader.service.submissions import submissions
 from grader.service.submissions import submit as submitting
 from grader.web import throttle
+from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
 from grader.web.answers import answer, cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("submissions", "Sources submitted, and their verdicts", signed_in=True)
+api = resource("submissions", "Sources submitted, and their verdicts")
 
 
 class SubmissionPath(BaseModel):
@@ -68,6 +69,7 @@ class SubmitHeader(BaseModel):
     "/submissions",
     responses={200: SubmissionView, 201: SubmissionView, 409: ErrorEnvelope},
 )
+@open_to(SIGNED_IN)
 @throttle.submit_limit
 def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
     """Submit a source. It waits in the queue from then on. 200: with `reuse`, one that was judged before."""
@@ -78,6 +80,7 @@ def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
 
 
 @api.post("/runs", responses={201: SubmissionView, 409: ErrorEnvelope})
+@open_to(SIGNED_IN)
 @throttle.run_limit
 def create_run(header: SubmitHeader, body: RunBody) -> Response:
     """Have a source judged by the public cases alone: no hidden cases, no times, no rank, no attempt. It is followed as
@@ -89,6 +92,7 @@ def create_run(header: SubmitHeader, body: RunBody) -> Response:
 
 
 @api.get("/submissions", responses={200: SubmissionList})
+@open_to(SIGNED_IN)
 def list_submissions(query: SubmissionQuery) -> Response:
     """One's own submissions, newest first; with everyone=true, as staff, all. `total` counts to 10000 and stops. Runs
     are listed with kind=run alone."""
@@ -108,6 +112,7 @@ def list_submissions(query: SubmissionQuery) -> Response:
 
 
 @api.get("/submissions/<id>", responses={200: SubmissionView})
+@open_to(AUTHOR)
 def get_submission(path: SubmissionPath) -> Response:
     """Its state, place in the queue, and verdict. Poll it with If-None-Match, and seldom while many are ahead: every
     tenth of `expected_wait_s`, but for about 1 to 10 seconds, is what our own programs do."""
@@ -115,30 +120,35 @@ def get_submission(path: SubmissionPath) -> Response:
 
 
 @api.get("/submissions/<id>/source", responses={200: SourceView})
+@open_to(AUTHOR)
 def get_source(path: SubmissionPath) -> Response:
     """The source as it was submitted."""
     return answer(submissions.get_source(platform(), current_user(), path.id))
 
 
 @api.get("/submissions/<id>/report", responses={200: Report, 409: ErrorEnvelope})
+@open_to(AUTHOR)
 def get_report(path: SubmissionPath) -> Response:
     """What judging found: cases, times, score. 409 until it is done."""
     return cheap(submissions.get_report(platform(), current_user(), path.id))
 
 
 @api.post("/submissions/<id>/cancel", responses={200: SubmissionView, 409: ErrorEnvelope})
+@open_to(AUTHOR)
 def cancel_submission(path: SubmissionPath) -> Response:
     """Take it back while it is not done. Doing so twice is no error."""
     return answer(cancelling.cancel(platform(), current_user(), path.id))
 
 
 @api.put("/submissions/<id>/void", responses={200: SubmissionView, 409: ErrorEnvelope})
+@open_to(TEACHERS_OF_AUTHOR)
 def void_result(path: SubmissionPath, body: VoidBody) -> Response:
     """Void a result: the platform's staff everywhere, a course's in that course alone. Its author reads why."""
     return answer(voids.void(platform(), current_user(), path.id, body))
 
 
 @api.delete("/submissions/<id>/void", responses={200: SubmissionView})
+@open_to(TEACHERS_OF_AUTHOR)
 def restore_result(path: SubmissionPath, query: RestoreQuery) -> Response:
     """Take that back: the result counts again (staff only)."""
     return answer(voids.restore(platform(), current_user(), path.id, query.course))

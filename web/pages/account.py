@@ -11,6 +11,7 @@ from grader.service.accounts import accounts, addresses, oidc, preferences, sign
 from grader.service.accounts.tokens import TokenKind
 from grader.service.boards import readers
 from grader.web import appearance, forms, throttle
+from grader.web.access import OWNER, SIGNED_IN, open_to
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
@@ -20,12 +21,14 @@ pages = Blueprint("account", __name__)
 
 
 @pages.get("/account")
+@open_to(SIGNED_IN)
 def show() -> str:
     """All settings, and where one is signed in."""
     return account_page(None)[0]
 
 
 @pages.post("/account/preferences")
+@open_to(SIGNED_IN)
 def change_preferences() -> Response:
     """Look, editor and privacy: what a box that is not ticked sends is nothing."""
     chosen = _theme(request.form.get("theme", Theme.SYSTEM))
@@ -42,6 +45,7 @@ def change_preferences() -> Response:
 
 
 @pages.post("/account/password")
+@open_to(SIGNED_IN)
 def change_password() -> Response | tuple[str, int]:
     """A new password: every session and token ends, and this browser gets a new session."""
     user = current_user()
@@ -57,6 +61,7 @@ def change_password() -> Response | tuple[str, int]:
 
 
 @pages.post("/account/email")
+@open_to(SIGNED_IN)
 def change_email() -> str | Response | tuple[str, int]:
     """Mail a link to the new address; with an empty one, forget the old. It takes the password, since who holds the
     address can set a new one.
@@ -76,6 +81,7 @@ def change_email() -> str | Response | tuple[str, int]:
 
 
 @pages.get("/account/email")
+@open_to(SIGNED_IN)
 def confirm_email() -> Response:
     """What the mailed link opens: a button, since opening alone must change nothing."""
     if viewer() is None:
@@ -84,6 +90,7 @@ def confirm_email() -> Response:
 
 
 @pages.post("/account/email/prove")
+@open_to(SIGNED_IN)
 def prove_email() -> Response:
     """Takes the address whose link was opened."""
     addresses.prove(platform(), current_user(), shown_key())
@@ -91,6 +98,7 @@ def prove_email() -> Response:
 
 
 @pages.post("/account/tokens/<int:number>/revoke")
+@open_to(OWNER)
 def revoke(number: int) -> Response:
     """End one token or session."""
     tokens.revoke_own(platform(), current_user(), number)
@@ -98,6 +106,7 @@ def revoke(number: int) -> Response:
 
 
 @pages.post("/account/sessions/end")
+@open_to(SIGNED_IN)
 def end_others() -> Response:
     """End every other session; tokens stay valid."""
     tokens.end_sessions(platform(), current_user(), session.get(sessions.TOKEN_KEY, ""))

@@ -15,6 +15,7 @@ from grader.service.courses import announcements, assignments, courses
 from grader.service.courses.announcements import Kind, Place
 from grader.service.courses.permissions import Action
 from grader.web import forms
+from grader.web.access import PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import markdown
@@ -25,72 +26,84 @@ pages = Blueprint("announcements", __name__)
 
 
 @pages.get("/courses/<course>/announcements")
+@open_to(PARTY)
 def of_course(course: str) -> str:
     """What was announced and asked in a course."""
     return _page(Place(Kind.COURSE, course))[0]
 
 
 @pages.get("/competitions/<slug>/announcements")
+@open_to(PARTY)
 def of_competition(slug: str) -> str:
     """What was announced and asked in a competition."""
     return _page(Place(Kind.COMPETITION, slug))[0]
 
 
 @pages.post("/courses/<course>/announcements")
+@open_to(PARTY)
 def announce_in_course(course: str) -> BaseResponse | Page:
     """Announce something to a course."""
     return _announce(Place(Kind.COURSE, course))
 
 
 @pages.post("/competitions/<slug>/announcements")
+@open_to(PARTY)
 def announce_in_competition(slug: str) -> BaseResponse | Page:
     """Announce something to a competition."""
     return _announce(Place(Kind.COMPETITION, slug))
 
 
 @pages.post("/courses/<course>/announcements/<int:number>")
+@open_to(PARTY)
 def change_in_course(course: str, number: int) -> BaseResponse | Page:
     """Say an announcement otherwise; nobody is told again."""
     return _change(Place(Kind.COURSE, course), number)
 
 
 @pages.post("/competitions/<slug>/announcements/<int:number>")
+@open_to(PARTY)
 def change_in_competition(slug: str, number: int) -> BaseResponse | Page:
     """Say an announcement otherwise; nobody is told again."""
     return _change(Place(Kind.COMPETITION, slug), number)
 
 
 @pages.post("/courses/<course>/announcements/<int:number>/remove")
+@open_to(PARTY)
 def remove_in_course(course: str, number: int) -> BaseResponse | Page:
     """Take an announcement back."""
     return _remove(Place(Kind.COURSE, course), number)
 
 
 @pages.post("/competitions/<slug>/announcements/<int:number>/remove")
+@open_to(PARTY)
 def remove_in_competition(slug: str, number: int) -> BaseResponse | Page:
     """Take an announcement back."""
     return _remove(Place(Kind.COMPETITION, slug), number)
 
 
 @pages.post("/courses/<course>/questions")
+@open_to(PARTY)
 def ask_in_course(course: str) -> BaseResponse | Page:
     """Ask a course's staff."""
     return _ask(Place(Kind.COURSE, course))
 
 
 @pages.post("/competitions/<slug>/questions")
+@open_to(PARTY)
 def ask_in_competition(slug: str) -> BaseResponse | Page:
     """Ask a competition's staff."""
     return _ask(Place(Kind.COMPETITION, slug))
 
 
 @pages.post("/courses/<course>/questions/<int:number>")
+@open_to(PARTY)
 def answer_in_course(course: str, number: int) -> BaseResponse | Page:
     """Answer a question."""
     return _answer(Place(Kind.COURSE, course), number)
 
 
 @pages.post("/competitions/<slug>/questions/<int:number>")
+@open_to(PARTY)
 def answer_in_competition(slug: str, number: int) -> BaseResponse | Page:
     """Answer a question."""
     return _answer(Place(Kind.COMPETITION, slug), number)

@@ -11,6 +11,7 @@ from grader.schemas.preferences import PreferencesBody, Theme
 from grader.schemas.verdict import Tone
 from grader.service.accounts import accounts, preferences
 from grader.web import appearance
+from grader.web.access import ANYONE, STAFF, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.auth.redirects import safe_path
 from grader.web.current import platform
@@ -19,6 +20,7 @@ pages = Blueprint("design", __name__)
 
 
 @pages.post("/theme")
+@open_to(ANYONE)
 def choose() -> Response:
     """Light, dark, or as the system has it."""
     try:
@@ -34,6 +36,7 @@ def choose() -> Response:
 
 
 @pages.get("/design")
+@open_to(STAFF)
 def show() -> str:
     """Every part of the design, in both themes side by side."""
     accounts.check_staff(current_user())

@@ -14,6 +14,7 @@ from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
 from grader.service.devices import served_devices
 from grader.web import forms
+from grader.web.access import PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.courses import body, given
@@ -23,12 +24,14 @@ pages = Blueprint("assignments", __name__)
 
 
 @pages.get("/courses/<course>/new-assignment")
+@open_to(PARTY)
 def new(course: str) -> str:
     """A form for a new assignment."""
     return _form(course)[0]
 
 
 @pages.post("/courses/<course>/new-assignment")
+@open_to(PARTY)
 def create(course: str) -> BaseResponse | Page:
     """Make an assignment, which is a draft then."""
     slug = request.form.get("slug", "").strip()
@@ -58,12 +61,14 @@ def _form(course: str, error: GraderError | None = None) -> Page:
 
 
 @pages.get("/courses/<course>/assignments/<assignment>")
+@open_to(PARTY)
 def show(course: str, assignment: str) -> str:
     """What is to be done until when, and what is left of the limits."""
     return _show(course, assignment)[0]
 
 
 @pages.post("/courses/<course>/assignments/<assignment>")
+@open_to(PARTY)
 def save(course: str, assignment: str) -> BaseResponse | Page:
     """Change an assignment."""
     try:
@@ -77,6 +82,7 @@ def save(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/publish")
+@open_to(PARTY)
 def publish(course: str, assignment: str) -> BaseResponse | Page:
     """Show it to students, or hide it again."""
     try:
@@ -89,6 +95,7 @@ def publish(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/remove")
+@open_to(PARTY)
 def remove(course: str, assignment: str) -> BaseResponse | Page:
     """Remove a draft, with its extensions."""
     try:
@@ -99,6 +106,7 @@ def remove(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/extensions")
+@open_to(PARTY)
 def extend(course: str, assignment: str) -> BaseResponse | Page:
     """Other times for a student or a section."""
     try:
@@ -110,6 +118,7 @@ def extend(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/extensions/<int:number>/remove")
+@open_to(PARTY)
 def take_back(course: str, assignment: str, number: int) -> BaseResponse:
     """Take an extension back."""
     assignments.take_back_extension(platform(), current_user(), course, assignment, number)

@@ -22,6 +22,7 @@ from grader.service.submissions import diagnostics, drafts, quotas, submissions
 from grader.service.submissions import run as running
 from grader.service.submissions import submit as submitting
 from grader.web import assets, forms, throttle
+from grader.web.access import ANYONE, SIGNED_IN, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
 from grader.web.pages import code, markdown
@@ -32,6 +33,7 @@ _REASON = "no device of this server can run it"
 
 
 @pages.get("/challenges/<slug>")
+@open_to(ANYONE)
 def show(slug: str) -> str:
     """Spec, signature, cases, and an editor that holds what the viewer had in it last, else the starter. What the
     compiler said of the last submission, or of the one that ``from`` names, stands at its lines.
@@ -41,6 +43,7 @@ def show(slug: str) -> str:
 
 
 @pages.post("/challenges/<slug>")
+@open_to(SIGNED_IN)
 @throttle.editor_limit
 def submit(slug: str) -> Response | tuple[str, int]:
     """Submit what the editor holds. A refused source comes back in the editor, with the reason."""

@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.schemas.feedback import CommentBody, CommentChange, CommentList, CommentView, ThreadView
 from grader.service.review import comments
 from grader.web import forms
+from grader.web.access import AUTHOR, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import code, markdown
@@ -60,6 +61,7 @@ def by_line(found: CommentList) -> dict[int, tuple[int, int]]:
 
 
 @pages.post("/submissions/<submission>/comments")
+@open_to(AUTHOR)
 def add(submission: str) -> BaseResponse:
     """Comment on lines, on the whole source, or reply to a thread."""
     values: dict[str, Any] = given("text", "first_line", "last_line", "thread")
@@ -70,6 +72,7 @@ def add(submission: str) -> BaseResponse:
 
 
 @pages.post("/submissions/<submission>/comments/<int:number>")
+@open_to(AUTHOR)
 def change(submission: str, number: int) -> BaseResponse:
     """Change a comment, send a draft, delete it, resolve its thread or open it again."""
     user, action = current_user(), request.form.get("action", "")

@@ -34,6 +34,7 @@ from grader.schemas.competition import (
 from grader.service.competitions import certificates, competition_boards, competitions, finals, teams
 from grader.service.devices import served_devices
 from grader.web import forms, throttle
+from grader.web.access import ANYONE, PARTY, READERS, STAFF, open_to
 from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user, is_staff, viewer
 from grader.web.current import platform
@@ -47,6 +48,7 @@ _PACE_MS = 5000
 
 
 @pages.get("/competitions")
+@open_to(READERS)
 def index() -> str:
     """All of them, the newest first."""
     found = competitions.list_competitions(platform(), viewer()).competitions
@@ -54,6 +56,7 @@ def index() -> str:
 
 
 @pages.get("/competitions/new")
+@open_to(STAFF)
 def new() -> str:
     """For staff: a form to make one."""
     _check_staff()
@@ -61,6 +64,7 @@ def new() -> str:
 
 
 @pages.post("/competitions")
+@open_to(STAFF)
 def create() -> BaseResponse | tuple[str, int]:
     """Make what the form says, as a draft."""
     _check_staff()
@@ -72,12 +76,14 @@ def create() -> BaseResponse | tuple[str, int]:
 
 
 @pages.get("/competitions/<slug>")
+@open_to(READERS)
 def show(slug: str) -> str:
     """Rules, times, registration and one's team."""
     return _page(slug, None)
 
 
 @pages.post("/competitions/<slug>/register")
+@open_to(PARTY)
 def register(slug: str) -> BaseResponse | tuple[str, int]:
     """Make a team, or join one."""
     given = {key: value for key in ("team", "join_code", "invite_code") if (value := request.form.get(key))}
@@ -90,18 +96,21 @@ def register(slug: str) -> BaseResponse | tuple[str, int]:
 
 
 @pages.post("/competitions/<slug>/leave")
+@open_to(PARTY)
 def leave(slug: str) -> BaseResponse | tuple[str, int]:
     """Leave one's team."""
     return _do(slug, lambda: teams.leave(platform(), current_user(), slug, _mode(request.form.get("mode"))))
 
 
 @pages.get("/competitions/<slug>/board")
+@open_to(READERS)
 def board(slug: str) -> str:
     """The board that one may see; ?device=, ?kind= and ?mode= choose another."""
     return render_template("competition/board.html", pace_ms=_PACE_MS, **_board(slug))
 
 
 @pages.get("/competitions/<slug>/board/rows")
+@open_to(READERS)
 def rows(slug: str) -> Response:
     """The part of the board's page that changes; 304 while it does not. ?screen=1 is that of the big screen."""
     facts = competition_boards.facts(platform(), viewer(), slug, *_asked(), public=_on_screen())
@@ -111,6 +120,7 @@ def rows(slug: str) -> Response:
 
 
 @pages.get("/competitions/<slug>/screen")
+@open_to(READERS)
 def screen(slug: str) -> str:
     """For a projector: large, without anything else, and what the public sees, since the hall does. Staff resolve the
     freeze on it, rank by rank."""
@@ -140,6 +150,7 @@ def screen(slug: str) -> str:
 
 
 @pages.get("/competitions/<slug>/teams/<team>/code/<challenge>")
+@open_to(READERS)
 def show_code(slug: str, team: str, challenge: str) -> str:
     """The source that counts, where the rules show it."""
     source = finals.get_code(platform(), viewer(), slug, team, challenge)
@@ -155,6 +166,7 @@ def show_code(slug: str, team: str, challenge: str) -> str:
 
 
 @pages.get("/competitions/<slug>/teams/<team>/certificate.json")
+@open_to(READERS)
 def certificate(slug: str, team: str) -> Response:
     """The signed certificate of a finalist, as a file."""
     found = certificates.get_certificate(platform(), viewer(), slug, team)
@@ -165,18 +177,21 @@ def certificate(slug: str, team: str) -> Response:
 
 
 @pages.get("/signing-key.pem")
+@open_to(ANYONE)
 def signing_key() -> Response:
     """The public key that certificates are signed with."""
     return Response(certificates.signing_key(platform()).pem, mimetype="application/x-pem-file")
 
 
 @pages.get("/competitions/<slug>/manage")
+@open_to(STAFF)
 def manage(slug: str) -> str:
     """For staff: its definition, finalists, final and results."""
     return _manage(slug, None)
 
 
 @pages.post("/competitions/<slug>/edit")
+@open_to(STAFF)
 def edit(slug: str) -> BaseResponse | tuple[str, int]:
     """Change it to what the form says."""
     _check_staff()
@@ -200,6 +215,7 @@ _ACTS: Mapping[str, Callable[[str], object]] = {
 
 
 @pages.post("/competitions/<slug>/manage/<act>")
+@open_to(STAFF)
 def act(slug: str, act: str) -> BaseResponse | tuple[str, int]:
     """What staff's buttons do."""
     _check_staff()
@@ -213,6 +229,7 @@ def act(slug: str, act: str) -> BaseResponse | tuple[str, int]:
 
 
 @pages.post("/competitions/<slug>/delete")
+@open_to(STAFF)
 def delete(slug: str) -> BaseResponse | tuple[str, int]:
     """Remove a competition in which nothing was submitted."""
     _check_staff()

@@ -14,6 +14,7 @@ from grader.schemas.course import CourseBody, CourseChange, CourseRole, Visibili
 from grader.service.courses import assignments, courses, gradebook, joining
 from grader.service.courses.permissions import Action
 from grader.web import forms, throttle
+from grader.web.access import ANYONE, PARTY, SIGNED_IN, STAFF, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
 from grader.web.pages.keys import Page, private, shown_key
@@ -55,12 +56,14 @@ def head(course: str) -> CourseHead:
 
 
 @pages.get("/courses")
+@open_to(SIGNED_IN)
 def index() -> str:
     """One's courses, those that everyone may know of, a field for a join code; for staff a form for a new one."""
     return _index()[0]
 
 
 @pages.post("/courses")
+@open_to(STAFF)
 def create() -> BaseResponse | Page:
     """Make a course."""
     try:
@@ -81,6 +84,7 @@ def _index(error: GraderError | None = None) -> Page:
 
 
 @pages.get("/join")
+@open_to(ANYONE)
 def offer() -> Response:
     """What a join code or a personal link leads to: joining, or first an account."""
     key = shown_key()
@@ -88,6 +92,7 @@ def offer() -> Response:
 
 
 @pages.post("/join")
+@open_to(SIGNED_IN)
 def join() -> BaseResponse:
     """Become a student of the course."""
     user, key = current_user(), shown_key()
@@ -104,12 +109,14 @@ def _offer(key: str) -> str:
 
 
 @pages.get("/courses/<course>")
+@open_to(PARTY)
 def show(course: str) -> str:
     """A course: its assignments, for a student with their points; for staff also what they can change."""
     return _show(course)[0]
 
 
 @pages.post("/courses/<course>")
+@open_to(PARTY)
 def edit(course: str) -> BaseResponse | Page:
     """Change name, term, time zone, grace days, who may know of it, and whether it is archived."""
     try:
@@ -125,6 +132,7 @@ def edit(course: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/staff")
+@open_to(PARTY)
 def set_staff(course: str) -> BaseResponse | Page:
     """Say who teaches."""
     role = request.form.get("role", "")
@@ -163,6 +171,7 @@ def _show(course: str, error: GraderError | None = None) -> Page:
 
 
 @pages.get("/courses/<course>/log")
+@open_to(PARTY)
 def log(course: str) -> str:
     """What the course's staff did, the newest first."""
     older_than = request.args.get("older_than", type=int)

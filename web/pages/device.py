@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response
 from grader.errors import NotFound
 from grader.service.accounts import device_codes
 from grader.web import throttle
+from grader.web.access import SIGNED_IN, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
 
@@ -15,6 +16,7 @@ pages = Blueprint("device", __name__)
 
 
 @pages.get("/device")
+@open_to(SIGNED_IN)
 def form() -> Response | str | tuple[str, int]:
     """Asks for the code, or shows what the code of the address asks for. Nothing is approved by opening it."""
     if viewer() is None:
@@ -31,6 +33,7 @@ def form() -> Response | str | tuple[str, int]:
 
 
 @pages.post("/device")
+@open_to(SIGNED_IN)
 def decide() -> str | tuple[str, int]:
     """Approve where the button says so; anything else denies."""
     user = current_user()

@@ -12,6 +12,7 @@ from grader.schemas.submission import SubmissionView
 from grader.service.submissions.difference import Block, Difference, difference, earlier
 from grader.service.submissions.submissions import get_submission
 from grader.web import assets
+from grader.web.access import AUTHOR, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import code, titles
@@ -46,6 +47,7 @@ class Hunk:
 
 
 @pages.get("/submissions/<submission>/diff")
+@open_to(AUTHOR)
 def show(submission: str) -> str:
     """?against= names the other; without it, the one before."""
     user = current_user()

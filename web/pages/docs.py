@@ -15,6 +15,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import NotFound
 from grader.manual.pages import INDEX, Manual, Page, manual
 from grader.manual.search import QUERY_CHARS, search
+from grader.web.access import ANYONE, open_to
 from grader.web.auth.identity import viewer
 from grader.web.pages import markdown
 
@@ -27,12 +28,14 @@ _PLAIN = "text/plain; charset=utf-8"
 
 
 @pages.get("", strict_slashes=False)
+@open_to(ANYONE)
 def index() -> Response:
     """What there is to read, by role."""
     return _page(manual().index)
 
 
 @pages.get("/search")
+@open_to(ANYONE)
 def find() -> Response:
     """Sections that have every word asked for."""
     query = request.args.get("q", "").strip()[:QUERY_CHARS]
@@ -41,6 +44,7 @@ def find() -> Response:
 
 
 @pages.get("/<path:name>")
+@open_to(ANYONE)
 def show(name: str) -> BaseResponse:
     """One page; a name with `.md` or a slash at its end leads to it; other files of the docs as they are."""
     known = manual()

@@ -20,6 +20,7 @@ from grader.service.courses import assignments, courses, feedback
 from grader.service.courses.permissions import Action
 from grader.service.review import regrade_requests
 from grader.web import forms
+from grader.web.access import PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import gradebook, markdown
@@ -30,12 +31,14 @@ pages = Blueprint("feedback", __name__)
 
 
 @pages.get("/courses/<course>/assignments/<assignment>/feedback")
+@open_to(PARTY)
 def show(course: str, assignment: str) -> str:
     """When feedback is shown, regrade requests, and the rubric. For instructors."""
     return _show(course, assignment)[0]
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/feedback")
+@open_to(PARTY)
 def save(course: str, assignment: str) -> BaseResponse | Page:
     """Change the settings and the rubric."""
     user = current_user()
@@ -91,6 +94,7 @@ def _given(**values: object) -> dict[str, object]:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/feedback/release")
+@open_to(PARTY)
 def release(course: str, assignment: str) -> BaseResponse | Page:
     """Let students read what was kept back, or keep it back again."""
     try:
@@ -126,6 +130,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
 
 
 @pages.post("/courses/<course>/grades/<name>/scores")
+@open_to(PARTY)
 def score(course: str, name: str) -> BaseResponse | Page:
     """Give a student points by the criteria of a part."""
     user = current_user()
@@ -159,12 +164,14 @@ def _score(criterion: str, points: str, reason: str, seen: str) -> ScoreBody:
 
 
 @pages.get("/courses/<course>/regrade-requests")
+@open_to(PARTY)
 def requests(course: str) -> str:
     """What was asked to be looked at again: all for staff, one's own for students."""
     return _requests(course)[0]
 
 
 @pages.post("/courses/<course>/regrade-requests")
+@open_to(PARTY)
 def ask(course: str) -> BaseResponse | Page:
     """Ask to have a part looked at again."""
     try:
@@ -177,6 +184,7 @@ def ask(course: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/regrade-requests/<int:number>")
+@open_to(PARTY)
 def answer(course: str, number: int) -> BaseResponse | Page:
     """Grant or decline a request."""
     try:
@@ -189,6 +197,7 @@ def answer(course: str, number: int) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/regrade-requests/<int:number>/withdraw")
+@open_to(PARTY)
 def withdraw(course: str, number: int) -> BaseResponse | Page:
     """Take one's own request back."""
     try:

@@ -15,6 +15,7 @@ from grader.service.courses import courses, feedback, gradebook
 from grader.service.courses.permissions import Action
 from grader.service.lti import passback
 from grader.web import forms
+from grader.web.access import PARTY, open_to
 from grader.web.api.gradebook import csv_answer
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -26,6 +27,7 @@ pages = Blueprint("gradebook", __name__)
 
 
 @pages.get("/courses/<course>/gradebook")
+@open_to(PARTY)
 def show(course: str) -> str:
     """Everyone's points, statistics of each part, and who may need help. For staff."""
     found = gradebook.get_gradebook(platform(), current_user(), course)
@@ -45,24 +47,28 @@ def show(course: str) -> str:
 
 
 @pages.get("/courses/<course>/gradebook/grades.csv")
+@open_to(PARTY)
 def export(course: str) -> Response:
     """One row for each student and part, safe in spreadsheets; ?bom=1 for those that read no plain UTF-8. For staff."""
     return csv_answer(course, forms.asks("bom"))
 
 
 @pages.get("/courses/<course>/grades")
+@open_to(PARTY)
 def own(course: str) -> str:
     """One's own points, each explained."""
     return page_of(course, current_user().name)[0]
 
 
 @pages.get("/courses/<course>/grades/<name>")
+@open_to(PARTY)
 def of_student(course: str, name: str) -> str:
     """A student's points, each explained; staff can set others."""
     return page_of(course, name)[0]
 
 
 @pages.post("/courses/<course>/grades/<name>/override")
+@open_to(PARTY)
 def override(course: str, name: str) -> BaseResponse | Page:
     """Give points in place of the computed ones, or take that back."""
     text, seen = request.form.get("points", "").strip(), request.form.get("seen")

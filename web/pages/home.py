@@ -13,6 +13,7 @@ from grader.schemas.progress import Best, ChallengeProgress, Mark, Progress, Tra
 from grader.service.challenges import catalogue, publication
 from grader.service.operation import health
 from grader.service.submissions.progress import progress
+from grader.web.access import ANYONE, open_to
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 from grader.web.pages.challenges import pages
@@ -47,6 +48,7 @@ class ChallengeFilter:
 
 
 @pages.get("/")
+@open_to(ANYONE)
 def index() -> str:
     """Every challenge by track, with marks on what the viewer has solved; ?q= and others narrow the list."""
     user = viewer()

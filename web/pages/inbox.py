@@ -15,6 +15,7 @@ from grader.service.courses import assignments
 from grader.service.courses.permissions import Action
 from grader.service.review import filter_names, inbox
 from grader.service.review.inbox import InboxFilter
+from grader.web.access import TEACHERS, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.keys import Page
@@ -26,12 +27,14 @@ _ANY = "any"
 
 
 @pages.get("/inbox")
+@open_to(TEACHERS)
 def index() -> Page:
     """What waits, newest first; filters show the rest."""
     return _page()
 
 
 @pages.post("/inbox")
+@open_to(TEACHERS)
 def act() -> BaseResponse | Page:
     """Assign or decide what is ticked."""
     inbox.check(platform(), current_user())

@@ -16,6 +16,7 @@ from grader.service.boards import leaderboard as boards
 from grader.service.boards.leaderboard import Wanted
 from grader.service.challenges import catalogue
 from grader.web import forms
+from grader.web.access import READERS, open_to
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 
@@ -47,6 +48,7 @@ def _wanted() -> Wanted:
 
 
 @pages.get("/leaderboards")
+@open_to(READERS)
 def index() -> str:
     """Every board with its first entry; ?device= chooses."""
     found = track_board.leaderboards(platform(), request.args.get("device") or None, viewer())
@@ -54,6 +56,7 @@ def index() -> str:
 
 
 @pages.get("/leaderboards/<slug>")
+@open_to(READERS)
 def show(slug: str) -> str:
     """Ranked entries; ?device=, ?language= and ?version= choose the board, ?below= skips that many entries."""
     below = request.args.get("below", 0, type=_below)
@@ -84,6 +87,7 @@ def show(slug: str) -> str:
 
 
 @pages.get("/leaderboards/<slug>/board.csv")
+@open_to(READERS)
 def table(slug: str) -> Response:
     """All entries of the board that the same address without ``/board.csv`` shows; ?bom=1 for spreadsheets that read no
     plain UTF-8."""
@@ -98,6 +102,7 @@ def table(slug: str) -> Response:
 
 
 @pages.get("/leaderboards/tracks/<track>")
+@open_to(READERS)
 def show_track(track: str) -> str:
     """Who solved most in a track, and fastest; ?device= chooses, ?below= skips that many entries."""
     below = request.args.get("below", 0, type=_below)

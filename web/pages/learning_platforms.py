@@ -16,6 +16,7 @@ from grader.service.courses.permissions import Action
 from grader.service.lti import passback
 from grader.service.lti import platforms as lti_platforms
 from grader.web import forms
+from grader.web.access import ADMINS, PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.courses import given
@@ -27,12 +28,14 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 @pages.get("/lti/platforms")
+@open_to(ADMINS)
 def index() -> str:
     """The registered learning platforms, and what they are told of this site. For admins."""
     return _index()[0]
 
 
 @pages.post("/lti/platforms")
+@open_to(ADMINS)
 def add() -> Response | Page:
     """Register one. Of Canvas and Moodle the site's address is enough."""
     names = ("name", "kind", "site", "client_id", "issuer", "auth_url", "token_url", "jwks_url", "accounts")
@@ -47,6 +50,7 @@ def add() -> Response | Page:
 
 
 @pages.post("/lti/platforms/<int:number>")
+@open_to(ADMINS)
 def change(number: int) -> Response | Page:
     """Other deployments, hosts, or another rule of who gets an account."""
     try:
@@ -60,6 +64,7 @@ def change(number: int) -> Response | Page:
 
 
 @pages.post("/lti/platforms/<int:number>/remove")
+@open_to(ADMINS)
 def remove(number: int) -> Response:
     """Remove one with its links to courses."""
     lti_platforms.remove_platform(platform(), current_user(), number)
@@ -67,6 +72,7 @@ def remove(number: int) -> Response:
 
 
 @pages.post("/lti/keys")
+@open_to(ADMINS)
 def rotate() -> Response:
     """Sign with a new key from now on."""
     lti_platforms.rotate_key(platform(), current_user())
@@ -74,12 +80,14 @@ def rotate() -> Response:
 
 
 @pages.get("/courses/<course>/lti")
+@open_to(PARTY)
 def show(course: str) -> str:
     """The platforms' courses that are this one, their links, and the grades that they were sent. For staff."""
     return _show(course)[0]
 
 
 @pages.post("/courses/<course>/lti/<int:number>/unlink")
+@open_to(PARTY)
 def unlink(course: str, number: int) -> Response:
     """A platform's course is no longer this one. For owners."""
     passback.unlink(platform(), current_user(), course, number)
@@ -87,6 +95,7 @@ def unlink(course: str, number: int) -> Response:
 
 
 @pages.post("/courses/<course>/lti/links/<int:number>/release")
+@open_to(PARTY)
 def release(course: str, number: int) -> Response | Page:
     """Send the grades of a link from now on, or no more."""
     try:
@@ -97,6 +106,7 @@ def release(course: str, number: int) -> Response | Page:
 
 
 @pages.post("/courses/<course>/lti/links/<int:number>/send")
+@open_to(PARTY)
 def send(course: str, number: int) -> Response:
     """Send again what failed or waits: of one student, or of all."""
     student = request.form.get("student", "").strip() or None

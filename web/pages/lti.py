@@ -29,6 +29,7 @@ from grader.service.lti import launch as lti_launch
 from grader.service.lti import platforms as lti_platforms
 from grader.service.lti.launch import Launch, Outcome
 from grader.web import throttle
+from grader.web.access import ANYONE, open_to
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
@@ -41,6 +42,7 @@ _SECONDS = 60 * limits.LAUNCH_MINUTES
 
 
 @pages.route("/lti/login", methods=["GET", "POST"])
+@open_to(ANYONE)
 def login() -> BaseResponse | Page:
     """Where a learning platform sends a browser that follows a link: leads back to it, in a tab of its own."""
     throttle.count_sign_on()
@@ -74,6 +76,7 @@ _PARAMETERS = ("iss", "client_id", "login_hint", "lti_message_hint", "target_lin
 
 
 @pages.route("/lti/launch", methods=["POST"])
+@open_to(ANYONE)
 def launch() -> BaseResponse | Page:
     """Where a platform's signed token comes: signs its person in and leads to the course, or asks what is not known."""
     throttle.count_sign_on()
@@ -98,12 +101,14 @@ def launch() -> BaseResponse | Page:
 
 
 @pages.get("/lti/launch")
+@open_to(ANYONE)
 def launched() -> BaseResponse:
     """Where somebody lands who keeps a launch's address as a bookmark."""
     return redirect("/courses")
 
 
 @pages.get("/lti/continue")
+@open_to(ANYONE)
 def show() -> Page | BaseResponse:
     """What a launch needs to be told: whose account it is, or which course."""
     said = _waiting()
@@ -111,6 +116,7 @@ def show() -> Page | BaseResponse:
 
 
 @pages.post("/lti/connect")
+@open_to(ANYONE)
 def connect() -> Page | BaseResponse:
     """The signed-in account is the launch's person's from now on. Takes the password, as every such connection."""
     said, user = _waiting(), current_user()
@@ -125,6 +131,7 @@ def connect() -> Page | BaseResponse:
 
 
 @pages.post("/lti/link")
+@open_to(ANYONE)
 def link() -> Page | BaseResponse:
     """The launch's course is that course here."""
     said = _waiting()
@@ -178,6 +185,7 @@ def _choice(said: Launch, state: str) -> Page:
 
 
 @pages.post("/lti/select")
+@open_to(ANYONE)
 def select() -> Page:
     """Takes the choice of an assignment, and hands it to the platform. What the form holds works once, and is all that
     vouches for it."""
@@ -191,12 +199,14 @@ def select() -> Page:
 
 
 @pages.get("/lti/keys.json")
+@open_to(ANYONE)
 def keys() -> Response:
     """The public keys of what this site signs for learning platforms."""
     return _public(jsonify(lti_platforms.public_keys(platform())))
 
 
 @pages.get("/lti/canvas.json")
+@open_to(ANYONE)
 def canvas() -> Response:
     """The configuration of a developer key, for Canvas to read."""
     return _public(jsonify(lti_platforms.canvas_configuration(platform())))

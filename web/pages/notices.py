@@ -11,6 +11,7 @@ from grader.errors import NotFound
 from grader.schemas.notice import WORDS, NoticeChoice, NoticeChoicesBody, NoticeKind, NoticesRead
 from grader.service.messages import digests, notices
 from grader.web import forms
+from grader.web.access import ANYONE, OWNER, SIGNED_IN, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
 from grader.web.pages.keys import private, shown_key
@@ -30,6 +31,7 @@ def _for_templates() -> dict[str, Any]:
 
 
 @pages.get("/notices")
+@open_to(SIGNED_IN)
 def index() -> str:
     """The newest first, and what one chose."""
     user = current_user()
@@ -49,6 +51,7 @@ def index() -> str:
 
 
 @pages.get("/notices/<int:number>")
+@open_to(OWNER)
 def follow(number: int) -> Response:
     """To the page that a notice is about; it is read from then on."""
     user = current_user()
@@ -60,6 +63,7 @@ def follow(number: int) -> Response:
 
 
 @pages.get("/notices/unsubscribe")
+@open_to(ANYONE)
 def offer_unsubscribe() -> Response:
     """What the link of a mail turns off. Opening it changes nothing: mail programs look at links, too."""
     key = shown_key()
@@ -68,6 +72,7 @@ def offer_unsubscribe() -> Response:
 
 
 @pages.post("/notices/unsubscribe")
+@open_to(ANYONE)
 def unsubscribe() -> Response:
     """Turn it off; nobody has to be signed in."""
     found = digests.unsubscribe(platform(), shown_key())
@@ -75,6 +80,7 @@ def unsubscribe() -> Response:
 
 
 @pages.post("/notices/read")
+@open_to(SIGNED_IN)
 def read_all() -> Response:
     """Mark all as read."""
     notices.mark_read(platform(), current_user(), NoticesRead())
@@ -82,6 +88,7 @@ def read_all() -> Response:
 
 
 @pages.post("/notices/choices")
+@open_to(SIGNED_IN)
 def choose() -> Response:
     """Turn kinds on and off: what a box that is not ticked sends is nothing."""
     chosen = [

@@ -14,6 +14,7 @@ from grader.schemas.operations import HourFigures, Operations
 from grader.service import audit
 from grader.service.audit import AuditFilter
 from grader.service.operation import operations, queues
+from grader.web.access import STAFF, open_to
 from grader.web.answers import conditional
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -70,12 +71,14 @@ def hour_plots(hours: list[HourFigures]) -> HourPlots:
 
 
 @pages.get("/operations")
+@open_to(STAFF)
 def show() -> Page:
     """Queues, workers, GPUs, waiting times, failures of ours, and their buttons."""
     return _show(None)
 
 
 @pages.get("/operations/panel")
+@open_to(STAFF)
 def panel() -> Response:
     """The part of that page which is kept up to date; 304 while nothing changes."""
     return conditional(Response(render_template("operations/_panel.html", **_facts())))
@@ -102,6 +105,7 @@ def _do(act: Callable[[], object]) -> BaseResponse | Page:
 
 
 @pages.post("/operations/queues/<queue>/pause")
+@open_to(STAFF)
 def pause(queue: str) -> BaseResponse | Page:
     """Take nothing more from a queue."""
     reason = request.form.get("reason", "")
@@ -109,24 +113,28 @@ def pause(queue: str) -> BaseResponse | Page:
 
 
 @pages.post("/operations/queues/<queue>/resume")
+@open_to(STAFF)
 def resume(queue: str) -> BaseResponse | Page:
     """Serve it again."""
     return _do(lambda: queues.resume_queue(platform(), current_user(), queue))
 
 
 @pages.post("/operations/workers/<worker>/drain")
+@open_to(STAFF)
 def drain(worker: str) -> BaseResponse | Page:
     """Have a worker end after what it has in hand."""
     return _do(lambda: queues.drain_worker(platform(), current_user(), worker))
 
 
 @pages.post("/operations/workers/<worker>/resume")
+@open_to(STAFF)
 def resume_worker(worker: str) -> BaseResponse | Page:
     """Let it work again."""
     return _do(lambda: queues.resume_worker(platform(), current_user(), worker))
 
 
 @pages.post("/operations/retry")
+@open_to(STAFF)
 def retry() -> BaseResponse | Page:
     """Queue again what failed by our fault: one submission, or all."""
     chosen = [it for it in [request.form.get("submission", "")[:32]] if it]
@@ -134,6 +142,7 @@ def retry() -> BaseResponse | Page:
 
 
 @pages.get("/audit")
+@open_to(STAFF)
 def log() -> str:
     """What staff did, by whom, what and to what."""
     given = {name: request.args.get(name, "")[:200] for name in ("actor", "action", "subject")}

@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, GraderError
 from grader.schemas.account import InvitationBody, Role
 from grader.service.accounts import invitations, people, resets
+from grader.web.access import ADMINS, STAFF, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.keys import Page, private
@@ -17,12 +18,14 @@ pages = Blueprint("people", __name__)
 
 
 @pages.get("/people")
+@open_to(STAFF)
 def show() -> Response:
     """Everyone with their roles, and the invitations that can still be used. For staff."""
     return private(_page())
 
 
 @pages.post("/people/invitations")
+@open_to(STAFF)
 def invite() -> Response:
     """A new invitation; its link is on the page that answers, and nowhere else."""
     form = request.form
@@ -36,6 +39,7 @@ def invite() -> Response:
 
 
 @pages.post("/people/invitations/<int:number>/revoke")
+@open_to(STAFF)
 def revoke(number: int) -> BaseResponse:
     """End one invitation."""
     invitations.revoke(platform(), number, current_user())
@@ -43,6 +47,7 @@ def revoke(number: int) -> BaseResponse:
 
 
 @pages.post("/people/<name>/reset")
+@open_to(STAFF)
 def reset(name: str) -> Response:
     """A link that sets somebody's password, to hand over."""
     link = resets.make_link_as(platform(), current_user(), name)
@@ -51,6 +56,7 @@ def reset(name: str) -> Response:
 
 
 @pages.post("/people/<name>/role")
+@open_to(ADMINS)
 def set_role(name: str) -> BaseResponse | Response:
     """Admins say who is staff."""
     try:

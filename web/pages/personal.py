@@ -9,6 +9,7 @@ from grader.errors import GraderError
 from grader.schemas.personal import DeletionBody
 from grader.service.accounts import deletion, personal_data
 from grader.web import throttle
+from grader.web.access import PERSON, SIGNED_IN, open_to
 from grader.web.answers import zip_answer
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -17,12 +18,14 @@ pages = Blueprint("personal", __name__)
 
 
 @pages.get("/account/data")
+@open_to(SIGNED_IN)
 def show_own() -> str:
     """What is kept of oneself, and what deleting the account does."""
     return _page(current_user().name)
 
 
 @pages.get("/account/export")
+@open_to(SIGNED_IN)
 @throttle.costly_limit
 def export_own() -> Response:
     """All that is kept of oneself, as a ZIP."""
@@ -30,24 +33,28 @@ def export_own() -> Response:
 
 
 @pages.post("/account/deletion")
+@open_to(SIGNED_IN)
 def delete_own() -> BaseResponse | tuple[str, int]:
     """Have one's account deleted after the grace; the name is typed once more."""
     return _request(current_user().name)
 
 
 @pages.post("/account/deletion/cancel")
+@open_to(SIGNED_IN)
 def keep_own() -> BaseResponse:
     """Keep it after all."""
     return _take_back(current_user().name)
 
 
 @pages.get("/people/<name>/data")
+@open_to(PERSON)
 def show(name: str) -> str:
     """What is kept of somebody else, and what deleting the account does. For staff."""
     return _page(name)
 
 
 @pages.get("/people/<name>/export")
+@open_to(PERSON)
 @throttle.costly_limit
 def export(name: str) -> Response:
     """All that is kept of a person, as a ZIP. For staff."""
@@ -55,12 +62,14 @@ def export(name: str) -> Response:
 
 
 @pages.post("/people/<name>/deletion")
+@open_to(PERSON)
 def delete(name: str) -> BaseResponse | tuple[str, int]:
     """Have an account deleted after the grace. For staff."""
     return _request(name)
 
 
 @pages.post("/people/<name>/deletion/cancel")
+@open_to(PERSON)
 def keep(name: str) -> BaseResponse:
     """Keep it after all. For staff."""
     return _take_back(name)

@@ -9,6 +9,7 @@ from flask import Blueprint, render_template
 
 from grader.schemas.profile import Activity
 from grader.service.boards.profile import profile
+from grader.web.access import READERS, open_to
 from grader.web.auth.identity import viewer
 from grader.web.current import platform
 
@@ -40,6 +41,7 @@ class Calendar:
 
 
 @pages.get("/users/<name>")
+@open_to(READERS)
 def show(name: str) -> str:
     """Activity, languages, solved by track, ranks and badges."""
     found = profile(platform(), name, viewer())

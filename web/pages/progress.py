@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, render_template, request
 
 from grader.service.submissions.progress import progress
+from grader.web.access import SIGNED_IN, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -12,6 +13,7 @@ pages = Blueprint("progress", __name__)
 
 
 @pages.get("/progress")
+@open_to(SIGNED_IN)
 def show() -> str:
     """One's own; staff may name a ``?user=``."""
     found = progress(platform(), current_user(), request.args.get("user") or None)

@@ -15,6 +15,7 @@ from grader.schemas.publication import BoardBody, PublicationBody
 from grader.service.boards import board_access
 from grader.service.challenges import publication
 from grader.web import forms
+from grader.web.access import STAFF, TEACHERS, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -24,12 +25,14 @@ _UTC = ZoneInfo("UTC")
 
 
 @pages.get("/challenge-states")
+@open_to(TEACHERS)
 def show() -> str:
     """Every challenge with its state, and the forms that change it."""
     return _page(None)
 
 
 @pages.post("/challenges/<slug>/state")
+@open_to(STAFF)
 def change(slug: str) -> Response | tuple[str, int]:
     """Publish a challenge, now or at a time (UTC unless it names a zone), or put it away."""
     user = current_user()
@@ -43,6 +46,7 @@ def change(slug: str) -> Response | tuple[str, int]:
 
 
 @pages.post("/challenges/<slug>/board")
+@open_to(STAFF)
 def set_board(slug: str) -> Response | tuple[str, int]:
     """Say who sees whom on a challenge's board; "frozen" freezes it as it stands, or leaves it frozen."""
     user = current_user()

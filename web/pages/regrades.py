@@ -11,6 +11,7 @@ from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeView
 from grader.service.review import regrade
 from grader.web import forms
+from grader.web.access import PARTY, TEACHERS, open_to
 from grader.web.answers import conditional
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -24,6 +25,7 @@ _SHOWN = 500
 
 
 @pages.get("/regrades")
+@open_to(TEACHERS)
 def index() -> str:
     """Those that one may decide of, newest first."""
     found = regrade.list_regrades(platform(), current_user(), request.args.get("course") or None)
@@ -31,6 +33,7 @@ def index() -> str:
 
 
 @pages.get("/regrades/new")
+@open_to(TEACHERS)
 def new() -> str:
     """The form: what is judged again stands in the address."""
     regrade.check(platform(), current_user())
@@ -38,6 +41,7 @@ def new() -> str:
 
 
 @pages.post("/regrades")
+@open_to(TEACHERS)
 def start() -> BaseResponse | Page:
     """Judge it again; where it is large, after its name was typed."""
     regrade.check(platform(), current_user())
@@ -68,12 +72,14 @@ def _form(given: dict[str, str], error: GraderError | None = None) -> str:
 
 
 @pages.get("/regrades/<int:number>")
+@open_to(PARTY)
 def show(number: int) -> str:
     """What it changes, side by side."""
     return _page(regrade.get(platform(), current_user(), number))[0]
 
 
 @pages.get("/regrades/<int:number>/panel")
+@open_to(PARTY)
 def panel(number: int) -> Response:
     """The part of that page which changes while it is judged; 304 while it does not."""
     found = regrade.get(platform(), current_user(), number)
@@ -81,6 +87,7 @@ def panel(number: int) -> Response:
 
 
 @pages.post("/regrades/<int:number>")
+@open_to(PARTY)
 def decide(number: int) -> BaseResponse | Page:
     """Publish or discard it."""
     try:

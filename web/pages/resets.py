@@ -10,6 +10,7 @@ from grader.service.accounts import first_admin, resets
 from grader.service.accounts.links import LinkUseless
 from grader.service.messages import mail
 from grader.web import throttle
+from grader.web.access import ANYONE, open_to
 from grader.web.auth import sessions
 from grader.web.current import platform
 from grader.web.pages.keys import Page, private, shown_key
@@ -18,12 +19,14 @@ pages = Blueprint("resets", __name__)
 
 
 @pages.get("/forgot")
+@open_to(ANYONE)
 def forgot() -> str:
     """Asks for name or address; where no mail is sent, says whom to ask."""
     return render_template("forgot.html")
 
 
 @pages.post("/forgot")
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def ask() -> str:
     """The same answer, in the same time, for every name."""
@@ -34,12 +37,14 @@ def ask() -> str:
 
 
 @pages.get("/reset")
+@open_to(ANYONE)
 def form() -> Response:
     """Opening the link uses nothing up: programs that look at mail open links, too."""
     return private(_reset_page(shown_key(), None))
 
 
 @pages.post("/reset")
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def reset() -> Response:
     """Sets the password, ends all sessions and tokens of the account, and signs in."""
@@ -55,12 +60,14 @@ def reset() -> Response:
 
 
 @pages.get("/setup")
+@open_to(ANYONE)
 def setup_form() -> Response:
     """Asks for name and password of the first admin, for who has the link."""
     return private(_setup_page(shown_key(), "", None))
 
 
 @pages.post("/setup")
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def set_up() -> Response:
     """Makes the first admin, by the link in the platform's log or terminal."""

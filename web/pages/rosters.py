@@ -11,6 +11,7 @@ from grader.schemas.course import InvitationOrder, JoinCodeBody, MemberChange, R
 from grader.service.courses import courses, joining, rosters
 from grader.service.courses.permissions import Action
 from grader.web import forms
+from grader.web.access import PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.courses import body, given
@@ -20,12 +21,14 @@ pages = Blueprint("rosters", __name__)
 
 
 @pages.get("/courses/<course>/roster")
+@open_to(PARTY)
 def show(course: str) -> str:
     """Who is in a course, who has not come, and join codes; ?member= opens a form that changes that one."""
     return _page(course, member=request.args.get("member"))[0]
 
 
 @pages.post("/courses/<course>/roster")
+@open_to(PARTY)
 def take(course: str) -> Page:
     """Say what a table would change, and then, with the same text, do it."""
     try:
@@ -46,6 +49,7 @@ def take(course: str) -> Page:
 
 
 @pages.post("/courses/<course>/roster/<name>")
+@open_to(PARTY)
 def change(course: str, name: str) -> BaseResponse | Page:
     """Another name, number, section or group of a member; or remove a student, or let one back in."""
     # What the form was opened with and nobody typed over is left as it is now: somebody else may have changed it.
@@ -64,6 +68,7 @@ def change(course: str, name: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/invitations/<int:number>/withdraw")
+@open_to(PARTY)
 def withdraw(course: str, number: int) -> BaseResponse:
     """Take somebody who has not come off the roster; their link stops working."""
     rosters.withdraw_invitation(platform(), current_user(), course, number)
@@ -71,6 +76,7 @@ def withdraw(course: str, number: int) -> BaseResponse:
 
 
 @pages.post("/courses/<course>/invitations")
+@open_to(PARTY)
 def invite(course: str) -> Response | Page:
     """New personal links: a sheet to print, shown this once, or mails."""
     try:
@@ -86,6 +92,7 @@ def invite(course: str) -> Response | Page:
 
 
 @pages.post("/courses/<course>/join-codes")
+@open_to(PARTY)
 def make_code(course: str) -> BaseResponse | Page:
     """A new join code."""
     try:
@@ -98,6 +105,7 @@ def make_code(course: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/join-codes/<int:number>/revoke")
+@open_to(PARTY)
 def revoke_code(course: str, number: int) -> BaseResponse:
     """End a join code."""
     joining.revoke_code(platform(), current_user(), course, number)

@@ -6,6 +6,7 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from werkzeug.wrappers import Response as BaseResponse
 
 from grader.service.boards import share
+from grader.web.access import ANYONE, OWNER, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import titles
@@ -15,6 +16,7 @@ pages = Blueprint("shared", __name__)
 
 
 @pages.get("/shared/<key>")
+@open_to(ANYONE)
 def show(key: str) -> Response:
     """The result alone: no name, no source, no way to the owner's other submissions."""
     found = share.shared(platform(), key)
@@ -34,6 +36,7 @@ def show(key: str) -> Response:
 
 
 @pages.post("/submissions/<submission>/share")
+@open_to(OWNER)
 def begin(submission: str) -> BaseResponse:
     """Make the link by which others see a result of one's own."""
     share.share(platform(), current_user(), submission)
@@ -41,6 +44,7 @@ def begin(submission: str) -> BaseResponse:
 
 
 @pages.post("/submissions/<submission>/unshare")
+@open_to(OWNER)
 def end(submission: str) -> BaseResponse:
     """End the link: it leads nowhere from then on."""
     share.unshare(platform(), current_user(), submission)

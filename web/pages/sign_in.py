@@ -7,6 +7,7 @@ from werkzeug.wrappers import Response
 
 from grader.errors import GraderError, NotSignedIn
 from grader.service.accounts import oidc
+from grader.web.access import ANYONE, open_to
 from grader.web.auth import sessions
 from grader.web.auth.identity import viewer
 from grader.web.auth.redirects import safe_path
@@ -17,6 +18,7 @@ pages = Blueprint("sign_in", __name__)
 
 
 @pages.get("/sign-in")
+@open_to(ANYONE)
 def form() -> str | Response:
     """Asks for name and password."""
     wanted = safe_path(request.args.get("next"))
@@ -26,6 +28,7 @@ def form() -> str | Response:
 
 
 @pages.post("/sign-in")
+@open_to(ANYONE)
 def submit() -> Response | tuple[str, int]:
     """Begins a session, and leads back to the page that asked for it."""
     wanted = safe_path(request.form.get("next"))
@@ -46,6 +49,7 @@ def sign_in_page(error: GraderError | None, wanted: str, name: str = "") -> Page
 
 
 @pages.post("/sign-out")
+@open_to(ANYONE)
 def sign_out() -> Response:
     """Ends this session."""
     sessions.end()

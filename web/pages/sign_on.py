@@ -15,6 +15,7 @@ from grader.service.accounts import accounts, oidc, sign_on
 from grader.service.accounts.oidc import Person
 from grader.service.accounts.sign_on import Policy
 from grader.web import throttle
+from grader.web.access import ANYONE, SIGNED_IN, open_to
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.auth.redirects import safe_path
@@ -31,6 +32,7 @@ _SECONDS = 60 * limits.SIGN_ON_MINUTES
 
 
 @pages.get("/sign-in/with/<provider>")
+@open_to(ANYONE)
 def begin(provider: str) -> Response | Page:
     """Leads to the provider; who is signed in goes there only to connect it to the account."""
     wanted = safe_path(request.args.get("next"))
@@ -59,6 +61,7 @@ def begin(provider: str) -> Response | Page:
 
 
 @pages.get("/sign-in/with/<provider>/back")
+@open_to(ANYONE)
 def back(provider: str) -> Response | Page:
     """Where the provider sends people back to: signs them in, or connects it to the account."""
     throttle.count_sign_on()
@@ -86,6 +89,7 @@ def back(provider: str) -> Response | Page:
 
 
 @pages.post("/account/connect/<provider>")
+@open_to(SIGNED_IN)
 def ask_to_connect(provider: str) -> Response | Page:
     """Takes the password. A link follows and no redirect: a form of ours may lead to no other site."""
     user = current_user()
@@ -100,6 +104,7 @@ def ask_to_connect(provider: str) -> Response | Page:
 
 
 @pages.post("/account/identities/<int:number>/disconnect")
+@open_to(SIGNED_IN)
 def disconnect(number: int) -> Response | Page:
     """End what a connected account opens. Takes the password, so that one is left with which to sign in."""
     user = current_user()

@@ -12,6 +12,7 @@ from grader.schemas.account import SignUpBody
 from grader.service.accounts import sign_up
 from grader.service.accounts.links import LinkUseless
 from grader.web import throttle
+from grader.web.access import ANYONE, open_to
 from grader.web.auth import sessions
 from grader.web.current import platform
 from grader.web.pages.keys import Page, private, shown_key
@@ -20,6 +21,7 @@ pages = Blueprint("sign_up", __name__)
 
 
 @pages.get("/sign-up")
+@open_to(ANYONE)
 def form() -> Response:
     """The form, or the one that asks for a link. Opening it takes nothing of an invitation."""
     key = shown_key()
@@ -28,6 +30,7 @@ def form() -> Response:
 
 
 @pages.post("/sign-up")
+@open_to(ANYONE)
 def submit() -> Response:
     """A new account, signed in at once."""
     key = shown_key()
@@ -46,6 +49,7 @@ def submit() -> Response:
 
 
 @pages.post("/sign-up/address")
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def ask() -> Response:
     """Mail a link to an address. The answer is the same whether or not it has an account."""

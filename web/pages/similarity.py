@@ -14,6 +14,7 @@ from grader.service.courses import courses
 from grader.service.courses.permissions import Action
 from grader.service.review import similarity
 from grader.web import assets, throttle
+from grader.web.access import PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import code
@@ -23,6 +24,7 @@ pages = Blueprint("similarity", __name__)
 
 
 @pages.get("/courses/<course>/assignments/<assignment>/similarity")
+@open_to(PARTY)
 def show(course: str, assignment: str) -> str:
     """What the last comparison found."""
     found = similarity.read(platform(), current_user(), course, assignment)
@@ -30,6 +32,7 @@ def show(course: str, assignment: str) -> str:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/similarity")
+@open_to(PARTY)
 @throttle.costly_limit
 def compare(course: str, assignment: str) -> BaseResponse:
     """Compare what counts now."""
@@ -38,6 +41,7 @@ def compare(course: str, assignment: str) -> BaseResponse:
 
 
 @pages.get("/courses/<course>/assignments/<assignment>/similarity/<int:number>")
+@open_to(PARTY)
 @throttle.costly_limit
 def pair(course: str, assignment: str, number: int) -> str:
     """Both sources, with the lines that say the same marked."""
@@ -45,6 +49,7 @@ def pair(course: str, assignment: str, number: int) -> str:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/similarity/<int:number>")
+@open_to(PARTY)
 def decide(course: str, assignment: str, number: int) -> BaseResponse | Page:
     """Confirm or dismiss a pair, or open it again."""
     try:

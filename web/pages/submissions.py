@@ -23,6 +23,7 @@ from grader.service.submissions import cancel as cancelling
 from grader.service.submissions import submissions
 from grader.service.submissions.submissions import teaches
 from grader.web import assets
+from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
 from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user
 from grader.web.auth.sessions import TOKEN_KEY
@@ -47,6 +48,7 @@ class ProgressStep:
 
 
 @pages.get("/submissions")
+@open_to(SIGNED_IN)
 def index() -> Page:
     """One's own, newest first; staff may ask for everyone's, teachers for their students', by who, what and when."""
     user = current_user()
@@ -115,6 +117,7 @@ def _wanted(given: dict[str, str]) -> SubmissionFilter:
 
 
 @pages.get("/submissions/<submission>")
+@open_to(AUTHOR)
 def show(submission: str) -> str:
     """State, verdict and source. Reloads itself without JavaScript, too."""
     return _page(submission)[0]
@@ -146,6 +149,7 @@ def _page(submission: str, error: GraderError | None = None) -> Page:
 
 
 @pages.get("/submissions/<submission>/panel")
+@open_to(AUTHOR)
 def panel(submission: str) -> Response:
     """The part of the page that changes; 304 while it does not."""
     view = submissions.get_submission(platform(), current_user(), submission)
@@ -157,6 +161,7 @@ def panel(submission: str) -> Response:
 
 
 @pages.post("/submissions/<submission>/cancel")
+@open_to(AUTHOR)
 def cancel(submission: str) -> BaseResponse:
     """Take it back. One that ended in the same moment is simply shown."""
     with suppress(Conflict):
@@ -165,6 +170,7 @@ def cancel(submission: str) -> BaseResponse:
 
 
 @pages.post("/submissions/<submission>/void")
+@open_to(TEACHERS_OF_AUTHOR)
 def void(submission: str) -> BaseResponse | Page:
     """For staff: the result counts for nothing, with a reason that its author reads; or counts again."""
     course = request.form.get("course") or None

@@ -14,6 +14,7 @@ from grader.errors import BadBundle, GraderError, NotAllowed, NotFound
 from grader.schemas.upload import SpecBody, UploadBody, UploadView, UseBody
 from grader.service.challenges import uploads
 from grader.web import forms, throttle
+from grader.web.access import STAFF, open_to
 from grader.web.answers import conditional
 from grader.web.api.uploads import archive
 from grader.web.auth.identity import current_user
@@ -26,12 +27,14 @@ Page = tuple[str, int]
 
 
 @pages.get("/uploads")
+@open_to(STAFF)
 def index() -> Page:
     """Every upload, and a form for another."""
     return _index(None)
 
 
 @pages.post("/uploads")
+@open_to(STAFF)
 @throttle.upload_limit
 def upload() -> BaseResponse | Page:
     """Keep an archive and have it checked."""
@@ -63,12 +66,14 @@ def _to(view: UploadView) -> BaseResponse:
 
 
 @pages.get("/uploads/<slug>/<int:number>")
+@open_to(STAFF)
 def show(slug: str, number: int) -> Page:
     """One upload: check, findings, what it changes, and what can be done with it."""
     return _show(slug, number, None)
 
 
 @pages.get("/uploads/<slug>/<int:number>/panel")
+@open_to(STAFF)
 def panel(slug: str, number: int) -> Response:
     """The part of that page which changes while it is checked; 304 while it does not."""
     found = uploads.get_upload(platform(), current_user(), slug, number)
@@ -93,18 +98,21 @@ def _do(slug: str, number: int, act: Callable[[], object]) -> BaseResponse | Pag
 
 
 @pages.post("/uploads/<slug>/<int:number>/check")
+@open_to(STAFF)
 def check(slug: str, number: int) -> BaseResponse | Page:
     """Have it checked once more."""
     return _do(slug, number, lambda: uploads.check_again(platform(), current_user(), slug, number))
 
 
 @pages.post("/uploads/<slug>/<int:number>/stop")
+@open_to(STAFF)
 def stop(slug: str, number: int) -> BaseResponse | Page:
     """Give the check up."""
     return _do(slug, number, lambda: uploads.stop_check(platform(), current_user(), slug, number))
 
 
 @pages.post("/uploads/<slug>/<int:number>/use")
+@open_to(STAFF)
 def use(slug: str, number: int) -> BaseResponse | Page:
     """Show and judge by it from now on."""
     unproven = UseBody(unproven=forms.ticked("unproven"))
@@ -112,12 +120,14 @@ def use(slug: str, number: int) -> BaseResponse | Page:
 
 
 @pages.post("/uploads/<slug>/<int:number>/withdraw")
+@open_to(STAFF)
 def withdraw(slug: str, number: int) -> BaseResponse | Page:
     """Serve the course's own folder again."""
     return _do(slug, number, lambda: uploads.withdraw(platform(), current_user(), slug))
 
 
 @pages.get("/uploads/<slug>/<int:number>/preview")
+@open_to(STAFF)
 def preview(slug: str, number: int) -> str:
     """The challenge as a student would see it."""
     challenge = uploads.preview(platform(), current_user(), slug, number)
@@ -131,12 +141,14 @@ def preview(slug: str, number: int) -> str:
 
 
 @pages.get("/uploads/<slug>/<int:number>/archive.zip")
+@open_to(STAFF)
 def download(slug: str, number: int) -> Response:
     """Its files."""
     return archive(uploads.get_archive(platform(), current_user(), slug, number), slug, number)
 
 
 @pages.get("/uploads/<slug>/spec")
+@open_to(STAFF)
 def edit(slug: str) -> Page:
     """The newest text of a challenge's spec, in a form."""
     text, base = uploads.get_spec(platform(), current_user(), slug)
@@ -144,6 +156,7 @@ def edit(slug: str) -> Page:
 
 
 @pages.post("/uploads/<slug>/spec")
+@open_to(STAFF)
 @throttle.upload_limit
 def save(slug: str) -> BaseResponse | Page:
     """Show how a text will look, or keep it. What somebody else kept meanwhile is shown beside it; nothing is lost."""

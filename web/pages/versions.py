@@ -13,6 +13,7 @@ from grader.schemas.version import ChangeView, Comparison, VersionList
 from grader.service.challenges import rejudge as rejudging
 from grader.service.challenges import versions
 from grader.web import forms
+from grader.web.access import STAFF, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -20,12 +21,14 @@ pages = Blueprint("versions", __name__)
 
 
 @pages.get("/challenges/<slug>/versions")
+@open_to(STAFF)
 def show(slug: str) -> str:
     """Versions, what changed since the one that is shown, and the comparison."""
     return _page(slug, None)
 
 
 @pages.post("/challenges/<slug>/rejudge")
+@open_to(STAFF)
 def rejudge(slug: str) -> Response | tuple[str, int]:
     """Order what was judged before once more, under the folder's version."""
     ranked = forms.ticked("ranked")
@@ -33,6 +36,7 @@ def rejudge(slug: str) -> Response | tuple[str, int]:
 
 
 @pages.post("/challenges/<slug>/publish")
+@open_to(STAFF)
 def publish(slug: str) -> Response | tuple[str, int]:
     """Show the board of the folder's version."""
     force = forms.ticked("force")
