@@ -57,22 +57,24 @@ _View = TypeVar("_View", bound=Callable[..., Any])
 class Access:
     who: Who
     check: Check | None
+    guard: bool
 
     @property
     def signed_in(self) -> bool:
         return self.who not in (ANYONE, READERS)
 
 
-def open_to(who: Who, check: Check | None = None) -> Callable[[_View], _View]:
+def open_to(who: Who, check: Check | None = None, *, guard: bool = True) -> Callable[[_View], _View]:
     """Let only ``who`` use a view. All but ANYONE and READERS must be signed in, which is
     checked here, as are STAFF and ADMINS.
 
     ``check`` runs before the body is read: a caller who may not send it learns that, and nothing about the body. The
-    use case checks again, with all that it needs to know.
+    use case checks again, with all that it needs to know. ``guard=False``: the view itself sends people to sign in,
+    with the query that brings them back.
     """
 
     def declare(view: _View) -> _View:
-        view.__dict__["access"] = Access(who, check or _CHECKS.get(who))
+        view.__dict__["access"] = Access(who, check or _CHECKS.get(who), guard)
         return view
 
     return declare
@@ -99,7 +101,7 @@ def init_app(app: Flask) -> None:
 
 def _guard() -> None:
     access = access_of(current_app.view_functions.get(request.endpoint or "", _guard))
-    if access is None or not access.signed_in:
+    if access is None or not access.signed_in or not access.guard:
         return
     user = current_user()
     if access.check is not None:

@@ -96,8 +96,8 @@ def own_links() -> list[tuple[Link, str]]:
     user = viewer()
     if user is None:
         return []
-    names = {"profile.show": {"name": user.name}}
-    return [(link, url_for(link.endpoint, **names.get(link.endpoint, {}))) for link in _OWN]
+    values: dict[str, dict[str, Any]] = {"profile.show": {"name": user.name}}
+    return [(link, url_for(link.endpoint, **values.get(link.endpoint, {}))) for link in _OWN]
 
 
 def _for_templates() -> dict[str, Any]:

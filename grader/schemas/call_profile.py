@@ -155,7 +155,7 @@ class KernelCounts(Strict):
 Counts = KernelCounts
 
 
-class LineCounts(Counts):
+class LineCounts(KernelCounts):
     """Of one line, in all launches of a kernel. A step is the bytes from one thread's address to the next one's, where
     that is the same throughout."""
 

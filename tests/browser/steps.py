@@ -22,7 +22,7 @@ def sign_up(visitor: Visitor, name: str, password: str = builders.PASSWORD) -> N
     page.get_by_role("link", name="Sign up").click()
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_role("button", name="Create the account").click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 

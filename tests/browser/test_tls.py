@@ -44,7 +44,7 @@ def test_sign_up_invitation_and_reset(chromium: Browser, site: Site) -> None:
         invited.goto(new_link(staff))
         invited.get_by_label("Name").fill("mallory")
         invited.get_by_label("Password").fill(builders.PASSWORD)
-        invited.get_by_role("button", name="Make the account").click()
+        invited.get_by_role("button", name="Create the account").click()
         expect(invited.get_by_role("button", name="Sign out")).to_be_visible()
         staff.goto(f"{site.url}/people")
         staff.get_by_role("row", name="mallory").get_by_role("button", name="Reset password").click()

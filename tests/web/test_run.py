@@ -150,7 +150,7 @@ class TestPanel:
         panel = shown(client, view)
         assert 'id="only-a-run"' in panel
         assert "it does not count" in panel
-        assert "Every case that you can see passed." in panel
+        assert "Every visible case passed." in panel
 
     def test_it_says_since_when(self, visit: Visit, platform: Platform, ada: User) -> None:
         client, view = visit(ada), started(platform, ada)

@@ -72,7 +72,7 @@ class TestSubmission:
             # Of an hour that comes: it stays alive for as long as this test takes.
             workers.register(session, "w", "cpu", list(Language), utcnow() + timedelta(hours=1))
         assert "data-waits-for" not in panel()
-        assert "How long it takes is not known yet." in panel()
+        assert "The wait is not known yet." in panel()
 
     def test_a_result_that_was_there_already_is_said_to_be(
         self, visit: Visit, platform: Platform, ada: User
@@ -98,7 +98,7 @@ class TestSubmission:
         view = builders.hand_in(platform, ada)
         builders.fail(platform, builders.take(platform), "the <worker> died")
         page = visit(ada).get(f"/submissions/{view.id}").text
-        assert "We failed, not you." in page
+        assert "The platform failed, not your code." in page
         assert "the &lt;worker&gt; died" in page
 
     def test_cancel(self, visit: Visit, platform: Platform, ada: User) -> None:

@@ -153,7 +153,7 @@ class TestPage:
     ) -> None:
         builders.judged(platform, ada, builders.accepted(challenge="scale"), challenge="scale")
         edit(platform, "value = 2.0", "value = 4.0")
-        assert "It still says version 1" in visit(teacher).get(PAGE).text
+        assert "The manifest still says version 1" in visit(teacher).get(PAGE).text
 
     def test_students_find_neither_page_nor_link(
         self, visit: Visit, first: SubmissionView, ada: User, teacher: User

@@ -6,7 +6,7 @@ import re
 import sys
 
 from flask_openapi3.blueprint import APIBlueprint
-from flask_openapi3.models import Operation
+from flask_openapi3.models.operation import Operation
 from flask_openapi3.openapi import OpenAPI
 
 from grader.web.access import access_of

@@ -81,7 +81,7 @@ def change_email() -> str | Response | tuple[str, int]:
 
 
 @pages.get("/account/email")
-@open_to(SIGNED_IN)
+@open_to(SIGNED_IN, guard=False)
 def confirm_email() -> Response:
     """What the mailed link opens: a button, since opening alone must change nothing."""
     if viewer() is None:

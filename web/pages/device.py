@@ -16,7 +16,7 @@ pages = Blueprint("device", __name__)
 
 
 @pages.get("/device")
-@open_to(SIGNED_IN)
+@open_to(SIGNED_IN, guard=False)
 def form() -> Response | str | tuple[str, int]:
     """Asks for the code, or shows what the code of the address asks for. Nothing is approved by opening it."""
     if viewer() is None:

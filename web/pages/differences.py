@@ -19,7 +19,7 @@ from grader.web.pages import code, titles
 
 pages = Blueprint("differences", __name__)
 
-# Of lines that are the same, those next to a change are shown.
+# Of unchanged lines, those next to a change are shown.
 _NEAR = 4
 
 

@@ -70,7 +70,7 @@ def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) ->
     page = visit(ada).get(f"/submissions/{after.id}/diff").text  # the one before is the default
     assert texts(page, "before") == ["line_30 = 30"]
     assert texts(page, "after") == ["line_30 = &#39;&lt;b&gt;&#39;"]
-    assert "26 lines that are the same" in page
+    assert "26 unchanged lines" in page
     assert before.id in page
     assert "wrong answer" in page
     assert "812 µs" in page
@@ -102,7 +102,7 @@ def build_list(platform: Platform, user: User) -> list[SubmissionView]:
 
 
 def test_the_first_has_nothing_to_be_compared_with(visit: Visit, seen: SubmissionView, ada: User) -> None:
-    assert "There is no earlier submission" in visit(ada).get(f"/submissions/{seen.id}/diff").text
+    assert "You have no earlier submission" in visit(ada).get(f"/submissions/{seen.id}/diff").text
 
 
 def test_who_may(

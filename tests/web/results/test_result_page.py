@@ -182,7 +182,7 @@ def test_a_run_says_what_comes_with_submit(visit: Visit, platform: Platform, ada
         session.execute(row.values(kind=JudgingReason.RUN, time_us=None))
     page = visit(ada).get(f"/submissions/{view.id}").text
     assert "Hidden cases and times come with" in page
-    assert "Every case that you can see passed." in page
+    assert "Every visible case passed." in page
     assert 'id="times"' not in page
     assert (
         'id="only-a-run"'
