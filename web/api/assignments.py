@@ -24,7 +24,7 @@ from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("assignments", "What a course assigns, and until when")
+api = resource("assignments", "Assignments and extensions")
 
 
 class AssignmentPath(CoursePath):
@@ -38,28 +38,28 @@ class ExtensionPath(AssignmentPath):
 @api.get("/courses/<course>/assignments", responses={200: AssignmentList})
 @open_to(PARTY)
 def list_assignments(path: CoursePath) -> Response:
-    """By their deadlines; drafts for staff alone. A student's extensions are counted in."""
+    """Assignments by deadline, with the caller's extensions; drafts for staff only."""
     return answer(assignments.list_assignments(platform(), current_user(), path.course))
 
 
 @api.get("/courses/<course>/assignments/<assignment>", responses={200: AssignmentView})
 @open_to(PARTY)
 def get_assignment(path: AssignmentPath) -> Response:
-    """One assignment; for a student with what is left of its limits."""
+    """One assignment; for a student with the attempts that are left."""
     return answer(assignments.get_assignment(platform(), current_user(), path.course, path.assignment))
 
 
 @api.put("/courses/<course>/assignments/<assignment>", responses={200: AssignmentView, 409: ErrorEnvelope})
 @open_to(PARTY, in_course(Action.ASSIGNMENT_EDIT))
 def put_assignment(path: AssignmentPath, body: AssignmentBody) -> Response:
-    """Make or change an assignment. A new one is a draft."""
+    """Create or change an assignment. A new one is a draft."""
     return answer(assignments.put_assignment(platform(), current_user(), path.course, path.assignment, body))
 
 
 @api.delete("/courses/<course>/assignments/<assignment>", responses={204: None, 409: ErrorEnvelope})
 @open_to(PARTY)
 def delete_assignment(path: AssignmentPath) -> Response:
-    """Remove a draft."""
+    """Delete a draft."""
     assignments.delete_assignment(platform(), current_user(), path.course, path.assignment)
     return Response(status=204)
 
@@ -69,7 +69,7 @@ def delete_assignment(path: AssignmentPath) -> Response:
 )
 @open_to(PARTY, in_course(Action.ASSIGNMENT_EDIT))
 def publish_assignment(path: AssignmentPath, body: PublishAssignmentBody) -> Response:
-    """Show an assignment to students, or hide it again as long as nobody submitted for it."""
+    """Show an assignment to students, or hide it again if nobody has submitted for it."""
     found = assignments.publish_assignment(
         platform(), current_user(), path.course, path.assignment, body.published
     )
@@ -79,7 +79,7 @@ def publish_assignment(path: AssignmentPath, body: PublishAssignmentBody) -> Res
 @api.get("/courses/<course>/assignments/<assignment>/extensions", responses={200: ExtensionList})
 @open_to(PARTY)
 def list_extensions(path: AssignmentPath) -> Response:
-    """Who has other times, the newest first."""
+    """Students and sections with other times, newest first."""
     return answer(assignments.list_extensions(platform(), current_user(), path.course, path.assignment))
 
 
@@ -89,7 +89,7 @@ def list_extensions(path: AssignmentPath) -> Response:
 )
 @open_to(PARTY, in_course(Action.EXTENSION_GRANT))
 def extend(path: AssignmentPath, body: ExtensionBody) -> Response:
-    """Other times for a student or a section, also after the deadline."""
+    """Set other times for a student or a section; works after the deadline, too."""
     return answer(assignments.extend(platform(), current_user(), path.course, path.assignment, body))
 
 
@@ -99,7 +99,7 @@ def extend(path: AssignmentPath, body: ExtensionBody) -> Response:
 )
 @open_to(PARTY)
 def take_back_extension(path: ExtensionPath) -> Response:
-    """The assignment's own times hold again."""
+    """Remove an extension; the assignment's own times apply again."""
     found = assignments.take_back_extension(
         platform(), current_user(), path.course, path.assignment, path.number
     )

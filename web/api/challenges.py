@@ -1,4 +1,4 @@
-"""GET /challenges, GET /challenges/{slug}: anyone may read those that are published."""
+"""GET /challenges and /challenges/{slug}: anyone may read published challenges."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from grader.web.api.resource import resource
 from grader.web.auth.identity import viewer
 from grader.web.current import platform
 
-api = resource("challenges", "What there is to solve")
+api = resource("challenges", "The challenges")
 
 
 class ChallengePath(BaseModel):
-    slug: str = Field(description="the challenge's name in addresses, such as vector_add")
+    slug: str = Field(description="the challenge's short name, such as vector_add")
 
 
 @api.get("/challenges", responses={200: ChallengeList})
 @open_to(ANYONE)
 def list_challenges() -> Response:
-    """Every challenge that the caller sees, in the order of its track."""
+    """Every challenge that the caller may see, in the order of its track."""
     return cheap(catalogue.list_challenges(platform(), viewer()))
 
 

@@ -1,4 +1,4 @@
-"""What the compiler said of which line of a submission."""
+"""Compiler messages of a submission, by line."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ api = resource("diagnostics", "Errors and warnings by line")
 @api.get("/submissions/<id>/diagnostics", responses={200: DiagnosticList})
 @open_to(AUTHOR)
 def get_diagnostics(path: SubmissionPath) -> Response:
-    """Errors and warnings that name a line of the source; none while there is no report."""
+    """Errors and warnings that name a line of the source; empty until there is a report."""
     return cheap(diagnostics.of_submission(platform(), current_user(), path.id))

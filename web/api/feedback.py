@@ -1,4 +1,4 @@
-"""Feedback of an assignment: its rubric, points by it, and requests to look again."""
+"""Feedback on an assignment: rubric, rubric points, and regrade requests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ScoresQuery(BaseModel):
 
 
 class ReleaseBody(Strict):
-    """False keeps it back again."""
+    """False hides it again."""
 
     released: StrictBool = True
 
@@ -53,7 +53,7 @@ class ReleaseBody(Strict):
 @api.get(_AT, responses={200: FeedbackView})
 @open_to(PARTY)
 def get_feedback(path: AssignmentPath) -> Response:
-    """The rubric, when feedback is shown, and how many regrades one may still ask for."""
+    """The rubric, when feedback is shown, and how many more regrades the caller may request."""
     return answer(feedback.get_feedback(platform(), current_user(), path.course, path.assignment))
 
 
@@ -67,7 +67,7 @@ def put_feedback(path: AssignmentPath, body: FeedbackBody) -> Response:
 @api.post(f"{_AT}/release", responses={200: FeedbackView})
 @open_to(PARTY, in_course(Action.FEEDBACK_EDIT))
 def release_feedback(path: AssignmentPath, body: ReleaseBody) -> Response:
-    """Let students read comments and rubric points that were kept back, and tell them (instructors)."""
+    """Show students the comments and rubric points that were held back, and notify them (instructors)."""
     found = feedback.release(platform(), current_user(), path.course, path.assignment, body.released)
     return answer(found)
 
@@ -75,7 +75,7 @@ def release_feedback(path: AssignmentPath, body: ReleaseBody) -> Response:
 @api.get(_SCORES, responses={200: ScoreSheet})
 @open_to(PARTY, in_course(Action.GRADES_READ))
 def get_scores(path: AssignmentPath, query: ScoresQuery) -> Response:
-    """What a student has for each criterion (staff only)."""
+    """A student's points by criterion (staff only)."""
     return answer(
         feedback.get_scores(platform(), current_user(), path.course, path.assignment, query.student)
     )
@@ -84,21 +84,21 @@ def get_scores(path: AssignmentPath, query: ScoresQuery) -> Response:
 @api.put(_SCORES, responses={200: ScoreSheet})
 @open_to(PARTY, in_course(Action.GRADES_SCORE))
 def put_scores(path: AssignmentPath, body: ScoresBody) -> Response:
-    """Give a student points by criteria, or take them back (staff of the course)."""
+    """Set or remove a student's points by criterion (staff of the course)."""
     return answer(feedback.put_scores(platform(), current_user(), path.course, path.assignment, body))
 
 
 @api.get(_REQUESTS, responses={200: RequestList})
 @open_to(PARTY)
 def list_requests(path: CoursePath) -> Response:
-    """What was asked to be looked at again: all of it for staff, one's own for students."""
+    """Regrade requests: all for staff, the caller's for students."""
     return answer(regrade_requests.list_requests(platform(), current_user(), path.course))
 
 
 @api.post(_REQUESTS, responses={201: RequestList})
 @open_to(PARTY, in_course(Action.REGRADE_ASK))
 def ask_for_regrade(path: CoursePath, body: RequestBody) -> Response:
-    """Ask to have a part looked at again (students)."""
+    """Request a regrade of a part (students)."""
     return answer(regrade_requests.ask(platform(), current_user(), path.course, body), 201)
 
 
@@ -112,5 +112,5 @@ def answer_request(path: RequestPath, body: AnswerBody) -> Response:
 @api.post(f"{_REQUESTS}/<int:number>/withdraw", responses={200: RequestList})
 @open_to(PARTY)
 def withdraw_request(path: RequestPath) -> Response:
-    """Take one's own request back (students)."""
+    """Withdraw your request (students)."""
     return answer(regrade_requests.withdraw(platform(), current_user(), path.course, path.number))

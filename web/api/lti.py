@@ -1,4 +1,4 @@
-"""Learning platforms: registered by admins; and for a course's staff, what they have to do with it."""
+"""Learning platforms: registration by admins, links and grades for a course's staff."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ class PlatformPath(BaseModel):
 @api.get("/lti/platforms", responses={200: LtiPlatformList})
 @open_to(ADMINS)
 def list_platforms() -> Response:
-    """The registered platforms, and the addresses that they are told (admins only)."""
+    """The registered platforms, and this site's addresses to enter there (admins only)."""
     return answer(lti_platforms.list_platforms(platform(), current_user()))
 
 
 @api.post("/lti/platforms", responses={201: LtiPlatformView, 409: ErrorEnvelope})
 @open_to(ADMINS)
 def add_platform(body: LtiPlatformBody) -> Response:
-    """Register a platform. Of Canvas and Moodle the site's address is enough."""
+    """Register a platform (admins only). For Canvas and Moodle the site's address is enough."""
     return answer(lti_platforms.add_platform(platform(), current_user(), body), 201)
 
 
 @api.patch("/lti/platforms/<int:number>", responses={200: LtiPlatformView})
 @open_to(ADMINS)
 def change_platform(path: PlatformPath, body: LtiPlatformChange) -> Response:
-    """Change what is named: deployments, hosts, who gets an account."""
+    """Change the fields in the body: deployments, hosts, who gets an account (admins only)."""
     return answer(lti_platforms.change_platform(platform(), current_user(), path.number, body))
 
 
@@ -64,7 +64,7 @@ def remove_platform(path: PlatformPath) -> Response:
 @api.post("/lti/keys", responses={200: LtiPlatformList})
 @open_to(ADMINS)
 def rotate_key() -> Response:
-    """Sign with a new key from now on; the one before stays shown until the next time (admins only)."""
+    """Replace the signing key; the previous one stays published until the next rotation (admins only)."""
     lti_platforms.rotate_key(platform(), current_user())
     return answer(lti_platforms.list_platforms(platform(), current_user()))
 
@@ -72,26 +72,26 @@ def rotate_key() -> Response:
 @api.get("/courses/<course>/lti", responses={200: LtiCourse})
 @open_to(PARTY)
 def get_course(path: CoursePath) -> Response:
-    """The platforms' courses that are this one, their links, and the grades that they were sent (staff only)."""
+    """The linked courses on learning platforms, their links, and the grades sent there (staff only)."""
     return answer(passback.read(platform(), current_user(), path.course))
 
 
 @api.delete("/courses/<course>/lti/<int:number>", responses={200: LtiCourse, 409: ErrorEnvelope})
 @open_to(PARTY)
 def unlink(path: NumberPath) -> Response:
-    """A platform's course is no longer this one (owners only)."""
+    """Unlink a platform's course from this one (owners only)."""
     return answer(passback.unlink(platform(), current_user(), path.course, path.number))
 
 
 @api.put("/courses/<course>/lti/links/<int:number>", responses={200: LtiCourse, 409: ErrorEnvelope})
 @open_to(PARTY, in_course(Action.LTI_SEND))
 def release(path: NumberPath, body: LtiReleaseBody) -> Response:
-    """Send the grades of a link from now on, with each change, or no more."""
+    """Start or stop sending a link's grades after each change."""
     return answer(passback.release(platform(), current_user(), path.course, path.number, body.released))
 
 
 @api.post("/courses/<course>/lti/links/<int:number>/send", responses={200: LtiCourse, 409: ErrorEnvelope})
 @open_to(PARTY, in_course(Action.LTI_SEND))
 def send_again(path: NumberPath, body: LtiSendBody) -> Response:
-    """Send again what failed or waits: of one student, or of all."""
+    """Send again failed or waiting grades, for one student or for all."""
     return answer(passback.send_again(platform(), current_user(), path.course, path.number, body.student))

@@ -1,4 +1,4 @@
-"""For staff: who has an account, invitations, links for new passwords. For admins: who is staff."""
+"""Accounts, invitations and password links for staff; roles for admins."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class InvitationPath(BaseModel):
 @api.get("/people", responses={200: PersonList})
 @open_to(STAFF)
 def list_people() -> Response:
-    """Everyone who has an account."""
+    """All accounts."""
     return answer(people.list_people(platform(), current_user()))
 
 
@@ -52,7 +52,7 @@ def set_role(path: PersonPath, body: RoleBody) -> Response:
 @api.post("/people/<name>/password-reset", responses={201: LinkView})
 @open_to(STAFF)
 def make_reset(path: PersonPath) -> Response:
-    """A link that sets a new password, to hand over. For staff's accounts: admins only."""
+    """Create a link that sets a new password, to hand over. For accounts of staff: admins only."""
     link = resets.make_link_as(platform(), current_user(), path.name)
     return answer(LinkView(link=link.at(_base()), expires_at=link.expires_at), 201)
 
@@ -67,14 +67,14 @@ def list_invitations() -> Response:
 @api.post("/invitations", responses={201: NewInvitation, 409: ErrorEnvelope})
 @open_to(STAFF)
 def create_invitation(body: InvitationBody) -> Response:
-    """A new invitation; its link is shown this once. Of staff: admins only."""
+    """Create an invitation; its link is shown only now. Invitations for staff: admins only."""
     return answer(invitations.make(platform(), body, current_user(), _base()), 201)
 
 
 @api.delete("/invitations/<int:number>", responses={204: None})
 @open_to(STAFF)
 def delete_invitation(path: InvitationPath) -> Response:
-    """End an invitation; accounts that were made with it stay."""
+    """Revoke an invitation; accounts created with it stay."""
     invitations.revoke(platform(), path.number, current_user())
     return Response(status=204)
 

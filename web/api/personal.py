@@ -1,5 +1,4 @@
-"""Personal data: everything that is kept of a person as a ZIP, and the deletion of their account. One's own under /me,
-others' under /people for staff."""
+"""Personal data: export as a ZIP, and deletion of an account. Under /me for the caller, under /people for staff."""
 
 from __future__ import annotations
 
@@ -31,14 +30,14 @@ _ZIP: dict[str | int | HTTPStatus, type[BaseModel] | dict[Any, Any] | None] = {
 @open_to(SIGNED_IN)
 @throttle.costly_limit
 def export_own() -> Response:
-    """All that is kept of the caller."""
+    """All data about the caller."""
     return _export(current_user().name)
 
 
 @api.get("/me/deletion", responses={200: DeletionView})
 @open_to(SIGNED_IN)
 def preview_own() -> Response:
-    """What deleting one's account would remove and what stays, and when it is due."""
+    """What deleting your account would remove and keep, and when it is due."""
     user = current_user()
     return answer(deletion.preview(platform(), user, user.name))
 
@@ -46,7 +45,7 @@ def preview_own() -> Response:
 @api.post("/me/deletion", responses={200: DeletionView, 409: ErrorEnvelope})
 @open_to(SIGNED_IN)
 def delete_own(body: DeletionBody) -> Response:
-    """Have one's account deleted after the grace."""
+    """Request the deletion of your account after the grace period."""
     user = current_user()
     return answer(deletion.request(platform(), user, user.name, body))
 
@@ -54,7 +53,7 @@ def delete_own(body: DeletionBody) -> Response:
 @api.delete("/me/deletion", responses={200: DeletionView})
 @open_to(SIGNED_IN)
 def keep_own() -> Response:
-    """Keep it after all."""
+    """Cancel the deletion of your account."""
     user = current_user()
     return answer(deletion.take_back(platform(), user, user.name))
 
@@ -63,28 +62,28 @@ def keep_own() -> Response:
 @open_to(STAFF)
 @throttle.costly_limit
 def export_person(path: PersonPath) -> Response:
-    """All that is kept of a person (staff only; of staff: admins only)."""
+    """All data about a person (staff only; for staff's: admins only)."""
     return _export(path.name)
 
 
 @api.get("/people/<name>/deletion", responses={200: DeletionView})
 @open_to(STAFF)
 def preview_person(path: PersonPath) -> Response:
-    """What deleting an account would remove and what stays (staff only)."""
+    """What deleting an account would remove and keep (staff only)."""
     return answer(deletion.preview(platform(), current_user(), path.name))
 
 
 @api.post("/people/<name>/deletion", responses={200: DeletionView, 409: ErrorEnvelope})
 @open_to(STAFF)
 def delete_person(path: PersonPath, body: DeletionBody) -> Response:
-    """Have an account deleted after the grace (staff only; of staff: admins only)."""
+    """Request the deletion of an account after the grace period (staff only; for staff's: admins only)."""
     return answer(deletion.request(platform(), current_user(), path.name, body))
 
 
 @api.delete("/people/<name>/deletion", responses={200: DeletionView})
 @open_to(STAFF)
 def keep_person(path: PersonPath) -> Response:
-    """Keep it after all (staff only)."""
+    """Cancel the deletion of an account (staff only)."""
     return answer(deletion.take_back(platform(), current_user(), path.name))
 
 

@@ -1,4 +1,4 @@
-"""Whether students see a challenge, and whom on its board: read by who teaches, changed by the platform's staff."""
+"""Whether students see a challenge, and who is named on its board: teachers read it, the platform's staff change it."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def list_states() -> Response:
 @api.get("/challenges/<slug>/state", responses={200: PublicationView})
 @open_to(TEACHERS)
 def get_state(path: ChallengePath) -> Response:
-    """The same of one."""
+    """One challenge's state."""
     return answer(publication.get_state(platform(), current_user(), path.slug))
 
 
 @api.put("/challenges/<slug>/state", responses={200: PublicationView, 409: ErrorEnvelope})
 @open_to(STAFF)
 def put_state(path: ChallengePath, body: PublicationBody) -> Response:
-    """Publish a challenge, now or at a time, put it away, or make it a draft again (staff of the platform only)."""
+    """Publish a challenge, now or at a time, hide it, or make it a draft again (staff of the platform only)."""
     return answer(publication.change(platform(), current_user(), path.slug, body))
 
 
 @api.put("/challenges/<slug>/board", responses={200: BoardSettings, 409: ErrorEnvelope})
 @open_to(STAFF)
 def put_board(path: ChallengePath, body: BoardBody) -> Response:
-    """Say who sees whom on the challenge's board, and freeze it (staff of the platform only)."""
+    """Set who is named on the challenge's board, and freeze it (staff of the platform only)."""
     return answer(board_access.set_board(platform(), current_user(), path.slug, body))

@@ -1,4 +1,4 @@
-"""Rosters: who is in a course, imported from a table, and links for those who have not come."""
+"""Rosters: who is in a course, imports from CSV, and invitation links."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ api = resource("rosters", "Who is in a course (its staff only)")
 @api.get("/courses/<course>/roster", responses={200: Roster})
 @open_to(PARTY)
 def get_roster(path: CoursePath) -> Response:
-    """Members, those who have not come yet, and whom staff removed."""
+    """Members, invited students, and those whom staff removed."""
     return answer(rosters.get_roster(platform(), current_user(), path.course))
 
 
 @api.post("/courses/<course>/roster", responses={200: RosterResult, 409: ErrorEnvelope})
 @open_to(PARTY, in_course(Action.ROSTER_EDIT))
 def import_roster(path: CoursePath, body: RosterBody) -> Response:
-    """Bring the students to what a CSV file says, or (`dry_run`, the default) say what that would change."""
+    """Change the roster to match a CSV file, or (`dry_run`, the default) show what would change."""
     return answer(rosters.import_roster(platform(), current_user(), path.course, body))
 
 
 @api.patch("/courses/<course>/roster/<name>", responses={200: Roster, 409: ErrorEnvelope})
 @open_to(PARTY, in_course(Action.ROSTER_EDIT))
 def change_member(path: StaffPath, body: MemberChange) -> Response:
-    """Change section, group, name or number of a member, or remove a student, or let one back in."""
+    """Change a member's section, group, name or number, remove a student, or let one back in."""
     return answer(rosters.change_member(platform(), current_user(), path.course, path.name, body))
 
 
 @api.post("/courses/<course>/invitations", responses={200: InvitationSheet, 409: ErrorEnvelope})
 @open_to(PARTY, in_course(Action.ROSTER_EDIT))
 def order_invitations(path: CoursePath, body: InvitationOrder) -> Response:
-    """New personal links for those who have not come, to be printed or mailed; links made before stop working."""
+    """Create new personal links for students who have not joined, to print or mail; earlier links stop working."""
     return answer(joining.order_invitations(platform(), current_user(), path.course, body, base()))
 
 
 @api.delete("/courses/<course>/invitations/<int:number>", responses={200: Roster, 409: ErrorEnvelope})
 @open_to(PARTY)
 def withdraw_invitation(path: NumberPath) -> Response:
-    """Take somebody who has not come off the roster."""
+    """Remove an invited student from the roster."""
     return answer(rosters.withdraw_invitation(platform(), current_user(), path.course, path.number))

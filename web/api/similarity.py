@@ -1,4 +1,4 @@
-"""Which submissions of an assignment resemble each other; for staff of the course."""
+"""Similar submissions of an assignment, for the course's staff."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PairPath(AssignmentPath):
 @api.get(_AT, responses={200: SimilarityReport})
 @open_to(PARTY)
 def get_similarity(path: AssignmentPath) -> Response:
-    """What the last comparison found, most alike first (staff only)."""
+    """The last comparison's pairs, most similar first (staff only)."""
     return answer(similarity.read(platform(), current_user(), path.course, path.assignment))
 
 
@@ -36,7 +36,7 @@ def get_similarity(path: AssignmentPath) -> Response:
 @open_to(PARTY)
 @throttle.costly_limit
 def compare_sources(path: AssignmentPath) -> Response:
-    """Compare what counts of each student now; hundreds of sources take some seconds (staff only)."""
+    """Compare each student's counting submission now; hundreds of sources take a few seconds (staff only)."""
     return answer(similarity.compare(platform(), current_user(), path.course, path.assignment))
 
 
@@ -44,13 +44,13 @@ def compare_sources(path: AssignmentPath) -> Response:
 @open_to(PARTY)
 @throttle.costly_limit
 def get_pair(path: PairPath) -> Response:
-    """A pair's sources and which of their lines say the same (staff only)."""
+    """A pair's sources, and which of their lines match (staff only)."""
     return answer(similarity.sources(platform(), current_user(), path.course, path.assignment, path.number))
 
 
 @api.put(f"{_AT}/<int:number>", responses={200: SimilarityReport})
 @open_to(PARTY, in_course(Action.SIMILARITY_DECIDE))
 def decide_pair(path: PairPath, body: DecisionBody) -> Response:
-    """Confirm a pair, dismiss it, or open it again. A confirmed one is marked for both students."""
+    """Confirm, dismiss or reopen a pair. A confirmed one is marked for both students."""
     found = similarity.decide(platform(), current_user(), path.course, path.assignment, path.number, body)
     return answer(found)

@@ -1,4 +1,4 @@
-"""Sources in bulk, as a ZIP that is sent while it is made; for staff."""
+"""Sources in bulk, as a ZIP that is streamed; for staff."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SourcesQuery(BaseModel):
 @open_to(PARTY)
 @throttle.costly_limit
 def export_assignment(path: AssignmentPath, query: SourcesQuery) -> Response:
-    """What was submitted while it was open, with a manifest as CSV and JSON (staff only)."""
+    """Sources submitted while the assignment was open, with a manifest as CSV and JSON (staff only)."""
     found = sources.of_assignment(platform(), current_user(), path.course, path.assignment, query.counted)
     return sent(found)
 
@@ -46,7 +46,7 @@ def export_assignment(path: AssignmentPath, query: SourcesQuery) -> Response:
 @open_to(PARTY)
 @throttle.costly_limit
 def export_competition(path: CompetitionPath) -> Response:
-    """What was submitted within a competition, with a manifest (staff only)."""
+    """Sources submitted in a competition, with a manifest (staff only)."""
     return sent(sources.of_competition(platform(), current_user(), path.slug))
 
 
@@ -54,7 +54,7 @@ def export_competition(path: CompetitionPath) -> Response:
 @open_to(STAFF)
 @throttle.costly_limit
 def export_challenge(path: ChallengePath) -> Response:
-    """Whatever was submitted for a challenge, with a manifest (staff only)."""
+    """All sources submitted for a challenge, with a manifest (staff only)."""
     return sent(sources.of_challenge(platform(), current_user(), path.slug))
 
 

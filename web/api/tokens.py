@@ -29,7 +29,7 @@ class TokenPath(BaseModel):
 @api.post("/tokens", responses={201: TokenView})
 @open_to(ANYONE)
 def create_token(body: TokenBody) -> Response:
-    """A new API token. It is shown this once and stored only as a hash."""
+    """Get an API token with name and password. It is shown only now and stored as a hash."""
     with throttle.password_try(body.name):
         user = accounts.authenticate(platform(), body.name, body.password)
     lifetime = timedelta(days=body.days) if body.days is not None else None
@@ -38,7 +38,6 @@ def create_token(body: TokenBody) -> Response:
 
 
 def shown(user: User, issued: Issued) -> TokenView:
-    """A new token as it is answered, once."""
     return TokenView(
         token=issued.token,
         user=user.name,
@@ -51,14 +50,14 @@ def shown(user: User, issued: Issued) -> TokenView:
 @api.get("/tokens", responses={200: TokenList})
 @open_to(SIGNED_IN)
 def list_tokens() -> Response:
-    """One's own tokens and sessions: where they came from, when they were used, when they end."""
+    """Your tokens and sessions: from where they were made, when they were used, when they end."""
     return answer(tokens.list_tokens(platform(), current_user(), _present()))
 
 
 @api.delete("/tokens/current", responses={204: None})
 @open_to(SIGNED_IN)
 def delete_token() -> Response:
-    """Revoke the token that this call is made with."""
+    """Revoke the token of this call."""
     current_user()
     tokens.revoke_token(platform(), _present())
     return Response(status=204)
@@ -67,7 +66,7 @@ def delete_token() -> Response:
 @api.delete("/tokens/<int:number>", responses={204: None})
 @open_to(OWNER)
 def delete_one(path: TokenPath) -> Response:
-    """Revoke one of one's own tokens or sessions by its number in the list."""
+    """Revoke one of your tokens or sessions by its number in the list."""
     tokens.revoke_own(platform(), current_user(), path.number)
     return Response(status=204)
 
@@ -75,7 +74,7 @@ def delete_one(path: TokenPath) -> Response:
 @api.delete("/sessions", responses={204: None})
 @open_to(SIGNED_IN)
 def end_sessions() -> Response:
-    """End every session of one's browsers, but for the one that this call is made with."""
+    """End all your browser sessions except that of this call."""
     tokens.end_sessions(platform(), current_user(), _present())
     return Response(status=204)
 
