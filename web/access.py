@@ -26,7 +26,7 @@ class Who(StrEnum):
 
     ANYONE = "anyone"
     SIGNED_IN = "anyone who is signed in"
-    # The setting GRADER_BOARD_READERS decides; the use case checks it.
+    # GRADER_BOARD_READERS decides; the use case checks it.
     READERS = "whoever may read boards"
     # The next ones depend on the thing in the address; the use case checks them.
     OWNER = "its owner"

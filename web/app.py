@@ -1,4 +1,4 @@
-"""The application factory: ``create_app(platform)`` puts API, pages, sign-in and their guards together."""
+"""The application factory: ``create_app(platform)`` assembles API, pages, sign-in and guards."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ _SECURITY_SCHEMES: dict[str, Any] = {
 
 
 def create_app(platform: Platform) -> OpenAPI:
-    """A Flask application that serves ``platform``. Makes no request to database or queue, except one ping to
-    Redis that decides where rate limits are counted."""
+    """A Flask application that serves ``platform``. Asks neither database nor queue, except for one ping to Redis
+    that decides where rate limits are counted."""
     app = OpenAPI(
         "grader.web",
         info=Info(
@@ -112,5 +112,5 @@ def add_routes(app: OpenAPI) -> None:
 def _version() -> str:
     try:
         return version("kernel-grader")
-    except PackageNotFoundError:  # run from a checkout that was never installed
+    except PackageNotFoundError:  # a checkout that is not installed
         return "0"

@@ -1,4 +1,4 @@
-"""One's settings: look, privacy, password, e-mail address, sessions and tokens."""
+"""A user's settings: look, privacy, password, e-mail address, sessions and tokens."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ pages = Blueprint("account", __name__)
 @pages.get("/account")
 @open_to(SIGNED_IN)
 def show() -> str:
-    """All settings, and where one is signed in."""
+    """Your settings, sessions and tokens."""
     return account_page(None)[0]
 
 
 @pages.post("/account/preferences")
 @open_to(SIGNED_IN)
 def change_preferences() -> Response:
-    """Look, editor and privacy: what a box that is not ticked sends is nothing."""
+    """Save look, editor and privacy. Browsers do not send unticked boxes."""
     chosen = _theme(request.form.get("theme", Theme.SYSTEM))
     body = PreferencesBody(
         theme=chosen,
@@ -47,7 +47,7 @@ def change_preferences() -> Response:
 @pages.post("/account/password")
 @open_to(SIGNED_IN)
 def change_password() -> Response | tuple[str, int]:
-    """A new password: every session and token ends, and this browser gets a new session."""
+    """Change the password: every session and token ends, and this browser gets a new session."""
     user = current_user()
     try:
         with throttle.password_try(user.name):
@@ -63,9 +63,8 @@ def change_password() -> Response | tuple[str, int]:
 @pages.post("/account/email")
 @open_to(SIGNED_IN)
 def change_email() -> str | Response | tuple[str, int]:
-    """Mail a link to the new address; with an empty one, forget the old. It takes the password, since who holds the
-    address can set a new one.
-    """
+    """Mail a link to a new address, or with an empty one forget the old. Needs the password, since the owner of the
+    address can reset it."""
     user = current_user()
     email = request.form.get("email", "").strip()
     try:
@@ -83,7 +82,7 @@ def change_email() -> str | Response | tuple[str, int]:
 @pages.get("/account/email")
 @open_to(SIGNED_IN, guard=False)
 def confirm_email() -> Response:
-    """What the mailed link opens: a button, since opening alone must change nothing."""
+    """The page of the mailed link: a button, because opening a link must change nothing."""
     if viewer() is None:
         return redirect(url_for("sign_in.form", next=request.full_path))
     return private((render_template("prove.html", key=shown_key()), 200))
@@ -92,7 +91,7 @@ def confirm_email() -> Response:
 @pages.post("/account/email/prove")
 @open_to(SIGNED_IN)
 def prove_email() -> Response:
-    """Takes the address whose link was opened."""
+    """Use the address whose link was opened."""
     addresses.prove(platform(), current_user(), shown_key())
     return redirect(url_for("account.show"), 303)
 
@@ -108,7 +107,7 @@ def revoke(number: int) -> Response:
 @pages.post("/account/sessions/end")
 @open_to(SIGNED_IN)
 def end_others() -> Response:
-    """End every other session; tokens stay valid."""
+    """End all other sessions; tokens stay valid."""
     tokens.end_sessions(platform(), current_user(), session.get(sessions.TOKEN_KEY, ""))
     return redirect(url_for("account.show"), 303)
 
@@ -133,7 +132,7 @@ def _check(user: accounts.User, password: str) -> None:
 
 
 def account_page(error: GraderError | None) -> Page:
-    """All of it, with what was wrong."""
+    """The settings, with an error if there is one."""
     user = current_user()
     found = tokens.list_tokens(platform(), user, session.get(sessions.TOKEN_KEY, "")).tokens
     settings = platform().settings

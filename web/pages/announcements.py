@@ -1,4 +1,4 @@
-"""Announcements, questions and answers of a course or a competition: one page of each."""
+"""Announcements, questions and answers of a course or a competition, one page for each."""
 
 from __future__ import annotations
 
@@ -28,56 +28,56 @@ pages = Blueprint("announcements", __name__)
 @pages.get("/courses/<course>/announcements")
 @open_to(PARTY)
 def of_course(course: str) -> str:
-    """What was announced and asked in a course."""
+    """A course's announcements and questions."""
     return _page(Place(Kind.COURSE, course))[0]
 
 
 @pages.get("/competitions/<slug>/announcements")
 @open_to(PARTY)
 def of_competition(slug: str) -> str:
-    """What was announced and asked in a competition."""
+    """A competition's announcements and questions."""
     return _page(Place(Kind.COMPETITION, slug))[0]
 
 
 @pages.post("/courses/<course>/announcements")
 @open_to(PARTY)
 def announce_in_course(course: str) -> BaseResponse | Page:
-    """Announce something to a course."""
+    """Announce something in a course."""
     return _announce(Place(Kind.COURSE, course))
 
 
 @pages.post("/competitions/<slug>/announcements")
 @open_to(PARTY)
 def announce_in_competition(slug: str) -> BaseResponse | Page:
-    """Announce something to a competition."""
+    """Announce something in a competition."""
     return _announce(Place(Kind.COMPETITION, slug))
 
 
 @pages.post("/courses/<course>/announcements/<int:number>")
 @open_to(PARTY)
 def change_in_course(course: str, number: int) -> BaseResponse | Page:
-    """Say an announcement otherwise; nobody is told again."""
+    """Edit an announcement; nobody is notified again."""
     return _change(Place(Kind.COURSE, course), number)
 
 
 @pages.post("/competitions/<slug>/announcements/<int:number>")
 @open_to(PARTY)
 def change_in_competition(slug: str, number: int) -> BaseResponse | Page:
-    """Say an announcement otherwise; nobody is told again."""
+    """Edit an announcement; nobody is notified again."""
     return _change(Place(Kind.COMPETITION, slug), number)
 
 
 @pages.post("/courses/<course>/announcements/<int:number>/remove")
 @open_to(PARTY)
 def remove_in_course(course: str, number: int) -> BaseResponse | Page:
-    """Take an announcement back."""
+    """Remove an announcement."""
     return _remove(Place(Kind.COURSE, course), number)
 
 
 @pages.post("/competitions/<slug>/announcements/<int:number>/remove")
 @open_to(PARTY)
 def remove_in_competition(slug: str, number: int) -> BaseResponse | Page:
-    """Take an announcement back."""
+    """Remove an announcement."""
     return _remove(Place(Kind.COMPETITION, slug), number)
 
 
@@ -162,7 +162,7 @@ def _do(
 
 
 def _page(place: Place, error: GraderError | None = None, changed: int | None = None) -> Page:
-    """``changed``: the announcement or question whose change was refused; what was typed stays in its form."""
+    """``changed``: the announcement or question whose change was refused; its form keeps the typed text."""
     user = current_user()
     told = announcements.list_announcements(platform(), user, place).announcements
     asked = announcements.list_questions(platform(), user, place).questions

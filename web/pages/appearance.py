@@ -1,4 +1,4 @@
-"""The switch between light and dark, for everyone; and for staff a page that shows all parts of the design."""
+"""The switch between light and dark; and for staff a page with all parts of the design."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pages = Blueprint("design", __name__)
 @pages.post("/theme")
 @open_to(ANYONE)
 def choose() -> Response:
-    """Light, dark, or as the system has it."""
+    """Choose light, dark, or the system's theme."""
     try:
         chosen = Theme(request.form.get("theme", ""))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""One assignment: what is to be done until when, and what is left of its limits; for staff also what they set of it."""
+"""One assignment: its tasks and deadlines, the attempts that are left; for staff also its settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def new(course: str) -> str:
 @pages.post("/courses/<course>/new-assignment")
 @open_to(PARTY)
 def create(course: str) -> BaseResponse | Page:
-    """Make an assignment, which is a draft then."""
+    """Create an assignment as a draft."""
     slug = request.form.get("slug", "").strip()
     try:
         if not slug or not slug.replace("-", "").replace("_", "").isalnum() or slug != slug.lower():
@@ -63,7 +63,7 @@ def _form(course: str, error: GraderError | None = None) -> Page:
 @pages.get("/courses/<course>/assignments/<assignment>")
 @open_to(PARTY)
 def show(course: str, assignment: str) -> str:
-    """What is to be done until when, and what is left of the limits."""
+    """Tasks, deadlines, and the attempts that are left."""
     return _show(course, assignment)[0]
 
 
@@ -84,7 +84,7 @@ def save(course: str, assignment: str) -> BaseResponse | Page:
 @pages.post("/courses/<course>/assignments/<assignment>/publish")
 @open_to(PARTY)
 def publish(course: str, assignment: str) -> BaseResponse | Page:
-    """Show it to students, or hide it again."""
+    """Show an assignment to students, or hide it again."""
     try:
         assignments.publish_assignment(
             platform(), current_user(), course, assignment, not forms.ticked("hide")
@@ -97,7 +97,7 @@ def publish(course: str, assignment: str) -> BaseResponse | Page:
 @pages.post("/courses/<course>/assignments/<assignment>/remove")
 @open_to(PARTY)
 def remove(course: str, assignment: str) -> BaseResponse | Page:
-    """Remove a draft, with its extensions."""
+    """Delete a draft, with its extensions."""
     try:
         assignments.delete_assignment(platform(), current_user(), course, assignment)
     except Conflict as error:
@@ -108,7 +108,7 @@ def remove(course: str, assignment: str) -> BaseResponse | Page:
 @pages.post("/courses/<course>/assignments/<assignment>/extensions")
 @open_to(PARTY)
 def extend(course: str, assignment: str) -> BaseResponse | Page:
-    """Other times for a student or a section."""
+    """Set other times for a student or a section."""
     try:
         values = body(ExtensionBody, given("student", "section", "due_at", "late_until", "reason"))
         assignments.extend(platform(), current_user(), course, assignment, values)
@@ -120,7 +120,7 @@ def extend(course: str, assignment: str) -> BaseResponse | Page:
 @pages.post("/courses/<course>/assignments/<assignment>/extensions/<int:number>/remove")
 @open_to(PARTY)
 def take_back(course: str, assignment: str, number: int) -> BaseResponse:
-    """Take an extension back."""
+    """Remove an extension."""
     assignments.take_back_extension(platform(), current_user(), course, assignment, number)
     return _back(course, assignment)
 
@@ -154,7 +154,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         extensions=given_to,
         sections=sections,
         values=_values(view),
-        # What was refused stays typed; with the revision that it was typed for, so that nobody's change is undone.
+        # A refused form keeps its text and its revision, so nobody's change is undone.
         typed=request.form if error is not None and "parts" in request.form else None,
         error=error,
         **_choices(),
@@ -170,15 +170,15 @@ _TIMES = ("open_at", "due_at", "late_until")
 
 
 def _values(view: AssignmentView) -> dict[str, str]:
-    """Times as the form's fields take them: in the course's zone."""
+    """Times in the course's zone, as the form's fields take them."""
     times = {name: getattr(view, name) for name in _TIMES}
     return {name: forms.local_time(at, view.time_zone) if at else "" for name, at in times.items()}
 
 
 def _kept(sent: AssignmentBody, stands: AssignmentView) -> AssignmentBody:
-    """Without moving times that nobody changed, also where the zone's clocks show them twice."""
+    """Unchanged times stay exact, also when the zone's clocks show them twice."""
     shown = _values(stands)
-    # Browsers leave out seconds that are 0.
+    # Browsers omit seconds that are 0.
     same = [
         it for it in _TIMES if shown[it] and getattr(sent, it) in (shown[it], shown[it].removesuffix(":00"))
     ]
@@ -186,7 +186,7 @@ def _kept(sent: AssignmentBody, stands: AssignmentView) -> AssignmentBody:
 
 
 def _body() -> AssignmentBody:
-    """What the form says. Raises BadRequest."""
+    """The form as a body of the API. Raises BadRequest."""
     form = request.form
     try:
         numbers = {name: _whole(name) for name in ("day", "total", "pending")}
@@ -220,6 +220,6 @@ def _whole(name: str) -> int | None:
 
 
 def _part(line: str) -> dict[str, object]:
-    """A line such as ``vector_add`` or ``saxpy 2``."""
+    """Parses a line such as ``vector_add`` or ``saxpy 2``."""
     slug, _, weight = line.strip().replace(":", " ").partition(" ")
     return {"challenge": slug, "weight": float(weight or 1)}

@@ -1,4 +1,4 @@
-"""Profiles of a result page, made ready for ``templates/report/call_profile.html``: bars, and counts beside lines."""
+"""Profiles for ``templates/report/call_profile.html``: bars, and counts by line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from grader.schemas.report import WorkloadReport
 from grader.web.pages.code import lines
 from grader.web.pages.plots import Bar
 
-# Of the stacked bar: as many looks as report.css has.
+# Of the stacked bar: report.css has as many styles.
 _LOOKS = 6
-# Bounds of a kernel that are drawn; the others are far from the longest.
+# Drawn bounds of a kernel; the others are far from the longest.
 _MOST_TERMS = 6
-# From these on a line's cell is marked: above the ideal, below a warp's 32 threads.
+# A line's cell is marked from these values on: above the ideal, or below a warp's 32 threads.
 _SCATTERED, _CONFLICTS, _FEW_THREADS = 1.5, 1.25, 24
 
 
@@ -49,8 +49,8 @@ class KernelView:
 
 @dataclass(frozen=True)
 class SourceRow:
-    """A line of the source; ``counts`` none where it does nothing. ``heat``: percent of the instructions and waits of
-    the line that has most. ``gap``: lines ahead of it are left out."""
+    """A line of the source; ``counts`` is None if it does nothing. ``heat``: percent of the instructions and waits
+    of the busiest line. ``gap``: lines before it are left out."""
 
     number: int
     text: str

@@ -1,4 +1,4 @@
-"""Comments on a submission: what its page sends."""
+"""Comments on a submission, and the forms of its page."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from grader.web.pages.courses import body, given
 
 pages = Blueprint("comments", __name__)
 
-# Of a long range only its end is quoted.
+# Of a long range, only the end is quoted.
 _QUOTED = 8
 
 
 @dataclass(frozen=True)
 class ShownThread:
-    """``quoted``: numbered lines of the source that it is about; ``comments`` with their text as HTML."""
+    """``quoted``: numbered lines of its source; ``comments`` with their text as HTML."""
 
     thread: ThreadView
     quoted: list[tuple[int, str]]
@@ -51,7 +51,7 @@ def shown(found: CommentList, source: str) -> list[ShownThread]:
 
 
 def by_line(found: CommentList) -> dict[int, tuple[int, int]]:
-    """By the last line of each thread: its number, and how many comments are there."""
+    """By each thread's last line: its number, and the number of comments."""
     marks: dict[int, tuple[int, int]] = {}
     for it in found.threads:
         if it.last_line is not None:
@@ -74,7 +74,7 @@ def add(submission: str) -> BaseResponse:
 @pages.post("/submissions/<submission>/comments/<int:number>")
 @open_to(AUTHOR)
 def change(submission: str, number: int) -> BaseResponse:
-    """Change a comment, send a draft, delete it, resolve its thread or open it again."""
+    """Edit, send or delete a comment; resolve or reopen its thread."""
     user, action = current_user(), request.form.get("action", "")
     if action == "delete":
         comments.remove(platform(), user, submission, number)

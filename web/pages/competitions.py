@@ -1,5 +1,4 @@
-"""Competitions: their list, rules and teams, boards that keep themselves up to date, a big screen, and what staff run
-them with."""
+"""Competitions: their list, rules and teams, boards that update themselves, a big screen, and pages for staff."""
 
 from __future__ import annotations
 
@@ -43,14 +42,14 @@ from grader.web.pages.formats import factor
 
 pages = Blueprint("competitions", __name__)
 
-# What asks for the board again does so every few seconds: a class behind one address is no flood.
+# Boards are fetched again every few seconds: a class behind one address is not a flood.
 _PACE_MS = 5000
 
 
 @pages.get("/competitions")
 @open_to(READERS)
 def index() -> str:
-    """All of them, the newest first."""
+    """All competitions, newest first."""
     found = competitions.list_competitions(platform(), viewer()).competitions
     return render_template("competition/index.html", found=found)
 
@@ -58,7 +57,7 @@ def index() -> str:
 @pages.get("/competitions/new")
 @open_to(STAFF)
 def new() -> str:
-    """For staff: a form to make one."""
+    """A form for a new competition. For staff."""
     _check_staff()
     return _form(None, {}, None)
 
@@ -66,7 +65,7 @@ def new() -> str:
 @pages.post("/competitions")
 @open_to(STAFF)
 def create() -> BaseResponse | tuple[str, int]:
-    """Make what the form says, as a draft."""
+    """Create a competition as a draft. For staff."""
     _check_staff()
     try:
         made = competitions.create_competition(platform(), current_user(), _body(request.form))
@@ -78,14 +77,14 @@ def create() -> BaseResponse | tuple[str, int]:
 @pages.get("/competitions/<slug>")
 @open_to(READERS)
 def show(slug: str) -> str:
-    """Rules, times, registration and one's team."""
+    """Rules, times, registration and your team."""
     return _page(slug, None)
 
 
 @pages.post("/competitions/<slug>/register")
 @open_to(PARTY)
 def register(slug: str) -> BaseResponse | tuple[str, int]:
-    """Make a team, or join one."""
+    """Create a team, or join one."""
     given = {key: value for key in ("team", "join_code", "invite_code") if (value := request.form.get(key))}
 
     def enter() -> None:
@@ -98,21 +97,21 @@ def register(slug: str) -> BaseResponse | tuple[str, int]:
 @pages.post("/competitions/<slug>/leave")
 @open_to(PARTY)
 def leave(slug: str) -> BaseResponse | tuple[str, int]:
-    """Leave one's team."""
+    """Leave your team."""
     return _do(slug, lambda: teams.leave(platform(), current_user(), slug, _mode(request.form.get("mode"))))
 
 
 @pages.get("/competitions/<slug>/board")
 @open_to(READERS)
 def board(slug: str) -> str:
-    """The board that one may see; ?device=, ?kind= and ?mode= choose another."""
+    """The board; ?device=, ?kind= and ?mode= choose another."""
     return render_template("competition/board.html", pace_ms=_PACE_MS, **_board(slug))
 
 
 @pages.get("/competitions/<slug>/board/rows")
 @open_to(READERS)
 def rows(slug: str) -> Response:
-    """The part of the board's page that changes; 304 while it does not. ?screen=1 is that of the big screen."""
+    """The part of the board's page that changes; 304 while it does not. ?screen=1 gives the big screen's."""
     facts = competition_boards.facts(platform(), viewer(), slug, *_asked(), public=_on_screen())
     return conditional_on(
         facts, lambda: make_response(render_template("competition/_rows.html", **_board(slug)))
@@ -122,13 +121,13 @@ def rows(slug: str) -> Response:
 @pages.get("/competitions/<slug>/screen")
 @open_to(READERS)
 def screen(slug: str) -> str:
-    """For a projector: large, without anything else, and what the public sees, since the hall does. Staff resolve the
-    freeze on it, rank by rank."""
+    """The board for a projector: large, and only what the public may see. Staff reveal the frozen ranks on it, one
+    by one."""
     device = request.args.get("device") or None
     view = competitions.get_competition(platform(), viewer(), slug)
     before = competition_boards.board(platform(), viewer(), slug, device, public=True)
     after = None
-    # What is revealed is for staff alone, until it is for everyone.
+    # Revealed ranks are for staff until the results are out.
     if view.phase is Phase.RESULTS or (view.phase is Phase.ENDED and is_staff()):
         after = competition_boards.board(platform(), viewer(), slug, device, BoardKind.FINAL)
         before = competition_boards.board(platform(), viewer(), slug, device, BoardKind.FROZEN, public=True)
@@ -152,7 +151,7 @@ def screen(slug: str) -> str:
 @pages.get("/competitions/<slug>/teams/<team>/code/<challenge>")
 @open_to(READERS)
 def show_code(slug: str, team: str, challenge: str) -> str:
-    """The source that counts, where the rules show it."""
+    """The counting source, if the rules publish it."""
     source = finals.get_code(platform(), viewer(), slug, team, challenge)
     view = competitions.get_competition(platform(), viewer(), slug)
     return render_template(
@@ -168,7 +167,7 @@ def show_code(slug: str, team: str, challenge: str) -> str:
 @pages.get("/competitions/<slug>/teams/<team>/certificate.json")
 @open_to(READERS)
 def certificate(slug: str, team: str) -> Response:
-    """The signed certificate of a finalist, as a file."""
+    """A finalist's signed certificate, as a file."""
     found = certificates.get_certificate(platform(), viewer(), slug, team)
     response = Response(json.dumps(found, indent=2, ensure_ascii=False), mimetype="application/json")
     name = certificates.file_name(slug, [team])
@@ -179,21 +178,21 @@ def certificate(slug: str, team: str) -> Response:
 @pages.get("/signing-key.pem")
 @open_to(ANYONE)
 def signing_key() -> Response:
-    """The public key that certificates are signed with."""
+    """The public key of certificates."""
     return Response(certificates.signing_key(platform()).pem, mimetype="application/x-pem-file")
 
 
 @pages.get("/competitions/<slug>/manage")
 @open_to(STAFF)
 def manage(slug: str) -> str:
-    """For staff: its definition, finalists, final and results."""
+    """Definition, finalists, final and results. For staff."""
     return _manage(slug, None)
 
 
 @pages.post("/competitions/<slug>/edit")
 @open_to(STAFF)
 def edit(slug: str) -> BaseResponse | tuple[str, int]:
-    """Change it to what the form says."""
+    """Save the competition's definition. For staff."""
     _check_staff()
     try:
         stands = competitions.body_of(platform(), current_user(), slug)
@@ -217,7 +216,7 @@ _ACTS: Mapping[str, Callable[[str], object]] = {
 @pages.post("/competitions/<slug>/manage/<act>")
 @open_to(STAFF)
 def act(slug: str, act: str) -> BaseResponse | tuple[str, int]:
-    """What staff's buttons do."""
+    """The buttons of the page for staff."""
     _check_staff()
     if act not in _ACTS:
         raise BadRequest("There is no such button.")
@@ -231,7 +230,7 @@ def act(slug: str, act: str) -> BaseResponse | tuple[str, int]:
 @pages.post("/competitions/<slug>/delete")
 @open_to(STAFF)
 def delete(slug: str) -> BaseResponse | tuple[str, int]:
-    """Remove a competition in which nothing was submitted."""
+    """Delete a competition without submissions. For staff."""
     _check_staff()
     try:
         competitions.delete_competition(platform(), current_user(), slug)
@@ -262,7 +261,7 @@ def _page(slug: str, error: GraderError | None) -> str:
 
 
 def _counts_to(view: CompetitionView) -> tuple[str, datetime] | None:
-    """What the page counts down to."""
+    """The moment that the page counts down to."""
     if view.phase in (Phase.DRAFT, Phase.UPCOMING):
         return "Starts in", view.starts_at
     if view.phase is Phase.RUNNING and view.freeze_at is not None:
@@ -304,7 +303,7 @@ def _registration(given: Mapping[str, str]) -> RegisterBody:
 
 
 def _asked() -> tuple[str | None, BoardKind | None, Mode]:
-    """Which board the address means. Raises BadRequest."""
+    """Device, kind and mode in the query. Raises BadRequest."""
     device = request.args.get("device") or None
     mode = _mode(request.args.get("mode"))
     try:
@@ -326,7 +325,7 @@ def _board(slug: str) -> dict[str, Any]:
 
 
 def _plain(board: Any) -> dict[str, Any]:
-    """What the screen's script draws: a few words of each row."""
+    """The fields of each row that the screen's script draws."""
 
     def score(value: float | None) -> str:
         if value is None:
@@ -351,7 +350,7 @@ def _plain(board: Any) -> dict[str, Any]:
 
 
 def _sort(scoring: Scoring, sort: tuple[float, float]) -> tuple[float, float]:
-    """Class and time, the smaller the better: speedups are as times, which the board's resolution is a share of."""
+    """Class and time, smaller is better: speedups become times, because the board's resolution is a share of time."""
     return (0.0, 1 / -sort[0]) if scoring is Scoring.SPEEDUPS else sort
 
 
@@ -388,7 +387,7 @@ def _choices() -> dict[str, Any]:
 
 
 def _fields(body: CompetitionBody) -> dict[str, str]:
-    """What the form holds."""
+    """The form's values."""
     return {
         "slug": body.slug,
         "title": body.title,
@@ -449,13 +448,13 @@ def _sizes(text: str) -> dict[str, int]:
 
 
 def _times(form: Mapping[str, str], stands: CompetitionBody | None) -> dict[str, Any]:
-    """Zone, start and end. Raises BadRequest."""
+    """Time zone, start and end. Raises BadRequest."""
     name = form.get("time_zone", "").strip() or "UTC"
     zone = find_zone(name)
 
     def read(field: str, known: datetime | None, end: bool) -> datetime:
         at = parse_moment(form.get(field, ""), zone, end=end)
-        # What nobody changed stays to the fraction of a second, and is not moved where clocks show it twice.
+        # Unchanged times keep their fractions of a second, also when clocks show them twice.
         if known is not None and forms.local_time(at, name) == forms.local_time(known, name):
             return known
         return at
@@ -469,7 +468,7 @@ def _times(form: Mapping[str, str], stands: CompetitionBody | None) -> dict[str,
 
 
 def _body(form: Mapping[str, str], stands: CompetitionBody | None = None) -> CompetitionBody:
-    """What the form says; ``stands``: of a competition that is edited, what it is. Raises BadRequest."""
+    """The form as a body of the API; ``stands``: the competition that is edited. Raises BadRequest."""
     given: dict[str, Any] = {
         name: form.get(name, "").strip() for name in ("title", "scoring", "registration")
     }

@@ -1,4 +1,4 @@
-"""Where a command line's code is typed in, and approved or denied."""
+"""Where a command line's code is entered, and approved or denied."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pages = Blueprint("device", __name__)
 @pages.get("/device")
 @open_to(SIGNED_IN, guard=False)
 def form() -> Response | str | tuple[str, int]:
-    """Asks for the code, or shows what the code of the address asks for. Nothing is approved by opening it."""
+    """Asks for the code, or shows what the code in the address asks for. Opening it approves nothing."""
     if viewer() is None:
         return redirect(url_for("sign_in.form", next=request.full_path.rstrip("?")))
     code = request.args.get("code", "")
@@ -35,7 +35,7 @@ def form() -> Response | str | tuple[str, int]:
 @pages.post("/device")
 @open_to(SIGNED_IN)
 def decide() -> str | tuple[str, int]:
-    """Approve where the button says so; anything else denies."""
+    """Approve if the button says so; anything else denies."""
     user = current_user()
     approve = request.form.get("answer") == "approve"
     code = request.form.get("code", "")

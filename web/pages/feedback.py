@@ -1,4 +1,4 @@
-"""Feedback of an assignment, and what students ask to have looked at again."""
+"""Feedback on an assignment, and regrade requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pages = Blueprint("feedback", __name__)
 @pages.get("/courses/<course>/assignments/<assignment>/feedback")
 @open_to(PARTY)
 def show(course: str, assignment: str) -> str:
-    """When feedback is shown, regrade requests, and the rubric. For instructors."""
+    """When feedback is shown, limits on regrade requests, and the rubric. For instructors."""
     return _show(course, assignment)[0]
 
 
@@ -62,8 +62,8 @@ def _parts(course: str, assignment: str) -> list[str]:
 
 
 def _criteria(challenge: str, present: FeedbackView) -> list[CriterionBody]:
-    """What the text of a challenge's rubric says, a line for each criterion: points, title, and behind a | what it is
-    about. One keeps its title or its place to keep the points that were given. Raises BadRequest."""
+    """Parses a challenge's rubric, one criterion per line: points, title, and after a | an explanation. A criterion
+    that keeps its title or its place keeps the points given for it. Raises BadRequest."""
     old = present.rubric.get(challenge, [])
     by_title = {it.title.lower(): it.id for it in old}
     lines = [
@@ -96,7 +96,7 @@ def _given(**values: object) -> dict[str, object]:
 @pages.post("/courses/<course>/assignments/<assignment>/feedback/release")
 @open_to(PARTY)
 def release(course: str, assignment: str) -> BaseResponse | Page:
-    """Let students read what was kept back, or keep it back again."""
+    """Show students the feedback that was held back, or hide it again."""
     try:
         feedback.release(platform(), current_user(), course, assignment, not forms.ticked("hold"))
     except Conflict as error:
@@ -132,7 +132,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
 @pages.post("/courses/<course>/grades/<name>/scores")
 @open_to(PARTY)
 def score(course: str, name: str) -> BaseResponse | Page:
-    """Give a student points by the criteria of a part."""
+    """Set a student's points by criterion."""
     user = current_user()
     courses.check(platform(), user, course, Action.GRADES_SCORE)
     try:
@@ -147,7 +147,8 @@ def score(course: str, name: str) -> BaseResponse | Page:
 
 
 def _scores() -> list[ScoreBody]:
-    """What was typed over in the form; of the rest somebody else may have given points meanwhile. Raises BadRequest."""
+    """Only the fields that were changed in the form: somebody else may have set the others meanwhile. Raises
+    BadRequest."""
     names = ("criterion", "points", "reason", "seen", "seen_reason")
     rows = zip(*(map(str.strip, request.form.getlist(name)) for name in names), strict=False)
     return [
@@ -166,14 +167,14 @@ def _score(criterion: str, points: str, reason: str, seen: str) -> ScoreBody:
 @pages.get("/courses/<course>/regrade-requests")
 @open_to(PARTY)
 def requests(course: str) -> str:
-    """What was asked to be looked at again: all for staff, one's own for students."""
+    """Regrade requests: all for staff, their own for students."""
     return _requests(course)[0]
 
 
 @pages.post("/courses/<course>/regrade-requests")
 @open_to(PARTY)
 def ask(course: str) -> BaseResponse | Page:
-    """Ask to have a part looked at again."""
+    """Request a regrade of a part."""
     try:
         courses.check(platform(), current_user(), course, Action.REGRADE_ASK)
         asked = body(RequestBody, given("assignment", "challenge", "submission", "text"))
@@ -199,7 +200,7 @@ def answer(course: str, number: int) -> BaseResponse | Page:
 @pages.post("/courses/<course>/regrade-requests/<int:number>/withdraw")
 @open_to(PARTY)
 def withdraw(course: str, number: int) -> BaseResponse | Page:
-    """Take one's own request back."""
+    """Withdraw your request."""
     try:
         regrade_requests.withdraw(platform(), current_user(), course, number)
     except Conflict as error:

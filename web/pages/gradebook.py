@@ -29,10 +29,10 @@ pages = Blueprint("gradebook", __name__)
 @pages.get("/courses/<course>/gradebook")
 @open_to(PARTY)
 def show(course: str) -> str:
-    """Everyone's points, statistics of each part, and who may need help. For staff."""
+    """Everyone's points, statistics of each part, and students who may need help. For staff."""
     found = gradebook.get_gradebook(platform(), current_user(), course)
     plots = [(it, speedups(it)) for it in found.statistics if it.speedups]
-    # Without a rule for each of hundreds of students; a name needs no quoting.
+    # Without a CSS rule for each of hundreds of students; a name needs no quoting.
     grades_at = url_for("gradebook.own", course=course) + "/"
     assigned = found.students[0].assignments if found.students else []
     return render_template(
@@ -49,28 +49,28 @@ def show(course: str) -> str:
 @pages.get("/courses/<course>/gradebook/grades.csv")
 @open_to(PARTY)
 def export(course: str) -> Response:
-    """One row for each student and part, safe in spreadsheets; ?bom=1 for those that read no plain UTF-8. For staff."""
+    """One row per student and part, safe in spreadsheets; ?bom=1 adds a byte order mark for Excel. For staff."""
     return csv_answer(course, forms.asks("bom"))
 
 
 @pages.get("/courses/<course>/grades")
 @open_to(PARTY)
 def own(course: str) -> str:
-    """One's own points, each explained."""
+    """Your points, each explained."""
     return page_of(course, current_user().name)[0]
 
 
 @pages.get("/courses/<course>/grades/<name>")
 @open_to(PARTY)
 def of_student(course: str, name: str) -> str:
-    """A student's points, each explained; staff can set others."""
+    """A student's points, each explained; staff can override them."""
     return page_of(course, name)[0]
 
 
 @pages.post("/courses/<course>/grades/<name>/override")
 @open_to(PARTY)
 def override(course: str, name: str) -> BaseResponse | Page:
-    """Give points in place of the computed ones, or take that back."""
+    """Override a student's computed points, or remove the override."""
     text, seen = request.form.get("points", "").strip(), request.form.get("seen")
     try:
         try:
@@ -92,7 +92,7 @@ def override(course: str, name: str) -> BaseResponse | Page:
 
 
 def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
-    """A student's points, as whoever looks may read and change them."""
+    """A student's points, as the viewer may read and change them."""
     user = current_user()
     found = gradebook.get_grades(platform(), user, course, name)
     with courses.reading(platform(), user, course, Action.COURSE_READ) as opened:
@@ -113,7 +113,7 @@ def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
 
 
 def _sheets(course: str, found: StudentGrades) -> dict[tuple[str, str], list[ScoreView]]:
-    """By assignment and challenge: its criteria, with what the student has."""
+    """By assignment and challenge: its criteria and the student's points."""
     sheets: dict[tuple[str, str], list[ScoreView]] = {}
     for it in found.assignments:
         with suppress(NotFound):  # without a rubric
@@ -123,13 +123,13 @@ def _sheets(course: str, found: StudentGrades) -> dict[tuple[str, str], list[Sco
     return sheets
 
 
-# Bars of a plot on a phone.
+# As many bars as fit a phone.
 _BINS = 12
 
 
 @dataclass(frozen=True)
 class Bin:
-    """A bar, in percent of the plot: where it begins, how wide and how high it is; ``about`` says it in words."""
+    """A bar, in percent of the plot: start, width and height; ``about`` describes it."""
 
     left: float
     width: float
@@ -139,7 +139,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class SpeedupPlot:
-    """How the best speedups of a class are distributed, on a logarithmic scale."""
+    """The distribution of a class's best speedups, on a logarithmic scale."""
 
     x: Axis
     y: Axis
@@ -147,7 +147,7 @@ class SpeedupPlot:
 
 
 def speedups(part: PartStatistics) -> SpeedupPlot:
-    """The plot of a part that somebody has right."""
+    """The plot of a part that somebody has solved."""
     x = logarithmic(part.speedups, lambda value: f"{value:g}x")
     counts = [0] * _BINS
     for value in part.speedups:

@@ -1,4 +1,4 @@
-"""The inbox of staff: one list of what has to be looked at, and what they made of it."""
+"""The inbox of staff: everything that waits for a decision, and what was decided."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _ANY = "any"
 @pages.get("/inbox")
 @open_to(TEACHERS)
 def index() -> Page:
-    """What waits, newest first; filters show the rest."""
+    """Open items, newest first; filters show the others."""
     return _page()
 
 
 @pages.post("/inbox")
 @open_to(TEACHERS)
 def act() -> BaseResponse | Page:
-    """Assign or decide what is ticked."""
+    """Assign or decide the ticked items."""
     inbox.check(platform(), current_user())
     try:
         _act(request.form.getlist("key"), request.form.get("action", ""))
@@ -67,7 +67,7 @@ def _act(keys: list[str], action: str) -> None:
 
 
 def _given() -> dict[str, Any]:
-    """``within`` is what the page's form calls course and assignment: COURSE, or COURSE/ASSIGNMENT."""
+    """The form's field ``within`` is COURSE or COURSE/ASSIGNMENT."""
     given = {name: value for name in _FILTERS if (value := request.args.get(name, "").strip())}
     if "within" in request.args:
         course, _, assignment = request.args["within"].strip().partition("/")

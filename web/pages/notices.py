@@ -1,4 +1,4 @@
-"""Notices: what one is told, and which of it."""
+"""Notices, and which kinds a user gets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _for_templates() -> dict[str, Any]:
 @pages.get("/notices")
 @open_to(SIGNED_IN)
 def index() -> str:
-    """The newest first, and what one chose."""
+    """Your notices, newest first, and which kinds you get."""
     user = current_user()
     older_than = request.args.get("older_than", type=int)
     found = notices.list_notices(platform(), user, _PAGE + 1, older_than)
@@ -53,7 +53,7 @@ def index() -> str:
 @pages.get("/notices/<int:number>")
 @open_to(OWNER)
 def follow(number: int) -> Response:
-    """To the page that a notice is about; it is read from then on."""
+    """Open the page that a notice is about, and mark it as read."""
     user = current_user()
     found = notices.list_notices(platform(), user, 1, min(number, 2**31 - 2) + 1).notices
     if not found or found[0].id != number:
@@ -65,7 +65,7 @@ def follow(number: int) -> Response:
 @pages.get("/notices/unsubscribe")
 @open_to(ANYONE)
 def offer_unsubscribe() -> Response:
-    """What the link of a mail turns off. Opening it changes nothing: mail programs look at links, too."""
+    """The page of a mail's unsubscribe link. Opening it changes nothing: mail programs open links, too."""
     key = shown_key()
     found = digests.whose(platform(), key)
     return private((render_template("unsubscribe.html", found=found, key=key, done=False, words=WORDS), 200))
@@ -74,7 +74,7 @@ def offer_unsubscribe() -> Response:
 @pages.post("/notices/unsubscribe")
 @open_to(ANYONE)
 def unsubscribe() -> Response:
-    """Turn it off; nobody has to be signed in."""
+    """Turn mail off; works without signing in."""
     found = digests.unsubscribe(platform(), shown_key())
     return private((render_template("unsubscribe.html", found=found, key="", done=True, words=WORDS), 200))
 
@@ -90,7 +90,7 @@ def read_all() -> Response:
 @pages.post("/notices/choices")
 @open_to(SIGNED_IN)
 def choose() -> Response:
-    """Turn kinds on and off: what a box that is not ticked sends is nothing."""
+    """Turn kinds of notices on and off. Browsers do not send unticked boxes."""
     chosen = [
         NoticeChoice(kind=kind, site=forms.ticked(f"{kind}-site"), mail=forms.ticked(f"{kind}-mail"))
         for kind in NoticeKind

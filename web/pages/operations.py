@@ -1,4 +1,4 @@
-"""For staff: how the platform is, with what sets it right, and the log of what staff did."""
+"""For staff: the platform's state, buttons that repair it, and the log of staff's actions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class HourPlots:
 
 
 def hour_plots(hours: list[HourFigures]) -> HourPlots:
-    """Bars of what was judged and failed in each hour, and how long it waited."""
+    """Bars of judged and failed submissions by hour, and of their waiting times."""
     counts = plots.linear(max([it.judged + it.failed for it in hours] + [1]), lambda value: f"{value:g}")
     longest = max([it.wait_95_s or 0.0 for it in hours] + [0.001])
     waits = plots.linear(longest, lambda value: duration(value * 1e6) if value else "0")
@@ -73,14 +73,14 @@ def hour_plots(hours: list[HourFigures]) -> HourPlots:
 @pages.get("/operations")
 @open_to(STAFF)
 def show() -> Page:
-    """Queues, workers, GPUs, waiting times, failures of ours, and their buttons."""
+    """Queues, workers, GPUs, waiting times and failures, with their buttons."""
     return _show(None)
 
 
 @pages.get("/operations/panel")
 @open_to(STAFF)
 def panel() -> Response:
-    """The part of that page which is kept up to date; 304 while nothing changes."""
+    """The part of that page that updates itself; 304 while nothing changes."""
     return conditional(Response(render_template("operations/_panel.html", **_facts())))
 
 
@@ -107,7 +107,7 @@ def _do(act: Callable[[], object]) -> BaseResponse | Page:
 @pages.post("/operations/queues/<queue>/pause")
 @open_to(STAFF)
 def pause(queue: str) -> BaseResponse | Page:
-    """Take nothing more from a queue."""
+    """Pause a queue."""
     reason = request.form.get("reason", "")
     return _do(lambda: queues.pause_queue(platform(), current_user(), queue, reason))
 
@@ -115,28 +115,28 @@ def pause(queue: str) -> BaseResponse | Page:
 @pages.post("/operations/queues/<queue>/resume")
 @open_to(STAFF)
 def resume(queue: str) -> BaseResponse | Page:
-    """Serve it again."""
+    """Resume a queue."""
     return _do(lambda: queues.resume_queue(platform(), current_user(), queue))
 
 
 @pages.post("/operations/workers/<worker>/drain")
 @open_to(STAFF)
 def drain(worker: str) -> BaseResponse | Page:
-    """Have a worker end after what it has in hand."""
+    """Let a worker end after its current submission."""
     return _do(lambda: queues.drain_worker(platform(), current_user(), worker))
 
 
 @pages.post("/operations/workers/<worker>/resume")
 @open_to(STAFF)
 def resume_worker(worker: str) -> BaseResponse | Page:
-    """Let it work again."""
+    """Let a worker work again."""
     return _do(lambda: queues.resume_worker(platform(), current_user(), worker))
 
 
 @pages.post("/operations/retry")
 @open_to(STAFF)
 def retry() -> BaseResponse | Page:
-    """Queue again what failed by our fault: one submission, or all."""
+    """Queue again one submission that the platform failed to judge, or all of them."""
     chosen = [it for it in [request.form.get("submission", "")[:32]] if it]
     return _do(lambda: operations.retry(platform(), current_user(), chosen))
 
@@ -144,7 +144,7 @@ def retry() -> BaseResponse | Page:
 @pages.get("/audit")
 @open_to(STAFF)
 def log() -> str:
-    """What staff did, by whom, what and to what."""
+    """Actions of staff, by person, action and subject."""
     given = {name: request.args.get(name, "")[:200] for name in ("actor", "action", "subject")}
     before = request.args.get("older_than", "")
     older = int(before) if before.isdecimal() and len(before) < 18 else None

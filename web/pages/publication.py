@@ -1,4 +1,4 @@
-"""For staff: which challenges students see, and whom on their boards."""
+"""For staff: which challenges students see, and whom their boards name."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _UTC = ZoneInfo("UTC")
 @pages.get("/challenge-states")
 @open_to(TEACHERS)
 def show() -> str:
-    """Every challenge with its state, and the forms that change it."""
+    """Every challenge with its state, and forms that change it."""
     return _page(None)
 
 
 @pages.post("/challenges/<slug>/state")
 @open_to(STAFF)
 def change(slug: str) -> Response | tuple[str, int]:
-    """Publish a challenge, now or at a time (UTC unless it names a zone), or put it away."""
+    """Publish a challenge, now or at a time (UTC unless it names a zone), or hide it."""
     user = current_user()
     try:
         publication.change(platform(), user, slug, _read())
@@ -48,7 +48,7 @@ def change(slug: str) -> Response | tuple[str, int]:
 @pages.post("/challenges/<slug>/board")
 @open_to(STAFF)
 def set_board(slug: str) -> Response | tuple[str, int]:
-    """Say who sees whom on a challenge's board; "frozen" freezes it as it stands, or leaves it frozen."""
+    """Set whom a challenge's board names; "frozen" freezes it now, or leaves it frozen."""
     user = current_user()
     try:
         board_access.set_board(platform(), user, slug, _read_board(slug))

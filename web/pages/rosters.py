@@ -1,4 +1,4 @@
-"""The roster of a course, for its staff: who is in it, importing a table, links and codes for those who are to come."""
+"""A course's roster, for its staff: members, CSV import, links and codes for new students."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ pages = Blueprint("rosters", __name__)
 @pages.get("/courses/<course>/roster")
 @open_to(PARTY)
 def show(course: str) -> str:
-    """Who is in a course, who has not come, and join codes; ?member= opens a form that changes that one."""
+    """Members, invited students and join codes; ?member= opens a form for that member."""
     return _page(course, member=request.args.get("member"))[0]
 
 
 @pages.post("/courses/<course>/roster")
 @open_to(PARTY)
 def take(course: str) -> Page:
-    """Say what a table would change, and then, with the same text, do it."""
+    """Show what a CSV file would change, then, with the same text, change it."""
     try:
         file = request.files.get("file")
         content = roster_file.decode(file.read()) if file else None
@@ -51,8 +51,8 @@ def take(course: str) -> Page:
 @pages.post("/courses/<course>/roster/<name>")
 @open_to(PARTY)
 def change(course: str, name: str) -> BaseResponse | Page:
-    """Another name, number, section or group of a member; or remove a student, or let one back in."""
-    # What the form was opened with and nobody typed over is left as it is now: somebody else may have changed it.
+    """Change a member's name, number, section or group; remove a student, or let one back in."""
+    # A field that nobody changed keeps its current value: somebody else may have changed it.
     values: dict[str, object] = {
         it: value
         for it in ("full_name", "student_number", "section", "group")
@@ -70,7 +70,7 @@ def change(course: str, name: str) -> BaseResponse | Page:
 @pages.post("/courses/<course>/invitations/<int:number>/withdraw")
 @open_to(PARTY)
 def withdraw(course: str, number: int) -> BaseResponse:
-    """Take somebody who has not come off the roster; their link stops working."""
+    """Remove an invited student from the roster; the link stops working."""
     rosters.withdraw_invitation(platform(), current_user(), course, number)
     return redirect(url_for("rosters.show", course=course), 303)
 
@@ -78,7 +78,7 @@ def withdraw(course: str, number: int) -> BaseResponse:
 @pages.post("/courses/<course>/invitations")
 @open_to(PARTY)
 def invite(course: str) -> Response | Page:
-    """New personal links: a sheet to print, shown this once, or mails."""
+    """Create new personal links: a sheet to print, shown only now, or mails."""
     try:
         order = body(InvitationOrder, given("days", "section")).model_copy(
             update={"mail": forms.ticked("mail")}
@@ -94,7 +94,7 @@ def invite(course: str) -> Response | Page:
 @pages.post("/courses/<course>/join-codes")
 @open_to(PARTY)
 def make_code(course: str) -> BaseResponse | Page:
-    """A new join code."""
+    """Create a join code."""
     try:
         joining.make_code(
             platform(), current_user(), course, body(JoinCodeBody, given("section", "uses", "days"))
@@ -107,7 +107,7 @@ def make_code(course: str) -> BaseResponse | Page:
 @pages.post("/courses/<course>/join-codes/<int:number>/revoke")
 @open_to(PARTY)
 def revoke_code(course: str, number: int) -> BaseResponse:
-    """End a join code."""
+    """Revoke a join code."""
     joining.revoke_code(platform(), current_user(), course, number)
     return redirect(url_for("rosters.show", course=course), 303)
 

@@ -1,4 +1,4 @@
-"""Results that their owners share: a page for those who have the link, and the two buttons of the owner."""
+"""Shared results: a page for people with the link, and the owner's two buttons."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def show(key: str) -> Response:
         result=result(found.report, request.args.get("cases", ALL)),
     )
     response = make_response(page)
-    # For those who have the link: search engines must not index it, nor linked sites learn it from the referrer.
+    # Only for people with the link: search engines must not index it, nor linked sites get it as referrer.
     response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
@@ -38,7 +38,7 @@ def show(key: str) -> Response:
 @pages.post("/submissions/<submission>/share")
 @open_to(OWNER)
 def begin(submission: str) -> BaseResponse:
-    """Make the link by which others see a result of one's own."""
+    """Create a link to your result."""
     share.share(platform(), current_user(), submission)
     return _back(submission)
 
@@ -46,7 +46,7 @@ def begin(submission: str) -> BaseResponse:
 @pages.post("/submissions/<submission>/unshare")
 @open_to(OWNER)
 def end(submission: str) -> BaseResponse:
-    """End the link: it leads nowhere from then on."""
+    """Remove the link."""
     share.unshare(platform(), current_user(), submission)
     return _back(submission)
 

@@ -30,7 +30,7 @@ def form() -> str | Response:
 @pages.post("/sign-in")
 @open_to(ANYONE)
 def submit() -> Response | tuple[str, int]:
-    """Begins a session, and leads back to the page that asked for it."""
+    """Begin a session, and return to the page that asked for it."""
     wanted = safe_path(request.form.get("next"))
     name = request.form.get("name", "").strip()
     try:
@@ -51,9 +51,9 @@ def sign_in_page(error: GraderError | None, wanted: str, name: str = "") -> Page
 @pages.post("/sign-out")
 @open_to(ANYONE)
 def sign_out() -> Response:
-    """Ends this session."""
+    """End this session."""
     sessions.end()
     response = redirect(url_for("challenges.index"), 303)
-    # Drafts of the editor, too: the next person at this computer is someone else. Browsers heed it over TLS.
+    # Also the editor's drafts: the next person at this computer is somebody else. Browsers obey it over TLS.
     response.headers["Clear-Site-Data"] = '"cache", "storage"'
     return response

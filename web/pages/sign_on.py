@@ -1,4 +1,4 @@
-"""Signing in by a provider: the way there and back, and connecting one to an account."""
+"""Signing in through a provider, and connecting one to an account."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from grader.web.pages.sign_in import sign_in_page
 
 pages = Blueprint("sign_on", __name__)
 
-# In the signed cookie: sign-ins on their way, by their state, and what may be connected.
+# In the signed cookie: pending sign-ins by state, and what may be connected.
 _BEGUN, _CONNECT = "sign_on", "connect"
 _SECONDS = 60 * limits.SIGN_ON_MINUTES
 
@@ -34,7 +34,7 @@ _SECONDS = 60 * limits.SIGN_ON_MINUTES
 @pages.get("/sign-in/with/<provider>")
 @open_to(ANYONE)
 def begin(provider: str) -> Response | Page:
-    """Leads to the provider; who is signed in goes there only to connect it to the account."""
+    """Redirect to the provider; a signed-in user goes there only to connect it to the account."""
     wanted = safe_path(request.args.get("next"))
     user = viewer()
     connects = user is not None and _may_connect(provider, user.id)
@@ -63,7 +63,7 @@ def begin(provider: str) -> Response | Page:
 @pages.get("/sign-in/with/<provider>/back")
 @open_to(ANYONE)
 def back(provider: str) -> Response | Page:
-    """Where the provider sends people back to: signs them in, or connects it to the account."""
+    """Where the provider sends people back: signs them in, or connects it to the account."""
     throttle.count_sign_on()
     begun = _take(request.args.get("state", ""), provider)
     wanted = safe_path(begun["next"] if begun else None)
@@ -91,7 +91,8 @@ def back(provider: str) -> Response | Page:
 @pages.post("/account/connect/<provider>")
 @open_to(SIGNED_IN)
 def ask_to_connect(provider: str) -> Response | Page:
-    """Takes the password. A link follows and no redirect: a form of ours may lead to no other site."""
+    """Connect a provider; needs the password. A page with a link follows, because a form of ours must not redirect
+    to another site."""
     user = current_user()
     label = oidc.label(platform().settings, provider) if oidc.provider(platform().settings, provider) else ""
     try:
@@ -106,7 +107,7 @@ def ask_to_connect(provider: str) -> Response | Page:
 @pages.post("/account/identities/<int:number>/disconnect")
 @open_to(SIGNED_IN)
 def disconnect(number: int) -> Response | Page:
-    """End what a connected account opens. Takes the password, so that one is left with which to sign in."""
+    """Disconnect a provider. Needs the password, so one remains to sign in with."""
     user = current_user()
     try:
         with throttle.password_try(user.name):
@@ -139,7 +140,7 @@ def _may_connect(provider: str, user: int) -> bool:
 
 
 def _take(state: str, provider: str) -> dict[str, Any] | None:
-    """The sign-in of that state, which is over with this."""
+    """Take the pending sign-in of that state; it ends with this."""
     begun = dict(session.get(_BEGUN, {}))
     found = next((key for key in begun if hmac.compare_digest(key.encode(), state.encode())), None)
     if found is None:

@@ -1,6 +1,4 @@
-"""Making one's own account, as far as ``GRADER_SIGN_UP`` lets one: freely, by an invitation, or by a link to an
-address.
-"""
+"""Signing up, as ``GRADER_SIGN_UP`` allows: freely, with an invitation, or with a mailed link."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ pages = Blueprint("sign_up", __name__)
 @pages.get("/sign-up")
 @open_to(ANYONE)
 def form() -> Response:
-    """The form, or the one that asks for a link. Opening it takes nothing of an invitation."""
+    """The form, or the one that asks for a link. Opening it does not use up an invitation."""
     key = shown_key()
     with throttle.join_code(key):
         return private(_page(key))
@@ -32,7 +30,7 @@ def form() -> Response:
 @pages.post("/sign-up")
 @open_to(ANYONE)
 def submit() -> Response:
-    """A new account, signed in at once."""
+    """Create an account and sign in."""
     key = shown_key()
     name = request.form.get("name", "").strip()
     throttle.count_sign_up(key)
@@ -52,7 +50,7 @@ def submit() -> Response:
 @open_to(ANYONE)
 @throttle.mailed_link_limit
 def ask() -> Response:
-    """Mail a link to an address. The answer is the same whether or not it has an account."""
+    """Mail a link to an address. The answer does not tell if the address has an account."""
     email = request.form.get("email", "").strip()
     try:
         sign_up.ask_for_link(platform(), email)

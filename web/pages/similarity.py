@@ -1,4 +1,4 @@
-"""Which submissions of an assignment resemble each other, and two of them side by side. For staff of the course."""
+"""Similar submissions of an assignment, and two of them side by side. For staff of the course."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pages = Blueprint("similarity", __name__)
 @pages.get("/courses/<course>/assignments/<assignment>/similarity")
 @open_to(PARTY)
 def show(course: str, assignment: str) -> str:
-    """What the last comparison found."""
+    """The last comparison."""
     found = similarity.read(platform(), current_user(), course, assignment)
     return render_template("course/similarity.html", found=found)
 
@@ -35,7 +35,7 @@ def show(course: str, assignment: str) -> str:
 @open_to(PARTY)
 @throttle.costly_limit
 def compare(course: str, assignment: str) -> BaseResponse:
-    """Compare what counts now."""
+    """Compare the counting submissions now."""
     similarity.compare(platform(), current_user(), course, assignment)
     return redirect(url_for("similarity.show", course=course, assignment=assignment), 303)
 
@@ -44,14 +44,14 @@ def compare(course: str, assignment: str) -> BaseResponse:
 @open_to(PARTY)
 @throttle.costly_limit
 def pair(course: str, assignment: str, number: int) -> str:
-    """Both sources, with the lines that say the same marked."""
+    """Both sources, with matching lines marked."""
     return _pair(course, assignment, number)[0]
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/similarity/<int:number>")
 @open_to(PARTY)
 def decide(course: str, assignment: str, number: int) -> BaseResponse | Page:
-    """Confirm or dismiss a pair, or open it again."""
+    """Confirm, dismiss or reopen a pair."""
     try:
         try:
             decision = Decision(request.form.get("decision", ""))
@@ -66,7 +66,7 @@ def decide(course: str, assignment: str, number: int) -> BaseResponse | Page:
 
 @dataclass(frozen=True)
 class Line:
-    """``matches``: numbers of the other side's lines that say the same."""
+    """``matches``: numbers of the matching lines on the other side."""
 
     number: int
     text: str

@@ -1,4 +1,4 @@
-"""For staff: what judging again under a new version changes, and the button that publishes it."""
+"""For staff: what a rejudge under a new version changes, and the button that publishes it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ pages = Blueprint("versions", __name__)
 @pages.get("/challenges/<slug>/versions")
 @open_to(STAFF)
 def show(slug: str) -> str:
-    """Versions, what changed since the one that is shown, and the comparison."""
+    """Versions, changes since the version shown, and the comparison."""
     return _page(slug, None)
 
 
 @pages.post("/challenges/<slug>/rejudge")
 @open_to(STAFF)
 def rejudge(slug: str) -> Response | tuple[str, int]:
-    """Order what was judged before once more, under the folder's version."""
+    """Judge earlier submissions again under the folder's version."""
     ranked = forms.ticked("ranked")
     return _do(slug, lambda: rejudging.rejudge(platform(), current_user(), slug, ranked))
 
@@ -66,7 +66,7 @@ def _page(slug: str, error: GraderError | None) -> str:
 
 
 def _changes(found: VersionList) -> list[ChangeView]:
-    """Since the version that is shown; none where nothing is known of it."""
+    """Changes since the version shown; empty if it is unknown."""
     for each in found.versions:
         if each.shown:
             try:
