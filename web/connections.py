@@ -45,7 +45,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]
         super().parse_header(header_plus)
         # Waitress removes Transfer-Encoding from the headers of HTTP/1.1.
         if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
-            raise ParsingError("Transfer-Encoding takes HTTP/1.1, and no Content-Length beside it.")
+            raise ParsingError("Transfer-Encoding needs HTTP/1.1 and no Content-Length.")
 
 
 class Busy(Error):  # type: ignore[misc]
@@ -76,7 +76,7 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         elif self._has_room(task):
             self.slow.add_task(task)
         else:
-            request.error = Busy("Too many people sign in at this moment. Try again in a few seconds.")
+            request.error = Busy("Too many people are signing in right now. Try again in a few seconds.")
             super().add_task(task)
 
     def _has_room(self, task: ClientChannel) -> bool:

@@ -26,15 +26,19 @@ log = logging.getLogger("grader.web")
 _HTTP: dict[int, tuple[str, str, str]] = {
     400: (
         "bad_request",
-        "The request cannot be read.",
+        "The request is malformed.",
         "Send a JSON object, as the OpenAPI document describes.",
     ),
     404: ("not_found", "There is nothing at this address.", "GET /api/v1/openapi.json lists every address."),
-    405: ("method_not_allowed", "This address does not take that method.", "See the header Allow."),
+    405: (
+        "method_not_allowed",
+        "This address does not support that method.",
+        "The header Allow lists those it supports.",
+    ),
     413: (
         "too_large",
         "The request is too large.",
-        f"At most {limits.REQUEST_BYTES // limits.MIB} MiB are taken.",
+        f"At most {limits.REQUEST_BYTES // limits.MIB} MiB are accepted.",
     ),
     429: ("too_many", "Too many requests in a short time.", "Wait a minute and try again."),
 }
@@ -50,12 +54,12 @@ _UNREACHABLE = (
 # For a broken challenge folder. The cause names files on this machine, so only staff see it.
 _BROKEN = (
     "This challenge cannot be used now: its folder on the server is broken.",
-    "Nothing is lost, and its boards stay. The staff have an alert; try again later.",
+    "Nothing is lost, and its boards stay. Staff see an alert; try again later.",
 )
 _FAILED = (
     "internal",
     "Something failed on our side.",
-    "Try again; if it stays, tell the staff when it happened.",
+    "Try again; if it fails again, tell the staff when it happened.",
 )
 
 

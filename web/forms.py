@@ -51,7 +51,7 @@ def _check_object() -> None:
     # The validation would parse a string again, as JSON.
     if request.is_json and not isinstance(request.get_json(silent=True), dict | None):
         raise BadRequest(
-            "The body is JSON, but not an object.", "Send one, such as {} where nothing is said."
+            "The body is JSON, but not an object.", "Send an object; {} if there is nothing to say."
         )
 
 

@@ -111,7 +111,7 @@ def _announce(arbiter: Any) -> None:
         )
         until = f"{link.expires_at:%Y-%m-%d %H:%M} UTC"
         print(
-            f"Nobody is staff yet. This makes the first admin, once, until {until}: {link.at(base)}",
+            f"There are no staff yet. This link creates the first admin, once, until {until}: {link.at(base)}",
             flush=True,
         )
 

@@ -228,7 +228,7 @@ def test_a_form_that_says_nothing_usable_keeps_what_was_typed(staff: FlaskClient
             "2027-03-28 02:30 does not exist in Europe/Berlin",
         ),
         ({"ends_at": "2001-01-01 00:00"}, "must end after it starts"),
-        ({"challenges": "vector_add 1: n=many"}, "is no size"),
+        ({"challenges": "vector_add 1: n=many"}, "is not a size"),
         ({"challenges": "no_such"}, "no_such"),
         ({"team_size": "0"}, "team_size"),
         ({"slug": "new"}, "address of its own"),

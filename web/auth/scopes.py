@@ -43,5 +43,6 @@ def check(user: User) -> None:
     if scope is not None and scope not in user.scopes:
         wanted = ",".join(it for it in ALL_SCOPES if it in user.scopes or it is scope)
         raise NotAllowed(
-            f"This token has no scope '{scope.value}'.", f"`grader login --scope {wanted}` gets one that has."
+            f"This token lacks the scope '{scope.value}'.",
+            f"`grader login --scope {wanted}` gets a token that has it.",
         )

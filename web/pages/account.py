@@ -116,14 +116,14 @@ def _theme(name: str) -> Theme:
     try:
         return Theme(name)
     except ValueError as error:
-        raise BadRequest("There is no such theme.", "Choose system, light or dark.") from error
+        raise BadRequest("Unknown theme.", "Choose system, light or dark.") from error
 
 
 def _audience(name: str) -> ProfileAudience:
     try:
         return ProfileAudience(request.form[name])
     except ValueError as error:
-        raise BadRequest("There is no such choice.", "Choose public, members, course or private.") from error
+        raise BadRequest("Unknown choice.", "Choose public, members, course or private.") from error
 
 
 def _check(user: accounts.User, password: str) -> None:

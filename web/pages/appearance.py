@@ -26,7 +26,7 @@ def choose() -> Response:
     try:
         chosen = Theme(request.form.get("theme", ""))
     except ValueError as error:
-        raise BadRequest("There is no such theme.", "Choose system, light or dark.") from error
+        raise BadRequest("Unknown theme.", "Choose system, light or dark.") from error
     user = viewer()
     if user is not None:
         preferences.change(platform(), user, PreferencesBody(theme=chosen))

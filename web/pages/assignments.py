@@ -37,7 +37,9 @@ def create(course: str) -> BaseResponse | Page:
     slug = request.form.get("slug", "").strip()
     try:
         if not slug or not slug.replace("-", "").replace("_", "").isalnum() or slug != slug.lower():
-            raise BadRequest("The short name is of small letters, digits, '-' and '_'.", "Such as week1.")
+            raise BadRequest(
+                "A short name has only lowercase letters, digits, '-' and '_'.", "For example week1."
+            )
         with courses.reading(platform(), current_user(), course, Action.ASSIGNMENT_EDIT) as opened:
             _refuse_known(opened, slug)
         assignments.put_assignment(platform(), current_user(), course, slug[:64], _body())
@@ -48,7 +50,7 @@ def create(course: str) -> BaseResponse | Page:
 
 def _refuse_known(opened: OpenCourse, slug: str) -> None:
     if assignments.exists(opened, slug):
-        raise Conflict(f"There is an assignment '{slug[:64]}' already.", "Choose another short name.")
+        raise Conflict(f"The course already has an assignment '{slug[:64]}'.", "Choose another short name.")
 
 
 def _form(course: str, error: GraderError | None = None) -> Page:
@@ -211,7 +213,7 @@ def _body() -> AssignmentBody:
         first = error.errors(include_url=False, include_input=False)[0]
         raise BadRequest(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
     except ValueError as error:
-        raise BadRequest("A number cannot be read.", "Write it as 10 or 2.5.") from error
+        raise BadRequest("A field is not a number.", "Write it as 10 or 2.5.") from error
 
 
 def _whole(name: str) -> int | None:

@@ -219,7 +219,7 @@ def act(slug: str, act: str) -> BaseResponse | tuple[str, int]:
     """The buttons of the page for staff."""
     _check_staff()
     if act not in _ACTS:
-        raise BadRequest("There is no such button.")
+        raise BadRequest("Unknown action.")
     try:
         _ACTS[act](slug)
     except GraderError as error:
@@ -242,7 +242,7 @@ def delete(slug: str) -> BaseResponse | tuple[str, int]:
 def _check_staff() -> None:
     current_user()
     if not is_staff():
-        raise NotAllowed("Only staff make and run competitions.", "Ask your teacher.")
+        raise NotAllowed("Only staff can create and run competitions.", "Ask your teacher.")
 
 
 def _page(slug: str, error: GraderError | None) -> str:
@@ -292,7 +292,7 @@ def _mode(text: str | None) -> Mode:
     try:
         return Mode(text or Mode.OFFICIAL)
     except ValueError as error:
-        raise BadRequest("There is no such way to take part.") from error
+        raise BadRequest("Unknown way to take part.") from error
 
 
 def _registration(given: Mapping[str, str]) -> RegisterBody:
@@ -309,7 +309,7 @@ def _asked() -> tuple[str | None, BoardKind | None, Mode]:
     try:
         kind = BoardKind(request.args["kind"]) if request.args.get("kind") else None
     except ValueError as error:
-        raise BadRequest("There is no such board.") from error
+        raise BadRequest("Unknown board.") from error
     return device, kind, mode
 
 
@@ -426,7 +426,9 @@ def _challenge(line: str) -> dict[str, Any]:
     """Raises BadRequest."""
     found = _CHALLENGE.fullmatch(line.strip())
     if found is None:
-        raise BadRequest(f"'{line[:80]}' is no challenge.", "Write a line as: vector_add 100: n=1000; n=2000")
+        raise BadRequest(
+            f"'{line[:80]}' is not a challenge.", "Write a line as: vector_add 100: n=1000; n=2000"
+        )
     hidden = [each for each in (found["hidden"] or "").split(";") if each.strip()]
     given: dict[str, Any] = {
         "challenge": found["slug"],
@@ -442,7 +444,7 @@ def _sizes(text: str) -> dict[str, int]:
     for part in text.split(","):
         found = _SIZE.fullmatch(part)
         if found is None:
-            raise BadRequest(f"'{part[:40]}' is no size.", "Write sizes as: n=1000, m=20")
+            raise BadRequest(f"'{part[:40]}' is not a size.", "Write sizes as: n=1000, m=20")
         sizes[found["name"]] = int(found["size"])
     return sizes
 
@@ -483,7 +485,7 @@ def _body(form: Mapping[str, str], stands: CompetitionBody | None = None) -> Com
             try:
                 given[name] = int(text)
             except ValueError as error:
-                raise BadRequest(f"{name.replace('_', ' ')}: '{text[:20]}' is no number.") from error
+                raise BadRequest(f"{name.replace('_', ' ')}: '{text[:20]}' is not a number.") from error
     for name in ("devices", "languages"):
         given[name] = [it.strip() for it in form.get(name, "").split(",") if it.strip()]
     for name in ("code_shown", "open_afterwards"):
@@ -511,7 +513,7 @@ def _finalists() -> FinalistsBody:
             device=request.form.get("device") or None,
         )
     except (ValidationError, ValueError) as error:
-        raise BadRequest("Say how many, or name teams, one in a line.") from error
+        raise BadRequest("Give a number, or name teams, one per line.") from error
 
 
 def _final() -> FinalBody:
@@ -520,7 +522,7 @@ def _final() -> FinalBody:
             machine=request.form.get("machine", ""), repeats=int(request.form.get("repeats", "5") or 5)
         )
     except (ValidationError, ValueError) as error:
-        raise BadRequest("Say on which machine, and how many repeats.") from error
+        raise BadRequest("Name the machine and the number of repeats.") from error
 
 
 def _disqualified() -> DisqualifyBody:

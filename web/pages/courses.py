@@ -138,7 +138,7 @@ def set_staff(course: str) -> BaseResponse | Page:
     role = request.form.get("role", "")
     try:
         if role not in ("", *(it.value for it in CourseRole if it is not CourseRole.STUDENT)):
-            raise BadRequest("There is no such role.")
+            raise BadRequest("Unknown role.")
         name = request.form.get("name", "").strip()
         courses.set_staff(platform(), current_user(), course, name, CourseRole(role) if role else None)
     except NotAllowed:

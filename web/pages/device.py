@@ -44,5 +44,5 @@ def decide() -> str | tuple[str, int]:
         device_codes.decide(platform(), user, code, approve)
     except NotFound as error:
         return render_template("device.html", asked=None, error=error, code=code), error.status
-    message = "Signed in. Go back to the terminal: it goes on within seconds." if approve else "Denied."
+    message = "Signed in. Go back to the terminal: it continues within seconds." if approve else "Denied."
     return render_template("message.html", title="Command line", message=message)

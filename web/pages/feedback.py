@@ -77,7 +77,7 @@ def _criteria(challenge: str, present: FeedbackView) -> list[CriterionBody]:
             rows.append((title, about, float(points)))
         except ValueError as error:
             raise BadRequest(
-                f"'{line[:60]}' does not begin with points.", "Such as: 5 Readability"
+                f"'{line[:60]}' does not begin with points.", "Write a line as: 5 Readability"
             ) from error
     used = {by_title[title.lower()] for title, _, _ in rows if title.lower() in by_title}
     criteria = []
@@ -137,7 +137,7 @@ def score(course: str, name: str) -> BaseResponse | Page:
     courses.check(platform(), user, course, Action.GRADES_SCORE)
     try:
         if "criterion" not in request.form:
-            raise BadRequest("Nothing was given.", "The assignment has no rubric.")
+            raise BadRequest("No points were given.", "The assignment has no rubric.")
         if scores := _scores():
             asked = ScoresBody(student=name, scores=scores)
             feedback.put_scores(platform(), user, course, request.form.get("assignment", ""), asked)

@@ -84,7 +84,7 @@ def override(course: str, name: str) -> BaseResponse | Page:
                 **({} if seen is None else {"seen": float(seen) if seen else None}),
             )
         except ValueError as error:
-            raise BadRequest("Points are a number of 0 or more, and a reason is needed.") from error
+            raise BadRequest("Enter points of 0 or more, and a reason.") from error
         gradebook.override(platform(), current_user(), course, request.form.get("assignment", ""), body)
     except (BadRequest, Conflict) as error:
         return page_of(course, name, error)

@@ -41,7 +41,7 @@ def act() -> BaseResponse | Page:
     try:
         _act(request.form.getlist("key"), request.form.get("action", ""))
     except ValidationError:
-        error = BadRequest("Tick what this is about, and say what is to be done with it.")
+        error = BadRequest("Tick items, and choose an action.")
         return _page(error)
     except (BadRequest, Conflict, NotAllowed, NotFound) as refused:
         return _page(refused)
@@ -56,7 +56,7 @@ def _act(keys: list[str], action: str) -> None:
     try:
         outcome = Outcome(action)
     except ValueError as error:
-        raise BadRequest("Choose what is to be done.") from error
+        raise BadRequest("Choose an action.") from error
     body = InboxDecision(
         keys=keys,
         outcome=outcome,
@@ -86,7 +86,7 @@ def _page(error: GraderError | None = None) -> Page:
     try:
         wanted = InboxFilter(**{**given, "outcome": None if outcome == _ANY else Outcome(outcome)})
     except ValueError as wrong:
-        raise BadRequest("Choose an outcome of the list.") from wrong
+        raise BadRequest("Choose an outcome from the list.") from wrong
     user = current_user()
     inbox.check(platform(), user)
     names = filter_names.read(platform(), user, Action.REVIEW)

@@ -91,8 +91,8 @@ def launch() -> BaseResponse | Page:
     # Otherwise an attacker could have a victim's browser finish the attacker's launch, and sign it in as the attacker.
     if not hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), state.encode()):
         raise SignOnFailed(
-            "This launch did not begin in this browser, or it keeps no cookie of this site.",
-            "Set the link to open in a new window in the learning platform, or follow it again.",
+            "This launch did not begin in this browser, or the browser blocks this site's cookie.",
+            "Set the link in the learning platform to open in a new window, or follow it again.",
         )
     outcome = lti_launch.complete(platform(), said)
     if outcome.user is not None:
@@ -139,7 +139,7 @@ def link() -> Page | BaseResponse:
         try:
             teachers = Teachers(request.form.get("teachers", ""))
         except ValueError as error:
-            raise BadRequest("Say what its teachers become here.") from error
+            raise BadRequest("Choose what its teachers become here.") from error
         lti_launch.link_course(platform(), current_user(), said, request.form.get("course", ""), teachers)
     except (BadRequest, Conflict) as error:
         return _continue_page(said, lti_launch.complete(platform(), said), error)

@@ -57,7 +57,7 @@ def follow(number: int) -> Response:
     user = current_user()
     found = notices.list_notices(platform(), user, 1, min(number, 2**31 - 2) + 1).notices
     if not found or found[0].id != number:
-        raise NotFound(f"There is no notice {number} for you.", "It may be too old.")
+        raise NotFound(f"You have no notice {number}.", "It may be too old.")
     notices.mark_read(platform(), user, NoticesRead(ids=[number]))
     return redirect(found[0].path, 303)
 

@@ -62,7 +62,7 @@ def set_role(name: str) -> BaseResponse | Response:
     try:
         role = Role(request.form.get("role", ""))
     except ValueError:
-        return private(_page(error=BadRequest("There is no such role.")))
+        return private(_page(error=BadRequest("Unknown role.")))
     people.set_role(platform(), name, role, current_user())
     return redirect(url_for("people.show"), 303)
 

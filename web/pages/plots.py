@@ -213,21 +213,21 @@ def roofline(report: Report) -> Roofline | str:
         return "There are no times to plot."
     known = [(it, it.cost) for it in report.workloads if it.cost is not None]
     if not known:
-        return "This result is from before costs and ceilings were kept with the times."
+        return "This result is older than the roofline: it has no costs and ceilings."
     measured = [(it, cost) for it, cost in known if cost.bandwidth and cost.rate]
     if not measured:
-        return f"What {report.device} reaches at most was not measured, so there is no ceiling to plot under."
+        return f"The limits of {report.device} were not measured, so there is no ceiling to plot."
     plotted = [
         (it, cost, cost.flops / it.time_us * 1e6)
         for it, cost in measured
         if cost.flops > 0 and cost.bytes > 0 and it.time_us is not None
     ]
     if not plotted and any(it.time_us is None for it, _ in measured):
-        return f"No time is known well enough to plot: it is {TOO_SHORT}."
+        return f"No time is exact enough to plot: it is {TOO_SHORT}."
     if not plotted:
         return (
             "This challenge moves data and does no arithmetic that counts: the bars above, against the speed of "
-            "light, say all that a roofline would."
+            "light, show all that a roofline would."
         )
     return _plot(plotted)
 

@@ -78,7 +78,7 @@ def _read() -> PublicationBody:
     try:
         return PublicationBody.model_validate(given)
     except ValidationError as error:
-        raise BadRequest("There is no such state.") from error
+        raise BadRequest("Unknown state.") from error
 
 
 def _page(error: GraderError | None) -> str:

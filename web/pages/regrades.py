@@ -53,7 +53,7 @@ def start() -> BaseResponse | Page:
         found = regrade.start(platform(), current_user(), body)
     except ValidationError:
         error = BadRequest(
-            "Name a submission, or a course with an assignment or a student, or a challenge; and say why."
+            "Name a submission, a challenge, or a course with an assignment or a student, and give a reason."
         )
         return _form(given, error), error.status
     except (BadRequest, Conflict, NotFound) as refused:

@@ -31,7 +31,7 @@ def forgot() -> str:
 def ask() -> str:
     """Mail a link. Answer and time are the same for every name."""
     if not mail.configured(platform().settings):
-        raise NotFound("This platform sends no mail.", "Ask the staff: they can make a link for you.")
+        raise NotFound("This platform sends no mail.", "Ask the staff for a link.")
     resets.ask(platform(), request.form.get("name", ""))
     return render_template("message.html", title="A new password", message=resets.ANSWER)
 

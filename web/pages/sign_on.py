@@ -72,7 +72,7 @@ def back(provider: str) -> Response | Page:
         if begun is None:
             raise SignOnFailed(
                 "This sign-in did not begin in this browser, or too long ago.",
-                "Begin here again. Does the browser keep cookies of this site?",
+                "Start again here. Does the browser accept this site's cookies?",
             )
         person = oidc.finish(
             platform().settings, provider, request.args, str(begun["nonce"]), str(begun["verifier"])
@@ -127,7 +127,7 @@ def _connect(whose: int, person: Person) -> Response:
     user = viewer()
     if user is None or user.id != whose:
         raise SignOnFailed(
-            "You are no longer signed in to the account to connect.", "Sign in and begin again."
+            "You are no longer signed in to the account to connect.", "Sign in and start again."
         )
     sign_on.connect(platform(), user, person)
     session.pop(_CONNECT, None)

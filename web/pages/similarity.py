@@ -56,7 +56,7 @@ def decide(course: str, assignment: str, number: int) -> BaseResponse | Page:
         try:
             decision = Decision(request.form.get("decision", ""))
         except ValueError as error:
-            raise BadRequest("Choose what becomes of the pair.") from error
+            raise BadRequest("Choose a decision for the pair.") from error
         body = DecisionBody.model_construct(decision=decision, reason=request.form.get("reason", ""))
         similarity.decide(platform(), current_user(), course, assignment, number, body)
     except BadRequest as error:

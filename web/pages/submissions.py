@@ -113,7 +113,7 @@ def _wanted(given: dict[str, str]) -> SubmissionFilter:
         return SubmissionFilter.model_validate_strings(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise BadRequest(f"{first['loc'][0]}: {first['msg']}.", "Choose one of the list.") from error
+        raise BadRequest(f"{first['loc'][0]}: {first['msg']}.", "Choose one from the list.") from error
 
 
 @pages.get("/submissions/<submission>")

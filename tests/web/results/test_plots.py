@@ -97,8 +97,8 @@ def test_a_point_under_the_slope() -> None:
     ("workloads", "why"),
     [
         ([], "no times"),
-        ([timed(cost=None)], "from before costs"),
-        ([timed(cost=WorkloadCost(bytes=4.0, flops=1.0))], "was not measured"),
+        ([timed(cost=None)], "is older than the roofline"),
+        ([timed(cost=WorkloadCost(bytes=4.0, flops=1.0))], "were not measured"),
         ([timed(cost=COST.model_copy(update={"flops": 0.0}))], "does no arithmetic"),
     ],
 )

@@ -157,7 +157,7 @@ def test_a_report_from_before_all_this_is_shown(visit: Visit, platform: Platform
             old = update(ReportRow).where(ReportRow.submission_id == row.submission_id)
             session.execute(old.values(body=body))
     assert "33 of 1,024 elements" in visit(ada).get(f"/submissions/{wrong.id}").text
-    assert "from before costs and ceilings" in visit(ada).get(f"/submissions/{timed.id}").text
+    assert "is older than the roofline" in visit(ada).get(f"/submissions/{timed.id}").text
 
 
 def test_the_report_can_be_taken_home(visit: Visit, seen: SubmissionView, ada: User) -> None:
