@@ -83,7 +83,7 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         with self.slow.lock:
             waiting = list(self.slow.queue)
         if not self._from_proxy(task.addr[0]):
-            own = sum(it.client == task.client for it in waiting)
+            own = sum(other.client == task.client for other in waiting)
             if own >= limits.SIGN_INS_WAITING_PER_ADDRESS:
                 return False
         return len(waiting) < limits.SIGN_INS_WAITING
@@ -238,7 +238,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     @property
     def channels(self) -> list[ClientChannel]:
-        return [it for it in self.active_channels.values() if not it.evicted]
+        return [channel for channel in self.active_channels.values() if not channel.evicted]
 
     def turn(self, seconds: float) -> None:
         """Serve what is ready; wait at most this long for it."""
@@ -279,15 +279,15 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         channels = self.channels
         if not self._from_proxy(address):
             client = client_of(address)
-            own = [it for it in channels if it.client == client]
+            own = [channel for channel in channels if channel.client == client]
             if len(own) >= limits.CONNECTIONS_PER_ADDRESS and self._evict_longest(own):
                 return True
         return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)
 
     def _evict_longest(self, channels: list[ClientChannel]) -> bool:
         # Close one that reads its answer, however slowly, only if no other waits: that has its own limit.
-        waiting = [it for it in channels if it.waits]
-        waiting = [it for it in waiting if not it.total_outbufs_len] or waiting
+        waiting = [channel for channel in channels if channel.waits]
+        waiting = [channel for channel in waiting if not channel.total_outbufs_len] or waiting
         if waiting:
             self._evict(min(waiting, key=lambda it: it.waits_since))
         return bool(waiting)
@@ -298,8 +298,10 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         if self._counted < _COUNTED_BYTES:
             return
         self._counted = 0
-        bodies = sorted((it for it in self.channels if it.buffered), key=lambda it: it.buffered)
-        held = sum(it.buffered for it in bodies)
+        bodies = sorted(
+            (channel for channel in self.channels if channel.buffered), key=lambda it: it.buffered
+        )
+        held = sum(channel.buffered for channel in bodies)
         while held > limits.BODIES_BYTES:
             largest = bodies.pop()
             held -= largest.buffered

@@ -41,7 +41,7 @@ def check(user: User) -> None:
     """Raises NotAllowed if the user's token lacks the scope that this call needs."""
     scope = needed(request.method, request.url_rule.rule if request.url_rule else "")
     if scope is not None and scope not in user.scopes:
-        wanted = ",".join(it for it in ALL_SCOPES if it in user.scopes or it is scope)
+        wanted = ",".join(each for each in ALL_SCOPES if each in user.scopes or each is scope)
         raise NotAllowed(
             f"This token lacks the scope '{scope.value}'.",
             f"`grader login --scope {wanted}` gets a token that has it.",

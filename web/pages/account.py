@@ -144,7 +144,7 @@ def account_page(error: GraderError | None) -> Page:
         audiences=list(ProfileAudience),
         email=addresses.address_of(platform(), user),
         identities=sign_on.identities(platform(), user),
-        providers={it: oidc.label(settings, it) for it in settings.oidc},
+        providers={entry: oidc.label(settings, entry) for entry in settings.oidc},
         error=error,
         saved="saved" in request.args and error is None,
     )

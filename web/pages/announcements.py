@@ -171,20 +171,22 @@ def _page(place: Place, error: GraderError | None = None, changed: int | None = 
     if place.kind is Kind.COURSE:
         name = place.slug
         given_out = assignments.list_assignments(platform(), user, place.slug).assignments
-        parts = [(it.slug, it.title) for it in given_out]
+        parts = [(assignment.slug, assignment.title) for assignment in given_out]
         with courses.reading(platform(), user, place.slug, Action.COURSE_READ) as opened:
             may |= {action.name.lower(): opened.may(action) for action in Action}
     else:
         view = competitions.get_competition(platform(), user, place.slug)
-        name, parts = view.title, [(it.challenge, it.title) for it in view.challenges]
+        name, parts = view.title, [(part.challenge, part.title) for part in view.challenges]
     page = render_template(
         "announcements.html",
         place=place,
         name=name,
         parts=parts,
         titles=dict(parts),
-        told=[(it, markdown.remark(it.text)) for it in told],
-        asked=[(it, markdown.remark(it.text), markdown.remark(it.answer)) for it in asked],
+        told=[(announcement, markdown.remark(announcement.text)) for announcement in told],
+        asked=[
+            (question, markdown.remark(question.text), markdown.remark(question.answer)) for question in asked
+        ],
         may=may,
         form=request.form if changed is None else {},
         changed=changed,

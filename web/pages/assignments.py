@@ -145,8 +145,8 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
     page = render_template(
         "course/assignment.html",
         view=view,
-        left={it.challenge: it for it in view.left},
-        own={part.challenge: part for it in own if it.assignment == view.slug for part in it.parts},
+        left={each.challenge: each for each in view.left},
+        own={part.challenge: part for entry in own if entry.assignment == view.slug for part in entry.parts},
         limits=[name for name in ("day", "total", "pending") if getattr(view.attempts, name)],
         edits=edits,
         compares=compares,
@@ -182,7 +182,9 @@ def _kept(sent: AssignmentBody, stands: AssignmentView) -> AssignmentBody:
     shown = _values(stands)
     # Browsers omit seconds that are 0.
     same = [
-        it for it in _TIMES if shown[it] and getattr(sent, it) in (shown[it], shown[it].removesuffix(":00"))
+        time
+        for time in _TIMES
+        if shown[time] and getattr(sent, time) in (shown[time], shown[time].removesuffix(":00"))
     ]
     return sent.model_copy(update={name: getattr(stands, name).isoformat() for name in same})
 

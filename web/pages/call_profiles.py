@@ -103,7 +103,7 @@ def _view(workload: WorkloadReport, profile: CallProfile, source: str) -> Profil
         profile=profile,
         bound=bound_sentence(profile),
         parts=_parts(profile.parts_us),
-        kernels=[KernelView(it, _shape(it), _bars(it)) for it in profile.kernels],
+        kernels=[KernelView(kernel, _shape(kernel), _bars(kernel)) for kernel in profile.kernels],
         totals=list(totals(profile.total)),
         hints=hints_of(profile),
         rows=_rows(profile, lines(source)[: limits.LISTED_LINES]),
@@ -120,7 +120,7 @@ def _parts(parts_us: Mapping[str, float]) -> list[Part]:
 
 
 def _shape(kernel: KernelProfile) -> str:
-    grid, block = (" × ".join(f"{it:,}" for it in sizes) for sizes in (kernel.grid, kernel.block))
+    grid, block = (" × ".join(f"{size:,}" for size in sizes) for sizes in (kernel.grid, kernel.block))
     return f"grid {grid}, block {block}"
 
 
@@ -140,7 +140,7 @@ def _bars(kernel: KernelProfile) -> list[Bar]:
 
 def _rows(profile: CallProfile, source: Sequence[str]) -> list[SourceRow]:
     counts, found, last = profile.by_line, [], 0
-    most = max((_work(it) for line, it in counts.items() if line), default=0)
+    most = max((_work(entry) for line, entry in counts.items() if line), default=0)
     for number in shown_lines(profile, len(source)):
         own = counts.get(number)
         heat = round(100 * _work(own) / most, 1) if own is not None and most else 0.0

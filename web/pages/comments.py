@@ -38,25 +38,25 @@ def shown(found: CommentList, source: str) -> list[ShownThread]:
     lines = code.lines(source)
     return [
         ShownThread(
-            it,
+            thread,
             [
                 (number, lines[number - 1])
-                for number in range(it.first_line or 1, (it.last_line or 0) + 1)[-_QUOTED:]
+                for number in range(thread.first_line or 1, (thread.last_line or 0) + 1)[-_QUOTED:]
                 if number <= len(lines)
             ],
-            [(comment, markdown.remark(comment.text)) for comment in it.comments],
+            [(comment, markdown.remark(comment.text)) for comment in thread.comments],
         )
-        for it in found.threads
+        for thread in found.threads
     ]
 
 
 def by_line(found: CommentList) -> dict[int, tuple[int, int]]:
     """By each thread's last line: its number, and the number of comments."""
     marks: dict[int, tuple[int, int]] = {}
-    for it in found.threads:
-        if it.last_line is not None:
-            first, count = marks.get(it.last_line, (it.number, 0))
-            marks[it.last_line] = first, count + len(it.comments)
+    for thread in found.threads:
+        if thread.last_line is not None:
+            first, count = marks.get(thread.last_line, (thread.number, 0))
+            marks[thread.last_line] = first, count + len(thread.comments)
     return marks
 
 
@@ -67,7 +67,7 @@ def add(submission: str) -> BaseResponse:
     values: dict[str, Any] = given("text", "first_line", "last_line", "thread")
     asked = body(CommentBody, values | {"draft": str(forms.ticked("draft"))})
     found = comments.add(platform(), current_user(), submission, asked)
-    newest = max((comment.number for it in found.threads for comment in it.comments), default=0)
+    newest = max((comment.number for thread in found.threads for comment in thread.comments), default=0)
     return _back(submission, f"comment-{newest}")
 
 

@@ -252,7 +252,7 @@ def _page(slug: str, error: GraderError | None) -> str:
         view=view,
         rules=markdown.render(view.rules),
         error=error,
-        own={it.mode: it for it in view.own},
+        own={each.mode: each for each in view.own},
         counts_to=_counts_to(view),
         invited=request.args.get("invite", ""),
         joining=request.args.get("join", ""),
@@ -276,7 +276,7 @@ def _certified(slug: str, view: CompetitionView) -> list[str]:
     if view.phase is not Phase.RESULTS:
         return []
     found = finals.get_final(platform(), viewer(), slug)
-    return sorted({it.team for it in found.entries})
+    return sorted({entry.team for entry in found.entries})
 
 
 def _do(slug: str, work: Callable[[], object]) -> BaseResponse | tuple[str, int]:
@@ -337,14 +337,14 @@ def _plain(board: Any) -> dict[str, Any]:
     return {
         "rows": [
             {
-                "rank": it.rank,
-                "team": it.team,
-                "score": score(it.score),
-                "sort": _sort(board.scoring, it.sort) if it.score is not None else None,
-                "at": it.at.isoformat() if it.at is not None else "",
-                "pending": sum(each.pending for each in it.challenges),
+                "rank": row.rank,
+                "team": row.team,
+                "score": score(row.score),
+                "sort": _sort(board.scoring, row.sort) if row.score is not None else None,
+                "at": row.at.isoformat() if row.at is not None else "",
+                "pending": sum(each.pending for each in row.challenges),
             }
-            for it in board.rows
+            for row in board.rows
         ]
     }
 
@@ -365,7 +365,8 @@ def _manage(slug: str, error: GraderError | None, given: Mapping[str, str] | Non
         final=finals.get_final(platform(), user, slug),
         teams=teams.list_teams(platform(), user, slug).teams,
         live={
-            it.team: it for it in competition_boards.board(platform(), user, slug, kind=BoardKind.LIVE).rows
+            row.team: row
+            for row in competition_boards.board(platform(), user, slug, kind=BoardKind.LIVE).rows
         },
         error=error,
         fields=given if given is not None else _fields(definition),
@@ -382,7 +383,7 @@ def _choices() -> dict[str, Any]:
         "scorings": list(Scoring),
         "registrations": list(Registration),
         "all_devices": served_devices(platform()),
-        "all_languages": [it.value for it in Language],
+        "all_languages": [each.value for each in Language],
     }
 
 
@@ -392,7 +393,7 @@ def _fields(body: CompetitionBody) -> dict[str, str]:
         "slug": body.slug,
         "title": body.title,
         "rules": body.rules,
-        "challenges": "\n".join(_line(it) for it in body.challenges),
+        "challenges": "\n".join(_line(challenge) for challenge in body.challenges),
         "time_zone": body.time_zone,
         "starts_at": forms.local_time(body.starts_at, body.time_zone),
         "ends_at": forms.local_time(body.ends_at, body.time_zone),
@@ -432,7 +433,7 @@ def _challenge(line: str) -> dict[str, Any]:
     hidden = [each for each in (found["hidden"] or "").split(";") if each.strip()]
     given: dict[str, Any] = {
         "challenge": found["slug"],
-        "hidden_workloads": [{"sizes": _sizes(it)} for it in hidden],
+        "hidden_workloads": [{"sizes": _sizes(entry)} for entry in hidden],
     }
     if found["points"]:
         given["points"] = float(found["points"])
@@ -479,7 +480,9 @@ def _body(form: Mapping[str, str], stands: CompetitionBody | None = None) -> Com
         "slug": stands.slug if stands else form.get("slug", "").strip(),
         "rules": form.get("rules", "").replace("\r\n", "\n"),
     }
-    given["challenges"] = [_challenge(it) for it in form.get("challenges", "").splitlines() if it.strip()]
+    given["challenges"] = [
+        _challenge(line) for line in form.get("challenges", "").splitlines() if line.strip()
+    ]
     for name in ("freeze_minutes", "team_size", "cap_day", "cap_total", "revision"):
         if text := form.get(name, "").strip():
             try:
@@ -487,7 +490,7 @@ def _body(form: Mapping[str, str], stands: CompetitionBody | None = None) -> Com
             except ValueError as error:
                 raise BadRequest(f"{name.replace('_', ' ')}: '{text[:20]}' is not a number.") from error
     for name in ("devices", "languages"):
-        given[name] = [it.strip() for it in form.get(name, "").split(",") if it.strip()]
+        given[name] = [word.strip() for word in form.get(name, "").split(",") if word.strip()]
     for name in ("code_shown", "open_afterwards"):
         given[name] = forms.ticked(name)
     try:
@@ -504,7 +507,7 @@ def _unreadable(error: ValidationError) -> BadRequest:
 
 
 def _finalists() -> FinalistsBody:
-    names = [it.strip() for it in request.form.get("teams", "").splitlines() if it.strip()]
+    names = [line.strip() for line in request.form.get("teams", "").splitlines() if line.strip()]
     top = request.form.get("top", "").strip()
     try:
         return FinalistsBody(

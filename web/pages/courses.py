@@ -137,7 +137,7 @@ def set_staff(course: str) -> BaseResponse | Page:
     """Set or remove somebody's role as staff."""
     role = request.form.get("role", "")
     try:
-        if role not in ("", *(it.value for it in CourseRole if it is not CourseRole.STUDENT)):
+        if role not in ("", *(each.value for each in CourseRole if each is not CourseRole.STUDENT)):
             raise BadRequest("Unknown role.")
         name = request.form.get("name", "").strip()
         courses.set_staff(platform(), current_user(), course, name, CourseRole(role) if role else None)
@@ -161,10 +161,10 @@ def _show(course: str, error: GraderError | None = None) -> Page:
         found=assignments.list_assignments(platform(), user, course).assignments
         if may["course_read"]
         else [],
-        own={it.assignment: it for it in own.assignments} if own else {},
+        own={assignment.assignment: assignment for assignment in own.assignments} if own else {},
         grades=own,
         may=may,
-        roles=[it.value for it in CourseRole if it is not CourseRole.STUDENT],
+        roles=[each.value for each in CourseRole if each is not CourseRole.STUDENT],
         error=error,
     )
     return page, error.status if error else 200

@@ -68,8 +68,8 @@ def show(submission: str) -> str:
 
 def _before(view: SubmissionView, others: Sequence[SubmissionView]) -> str:
     """The previous submission by the same person, else by anyone; "" if there is none."""
-    own = [it for it in others if it.user == view.user]
-    return next((it.id for it in [*own, *others]), "")
+    own = [other for other in others if other.user == view.user]
+    return next((each.id for each in [*own, *others]), "")
 
 
 def hunks(found: Difference) -> list[Hunk]:

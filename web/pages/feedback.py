@@ -47,7 +47,9 @@ def save(course: str, assignment: str) -> BaseResponse | Page:
     try:
         values = given("shown", "regrade_limit", "regrade_until", "revision")
         asked = body(FeedbackBody, values)
-        rubric = {it: criteria for it in _parts(course, assignment) if (criteria := _criteria(it, present))}
+        rubric = {
+            part: criteria for part in _parts(course, assignment) if (criteria := _criteria(part, present))
+        }
         limit = None if "regrade_limit" not in values else asked.regrade_limit
         asked = asked.model_copy(update={"rubric": rubric, "regrade_limit": limit})
         feedback.put_feedback(platform(), user, course, assignment, asked)
@@ -65,7 +67,7 @@ def _criteria(challenge: str, present: FeedbackView) -> list[CriterionBody]:
     """Parses a challenge's rubric, one criterion per line: points, title, and after a | an explanation. A criterion
     that keeps its title or its place keeps the points given for it. Raises BadRequest."""
     old = present.rubric.get(challenge, [])
-    by_title = {it.title.lower(): it.id for it in old}
+    by_title = {criterion.title.lower(): criterion.id for criterion in old}
     lines = [
         line.strip() for line in request.form.get(f"rubric-{challenge}", "").splitlines() if line.strip()
     ]
@@ -111,7 +113,8 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
     found = feedback.get_feedback(platform(), user, course, assignment)
     texts = {
         challenge: "\n".join(
-            f"{it.points:g} {it.title}{f' | {it.about}' if it.about else ''}" for it in criteria
+            f"{criterion.points:g} {criterion.title}{f' | {criterion.about}' if criterion.about else ''}"
+            for criterion in criteria
         )
         for challenge, criteria in found.rubric.items()
     }
@@ -120,7 +123,10 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         "course/feedback.html",
         found=found,
         parts=_parts(course, assignment),
-        rubric={it: request.form.get(f"rubric-{it}", texts.get(it, "")) for it in _parts(course, assignment)},
+        rubric={
+            part: request.form.get(f"rubric-{part}", texts.get(part, ""))
+            for part in _parts(course, assignment)
+        },
         until=forms.local_time(until, zone) if until is not None else "",
         zone=zone,
         shown=list(Shown),
@@ -217,7 +223,10 @@ def _requests(course: str, error: GraderError | None = None) -> Page:
         "course/regrade_requests.html",
         found=found,
         may=may,
-        html={it.number: (markdown.remark(it.text), markdown.remark(it.answer)) for it in found.requests},
+        html={
+            asked.number: (markdown.remark(asked.text), markdown.remark(asked.answer))
+            for asked in found.requests
+        },
         error=error,
     )
     return page, error.status if error else 200

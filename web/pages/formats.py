@@ -155,7 +155,11 @@ def clock(moment: datetime) -> str:
 @functools.cache
 def time_zones() -> list[str]:
     """Names to choose from: places, and UTC."""
-    places = (it for it in zoneinfo.available_timezones() if "/" in it and not it.startswith("Etc/"))
+    places = (
+        timezone
+        for timezone in zoneinfo.available_timezones()
+        if "/" in timezone and not timezone.startswith("Etc/")
+    )
     return ["UTC", *sorted(places)]
 
 

@@ -31,7 +31,7 @@ pages = Blueprint("gradebook", __name__)
 def show(course: str) -> str:
     """Everyone's points, statistics of each part, and students who may need help. For staff."""
     found = gradebook.get_gradebook(platform(), current_user(), course)
-    plots = [(it, speedups(it)) for it in found.statistics if it.speedups]
+    plots = [(statistic, speedups(statistic)) for statistic in found.statistics if statistic.speedups]
     # Without a CSS rule for each of hundreds of students; a name needs no quoting.
     grades_at = url_for("gradebook.own", course=course) + "/"
     assigned = found.students[0].assignments if found.students else []
@@ -39,8 +39,8 @@ def show(course: str) -> str:
         "course/gradebook.html",
         found=found,
         plots=plots,
-        titles={it.assignment: it.title for it in assigned},
-        columns=[f">{it.title}" for it in assigned],
+        titles={column.assignment: column.title for column in assigned},
+        columns=[f">{column.title}" for column in assigned],
         grades_at=grades_at,
         passed_back=passback.counted(platform(), current_user(), course),
     )
@@ -102,7 +102,11 @@ def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
         "course/grades.html",
         course=course,
         found=found,
-        titles={part.challenge: titles.of(part.challenge) for it in found.assignments for part in it.parts},
+        titles={
+            part.challenge: titles.of(part.challenge)
+            for assignment in found.assignments
+            for part in assignment.parts
+        },
         overrides=overrides,
         scores=scores,
         asks=asks,
@@ -115,11 +119,11 @@ def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
 def _sheets(course: str, found: StudentGrades) -> dict[tuple[str, str], list[ScoreView]]:
     """By assignment and challenge: its criteria and the student's points."""
     sheets: dict[tuple[str, str], list[ScoreView]] = {}
-    for it in found.assignments:
+    for assignment in found.assignments:
         with suppress(NotFound):  # without a rubric
-            sheet = feedback.get_scores(platform(), current_user(), course, it.assignment, found.name)
+            sheet = feedback.get_scores(platform(), current_user(), course, assignment.assignment, found.name)
             for score in sheet.scores:
-                sheets.setdefault((it.assignment, score.challenge), []).append(score)
+                sheets.setdefault((assignment.assignment, score.challenge), []).append(score)
     return sheets
 
 

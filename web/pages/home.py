@@ -104,7 +104,7 @@ def _choices(challenges: Sequence[ChallengeSummary]) -> dict[str, list[str]]:
     levels = {each.difficulty for each in challenges}
     return {
         "track": list(dict.fromkeys(each.track for each in challenges)),
-        "difficulty": [it for it in ("easy", "medium", "hard") if it in levels],
+        "difficulty": [level for level in ("easy", "medium", "hard") if level in levels],
         "language": sorted({str(language) for each in challenges for language in each.languages}),
     }
 
@@ -193,12 +193,15 @@ def track_map(
 def _places(members: Sequence[ChallengeSummary]) -> dict[str, tuple[int, int]]:
     """Column and row by slug: right of everything that it builds on, level with the first of these if that place is
     free."""
-    wanted = {each.slug: [it for it in each.prerequisites if it != each.slug] for each in members}
+    wanted = {
+        each.slug: [prerequisite for prerequisite in each.prerequisites if prerequisite != each.slug]
+        for each in members
+    }
     columns = {slug: _depth(slug, wanted, frozenset()) for slug in wanted}
     places: dict[str, tuple[int, int]] = {}
     taken: set[tuple[int, int]] = set()
     for slug in sorted(wanted, key=lambda it: columns[it]):
-        row = next((places[it][1] for it in wanted[slug] if it in places), 1)
+        row = next((places[before][1] for before in wanted[slug] if before in places), 1)
         while (columns[slug], row) in taken:
             row += 1
         places[slug] = (columns[slug], row)
@@ -210,7 +213,12 @@ def _depth(slug: str, wanted: Mapping[str, Sequence[str]], behind: frozenset[str
     """1 + the longest way back to a challenge without prerequisites in the track; a circle ends it."""
     behind |= {slug}
     return 1 + max(
-        (_depth(it, wanted, behind) for it in wanted[slug] if it in wanted and it not in behind), default=0
+        (
+            _depth(before, wanted, behind)
+            for before in wanted[slug]
+            if before in wanted and before not in behind
+        ),
+        default=0,
     )
 
 

@@ -103,12 +103,12 @@ def _page(error: GraderError | None = None) -> Page:
         found=found or InboxList(items=[], more=False, open=0),
         refused=found is None,
         given=given | {"outcome": outcome},
-        within="/".join(given[it] for it in ("course", "assignment") if it in given),
+        within="/".join(given[item] for item in ("course", "assignment") if item in given),
         assigned=assignments.read_by(platform(), user, Action.REVIEW),
         names=names,
         query=given,
-        marks=[it.value for it in Flag] + ["regrade_request"],
-        outcomes=[it.value for it in Outcome] + [_ANY],
+        marks=[each.value for each in Flag] + ["regrade_request"],
+        outcomes=[entry.value for entry in Outcome] + [_ANY],
         error=error,
     )
     return page, error.status if error else 200

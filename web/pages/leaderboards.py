@@ -74,7 +74,7 @@ def show(slug: str) -> str:
         board=board,
         lines=lines(board, below, _PAGE) if board.entries else [],
         own=_pinned(board, below),
-        kept={name: it for name, it in kept.items() if it is not None},
+        kept={name: choice for name, choice in kept.items() if choice is not None},
         below=below,
         last=min(below + _PAGE, board.total),
         before=max(0, below - _PAGE) if below else None,
@@ -155,11 +155,26 @@ def written(board: Leaderboard) -> str:
     entries = (
         board.entries if board.own is None or board.own_place is not None else [*board.entries, board.own]
     )
-    lines = [spreadsheet.row(COLUMNS), *(spreadsheet.row(_row(it)) for it in entries)]
-    for it in board.references:
-        low, high = it.ci_us or (None, None)
+    lines = [spreadsheet.row(COLUMNS), *(spreadsheet.row(_row(entry)) for entry in entries)]
+    for reference in board.references:
+        low, high = reference.ci_us or (None, None)
         lines.append(
-            spreadsheet.row(["", it.name, "", it.time_us, low, high, it.speedup, None, None, it.sol, "", ""])
+            spreadsheet.row(
+                [
+                    "",
+                    reference.name,
+                    "",
+                    reference.time_us,
+                    low,
+                    high,
+                    reference.speedup,
+                    None,
+                    None,
+                    reference.sol,
+                    "",
+                    "",
+                ]
+            )
         )
     return "".join(lines)
 
@@ -225,17 +240,17 @@ def lines(board: Leaderboard, offset: int, page: int) -> list[Line]:
     """The rows of a page of ``page`` entries, with references sorted in by time. ``board`` holds one more entry, if
     there is one: rows before it belong to this page."""
     longest = _longest(board)
-    left = [it for it in board.references if it.kind is not ReferenceKind.ROOFLINE]
+    left = [reference for reference in board.references if reference.kind is not ReferenceKind.ROOFLINE]
     rows: list[Line] = []
     for number, entry in enumerate(board.entries):
-        earlier = [it for it in left if it.time_us < entry.time_us]
-        left = [it for it in left if it not in earlier]
+        earlier = [faster for faster in left if faster.time_us < entry.time_us]
+        left = [reference for reference in left if reference not in earlier]
         if number or not offset:  # a previous page shows those before the first
-            rows += [_line(it, longest) for it in earlier]
+            rows += [_line(reference, longest) for reference in earlier]
         if number < page:
             rows.append(Line(entry, None, _bar(entry.speedup, entry.speedup_ci, longest)))
     if len(board.entries) <= page:
-        rows += [_line(it, longest) for it in left]
+        rows += [_line(reference, longest) for reference in left]
     return rows
 
 
@@ -253,9 +268,17 @@ def _line(it: Reference, longest: float) -> Line:
 
 def _longest(board: Leaderboard) -> float:
     shown = [*board.entries, *([board.own] if board.own else [])]
-    ends = [it.speedup_ci[1] for it in shown if it.speedup_ci]
+    ends = [entry.speedup_ci[1] for entry in shown if entry.speedup_ci]
     return max(
-        [*ends, *(it.speedup or 0.0 for it in board.references if it.kind is ReferenceKind.STAFF)] or [0.0]
+        [
+            *ends,
+            *(
+                reference.speedup or 0.0
+                for reference in board.references
+                if reference.kind is ReferenceKind.STAFF
+            ),
+        ]
+        or [0.0]
     )
 
 
@@ -276,15 +299,15 @@ def record_plot(records: Sequence[Record]) -> Plot | None:
     if not records:
         return None
     drawn = records[-_STEPS:]
-    high, low = _span([it.time_us for it in drawn])
+    high, low = _span([record.time_us for record in drawn])
     first, last = drawn[0].submitted_at, drawn[-1].submitted_at
     seconds = (last - first).total_seconds()
     marks = []
-    for it in drawn:
-        share = (it.submitted_at - first).total_seconds() / seconds if seconds else 0.0
+    for record in drawn:
+        share = (record.submitted_at - first).total_seconds() / seconds if seconds else 0.0
         # The last record still holds: a tenth of the width shows that.
         x = share * WIDTH * 0.9
-        y = math.log(high / it.time_us) / math.log(high / low) * HEIGHT
+        y = math.log(high / record.time_us) / math.log(high / low) * HEIGHT
         marks.append((round(x, 1), round(y, 1)))
     steps = "".join(f"H{x}V{y}" for x, y in marks[1:])
     return Plot(

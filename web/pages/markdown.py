@@ -60,5 +60,5 @@ def parser() -> MarkdownIt:
 
 
 def _highlight(source: str, language: str, _: str) -> str:
-    known = next((it.value for it in Language if language in it.fences), language)
+    known = next((each.value for each in Language if language in each.fences), language)
     return str(code.inline(source, known or "text"))

@@ -48,8 +48,10 @@ class HourPlots:
 
 def hour_plots(hours: list[HourFigures]) -> HourPlots:
     """Bars of judged and failed submissions by hour, and of their waiting times."""
-    counts = plots.linear(max([it.judged + it.failed for it in hours] + [1]), lambda value: f"{value:g}")
-    longest = max([it.wait_95_s or 0.0 for it in hours] + [0.001])
+    counts = plots.linear(
+        max([each.judged + each.failed for each in hours] + [1]), lambda value: f"{value:g}"
+    )
+    longest = max([hour.wait_95_s or 0.0 for hour in hours] + [0.001])
     waits = plots.linear(longest, lambda value: duration(value * 1e6) if value else "0")
     width = 100 / max(len(hours), 1)
     return HourPlots(
@@ -57,15 +59,15 @@ def hour_plots(hours: list[HourFigures]) -> HourPlots:
         waits,
         [
             HourBar(
-                it,
+                entry,
                 round(n * width, 2),
                 round(width * 0.8, 2),
-                counts.up(it.judged + it.failed),
-                counts.up(it.failed),
-                waits.up(it.wait_s) if it.wait_s is not None else None,
-                waits.up(it.wait_95_s) if it.wait_95_s is not None else None,
+                counts.up(entry.judged + entry.failed),
+                counts.up(entry.failed),
+                waits.up(entry.wait_s) if entry.wait_s is not None else None,
+                waits.up(entry.wait_95_s) if entry.wait_95_s is not None else None,
             )
-            for n, it in enumerate(hours)
+            for n, entry in enumerate(hours)
         ],
     )
 
@@ -137,7 +139,7 @@ def resume_worker(worker: str) -> BaseResponse | Page:
 @open_to(STAFF)
 def retry() -> BaseResponse | Page:
     """Queue again one submission that the platform failed to judge, or all of them."""
-    chosen = [it for it in [request.form.get("submission", "")[:32]] if it]
+    chosen = [each for each in [request.form.get("submission", "")[:32]] if each]
     return _do(lambda: operations.retry(platform(), current_user(), chosen))
 
 

@@ -50,7 +50,7 @@ def linear(highest: float, label: Callable[[float], str], most: int = _TICKS_MOS
     """From 0 to a round number at or above ``highest`` (positive), with at most ``most`` ticks."""
     raw = highest / (most - 1)
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(it * power for it in _STEPS if it * power >= raw * (1 - 1e-9))
+    step = next(step * power for step in _STEPS if step * power >= raw * (1 - 1e-9))
     count = math.ceil(highest / step - 1e-9)
     end = step * count
     return Axis(0.0, end, [Tick(round(i / count * 100, 2), label(i * step)) for i in range(count + 1)])
@@ -151,7 +151,7 @@ def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
     """``own``: the submission shown. None if there is nothing to compare it with."""
     if len(times) < 2:
         return None
-    slowest, fastest = max(it.ci_us[1] for it in times), min(it.ci_us[0] for it in times)
+    slowest, fastest = max(past.ci_us[1] for past in times), min(past.ci_us[0] for past in times)
     if fastest > 0 and slowest / fastest > _LINEAR_FACTOR:
         axis = logarithmic([fastest, slowest], duration)
     else:
@@ -160,15 +160,15 @@ def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
     step = (100 - 2 * _EDGE) / (len(times) - 1)
     points = [
         Point(
-            past=it,
-            own=it.id == own,
-            best=it is best,
+            past=entry,
+            own=entry.id == own,
+            best=entry is best,
             x=round(_EDGE + place * step, 2),
-            y=axis.up(it.time_us),
-            low=axis.up(it.ci_us[0]),
-            high=axis.up(it.ci_us[1]),
+            y=axis.up(entry.time_us),
+            low=axis.up(entry.ci_us[0]),
+            high=axis.up(entry.ci_us[1]),
         )
-        for place, it in enumerate(times)
+        for place, entry in enumerate(times)
     ]
     return HistoryPlot(axis, points)
 
@@ -211,18 +211,18 @@ def roofline(report: Report) -> Roofline | str:
     """The plot of ``report``'s workloads, or a sentence on why there is none."""
     if not report.workloads:
         return "There are no times to plot."
-    known = [(it, it.cost) for it in report.workloads if it.cost is not None]
+    known = [(workload, workload.cost) for workload in report.workloads if workload.cost is not None]
     if not known:
         return "This result is older than the roofline: it has no costs and ceilings."
-    measured = [(it, cost) for it, cost in known if cost.bandwidth and cost.rate]
+    measured = [(workload, cost) for workload, cost in known if cost.bandwidth and cost.rate]
     if not measured:
         return f"The limits of {report.device} were not measured, so there is no ceiling to plot."
     plotted = [
-        (it, cost, cost.flops / it.time_us * 1e6)
-        for it, cost in measured
-        if cost.flops > 0 and cost.bytes > 0 and it.time_us is not None
+        (workload, cost, cost.flops / workload.time_us * 1e6)
+        for workload, cost in measured
+        if cost.flops > 0 and cost.bytes > 0 and workload.time_us is not None
     ]
-    if not plotted and any(it.time_us is None for it, _ in measured):
+    if not plotted and any(workload.time_us is None for workload, _ in measured):
         return f"No time is exact enough to plot: it is {TOO_SHORT}."
     if not plotted:
         return (

@@ -95,16 +95,16 @@ class Result:
     @property
     def advised(self) -> Cell | None:
         """The case that the advice names."""
-        named = (it for it in self.cells if self.advice.case and it.case.name == self.advice.case)
+        named = (cell for cell in self.cells if self.advice.case and cell.case.name == self.advice.case)
         return next(named, None)
 
     def _chosen(self) -> list[Cell]:
         if self.chosen == ALL:
             return self.cells
         return [
-            it
-            for it in self.cells
-            if (it.failed if self.chosen == FAILED else it.case.category == self.chosen)
+            cell
+            for cell in self.cells
+            if (cell.failed if self.chosen == FAILED else cell.case.category == self.chosen)
         ]
 
 
@@ -123,7 +123,7 @@ def result(
         cells=cells,
         groups=groups,
         choices=choices,
-        chosen=chosen if chosen in [it.value for it in choices] else ALL,
+        chosen=chosen if chosen in [choice.value for choice in choices] else ALL,
         bars=workload_bars(report.workloads),
         roofline=roofline(report),
         log=linked(report.compiler_log, lines),
@@ -151,7 +151,7 @@ def _choices(cells: Sequence[Cell], groups: Sequence[CaseGroup]) -> list[CaseFil
     choices = [CaseFilter(ALL, "All", len(cells))]
     if failed:
         choices.append(CaseFilter(FAILED, "Failed", failed))
-    return choices + [CaseFilter(it.category, it.category, len(it.cells)) for it in groups]
+    return choices + [CaseFilter(group.category, group.category, len(group.cells)) for group in groups]
 
 
 # `solution.cu(3): error` of nvcc, `solution.cu:3:10: error` of the host's compiler: sources are compiled under this

@@ -54,9 +54,9 @@ def change(course: str, name: str) -> BaseResponse | Page:
     """Change a member's name, number, section or group; remove a student, or let one back in."""
     # A field that nobody changed keeps its current value: somebody else may have changed it.
     values: dict[str, object] = {
-        it: value
-        for it in ("full_name", "student_number", "section", "group")
-        if (value := request.form.get(it)) is not None and value != request.form.get(f"was-{it}")
+        each: value
+        for each in ("full_name", "student_number", "section", "group")
+        if (value := request.form.get(each)) is not None and value != request.form.get(f"was-{each}")
     }
     on_roster = False if forms.ticked("drop") else True if forms.ticked("enrol") else None
     try:
@@ -128,7 +128,7 @@ def _page(
         "course/roster.html",
         course=course,
         roster=roster,
-        changed=next((it for it in roster.members if edits and it.name == member), None),
+        changed=next((each for each in roster.members if edits and each.name == member), None),
         codes=joining.list_codes(platform(), user, course, base).codes if edits else [],
         edits=edits,
         result=result,

@@ -43,7 +43,7 @@ def submit() -> Response | tuple[str, int]:
 def sign_in_page(error: GraderError | None, wanted: str, name: str = "") -> Page:
     """The form, and a button for each provider."""
     settings = platform().settings
-    providers = {it: oidc.label(settings, it) for it in settings.oidc}
+    providers = {each: oidc.label(settings, each) for each in settings.oidc}
     page = render_template("sign_in.html", next=wanted, name=name, error=error, providers=providers)
     return page, error.status if error else 200
 

@@ -45,7 +45,7 @@ def begin(provider: str) -> Response | Page:
         begun = oidc.begin(platform().settings, provider)
     except (SignOnFailed, Unreachable) as error:
         return account_page(error) if connects else sign_in_page(error, wanted)
-    known = {key: it for key, it in session.get(_BEGUN, {}).items() if _is_fresh(it)}
+    known = {key: entry for key, entry in session.get(_BEGUN, {}).items() if _is_fresh(entry)}
     newest = sorted(known.items(), key=lambda pair: float(pair[1]["at"]))[1 - limits.SIGN_ONS_AT_ONCE :]
     session[_BEGUN] = dict(newest) | {
         begun.state: {
