@@ -58,10 +58,10 @@ def violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
 
 def _where(violation: dict[str, Any]) -> str:
     nodes = violation["nodes"]
-    told = [f"{' '.join(map(str, it['target']))} {_measured(it)}" for it in nodes[:4]]
+    told = [f"{' '.join(map(str, node['target']))} {_measured(node)}" for node in nodes[:4]]
     return "; ".join(told) + (f"; and {len(nodes) - 4} more" if len(nodes) > 4 else "")
 
 
 def _measured(node: dict[str, Any]) -> str:
-    data = [it["data"] for it in node["any"] if isinstance(it.get("data"), dict)]
-    return " ".join(str(it["contrastRatio"]) for it in data if "contrastRatio" in it)
+    data = [entry["data"] for entry in node["any"] if isinstance(entry.get("data"), dict)]
+    return " ".join(str(each["contrastRatio"]) for each in data if "contrastRatio" in each)

@@ -120,7 +120,7 @@ def serving(folder: Path, **env: str) -> Iterator[Site]:
         name: accounts.create_user(platform, name, builders.PASSWORD, role)
         for name, role in [
             ("ada", Role.STUDENT),
-            *((it, Role.STUDENT) for it in TIMES_US),
+            *((u, Role.STUDENT) for u in TIMES_US),
             ("boss", Role.ADMIN),
         ]
     }
@@ -292,7 +292,7 @@ def _settle(site: Site) -> None:
     """Ids and times that are the same in every run, for what has ended."""
     with writing(site.platform.sessions) as session:
         for row in session.scalars(select(SubmissionRow).order_by(SubmissionRow.id)):
-            known = next((what for what, it in site.submissions.items() if it == row.public_id), "")
+            known = next((what for what, entry in site.submissions.items() if entry == row.public_id), "")
             row.public_id = f"sample{row.id:0{PUBLIC_ID_CHARS - 6}d}"
             row.created_at = _BEGAN + timedelta(hours=5 * row.id)
             row.claimed_at = row.started_at = row.created_at + timedelta(seconds=3)

@@ -45,9 +45,9 @@ def test_the_freeze_is_resolved_from_below(site: Site, visit: Visit) -> None:
     press = screen.page.keyboard.press
     press("Space")  # the last one stays
     press("ArrowRight")  # the second rises to the top, and the first is the lowest now
-    assert [it[1] for it in _rows(screen)] == ["second", "first", "third"]
+    assert [row[1] for row in _rows(screen)] == ["second", "first", "third"]
     press("ArrowLeft")
-    assert [it[1] for it in _rows(screen)] == ["first", "second", "third"]
+    assert [each[1] for each in _rows(screen)] == ["first", "second", "third"]
     press("a")
     assert _rows(screen) == [
         ("1", "second", "50.0 µs", ""),
@@ -55,7 +55,7 @@ def test_the_freeze_is_resolved_from_below(site: Site, visit: Visit) -> None:
         ("3", "third", "400 µs", ""),
     ]
     press("r")
-    assert [it[3] for it in _rows(screen)] == ["", "1", ""]
+    assert [entry[3] for entry in _rows(screen)] == ["", "1", ""]
     finals.publish_results(platform, boss, "night")
     screen.go("/competitions/night/board")
     assert "Results" in screen.page.inner_text("h1")

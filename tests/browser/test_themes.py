@@ -10,7 +10,7 @@ from tests.browser.conftest import Visit
 def is_dark(page: Page) -> bool:
     """Whether the page's ground is: the mean of its three channels, 0 to 255, tells."""
     colour: str = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
-    channels = [float(it) for it in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    channels = [float(word) for word in colour[colour.index("(") + 1 : -1].split(",")[:3]]
     return sum(channels) / 3 < 80
 
 

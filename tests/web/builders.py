@@ -211,7 +211,7 @@ def profiled(**values: Any) -> Report:
     profile = CallProfile.model_validate(profile_of(launches, copies=1, copied=4096))
     time_us = profile.time_us
     timed = {"time_us": time_us, "ci_us": (time_us, time_us), "profile": profile, "fixed_us": None}
-    workloads = [it.model_copy(update=timed) for it in accepted().workloads]
+    workloads = [workload.model_copy(update=timed) for workload in accepted().workloads]
     return accepted(**({"workloads": workloads} | values))
 
 

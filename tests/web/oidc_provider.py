@@ -155,7 +155,9 @@ def _application(provider: Provider) -> Flask:
             return provider.codes.get(code)
 
         def delete_authorization_code(self, authorization_code: _Code) -> None:
-            provider.codes = {key: it for key, it in provider.codes.items() if it is not authorization_code}
+            provider.codes = {
+                key: entry for key, entry in provider.codes.items() if entry is not authorization_code
+            }
 
         def authenticate_user(self, authorization_code: _Code) -> dict[str, Any]:
             return provider.claims

@@ -82,9 +82,9 @@ def set_board(
 def told(app: Flask, visit: Visit, call: Visit, user: User | None) -> dict[str, str]:
     """What every path, and every address without a parameter, answers to that user."""
     plain = [
-        it.rule
-        for it in app.url_map.iter_rules()
-        if not it.arguments and "GET" in (it.methods or ()) and "openapi" not in it.rule
+        rule.rule
+        for rule in app.url_map.iter_rules()
+        if not rule.arguments and "GET" in (rule.methods or ()) and "openapi" not in rule.rule
     ]
     pages, program = visit(user), call(user)
     return {
@@ -146,7 +146,7 @@ def test_a_pseudonymous_board_says_made_up_names_on_every_path(
     assert not ranked_profile(answers)
     assert not best_told(platform, people["kim"])
     board = Leaderboard.model_validate_json(answers[f"{API}/leaderboards/{SLUG}"])
-    assert [it.anonymous for it in board.entries] == [True, False, True]
+    assert [entry.anonymous for entry in board.entries] == [True, False, True]
     assert board.entries[1].user == "kim"
     again = leaderboard(platform, SLUG, viewer=people["eve"])
     assert again.entries[0].user == board.entries[0].user
@@ -172,15 +172,15 @@ def test_a_teacher_reads_the_names_of_their_own_students(platform: Platform, peo
     set_board(platform, people, BoardAudience.PSEUDONYMOUS)
 
     def shown() -> list[bool]:
-        return [it.anonymous for it in leaderboard(platform, SLUG, viewer=eve).entries]
+        return [entry.anonymous for entry in leaderboard(platform, SLUG, viewer=eve).entries]
 
     assert shown() == [True, True, True], "who has not accepted is no student of the course yet"
     take_part(platform, people["lovelace"])
     assert shown() == [True, True, False]
     assert not best_told(platform, eve)
     track = track_board(platform, "first", viewer=eve)
-    assert [it.anonymous for it in track.entries] == [True, True, False]
-    (leader,) = [it.leader for it in leaderboards(platform, viewer=eve).tracks[0].boards]
+    assert [entry.anonymous for entry in track.entries] == [True, True, False]
+    (leader,) = [board.leader for board in leaderboards(platform, viewer=eve).tracks[0].boards]
     assert leader is not None
     assert leader.anonymous
     # Nor of who asked to be named otherwise.
@@ -219,11 +219,11 @@ def test_a_frozen_board_stands_still_on_every_path(
     assert not ranked_profile(answers)
     assert not best_told(platform, people["eve"])
     own = leaderboard(platform, SLUG, viewer=people["zelda"])
-    assert [it.user for it in own.entries] == ["kim", "lovelace"]
+    assert [entry.user for entry in own.entries] == ["kim", "lovelace"]
     assert own.own is not None
     assert own.own.rank is None
     assert own.own.time_us == 143.0
-    assert [it.user for it in leaderboard(platform, SLUG, viewer=people["tom"]).entries] == [
+    assert [each.user for each in leaderboard(platform, SLUG, viewer=people["tom"]).entries] == [
         "zelda",
         "kim",
         "lovelace",

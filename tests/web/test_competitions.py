@@ -176,7 +176,7 @@ def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: 
     assert _press(cup, f"{CUP}/manage/final", machine=socket.gethostname(), repeats="3") == 303
     assert "0 of 3" in cup.get(f"{CUP}/manage").text
     with platform.sessions() as session:
-        runs = [it.public_id for _, it in record.final_runs(session, 1)]
+        runs = [entry.public_id for _, entry in record.final_runs(session, 1)]
     for times in ((None, None, 110.0), (110.0, None, 110.0)):
         for run, time_us in zip(runs, times, strict=True):
             judge(platform, run, time_us)
@@ -190,7 +190,7 @@ def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: 
     assert ">no time</a>" in page
     assert _press(cup, f"{CUP}/manage/results") == 303
     board = CompetitionBoard.model_validate_json(student.get(f"{API}/cup/board").data)
-    assert [(it.team, it.rank) for it in board.rows] == [("bob", 1), ("ada", 2)]
+    assert [(row.team, row.rank) for row in board.rows] == [("bob", 1), ("ada", 2)]
     assert "late = 1" in student.get(f"{CUP}/teams/bob/code/vector_add").text
     given = student.get(f"{CUP}/teams/bob/certificate.json")
     key = certificate.read_key(visit(None).get("/signing-key.pem").text)
@@ -302,7 +302,9 @@ def test_who_may_do_what(platform: Platform, cup: FlaskClient, call: Visit, ada:
     definition["revision"] = None
     made = call(teacher).post(API, json={**definition, "slug": "draft"})
     assert CompetitionView.model_validate_json(made.data).phase is Phase.DRAFT
-    assert {it for *_, it in ROUTES} == {it for it in Action if it.value.startswith("competition.")}
+    assert {entry for *_, entry in ROUTES} == {
+        each for each in Action if each.value.startswith("competition.")
+    }
     for user, standing in ((ada, Standing.VISITOR), (teacher, Standing.STAFF)):
         client = call(user)
         for method, path, sent, action in ROUTES:

@@ -91,7 +91,7 @@ def test_members_are_changed_and_the_invited_taken_off_on_the_roster(
     form = was | {"section": "B", "group": "", "full_name": "Ada Lovelace", "student_number": ""}
     page = post(owner, "/courses/gpu/roster/ada", **form)
     (row,) = re.findall(r"<tr>\s*<td><a href=\"/courses/gpu/grades/ada\">.*?</tr>", page, re.DOTALL)
-    assert [it for it in ("Ada Lovelace", "<td>B</td>", "<td>3</td>") if it not in row] == []
+    assert [each for each in ("Ada Lovelace", "<td>B</td>", "<td>3</td>") if each not in row] == []
     (at,) = re.findall(r'action="(/courses/gpu/invitations/\d+/withdraw)"', page)
     assert "Wanda" not in post(owner, at)
 

@@ -84,8 +84,8 @@ def test_packages_are_pinned_and_no_index_is_named() -> None:
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in wanted.values())
     assert "http" not in lock
     assert '"resolved"' not in lock
-    packages = {name: it for name, it in json.loads(lock)["packages"].items() if name}
-    assert all(it["integrity"].startswith("sha512-") for it in packages.values())
+    packages = {name: entry for name, entry in json.loads(lock)["packages"].items() if name}
+    assert all(package["integrity"].startswith("sha512-") for package in packages.values())
 
 
 def test_the_pure_parts_do_as_they_say() -> None:

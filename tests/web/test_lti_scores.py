@@ -63,7 +63,7 @@ def link(school: School) -> LtiLinkView:
 
 
 def score(school: School, name: str = "Ada.Lovelace") -> LtiScoreView:
-    return next(it for it in link(school).scores if it.student == name)
+    return next(each for each in link(school).scores if each.student == name)
 
 
 def give(school: School, points: float, name: str = "Ada.Lovelace") -> None:
@@ -146,7 +146,7 @@ def test_a_platform_that_is_down_is_asked_again_and_later_each_time(school: Scho
         known.token_url = "http://127.0.0.1:9/token"
         known.hosts = [base.removeprefix("http://")]
     assert passback.deliver(school.platform) == 0
-    tried = [it for it in link(school).scores if it.tries]
+    tried = [entry for entry in link(school).scores if entry.tries]
     assert len(tried) == 1, "the other one waits until it answers"
     assert "cannot be reached" in tried[0].error
     first = tried[0].next_at
@@ -160,7 +160,7 @@ def test_a_platform_that_is_down_is_asked_again_and_later_each_time(school: Scho
     later(school)
     passback.deliver(school.platform)
     assert (sent(school), sent(school, "bob")) == (5, 6)
-    assert [it.state for it in link(school).scores] == [LtiScoreState.SENT] * 2
+    assert [each.state for each in link(school).scores] == [LtiScoreState.SENT] * 2
 
 
 @pytest.mark.both_databases
@@ -253,7 +253,7 @@ def test_what_staff_stop_and_what_is_not_known(school: School) -> None:
     browser = school.app.test_client()
     school.launch(browser, "ada", resource="r2", assignment="gpu/week2")
     (context,) = passback.read(school.platform, school.boss, "gpu").contexts
-    ungraded = next(it for it in context.links if it.assignment == "week2")
+    ungraded = next(each for each in context.links if each.assignment == "week2")
     assert "no column" in ungraded.why_not
     with pytest.raises(Conflict):
         passback.release(school.platform, school.boss, "gpu", ungraded.id, True)
@@ -309,7 +309,7 @@ def test_who_comes_again_after_a_deletion_gets_no_zero_over_their_grade(school: 
     school.launch(school.app.test_client(), "ada", resource="r1", assignment="gpu/week1", line_item="1")
     assert work(school) == 1, "Bob's zero, who never had a grade there"
     assert (sent(school), sent(school, "bob")) == (7.5, 0)
-    assert [(it.student, it.points, it.state) for it in link(school).scores] == [
+    assert [(each.student, each.points, each.state) for each in link(school).scores] == [
         ("Bob", 0, LtiScoreState.SENT),
         (name, 7.5, LtiScoreState.SENT),
     ]

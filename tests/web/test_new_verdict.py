@@ -132,8 +132,12 @@ def test_a_row_without_a_part_is_refused() -> None:
 
 
 def test_every_word_that_code_names_is_a_row() -> None:
-    assert [it.value for it in Verdict] == [it.word for it in verdicts.VERDICTS.values() if it.of_submissions]
-    assert [it.value for it in CaseVerdict] == [it.word for it in verdicts.VERDICTS.values() if it.of_cases]
+    assert [each.value for each in Verdict] == [
+        item.word for item in verdicts.VERDICTS.values() if item.of_submissions
+    ]
+    assert [entry.value for entry in CaseVerdict] == [
+        verdict.word for verdict in verdicts.VERDICTS.values() if verdict.of_cases
+    ]
     assert CaseVerdict.NOT_RUN is CaseVerdict("not_run")
 
 

@@ -140,7 +140,7 @@ class TestNothingRuns:
         assert links >= 3, "the specs link to what they are based on"
 
     def test_no_style_or_script_loads_from_elsewhere(self) -> None:
-        files = [it for it in STATIC.iterdir() if it.suffix in (".css", ".js", ".svg")]
+        files = [entry2 for entry2 in STATIC.iterdir() if entry2.suffix in (".css", ".js", ".svg")]
         assert len(files) >= 5
         for path in files:
             found = re.findall(

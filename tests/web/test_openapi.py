@@ -137,11 +137,14 @@ def test_no_value_of_a_body_is_taken_for_one_of_another_type(app: Flask, documen
         for name, said in schemas[model.__name__]["properties"].items():
             kinds = types(said, schemas)
             others = [
-                it for kind in kinds - {"null"} for it in _OTHERS[kind] if kinds_of(it).isdisjoint(kinds)
+                each
+                for kind in kinds - {"null"}
+                for each in _OTHERS[kind]
+                if kinds_of(each).isdisjoint(kinds)
             ]
             if said.get("format") == "date-time" or "date-time" in str(said.get("anyOf")):
                 others += ["0", "1700000000"]
-            taken += [f"{model.__name__}.{name} = {it!r}" for it in others if takes(model, name, it)]
+            taken += [f"{model.__name__}.{name} = {other!r}" for other in others if takes(model, name, other)]
             looked_at |= kinds
     assert taken == []
     assert looked_at == set(_OTHERS)

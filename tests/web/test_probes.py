@@ -147,8 +147,8 @@ def test_who_may_read_figures(
 def samples(platform: Platform) -> dict[str, dict[tuple[str, ...], float]]:
     found: dict[str, dict[tuple[str, ...], float]] = {}
     for family in text_string_to_metric_families(figures.exposition(platform).decode()):
-        for it in family.samples:
-            found.setdefault(it.name, {})[tuple(it.labels.values())] = it.value
+        for sample in family.samples:
+            found.setdefault(sample.name, {})[tuple(sample.labels.values())] = sample.value
     return found
 
 

@@ -65,7 +65,7 @@ class TestApi:
 
         def ids(query: str) -> list[str]:
             found = SubmissionList.model_validate_json(client.get(f"{API}/submissions{query}").data)
-            return [it.id for it in found.submissions]
+            return [submission.id for submission in found.submissions]
 
         assert ids("") == []
         assert ids("?kind=run") == [view.id]

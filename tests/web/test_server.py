@@ -83,7 +83,7 @@ def test_clients_that_do_not_close_or_send_half_keep_nobody_waiting(tmp_path: Pa
             assert at.port
             with ThreadPoolExecutor(40) as crowd:
                 asked = [crowd.submit(_ask_and_stay, at.hostname, at.port) for _ in range(40)]
-                held += [it.result(60) for it in asked]
+                held += [each.result(60) for each in asked]
                 held += crowd.map(lambda _: _send_half(at.hostname or "", at.port or 0), range(40))
             with urllib.request.urlopen(f"http://{at.netloc}/api/v1/challenges", timeout=20) as answer:
                 assert answer.status == 200

@@ -133,7 +133,7 @@ class TestWhoGetsIn:
         site.invite("ADA@uni.example")
         browser = site.browser()
         assert site.sign_in(browser).status_code == 303
-        assert [it["role"] for it in browser.get("/api/v1/courses").json["courses"]] == ["student"]  # type: ignore[index]
+        assert [each["role"] for each in browser.get("/api/v1/courses").json["courses"]] == ["student"]  # type: ignore[index]
         with site.platform.sessions() as session:
             assert session.query(UserRow).filter_by(name="ada.l").one().email_by == EmailBy.ROSTER
 

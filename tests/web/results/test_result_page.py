@@ -60,13 +60,13 @@ class TestCases:
         assert f'href="{path}?cases=failed#cases"' in whole
         assert f'href="{path}?cases=block_edge#cases"' in whole
         failed = client.get(f"{path}?cases=failed").text
-        assert [it in failed for it in ('id="case-1"', 'id="case-2"', 'id="case-3"', 'id="case-4"')] == [
-            *(False, True, False, False)
-        ]
+        assert [
+            entry in failed for entry in ('id="case-1"', 'id="case-2"', 'id="case-3"', 'id="case-4"')
+        ] == [*(False, True, False, False)]
         # The grid stays whole: what is not listed leads to the whole list.
         assert squares(failed)[0] == ("passed", f"{path}#case-1", "✓", "basic: accepted")
         one = client.get(f"{path}?cases=huge").text
-        assert [it in one for it in ('id="case-2"', 'id="case-3"')] == [False, True]
+        assert [each in one for each in ('id="case-2"', 'id="case-3"')] == [False, True]
         # So does the advice, which names a case.
         assert f'<a href="{path}#case-2">Show the case</a>' in one
         assert re.search(r'data-cases="huge" aria-current="true"', one)
@@ -203,7 +203,7 @@ class TestHints:
     def test_what_a_submission_says_stays_text(self, visit: Visit, platform: Platform, ada: User) -> None:
         report = worst()
         hints = {"hint": f"{EVIL} /docs/{EVIL}"}
-        cases = [it.model_copy(update=hints if it.detail else {}) for it in report.cases]
+        cases = [each.model_copy(update=hints if each.detail else {}) for each in report.cases]
         report = report.model_copy(update={"cases": cases, **hints})
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text
         assert "<script>alert" not in page

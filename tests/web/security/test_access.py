@@ -263,7 +263,7 @@ def test_accounts_are_decided_over_by_a_scope_of_its_own(scene: Scene) -> None:
     rows = [row for row in API_ROWS if row.rule in OF_ACCOUNTS]
     assert {row.rule for row in rows} == OF_ACCOUNTS
     for role, given in (("owner", [Scope.READ, Scope.SUBMIT]), ("staff", [*Scope])):
-        client = with_token(scene, role, [it for it in given if it is not Scope.ACCOUNT])
+        client = with_token(scene, role, [each for each in given if each is not Scope.ACCOUNT])
         assert {(row.rule, ask(scene, row, client)) for row in rows} == {(rule, 403) for rule in OF_ACCOUNTS}
     refused = client.post(f"{API}/me/deletion", json={"confirm": "teacher"}).json
     assert refused

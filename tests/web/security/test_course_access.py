@@ -161,7 +161,8 @@ def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
 def scene(platform: Platform) -> Scene:
     roles = dict.fromkeys(PEOPLE, Role.STUDENT) | {Standing.STAFF: Role.STAFF, Standing.ADMIN: Role.ADMIN}
     people = {
-        it: accounts.create_user(platform, it.value, builders.PASSWORD, role) for it, role in roles.items()
+        item: accounts.create_user(platform, item.value, builders.PASSWORD, role)
+        for item, role in roles.items()
     }
     admin = people[Standing.ADMIN]
     accounts.create_user(platform, "ada", builders.PASSWORD)
@@ -187,8 +188,8 @@ def scene(platform: Platform) -> Scene:
         assignments.extend(platform, admin, slug, "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
         joining.make_code(platform, admin, slug, JoinCodeBody())
     # As they are now: with what teaching gives to their tokens.
-    present = {it: accounts.user_by_id(platform, user.id) for it, user in people.items()}
-    return Scene(platform, {it: user for it, user in present.items() if user is not None}, "secret")
+    present = {each: accounts.user_by_id(platform, user.id) for each, user in people.items()}
+    return Scene(platform, {entry: user for entry, user in present.items() if user is not None}, "secret")
 
 
 @pytest.fixture(autouse=True)
@@ -206,8 +207,8 @@ def rules(app: Flask, start: str) -> set[tuple[str, str]]:
 
 
 def test_every_route_has_a_row(app: Flask) -> None:
-    assert set(ACTIONS) == {it[:2] for it in OF_COURSES} == rules(app, f"{API}/courses/<course>")
-    assert set(PAGES) == {it[:2] for it in PAGES_OF_COURSES} == rules(app, "/courses/<course>")
+    assert set(ACTIONS) == {course[:2] for course in OF_COURSES} == rules(app, f"{API}/courses/<course>")
+    assert set(PAGES) == {each[:2] for each in PAGES_OF_COURSES} == rules(app, "/courses/<course>")
 
 
 @pytest.mark.parametrize("standing", PEOPLE)

@@ -82,7 +82,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Platform,
 def by_label(served: tuple[Platform, Any]) -> dict[str, Any]:
     """The document's operations: to read them all takes longer than to ask one."""
     _, schema = served
-    return {it.label: it for it in (found.ok() for found in schema.get_all_operations())}
+    return {each.label: each for each in (found.ok() for found in schema.get_all_operations())}
 
 
 @pytest.fixture(autouse=True)
@@ -182,8 +182,8 @@ def test_numbers_beyond_every_column(
     assert user
     asked = 0
     for operation in (found.ok() for found in schema.get_all_operations()):
-        places = [("query", it.name) for it in operation.query] + [
-            ("path", it.name) for it in operation.path_parameters
+        places = [("query", each.name) for each in operation.query] + [
+            ("path", parameter.name) for parameter in operation.path_parameters
         ]
         for place, name in places:
             if name not in WHOLE_NUMBERS:

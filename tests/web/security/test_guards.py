@@ -286,13 +286,14 @@ class TestTokens:
         asked = app.test_client().post(f"{API}/tokens", json=body | {"days": 3}).get_json()
         whole = app.test_client().post(f"{API}/tokens", json=body).get_json()
         found = {
-            it.expires_at.isoformat(): it for it in tokens.list_tokens(platform, ada, whole["token"]).tokens
+            token.expires_at.isoformat(): token
+            for token in tokens.list_tokens(platform, ada, whole["token"]).tokens
         }
         lives = sorted(
-            round((it.expires_at - it.created_at).total_seconds() / 86400) for it in found.values()
+            round((entry.expires_at - entry.created_at).total_seconds() / 86400) for entry in found.values()
         )
         assert lives == [3, 180]
-        assert [it.current for it in found.values()] == [True, False]
+        assert [each.current for each in found.values()] == [True, False]
         assert asked["expires_at"] < whole["expires_at"]
         too_long = app.test_client().post(f"{API}/tokens", json=body | {"days": 181})
         assert (too_long.status_code, "180 days" in too_long.text) == (400, True)

@@ -99,7 +99,7 @@ def _voids(**body: str) -> Reach:
 def _archive(scene: Scene, submission: str) -> bool:
     answer = scene.owner.get(f"{MINE}/assignments/week/sources.zip")
     with zipfile.ZipFile(io.BytesIO(answer.data)) as found:
-        names = {it["submission"] for it in json.loads(found.read("manifest.json"))}
+        names = {load["submission"] for load in json.loads(found.read("manifest.json"))}
         inside = any(submission in name for name in found.namelist())
     assert inside == (submission in names)
     return inside
