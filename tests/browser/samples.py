@@ -1,4 +1,4 @@
-"""Which addresses show every page of the application.
+"""Addresses that show every page of the application.
 
 A page without a variable in its address needs no entry; another one without an entry fails a test.
 """
@@ -51,7 +51,7 @@ Paths = Mapping[str, str]
 
 
 def _docs(_: Site) -> Paths:
-    """The first page of each part: all are set by one template."""
+    """The first page of each part: one template renders all."""
     first = [role.pages[0].name for role in manual().roles if role.pages]
     return {f"docs-{name.replace('/', '-')}": f"/docs/{name}" for name in first}
 
@@ -157,7 +157,7 @@ def pages(site: Site) -> Iterable[Rule]:
 
 
 def plain(site: Site, named: set[str]) -> Iterable[Sample]:
-    """Pages that have no entry above, and need none: ada looks at them, or staff at those for staff."""
+    """Pages without an entry above, and without a variable: staff look at those for staff, ada at the others."""
     for rule in pages(site):
         if rule.endpoint not in named and not rule.arguments:
             access = access_of(site.app.view_functions[rule.endpoint])
@@ -167,7 +167,7 @@ def plain(site: Site, named: set[str]) -> Iterable[Sample]:
 
 
 def samples(site: Site) -> list[Sample]:
-    """Every page, some of them in several states."""
+    """Every page, some in several states."""
     groups = [("", _OF_NOBODY), ("ada", _OF_STUDENTS), ("boss", _OF_STAFF)]
     found = [
         Sample(endpoint, name, path, who)

@@ -1,4 +1,4 @@
-"""Where a name, a rank or a time of somebody could be read: for each setting of a board every path is tried."""
+"""Every path that could reveal a name, a rank or a time, for each setting of a board."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def set_board(
 
 
 def told(app: Flask, visit: Visit, call: Visit, user: User | None) -> dict[str, str]:
-    """What every path, and every address without a parameter, answers to that user."""
+    """The answer of every path, and of every address without a variable, to that user."""
     plain = [
         rule.rule
         for rule in app.url_map.iter_rules()
@@ -94,7 +94,7 @@ def told(app: Flask, visit: Visit, call: Visit, user: User | None) -> dict[str, 
 
 
 def naming(answers: dict[str, str], name: str) -> set[str]:
-    """The paths that name somebody, of which a profile always does."""
+    """The paths that contain the name; a profile always does."""
     return {path for path, text in answers.items() if name in text and path != f"/users/{name}"}
 
 
@@ -104,7 +104,7 @@ def ranked_profile(answers: dict[str, str]) -> bool:
 
 
 def best_told(platform: Platform, viewer: User) -> bool:
-    """Whether zelda's profile says the speedup by which her entry on the board could be found."""
+    """True if zelda's profile has the speedup that identifies her entry on the board."""
     return any(track.best is not None for track in profile(platform, "zelda", viewer).tracks)
 
 
@@ -155,7 +155,7 @@ def test_a_pseudonymous_board_says_made_up_names_on_every_path(
 
 
 def test_a_teacher_reads_the_names_of_their_own_students(platform: Platform, people: dict[str, User]) -> None:
-    """Whoever teaches can assign any challenge: that opens no names of another course's students."""
+    """Teachers can assign any challenge: that must not reveal another course's students."""
     tom = people["tom"]
     courses.create_course(platform, tom, CourseBody(slug="gpu", name="GPU"))
     rosters.import_roster(platform, tom, "gpu", RosterBody(text="account\nlovelace\n", dry_run=False))

@@ -1,4 +1,4 @@
-"""The boards' pages, tables and API: what is marked, pinned, hidden, and safe to open."""
+"""The boards' pages, tables and API: marked, pinned and hidden entries, and safe exports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ENTRY: dict[str, Any] = {"challenge": builders.SLUG, "version": builders.VERSION
 
 @pytest.fixture
 def crowd(platform: Platform, ada: User, bob: User, teacher: User) -> list[User]:
-    """On the board are bob, zelda (who is anonymous), ada; the teacher is faster than all."""
+    """On the board: bob, zelda (anonymous), ada; the teacher is faster than all."""
     zelda = person(platform, "zelda", anonymous=True)
     report(platform, enter(platform, bob, 40.0, **ENTRY))
     enter(platform, zelda, 60.0, language=Language.CUDA, **ENTRY)

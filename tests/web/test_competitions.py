@@ -89,7 +89,7 @@ def test_a_competition_over_its_pages(
     board = student.get(f"{CUP}/board")
     assert "Warps" in board.text
     assert "100 µs" in board.text
-    # Asked for again, nothing is sent while nothing changes.
+    # A second request gets 304 while nothing changes.
     rows = student.get(f"{CUP}/board/rows")
     etag = {"If-None-Match": rows.headers["ETag"]}
     assert student.get(f"{CUP}/board/rows", headers=etag).status_code == 304
@@ -159,7 +159,7 @@ def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: 
     assert "Frozen board" in student.get(f"{CUP}/board").text
     assert "100 µs" in cup.get(f"{CUP}/board").text
     assert "data-resolve" not in student.get(f"{CUP}/screen").text
-    # A hall looks at it, so staff who open it see what everybody sees, now and when it keeps itself up to date.
+    # An audience watches, so staff see the public's view, now and after updates.
     screen = cup.get(f"{CUP}/screen").text
     source = re.search(r'data-source="([^"]+)"', screen)
     assert source
@@ -257,7 +257,7 @@ def test_times_are_typed_in_a_zone(platform: Platform, staff: FlaskClient, teach
     for field in ("starts_at", "ends_at"):
         assert f'name="{field}" type="datetime-local" step="1" required value="{typed[field]}:00"' in page
     assert '<time datetime="2090-03-01T08:00:00+00:00" data-zone="Europe/Berlin">2090-03-01 09:00 CET' in page
-    # What is saved as it stands does not move, though the form cannot say which half past two.
+    # Unchanged times do not move, though the form cannot tell which half past two.
     first = made.ends_at - timedelta(hours=1)
     competitions.edit_competition(platform, teacher, "cup", made.model_copy(update={"ends_at": first}))
     assert _press(staff, f"{CUP}/edit", **_form(**typed)) == 303
@@ -297,7 +297,7 @@ ROUTES: list[tuple[str, str, object, Action]] = [
 
 
 def test_who_may_do_what(platform: Platform, cup: FlaskClient, call: Visit, ada: User, teacher: User) -> None:
-    """Each route of the API for a student and for staff, by the table of permissions."""
+    """Each API route for a student and for staff, by the table of permissions."""
     definition = json.loads(cup.get(f"{API}/cup/definition").data)
     definition["revision"] = None
     made = call(teacher).post(API, json={**definition, "slug": "draft"})

@@ -1,6 +1,4 @@
-"""Connections of clients that are slow, too many, or ambiguous. The tests take the server's turns themselves, by a
-clock of their own.
-"""
+"""Slow, too many and ambiguous client connections. The tests take the server's turns themselves, with a fake clock."""
 
 from __future__ import annotations
 
@@ -90,7 +88,7 @@ class Harness:
         raise AssertionError("it never came to that")
 
     def later(self, seconds: float) -> None:
-        """Once the threads have nothing to do, or wait for the test."""
+        """Wait until the threads are idle or wait for the test."""
         pool = self.server.task_dispatcher
         self.until(lambda: not self.goes_on.is_set() or not (pool.queue or pool.active_count))
         self.turns()
@@ -98,7 +96,7 @@ class Harness:
         self.turns()
 
     def send(self, client: socket.socket, size: int) -> None:
-        """So many bytes, or those that the server takes."""
+        """Send that many bytes, or as many as the server takes."""
 
         def send_all() -> None:
             with suppress(OSError):
@@ -112,7 +110,7 @@ class Harness:
         self.turns()
 
     def answered(self, client: socket.socket) -> bytes:
-        """All that comes until the answer's body is there, or the end."""
+        """Everything received until the answer's body is complete, or the end."""
         told = bytearray()
 
         def whole() -> bool:
@@ -128,7 +126,7 @@ class Harness:
 
 
 def is_closed(client: socket.socket) -> bool:
-    """By the server; nothing else came."""
+    """The server closed it, and sent nothing else."""
     try:
         return client.recv(1, socket.MSG_PEEK) == b""
     except BlockingIOError:
@@ -240,7 +238,7 @@ def test_one_address_leaves_room_for_others_who_sign_in(
 
 
 def test_a_class_behind_one_address_keeps_its_connections() -> None:
-    """150 browsers that open six each may all be served by one of the two processes."""
+    """150 browsers with six connections each may all reach one of the two processes."""
     assert limits.CONNECTIONS_PER_ADDRESS >= 150 * 6
     assert limits.CONNECTIONS >= 2 * limits.CONNECTIONS_PER_ADDRESS  # and others are not affected
 

@@ -1,4 +1,4 @@
-"""Looking again and again costs little: pages of lists, and a panel that did not change."""
+"""Polling costs little: pages of lists, and a panel that did not change."""
 
 from __future__ import annotations
 

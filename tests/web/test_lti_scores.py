@@ -1,4 +1,4 @@
-"""Grades on their way to a learning platform on this machine: what is sent when, and what becomes of failures."""
+"""Grades on their way to a local learning platform: when they are sent, and what happens after failures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tests.web.test_lti import URL, School
 
 @pytest.fixture
 def school(tmp_path: Path, database: str) -> Iterator[School]:
-    """Of which Ada and Bob followed the link to week 1, whose grades are released."""
+    """Ada and Bob followed the link to week 1, whose grades are released."""
     settings = builders.make_settings(
         tmp_path, url=URL, challenges=make_catalogue(tmp_path / "catalogue"), sweep_s=0.05
     )
@@ -72,13 +72,13 @@ def give(school: School, points: float, name: str = "Ada.Lovelace") -> None:
 
 
 def work(school: School) -> int:
-    """What a worker does."""
+    """A worker's chore."""
     passback.compare(school.platform)
     return passback.deliver(school.platform)
 
 
 def later(school: School) -> None:
-    """As if the next try were due."""
+    """The next try is due."""
     with writing(school.platform.sessions) as session:
         session.execute(update(LtiScoreRow).values(next_at=utcnow(), held_until=None))
 
@@ -140,7 +140,7 @@ def test_a_platform_that_is_down_is_asked_again_and_later_each_time(school: Scho
     school.site.refuses = [503]
     passback.compare(school.platform)
     base = school.site.base
-    # Down: nobody listens at all. One is asked for all.
+    # Down: nobody listens. One student's is requested for all.
     with writing(school.platform.sessions) as session:
         known = session.get_one(LtiPlatformRow, school.registered.id)
         known.token_url = "http://127.0.0.1:9/token"
@@ -173,7 +173,7 @@ def test_a_column_that_is_gone_is_not_tried_again_by_itself(school: School) -> N
     later(school)
     assert work(school) == 0
     assert school.site.posted == []
-    # Staff see it, and once there is a column again send it from the page.
+    # Staff see it, and send it from the page once there is a column again.
     browser = school.app.test_client()
     browser.post(
         "/sign-in",
@@ -313,7 +313,7 @@ def test_who_comes_again_after_a_deletion_gets_no_zero_over_their_grade(school: 
         ("Bob", 0, LtiScoreState.SENT),
         (name, 7.5, LtiScoreState.SENT),
     ]
-    # What the new account has done goes there.
+    # The new account's work goes there.
     give(school, 3)
     assert work(school) == 1
     assert sent(school) == 3

@@ -1,4 +1,4 @@
-"""A kind of device that is only a row of the table, from the judge to page and terminal; and names of no kind."""
+"""A device kind that is only a row of the table works from the judge to page and terminal; code names no kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A verdict that is only a row of the table, from the judge to page and terminal."""
+"""A verdict that is only a row of the table works from the judge to page and terminal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def thermal(monkeypatch: pytest.MonkeyPatch) -> VerdictRow:
 
 @pytest.fixture
 def report(thermal: VerdictRow, monkeypatch: pytest.MonkeyPatch) -> Report:
-    """What the judge says where a fault leads to the new verdict."""
+    """The judge's report when a fault leads to the new verdict."""
     finding = faults.CaseFault(CaseVerdict(thermal.word), "It reached 99 degrees.", "Slow down.")
     monkeypatch.setattr(faults, "of_exception", lambda *_: finding)
     challenge = Catalogue(CATALOGUE).load("twice")

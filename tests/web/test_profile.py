@@ -1,4 +1,4 @@
-"""Profiles: what they show, to whom, and that what they count is what boards show."""
+"""Profiles: what they show and to whom, and that their counts match the boards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ H200 = "h200"
 
 
 def judged(platform: Platform, user: User, time_us: float | None = 100.0, **values: object) -> int:
-    """A row as a worker leaves it: accepted in ``time_us`` ± 5 %, or wrong where that is None."""
+    """A row as a worker leaves it: accepted in ``time_us`` ± 5 %, or wrong if that is None."""
     given: dict[str, object] = {
         "user_id": user.id,
         "challenge": "vector_add",

@@ -1,4 +1,4 @@
-"""Whose ``X-Forwarded-*`` headers are believed."""
+"""Which ``X-Forwarded-*`` headers are trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running from the API and from the editor's form, and how what is under way is shown."""
+"""Runs from the API and from the editor's form, and the page of one in progress."""
 
 from __future__ import annotations
 

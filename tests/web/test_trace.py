@@ -1,4 +1,4 @@
-"""Each request has an id, in the answer and in what is logged of it."""
+"""Each request has an id, in the answer and in its log lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The profile on a result page: where the time goes, hints, and counts beside the source's lines."""
+"""The profile on a result page: times, hints, and counts by source line."""
 
 from __future__ import annotations
 

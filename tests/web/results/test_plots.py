@@ -1,4 +1,4 @@
-"""Axes, bars with intervals, the roofline and earlier times: where each mark lies, and what says the same in words."""
+"""Axes, bars with intervals, roofline and earlier times: the place of each mark, and the same in words."""
 
 from __future__ import annotations
 

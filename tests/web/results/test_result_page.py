@@ -1,4 +1,4 @@
-"""The result page: the grid of cases, its filters, elements that are furthest off, advice, links into the source."""
+"""The result page: the grid of cases, its filters, the worst elements, advice, links into the source."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TestCases:
         assert [
             entry in failed for entry in ('id="case-1"', 'id="case-2"', 'id="case-3"', 'id="case-4"')
         ] == [*(False, True, False, False)]
-        # The grid stays whole: what is not listed leads to the whole list.
+        # The grid stays complete: cases outside the filter link to the whole list.
         assert squares(failed)[0] == ("passed", f"{path}#case-1", "✓", "basic: accepted")
         one = client.get(f"{path}?cases=huge").text
         assert [each in one for each in ('id="case-2"', 'id="case-3"')] == [False, True]
@@ -140,7 +140,7 @@ def test_a_panel_that_just_ended_leads_into_the_source(visit: Visit, platform: P
 
 
 def test_a_report_from_before_all_this_is_shown(visit: Visit, platform: Platform, ada: User) -> None:
-    """As it was stored: without the fields that came later."""
+    """Stored without the later fields."""
     from sqlalchemy import select, update
 
     from grader.records.engine import writing

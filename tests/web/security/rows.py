@@ -50,7 +50,7 @@ class Row:
         return answer == expected if expected is not None else answer not in (401, 403) and answer < 500
 
 
-# What stands in the address for a variable; "none" for any other.
+# Values of variables in addresses; "none" for any other.
 _STAND_INS = {
     "assignment": "week1",
     "challenge": "scale",
@@ -101,7 +101,7 @@ PATHS = {
     "POST /submissions/<submission>/void": "/submissions/{running}/void",
     "PUT /api/v1/submissions/<id>/void": "/api/v1/submissions/0000000000/void",
 }
-# What those get who may make a call: GET 200, and others any answer, but for these.
+# Answers to callers who may use the route. Default: 200 for GET, anything for others.
 ANSWERS = {
     200: """
         PUT /api/v1/challenges/<slug>/board
@@ -271,7 +271,7 @@ ANSWERS = {
         GET /api/v1/health
     """,
 }
-# Other refusals than the declaration's.
+# Refusals that differ from the declaration's.
 STATUSES: dict[str, Statuses] = {
     "PUT /api/v1/submissions/<id>/void": (401, 404, 404, 404),
     "POST /submissions/<submission>/share": (302, 303, 404, 403),
@@ -321,7 +321,7 @@ def _statuses(method: str, rule: str, who: Who) -> Statuses:
     key = f"{method} {rule}"
     if key in STATUSES:
         return STATUSES[key]
-    # A page sends those who are not signed in elsewhere.
+    # Pages redirect to the sign-in page.
     out = NOT_SIGNED_IN if rule.startswith(API) else 302
     ok = _ANSWERS.get(key, 200 if method == "GET" else None)
     return {
@@ -331,8 +331,8 @@ def _statuses(method: str, rule: str, who: Who) -> Statuses:
         Who.OWNER: (out, ok, 404, 404),
         Who.AUTHOR: (out, ok, 404, ok),
         Who.PERSON: (out, ok, 403, ok),
-        # The course, competition or regrade is not there, as it is for all who have no part in it. What happens with
-        # one that is: test_course_access.py, test_competitions.py.
+        # The course, competition or regrade does not exist, as for everyone who is not a member. Existing ones:
+        # test_course_access.py, test_competitions.py.
         Who.PARTY: (out, 404, 404, 404),
         Who.TEACHERS_OF_AUTHOR: (out, 403, 404, ok),
         Who.TEACHERS: (out, 403, 403, ok),
@@ -377,7 +377,7 @@ ROWS = [
 
 
 def _below(start: str) -> list[tuple[str, str, str]]:
-    """Method, and rule and path without their beginning."""
+    """Method, rule and path, without ``start`` and the course."""
     return [
         (row.method, row.rule.removeprefix(f"{start}/<course>"), row.path.removeprefix(f"{start}/none"))
         for row in ROWS

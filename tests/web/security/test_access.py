@@ -1,5 +1,5 @@
-"""Who may read and do what: every route, by every role. Rows follow from the routes' declarations (rows.py); a route
-that declares nothing fails the first test."""
+"""Every route, used by every role. Rows follow from the routes' declarations (rows.py); a route without a
+declaration fails the first test."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from tests.web.security.rows import (
 from tests.web.told import told as words
 
 SOURCE = "import triton  # the owner's secret source\n"
-# Of a hidden case, in this order: name, seed, size, what it says, where it differs, what it printed.
+# A hidden case's name, seed, size, detail, hint, mismatch and output, in this order.
 HIDDEN = [
     "hidden-name",
     "777333111",
@@ -59,7 +59,7 @@ HIDDEN = [
 
 @dataclass(frozen=True)
 class Scene:
-    """A submission of the owner that was judged under version 1 (shown) and 2 (a draft), and one that waits."""
+    """The owner's submission, judged under version 1 (shown) and 2 (a draft), and one that waits."""
 
     app: Flask
     platform: Platform
@@ -197,7 +197,7 @@ def ask(scene: Scene, row: Row, client: FlaskClient) -> int:
     return client.post(path, data=form).status_code
 
 
-# What one does who is not signed in yet.
+# Routes for people who are not signed in yet.
 WITHOUT_ACCOUNT = {
     f"{API}/accounts",
     f"{API}/accounts/address",
@@ -212,7 +212,7 @@ API_ROWS = [row for row in ROWS if row.path.startswith(API)]
 
 
 def test_what_is_sent_is_read_last(scene: Scene, call: Visit) -> None:
-    """Who is not signed in, or may not do it, is told that, and nothing of a body that is empty."""
+    """A caller who is not signed in, or may not do it, learns only that, even with an empty body."""
     wrong = []
     for row in API_ROWS:
         if row.method in ("POST", "PUT", "PATCH") and row.rule not in WITHOUT_ACCOUNT:
@@ -226,7 +226,7 @@ def test_what_is_sent_is_read_last(scene: Scene, call: Visit) -> None:
 
 
 def test_without_an_account_one_can_make_one_or_sign_in(scene: Scene, call: Visit) -> None:
-    """All else asks first who is there: a route that is not in this list must answer 401."""
+    """Any route that is not in this list must answer 401."""
     found = {
         row.rule
         for row in API_ROWS
@@ -237,7 +237,7 @@ def test_without_an_account_one_can_make_one_or_sign_in(scene: Scene, call: Visi
 
 
 def with_token(scene: Scene, role: str, scopes: list[Scope]) -> FlaskClient:
-    """A program of that role whose token has those scopes alone."""
+    """A client of that role, whose token has only those scopes."""
     user = scene.people[role]
     assert user
     client = scene.app.test_client()
@@ -259,7 +259,7 @@ def test_a_token_does_what_its_scope_says_and_no_more(scene: Scene, scope: Scope
 
 
 def test_accounts_are_decided_over_by_a_scope_of_its_own(scene: Scene) -> None:
-    """Also by staff, and also where the account is another's."""
+    """Also for staff, and for other people's accounts."""
     rows = [row for row in API_ROWS if row.rule in OF_ACCOUNTS]
     assert {row.rule for row in rows} == OF_ACCOUNTS
     for role, given in (("owner", [Scope.READ, Scope.SUBMIT]), ("staff", [*Scope])):
@@ -287,7 +287,7 @@ def test_nor_does_it_read_more(scene: Scene) -> None:
             assert [text for text in texts if text in told] == [], field
 
 
-# A field, and what represents it: (what, texts, who may read it).
+# Field, texts that reveal it, and who may read it.
 FIELDS = [
     ("source", [SOURCE.strip()[-20:]], {"owner", "staff"}),
     ("compiler log", ["s log"], {"owner", "staff"}),
@@ -297,7 +297,7 @@ FIELDS = [
     ("draft", ["the owner's draft", "the owner&#39;s draft"], {"owner"}),
     ("tokens", ["the owner's laptop", "the owner&#39;s laptop"], {"owner"}),
 ]
-# By role the whole of what its GETs answer; "source" is cut by markup of the listing, so the API's counts there.
+# Everything that a role's GETs answer. Markup splits the source in the listing, so the API's counts.
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -383,7 +383,7 @@ def csrf_of(page: str) -> str:
 
 
 def test_the_document_of_the_application_has_no_other_door(tmp_path: Path) -> None:
-    """Open sign-up changes which accounts there are, and no other route."""
+    """Open sign-up adds no route."""
     from grader.service.platform import open_platform
 
     opened = open_platform(builders.make_settings(tmp_path / "open", sign_up="open"))

@@ -1,6 +1,5 @@
-"""Who may do what in a course: the table of permissions, walked over every route of courses, by all that one can be
-to a course. A route without a row fails.
-"""
+"""The table of permissions in a course, applied to every route of courses, by every standing. A route without a row
+fails."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ from tests.web.security.rows import (
     PAGES_OF_COURSES,
 )
 
-# What a route of the API below a course takes.
+# The action that each API route below a course needs.
 ACTIONS = {
     ("GET", ""): Action.COURSE_LISTED,
     ("PATCH", ""): Action.COURSE_EDIT,
@@ -168,7 +167,7 @@ def scene(platform: Platform) -> Scene:
     accounts.create_user(platform, "ada", builders.PASSWORD)
     accounts.create_user(platform, "bob", builders.PASSWORD)
     for slug, visibility in (("secret", Visibility.MEMBERS), ("open", Visibility.LISTED)):
-        # Made by somebody who leaves it, so that nobody stands in it twice.
+        # Created by somebody who leaves, so nobody has two roles.
         maker = accounts.create_user(platform, f"maker-{slug}", builders.PASSWORD, Role.STAFF)
         courses.create_course(platform, maker, CourseBody(slug=slug, name=slug, visibility=visibility))
         for role in (CourseRole.OWNER, CourseRole.INSTRUCTOR, CourseRole.ASSISTANT):
@@ -187,7 +186,7 @@ def scene(platform: Platform) -> Scene:
         )
         assignments.extend(platform, admin, slug, "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
         joining.make_code(platform, admin, slug, JoinCodeBody())
-    # As they are now: with what teaching gives to their tokens.
+    # Loaded again: teaching changed their token's rights.
     present = {each: accounts.user_by_id(platform, user.id) for each, user in people.items()}
     return Scene(platform, {entry: user for entry, user in present.items() if user is not None}, "secret")
 
@@ -241,8 +240,8 @@ def wrong(
     rows: list[tuple[str, str, str]],
     ask: Callable[[str, str, str], TestResponse],
 ) -> list[str]:
-    """Whoever may is answered, and anyone else is refused: as if there were no course where they may not know of it.
-    What is answered otherwise."""
+    """Deviations: those allowed must be answered, others refused, as if the course did not exist if they may not
+    know of it."""
     found = []
     member = standing in TABLE[Action.COURSE_READ]
     for slug in ("secret", "open"):
@@ -257,8 +256,8 @@ def wrong(
 
 
 def _missing(text: str) -> bool:
-    """What somebody reads who may, of a thing that is not there, or not in that state: not of the course, nor of their
-    role."""
+    """The refusal for an allowed caller whose object does not exist or has another state: not the course's, nor the
+    role's."""
     said = (
         "no join code 9",
         "no invitation 9",
@@ -291,7 +290,7 @@ def test_a_course_is_closed_by_its_owners_alone(scene: Scene) -> None:
         )
 
 
-# What belongs to no course, by calls that change nothing: who may is told that there is none, or what is wrong.
+# Actions outside courses, by calls that change nothing: allowed callers learn that the object is missing or invalid.
 OF_PLATFORM: list[tuple[str, str, Action]] = [
     ("GET", "/operations", Action.OPERATIONS_READ),
     ("POST", "/operations/retry", Action.SUBMISSION_REQUEUE),

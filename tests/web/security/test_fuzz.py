@@ -1,6 +1,5 @@
-"""The served OpenAPI document against the application: whatever the document allows, and what it forbids, is answered
-as the document says, to nobody, a student, staff and an admin. Derandomized and bounded, so that a failure comes
-back."""
+"""The OpenAPI document against the application: valid and invalid requests are answered as documented, for nobody, a
+student, staff and an admin. Derandomized and bounded, so failures can be repeated."""
 
 from __future__ import annotations
 
@@ -41,13 +40,13 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-# Of each operation, for each caller, valid and broken requests by turns: in the full matrix, and in `make test`.
+# Requests per operation and caller, valid and invalid in turns: in the full matrix, and in `make test`.
 EXAMPLES, FEW_EXAMPLES = 8, 4
-# It says 503 where a part of the platform is away, as Redis and workers are here.
+# It answers 503 if a part of the platform is down, as Redis and workers are here.
 MAY_BE_UNWELL = "GET /api/v1/health"
 CALLERS = ["nobody", "student", "staff", "admin"]
 WORKER = "host-1"
-# In addresses; most of them are there.
+# Values in addresses; most exist.
 NAMES = {
     "slug": builders.SLUG,
     "challenge": builders.SLUG,
@@ -64,7 +63,7 @@ NAMES = {
     "version": 1,
     "number": 1,
 }
-# Numbers at and beyond what columns of databases and Python's own limits take.
+# Numbers at and beyond the limits of database columns and of Python.
 WHOLE_NUMBERS = {"version", "before", "after", "limit", "offset", "number"}
 NUMBERS = [0, -1, 2**31 - 1, 2**31, 2**63, 10**30]
 
@@ -80,7 +79,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Platform,
 
 @pytest.fixture(scope="module")
 def by_label(served: tuple[Platform, Any]) -> dict[str, Any]:
-    """The document's operations: to read them all takes longer than to ask one."""
+    """The document's operations by label: reading them takes longer than calling one."""
     _, schema = served
     return {each.label: each for each in (found.ok() for found in schema.get_all_operations())}
 
@@ -105,7 +104,7 @@ def people(served: tuple[Platform, Any]) -> dict[str, User | None]:
 
 
 def operations() -> list[str]:
-    """Their labels, from a document that is served before any test has a platform."""
+    """Labels from a document served before any test has a platform."""
     with tempfile.TemporaryDirectory(prefix="grader-fuzz-") as folder:
         platform = open_platform(builders.make_settings(Path(folder)))
         document = create_app(platform).test_client().get("/api/v1/openapi.json").get_json()
@@ -136,7 +135,7 @@ def test_answers_are_as_the_document_says(
     user, operation = people[caller], by_label[label]
     kept = tokens.list_tokens(platform, user).tokens if user else []
     known = NAMES | {"number": kept[0].id if kept else 1}
-    if "{id}" in label:  # one of its own, of the 200 that a student has in a day
+    if "{id}" in label:  # its own address, because a student has 200 a day
         student = people["student"]
         assert student is not None
         known["id"] = builders.judged(platform, student, builders.wrong()).id
@@ -155,7 +154,7 @@ def test_answers_are_as_the_document_says(
     )
     @given(case=sent, real=st.booleans(), ending=st.sampled_from(["py", "cu"]))
     def ask(case: Any, real: bool, ending: str) -> None:
-        if real:  # made-up names seldom meet what is there
+        if real:  # invented names rarely exist
             case.path_parameters = {name: known[name] for name in case.path_parameters or {}}
             if isinstance(case.body, dict) and label == "POST /api/v1/submissions":
                 case.body = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": f"a.{ending}"}
@@ -166,7 +165,7 @@ def test_answers_are_as_the_document_says(
         case.validate_response(answer, checks=CHECKS)
 
     def token() -> str:
-        """A fresh one: operations end tokens."""
+        """A new one each time: operations revoke tokens."""
         assert user is not None
         return tokens.issue_token(platform, user, "fuzz").token
 
