@@ -55,7 +55,7 @@ def _may(action: Action) -> Check:
 
 
 @api.get(f"{_COURSE}/announcements", responses={200: AnnouncementList})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.COURSE_READ)
 def list_of_course(path: CoursePath) -> Response:
     """A course's announcements, newest first."""
     return answer(announcements.list_announcements(platform(), current_user(), _of(path)))
@@ -69,7 +69,7 @@ def list_of_competition(path: CompetitionPath) -> Response:
 
 
 @api.post(f"{_COURSE}/announcements", responses={201: AnnouncementList})
-@open_to(PARTY, _may(Action.ANNOUNCE))
+@open_to(PARTY, action=Action.ANNOUNCE)
 def announce_in_course(path: CoursePath, body: AnnouncementBody) -> Response:
     """Announce something to everyone in a course (its staff)."""
     return answer(announcements.announce(platform(), current_user(), _of(path), body), 201)
@@ -83,7 +83,7 @@ def announce_in_competition(path: CompetitionPath, body: AnnouncementBody) -> Re
 
 
 @api.put(f"{_COURSE}/announcements/<int:number>", responses={200: AnnouncementList})
-@open_to(PARTY, _may(Action.ANNOUNCE))
+@open_to(PARTY, action=Action.ANNOUNCE)
 def change_in_course(path: InCourse, body: AnnouncementBody) -> Response:
     """Edit an announcement (its staff); nobody is notified again."""
     found = announcements.change_announcement(platform(), current_user(), _of(path), path.number, body)
@@ -99,7 +99,7 @@ def change_in_competition(path: InCompetition, body: AnnouncementBody) -> Respon
 
 
 @api.delete(f"{_COURSE}/announcements/<int:number>", responses={200: AnnouncementList})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ANNOUNCE)
 def remove_in_course(path: InCourse) -> Response:
     """Remove an announcement (its staff)."""
     return answer(announcements.remove_announcement(platform(), current_user(), _of(path), path.number))
@@ -113,7 +113,7 @@ def remove_in_competition(path: InCompetition) -> Response:
 
 
 @api.get(f"{_COURSE}/questions", responses={200: QuestionList})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.QUESTION_READ)
 def questions_of_course(path: CoursePath) -> Response:
     """All questions for staff; for students their own, and those answered to everyone."""
     return answer(announcements.list_questions(platform(), current_user(), _of(path)))
@@ -127,7 +127,7 @@ def questions_of_competition(path: CompetitionPath) -> Response:
 
 
 @api.post(f"{_COURSE}/questions", responses={201: QuestionList})
-@open_to(PARTY, _may(Action.QUESTION_ASK))
+@open_to(PARTY, action=Action.QUESTION_ASK)
 def ask_in_course(path: CoursePath, body: QuestionBody) -> Response:
     """Ask a course's staff (students)."""
     return answer(announcements.ask(platform(), current_user(), _of(path), body), 201)
@@ -141,7 +141,7 @@ def ask_in_competition(path: CompetitionPath, body: QuestionBody) -> Response:
 
 
 @api.put(f"{_COURSE}/questions/<int:number>", responses={200: QuestionList})
-@open_to(PARTY, _may(Action.QUESTION_ANSWER))
+@open_to(PARTY, action=Action.QUESTION_ANSWER)
 def answer_in_course(path: InCourse, body: QuestionAnswer) -> Response:
     """Answer a question, to its author or to everyone (the course's staff)."""
     return answer(announcements.answer(platform(), current_user(), _of(path), path.number, body))

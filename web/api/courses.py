@@ -24,7 +24,7 @@ from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses import courses, joining
 from grader.service.courses.permissions import Action
 from grader.web import throttle
-from grader.web.access import PARTY, SIGNED_IN, STAFF, in_course, open_to
+from grader.web.access import PARTY, SIGNED_IN, STAFF, open_to
 from grader.web.answers import answer
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
@@ -76,21 +76,21 @@ def join_course(body: JoinBody) -> Response:
 
 
 @api.get("/courses/<course>", responses={200: CourseView})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.COURSE_LISTED)
 def get_course(path: CoursePath) -> Response:
     """A course and its staff; for staff also how many students it has."""
     return answer(courses.get_course(platform(), current_user(), path.course))
 
 
 @api.patch("/courses/<course>", responses={200: CourseView, 409: ErrorEnvelope})
-@open_to(PARTY, in_course(Action.COURSE_EDIT))
+@open_to(PARTY, action=Action.COURSE_EDIT)
 def change_course(path: CoursePath, body: CourseChange) -> Response:
     """Change the fields in the body. Only owners may archive a course."""
     return answer(courses.change_course(platform(), current_user(), path.course, body))
 
 
 @api.put("/courses/<course>/staff/<name>", responses={200: CourseView, 409: ErrorEnvelope})
-@open_to(PARTY, in_course(Action.COURSE_STAFF))
+@open_to(PARTY, action=Action.COURSE_STAFF)
 def set_staff(path: StaffPath, body: StaffBody) -> Response:
     """Set or remove somebody's role as staff (owners only). The last owner cannot be removed."""
     role = CourseRole(body.role) if body.role is not None else None
@@ -98,7 +98,7 @@ def set_staff(path: StaffPath, body: StaffBody) -> Response:
 
 
 @api.get("/courses/<course>/log", responses={200: AuditLog})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.AUDIT_READ)
 def get_log(path: CoursePath, query: LogQuery) -> Response:
     """Actions of the course's staff, newest first."""
     found = courses.get_audit(platform(), current_user(), path.course, query.limit, query.older_than)
@@ -106,21 +106,21 @@ def get_log(path: CoursePath, query: LogQuery) -> Response:
 
 
 @api.get("/courses/<course>/join-codes", responses={200: JoinCodeList})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def list_codes(path: CoursePath) -> Response:
     """Join codes that still work."""
     return answer(joining.list_codes(platform(), current_user(), path.course, base()))
 
 
 @api.post("/courses/<course>/join-codes", responses={201: JoinCodeView})
-@open_to(PARTY, in_course(Action.ROSTER_EDIT))
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def make_code(path: CoursePath, body: JoinCodeBody) -> Response:
     """Create a join code, for everyone or for one section."""
     return answer(joining.make_code(platform(), current_user(), path.course, body, base()), 201)
 
 
 @api.delete("/courses/<course>/join-codes/<int:number>", responses={204: None})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def revoke_code(path: NumberPath) -> Response:
     """Revoke a join code; students who joined with it stay."""
     joining.revoke_code(platform(), current_user(), path.course, path.number)

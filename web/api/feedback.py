@@ -51,21 +51,21 @@ class ReleaseBody(Strict):
 
 
 @api.get(_AT, responses={200: FeedbackView})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ASSIGNMENT_READ)
 def get_feedback(path: AssignmentPath) -> Response:
     """The rubric, when feedback is shown, and how many more regrades the caller may request."""
     return answer(feedback.get_feedback(platform(), current_user(), path.course, path.assignment))
 
 
 @api.put(_AT, responses={200: FeedbackView})
-@open_to(PARTY, in_course(Action.FEEDBACK_EDIT))
+@open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def put_feedback(path: AssignmentPath, body: FeedbackBody) -> Response:
     """Change settings and rubric (instructors)."""
     return answer(feedback.put_feedback(platform(), current_user(), path.course, path.assignment, body))
 
 
 @api.post(f"{_AT}/release", responses={200: FeedbackView})
-@open_to(PARTY, in_course(Action.FEEDBACK_EDIT))
+@open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def release_feedback(path: AssignmentPath, body: ReleaseBody) -> Response:
     """Show students the comments and rubric points that were held back, and notify them (instructors)."""
     found = feedback.release(platform(), current_user(), path.course, path.assignment, body.released)
@@ -73,7 +73,7 @@ def release_feedback(path: AssignmentPath, body: ReleaseBody) -> Response:
 
 
 @api.get(_SCORES, responses={200: ScoreSheet})
-@open_to(PARTY, in_course(Action.GRADES_READ))
+@open_to(PARTY, in_course(Action.GRADES_READ), action=Action.GRADES_READ)
 def get_scores(path: AssignmentPath, query: ScoresQuery) -> Response:
     """A student's points by criterion (staff only)."""
     return answer(
@@ -82,35 +82,35 @@ def get_scores(path: AssignmentPath, query: ScoresQuery) -> Response:
 
 
 @api.put(_SCORES, responses={200: ScoreSheet})
-@open_to(PARTY, in_course(Action.GRADES_SCORE))
+@open_to(PARTY, action=Action.GRADES_SCORE)
 def put_scores(path: AssignmentPath, body: ScoresBody) -> Response:
     """Set or remove a student's points by criterion (staff of the course)."""
     return answer(feedback.put_scores(platform(), current_user(), path.course, path.assignment, body))
 
 
 @api.get(_REQUESTS, responses={200: RequestList})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.REGRADE_READ)
 def list_requests(path: CoursePath) -> Response:
     """Regrade requests: all for staff, the caller's for students."""
     return answer(regrade_requests.list_requests(platform(), current_user(), path.course))
 
 
 @api.post(_REQUESTS, responses={201: RequestList})
-@open_to(PARTY, in_course(Action.REGRADE_ASK))
+@open_to(PARTY, action=Action.REGRADE_ASK)
 def ask_for_regrade(path: CoursePath, body: RequestBody) -> Response:
     """Request a regrade of a part (students)."""
     return answer(regrade_requests.ask(platform(), current_user(), path.course, body), 201)
 
 
 @api.patch(f"{_REQUESTS}/<int:number>", responses={200: RequestList})
-@open_to(PARTY, in_course(Action.REGRADE_ANSWER))
+@open_to(PARTY, action=Action.REGRADE_ANSWER)
 def answer_request(path: RequestPath, body: AnswerBody) -> Response:
     """Grant or decline a request, with a reason (staff of the course)."""
     return answer(regrade_requests.answer(platform(), current_user(), path.course, path.number, body))
 
 
 @api.post(f"{_REQUESTS}/<int:number>/withdraw", responses={200: RequestList})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.REGRADE_ASK)
 def withdraw_request(path: RequestPath) -> Response:
     """Withdraw your request (students)."""
     return answer(regrade_requests.withdraw(platform(), current_user(), path.course, path.number))

@@ -18,7 +18,7 @@ from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses import gradebook
 from grader.service.courses.permissions import Action
-from grader.web.access import PARTY, in_course, open_to
+from grader.web.access import PARTY, open_to
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.courses import CoursePath, StaffPath
@@ -37,14 +37,14 @@ api = resource("gradebook", "Points, each explained")
 
 
 @api.get("/courses/<course>/gradebook", responses={200: Gradebook})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_READ)
 def get_gradebook(path: CoursePath) -> Response:
     """Every student's grades, statistics of every part, and students who may need help (staff only)."""
     return answer(gradebook.get_gradebook(platform(), current_user(), path.course))
 
 
 @api.get("/courses/<course>/gradebook/export", responses={200: GradebookExport})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_READ)
 def export_gradebook(path: CoursePath) -> Response:
     """One row per student and part (staff only)."""
     rows = gradebook.export(platform(), current_user(), path.course)
@@ -52,21 +52,21 @@ def export_gradebook(path: CoursePath) -> Response:
 
 
 @api.get("/courses/<course>/gradebook.csv", responses={200: {"content": {"text/csv": {}}}})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_READ)
 def export_gradebook_csv(path: CoursePath, query: TableQuery) -> Response:
     """The export as CSV, safe in spreadsheets, with rounded points (staff only)."""
     return csv_answer(path.course, query.bom)
 
 
 @api.get("/courses/<course>/grades", responses={200: StudentGrades})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_READ_OWN)
 def get_own_grades(path: CoursePath) -> Response:
     """Your grades, each point explained."""
     return answer(gradebook.get_grades(platform(), current_user(), path.course))
 
 
 @api.get("/courses/<course>/grades/<name>", responses={200: StudentGrades})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_READ)
 def get_grades(path: StaffPath) -> Response:
     """A student's grades, each point explained: your own, or as staff anyone's."""
     return answer(gradebook.get_grades(platform(), current_user(), path.course, path.name))
@@ -75,7 +75,7 @@ def get_grades(path: StaffPath) -> Response:
 @api.put(
     "/courses/<course>/assignments/<assignment>/overrides", responses={200: StudentGrades, 409: ErrorEnvelope}
 )
-@open_to(PARTY, in_course(Action.GRADES_OVERRIDE))
+@open_to(PARTY, action=Action.GRADES_OVERRIDE)
 def override(path: AssignmentPath, body: OverrideBody) -> Response:
     """Replace a student's computed points, with a reason that the student reads; or remove that."""
     return answer(gradebook.override(platform(), current_user(), path.course, path.assignment, body))

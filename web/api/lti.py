@@ -18,7 +18,7 @@ from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses.permissions import Action
 from grader.service.lti import passback
 from grader.service.lti import platforms as lti_platforms
-from grader.web.access import ADMINS, PARTY, in_course, open_to
+from grader.web.access import ADMINS, PARTY, open_to
 from grader.web.answers import answer
 from grader.web.api.courses import CoursePath, NumberPath
 from grader.web.api.resource import resource
@@ -70,28 +70,28 @@ def rotate_key() -> Response:
 
 
 @api.get("/courses/<course>/lti", responses={200: LtiCourse})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.LTI_READ)
 def get_course(path: CoursePath) -> Response:
     """The linked courses on learning platforms, their links, and the grades sent there (staff only)."""
     return answer(passback.read(platform(), current_user(), path.course))
 
 
 @api.delete("/courses/<course>/lti/<int:number>", responses={200: LtiCourse, 409: ErrorEnvelope})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.LTI_LINK)
 def unlink(path: NumberPath) -> Response:
     """Unlink a platform's course from this one (owners only)."""
     return answer(passback.unlink(platform(), current_user(), path.course, path.number))
 
 
 @api.put("/courses/<course>/lti/links/<int:number>", responses={200: LtiCourse, 409: ErrorEnvelope})
-@open_to(PARTY, in_course(Action.LTI_SEND))
+@open_to(PARTY, action=Action.LTI_SEND)
 def release(path: NumberPath, body: LtiReleaseBody) -> Response:
     """Start or stop sending a link's grades after each change."""
     return answer(passback.release(platform(), current_user(), path.course, path.number, body.released))
 
 
 @api.post("/courses/<course>/lti/links/<int:number>/send", responses={200: LtiCourse, 409: ErrorEnvelope})
-@open_to(PARTY, in_course(Action.LTI_SEND))
+@open_to(PARTY, action=Action.LTI_SEND)
 def send_again(path: NumberPath, body: LtiSendBody) -> Response:
     """Send again failed or waiting grades, for one student or for all."""
     return answer(passback.send_again(platform(), current_user(), path.course, path.number, body.student))

@@ -15,7 +15,7 @@ from grader.schemas.course import (
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses import joining, rosters
 from grader.service.courses.permissions import Action
-from grader.web.access import PARTY, in_course, open_to
+from grader.web.access import PARTY, open_to
 from grader.web.answers import answer
 from grader.web.api.courses import CoursePath, NumberPath, StaffPath, base
 from grader.web.api.resource import resource
@@ -26,35 +26,35 @@ api = resource("rosters", "Who is in a course (its staff only)")
 
 
 @api.get("/courses/<course>/roster", responses={200: Roster})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_READ)
 def get_roster(path: CoursePath) -> Response:
     """Members, invited students, and those whom staff removed."""
     return answer(rosters.get_roster(platform(), current_user(), path.course))
 
 
 @api.post("/courses/<course>/roster", responses={200: RosterResult, 409: ErrorEnvelope})
-@open_to(PARTY, in_course(Action.ROSTER_EDIT))
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def import_roster(path: CoursePath, body: RosterBody) -> Response:
     """Change the roster to match a CSV file, or (`dry_run`, the default) show what would change."""
     return answer(rosters.import_roster(platform(), current_user(), path.course, body))
 
 
 @api.patch("/courses/<course>/roster/<name>", responses={200: Roster, 409: ErrorEnvelope})
-@open_to(PARTY, in_course(Action.ROSTER_EDIT))
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def change_member(path: StaffPath, body: MemberChange) -> Response:
     """Change a member's section, group, name or number, remove a student, or let one back in."""
     return answer(rosters.change_member(platform(), current_user(), path.course, path.name, body))
 
 
 @api.post("/courses/<course>/invitations", responses={200: InvitationSheet, 409: ErrorEnvelope})
-@open_to(PARTY, in_course(Action.ROSTER_EDIT))
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def order_invitations(path: CoursePath, body: InvitationOrder) -> Response:
     """Create new personal links for students who have not joined, to print or mail; earlier links stop working."""
     return answer(joining.order_invitations(platform(), current_user(), path.course, body, base()))
 
 
 @api.delete("/courses/<course>/invitations/<int:number>", responses={200: Roster, 409: ErrorEnvelope})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def withdraw_invitation(path: NumberPath) -> Response:
     """Remove an invited student from the roster."""
     return answer(rosters.withdraw_invitation(platform(), current_user(), path.course, path.number))

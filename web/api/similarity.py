@@ -9,7 +9,7 @@ from grader.schemas.similarity import DecisionBody, SimilarityReport, SimilarSou
 from grader.service.courses.permissions import Action
 from grader.service.review import similarity
 from grader.web import throttle
-from grader.web.access import PARTY, in_course, open_to
+from grader.web.access import PARTY, open_to
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.resource import resource
@@ -26,14 +26,14 @@ class PairPath(AssignmentPath):
 
 
 @api.get(_AT, responses={200: SimilarityReport})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.SIMILARITY)
 def get_similarity(path: AssignmentPath) -> Response:
     """The last comparison's pairs, most similar first (staff only)."""
     return answer(similarity.read(platform(), current_user(), path.course, path.assignment))
 
 
 @api.post(_AT, responses={200: SimilarityReport})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.SIMILARITY)
 @throttle.costly_limit
 def compare_sources(path: AssignmentPath) -> Response:
     """Compare each student's counting submission now; hundreds of sources take a few seconds (staff only)."""
@@ -41,7 +41,7 @@ def compare_sources(path: AssignmentPath) -> Response:
 
 
 @api.get(f"{_AT}/<int:number>", responses={200: SimilarSources})
-@open_to(PARTY)
+@open_to(PARTY, action=Action.SIMILARITY)
 @throttle.costly_limit
 def get_pair(path: PairPath) -> Response:
     """A pair's sources, and which of their lines match (staff only)."""
@@ -49,7 +49,7 @@ def get_pair(path: PairPath) -> Response:
 
 
 @api.put(f"{_AT}/<int:number>", responses={200: SimilarityReport})
-@open_to(PARTY, in_course(Action.SIMILARITY_DECIDE))
+@open_to(PARTY, action=Action.SIMILARITY_DECIDE)
 def decide_pair(path: PairPath, body: DecisionBody) -> Response:
     """Confirm, dismiss or reopen a pair. A confirmed one is marked for both students."""
     found = similarity.decide(platform(), current_user(), path.course, path.assignment, path.number, body)

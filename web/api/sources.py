@@ -9,6 +9,7 @@ from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from grader.schemas.strict import Switch
+from grader.service.courses.permissions import Action
 from grader.service.review import sources
 from grader.service.review.sources import Archive
 from grader.web import throttle
@@ -34,7 +35,7 @@ class SourcesQuery(BaseModel):
 
 
 @api.get("/courses/<course>/assignments/<assignment>/sources.zip", responses=_ZIP)
-@open_to(PARTY)
+@open_to(PARTY, action=Action.SOURCES)
 @throttle.costly_limit
 def export_assignment(path: AssignmentPath, query: SourcesQuery) -> Response:
     """Sources submitted while the assignment was open, with a manifest as CSV and JSON (staff only)."""

@@ -26,7 +26,7 @@ pages = Blueprint("announcements", __name__)
 
 
 @pages.get("/courses/<course>/announcements")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.COURSE_READ)
 def of_course(course: str) -> str:
     """A course's announcements and questions."""
     return _page(Place(Kind.COURSE, course))[0]
@@ -40,7 +40,7 @@ def of_competition(slug: str) -> str:
 
 
 @pages.post("/courses/<course>/announcements")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ANNOUNCE)
 def announce_in_course(course: str) -> BaseResponse | Page:
     """Announce something in a course."""
     return _announce(Place(Kind.COURSE, course))
@@ -54,7 +54,7 @@ def announce_in_competition(slug: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/announcements/<int:number>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ANNOUNCE)
 def change_in_course(course: str, number: int) -> BaseResponse | Page:
     """Edit an announcement; nobody is notified again."""
     return _change(Place(Kind.COURSE, course), number)
@@ -68,7 +68,7 @@ def change_in_competition(slug: str, number: int) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/announcements/<int:number>/remove")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ANNOUNCE)
 def remove_in_course(course: str, number: int) -> BaseResponse | Page:
     """Remove an announcement."""
     return _remove(Place(Kind.COURSE, course), number)
@@ -82,7 +82,7 @@ def remove_in_competition(slug: str, number: int) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/questions")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.QUESTION_ASK)
 def ask_in_course(course: str) -> BaseResponse | Page:
     """Ask a course's staff."""
     return _ask(Place(Kind.COURSE, course))
@@ -96,7 +96,7 @@ def ask_in_competition(slug: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/questions/<int:number>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.QUESTION_ANSWER)
 def answer_in_course(course: str, number: int) -> BaseResponse | Page:
     """Answer a question."""
     return _answer(Place(Kind.COURSE, course), number)

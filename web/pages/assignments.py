@@ -24,14 +24,14 @@ pages = Blueprint("assignments", __name__)
 
 
 @pages.get("/courses/<course>/new-assignment")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def new(course: str) -> str:
     """A form for a new assignment."""
     return _form(course)[0]
 
 
 @pages.post("/courses/<course>/new-assignment")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def create(course: str) -> BaseResponse | Page:
     """Create an assignment as a draft."""
     slug = request.form.get("slug", "").strip()
@@ -63,14 +63,14 @@ def _form(course: str, error: GraderError | None = None) -> Page:
 
 
 @pages.get("/courses/<course>/assignments/<assignment>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ASSIGNMENT_READ)
 def show(course: str, assignment: str) -> str:
     """Tasks, deadlines, and the attempts that are left."""
     return _show(course, assignment)[0]
 
 
 @pages.post("/courses/<course>/assignments/<assignment>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def save(course: str, assignment: str) -> BaseResponse | Page:
     """Change an assignment."""
     try:
@@ -84,7 +84,7 @@ def save(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/publish")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def publish(course: str, assignment: str) -> BaseResponse | Page:
     """Show an assignment to students, or hide it again."""
     try:
@@ -97,7 +97,7 @@ def publish(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/remove")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def remove(course: str, assignment: str) -> BaseResponse | Page:
     """Delete a draft, with its extensions."""
     try:
@@ -108,7 +108,7 @@ def remove(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/extensions")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.EXTENSION_GRANT)
 def extend(course: str, assignment: str) -> BaseResponse | Page:
     """Set other times for a student or a section."""
     try:
@@ -120,7 +120,7 @@ def extend(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/extensions/<int:number>/remove")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.EXTENSION_GRANT)
 def take_back(course: str, assignment: str, number: int) -> BaseResponse:
     """Remove an extension."""
     assignments.take_back_extension(platform(), current_user(), course, assignment, number)

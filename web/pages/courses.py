@@ -109,14 +109,14 @@ def _offer(key: str) -> str:
 
 
 @pages.get("/courses/<course>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.COURSE_LISTED)
 def show(course: str) -> str:
     """A course and its assignments, for a student with their points; for staff also its settings."""
     return _show(course)[0]
 
 
 @pages.post("/courses/<course>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.COURSE_EDIT)
 def edit(course: str) -> BaseResponse | Page:
     """Change name, term, time zone, grace days and visibility, or archive the course."""
     try:
@@ -132,7 +132,7 @@ def edit(course: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/staff")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.COURSE_STAFF)
 def set_staff(course: str) -> BaseResponse | Page:
     """Set or remove somebody's role as staff."""
     role = request.form.get("role", "")
@@ -171,7 +171,7 @@ def _show(course: str, error: GraderError | None = None) -> Page:
 
 
 @pages.get("/courses/<course>/log")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.AUDIT_READ)
 def log(course: str) -> str:
     """Actions of the course's staff, newest first."""
     older_than = request.args.get("older_than", type=int)

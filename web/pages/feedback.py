@@ -31,14 +31,14 @@ pages = Blueprint("feedback", __name__)
 
 
 @pages.get("/courses/<course>/assignments/<assignment>/feedback")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def show(course: str, assignment: str) -> str:
     """When feedback is shown, limits on regrade requests, and the rubric. For instructors."""
     return _show(course, assignment)[0]
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/feedback")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def save(course: str, assignment: str) -> BaseResponse | Page:
     """Change the settings and the rubric."""
     user = current_user()
@@ -96,7 +96,7 @@ def _given(**values: object) -> dict[str, object]:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/feedback/release")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def release(course: str, assignment: str) -> BaseResponse | Page:
     """Show students the feedback that was held back, or hide it again."""
     try:
@@ -136,7 +136,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
 
 
 @pages.post("/courses/<course>/grades/<name>/scores")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_SCORE)
 def score(course: str, name: str) -> BaseResponse | Page:
     """Set a student's points by criterion."""
     user = current_user()
@@ -171,14 +171,14 @@ def _score(criterion: str, points: str, reason: str, seen: str) -> ScoreBody:
 
 
 @pages.get("/courses/<course>/regrade-requests")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.REGRADE_READ)
 def requests(course: str) -> str:
     """Regrade requests: all for staff, their own for students."""
     return _requests(course)[0]
 
 
 @pages.post("/courses/<course>/regrade-requests")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.REGRADE_ASK)
 def ask(course: str) -> BaseResponse | Page:
     """Request a regrade of a part."""
     try:
@@ -191,7 +191,7 @@ def ask(course: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/regrade-requests/<int:number>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.REGRADE_ANSWER)
 def answer(course: str, number: int) -> BaseResponse | Page:
     """Grant or decline a request."""
     try:
@@ -204,7 +204,7 @@ def answer(course: str, number: int) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/regrade-requests/<int:number>/withdraw")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.REGRADE_ASK)
 def withdraw(course: str, number: int) -> BaseResponse | Page:
     """Withdraw your request."""
     try:

@@ -27,7 +27,7 @@ pages = Blueprint("gradebook", __name__)
 
 
 @pages.get("/courses/<course>/gradebook")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_READ)
 def show(course: str) -> str:
     """Everyone's points, statistics of each part, and students who may need help. For staff."""
     found = gradebook.get_gradebook(platform(), current_user(), course)
@@ -47,28 +47,28 @@ def show(course: str) -> str:
 
 
 @pages.get("/courses/<course>/gradebook/grades.csv")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_READ)
 def export(course: str) -> Response:
     """One row per student and part, safe in spreadsheets; ?bom=1 adds a byte order mark for Excel. For staff."""
     return csv_answer(course, forms.asks("bom"))
 
 
 @pages.get("/courses/<course>/grades")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_READ_OWN)
 def own(course: str) -> str:
     """Your points, each explained."""
     return page_of(course, current_user().name)[0]
 
 
 @pages.get("/courses/<course>/grades/<name>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_READ)
 def of_student(course: str, name: str) -> str:
     """A student's points, each explained; staff can override them."""
     return page_of(course, name)[0]
 
 
 @pages.post("/courses/<course>/grades/<name>/override")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.GRADES_OVERRIDE)
 def override(course: str, name: str) -> BaseResponse | Page:
     """Override a student's computed points, or remove the override."""
     text, seen = request.form.get("points", "").strip(), request.form.get("seen")

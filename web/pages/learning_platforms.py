@@ -79,14 +79,14 @@ def rotate() -> Response:
 
 
 @pages.get("/courses/<course>/lti")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.LTI_READ)
 def show(course: str) -> str:
     """Linked courses on learning platforms, their links, and the grades sent there. For staff."""
     return _show(course)[0]
 
 
 @pages.post("/courses/<course>/lti/<int:number>/unlink")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.LTI_LINK)
 def unlink(course: str, number: int) -> Response:
     """Unlink a platform's course. For owners."""
     passback.unlink(platform(), current_user(), course, number)
@@ -94,7 +94,7 @@ def unlink(course: str, number: int) -> Response:
 
 
 @pages.post("/courses/<course>/lti/links/<int:number>/release")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.LTI_SEND)
 def release(course: str, number: int) -> Response | Page:
     """Start or stop sending a link's grades."""
     try:
@@ -105,7 +105,7 @@ def release(course: str, number: int) -> Response | Page:
 
 
 @pages.post("/courses/<course>/lti/links/<int:number>/send")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.LTI_SEND)
 def send(course: str, number: int) -> Response:
     """Send again failed or waiting grades, for one student or for all."""
     student = request.form.get("student", "").strip() or None

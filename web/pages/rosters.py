@@ -21,14 +21,14 @@ pages = Blueprint("rosters", __name__)
 
 
 @pages.get("/courses/<course>/roster")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_READ)
 def show(course: str) -> str:
     """Members, invited students and join codes; ?member= opens a form for that member."""
     return _page(course, member=request.args.get("member"))[0]
 
 
 @pages.post("/courses/<course>/roster")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def take(course: str) -> Page:
     """Show what a CSV file would change, then, with the same text, change it."""
     try:
@@ -49,7 +49,7 @@ def take(course: str) -> Page:
 
 
 @pages.post("/courses/<course>/roster/<name>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def change(course: str, name: str) -> BaseResponse | Page:
     """Change a member's name, number, section or group; remove a student, or let one back in."""
     # A field that nobody changed keeps its current value: somebody else may have changed it.
@@ -68,7 +68,7 @@ def change(course: str, name: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/invitations/<int:number>/withdraw")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def withdraw(course: str, number: int) -> BaseResponse:
     """Remove an invited student from the roster; the link stops working."""
     rosters.withdraw_invitation(platform(), current_user(), course, number)
@@ -76,7 +76,7 @@ def withdraw(course: str, number: int) -> BaseResponse:
 
 
 @pages.post("/courses/<course>/invitations")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def invite(course: str) -> Response | Page:
     """Create new personal links: a sheet to print, shown only now, or mails."""
     try:
@@ -92,7 +92,7 @@ def invite(course: str) -> Response | Page:
 
 
 @pages.post("/courses/<course>/join-codes")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def make_code(course: str) -> BaseResponse | Page:
     """Create a join code."""
     try:
@@ -105,7 +105,7 @@ def make_code(course: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/join-codes/<int:number>/revoke")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def revoke_code(course: str, number: int) -> BaseResponse:
     """Revoke a join code."""
     joining.revoke_code(platform(), current_user(), course, number)

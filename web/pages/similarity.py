@@ -24,7 +24,7 @@ pages = Blueprint("similarity", __name__)
 
 
 @pages.get("/courses/<course>/assignments/<assignment>/similarity")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.SIMILARITY)
 def show(course: str, assignment: str) -> str:
     """The last comparison."""
     found = similarity.read(platform(), current_user(), course, assignment)
@@ -32,7 +32,7 @@ def show(course: str, assignment: str) -> str:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/similarity")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.SIMILARITY)
 @throttle.costly_limit
 def compare(course: str, assignment: str) -> BaseResponse:
     """Compare the counting submissions now."""
@@ -41,7 +41,7 @@ def compare(course: str, assignment: str) -> BaseResponse:
 
 
 @pages.get("/courses/<course>/assignments/<assignment>/similarity/<int:number>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.SIMILARITY)
 @throttle.costly_limit
 def pair(course: str, assignment: str, number: int) -> str:
     """Both sources, with matching lines marked."""
@@ -49,7 +49,7 @@ def pair(course: str, assignment: str, number: int) -> str:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/similarity/<int:number>")
-@open_to(PARTY)
+@open_to(PARTY, action=Action.SIMILARITY_DECIDE)
 def decide(course: str, assignment: str, number: int) -> BaseResponse | Page:
     """Confirm, dismiss or reopen a pair."""
     try:

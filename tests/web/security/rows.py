@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from flask_openapi3.openapi import OpenAPI
 
-from grader.web.access import Who, access_of, open_to
+from grader.web.access import Access, Who, access_of, open_to
 from grader.web.app import add_routes
 
 ROLES = ("anonymous", "owner", "other", "staff")
@@ -350,8 +350,8 @@ def _path(method: str, rule: str) -> str:
     return PATHS.get(f"{method} {rule}", made)
 
 
-def routes() -> list[tuple[str, str, Who | None]]:
-    """Method, rule and who may use it; None if the route does not say."""
+def routes() -> list[tuple[str, str, Access | None]]:
+    """Method, rule and declaration of every route; None if it declares nothing."""
     app = OpenAPI("grader.web", doc_ui=False)
     open_to(Who.ANYONE)(app.view_functions["static"])
     add_routes(app)
@@ -359,8 +359,7 @@ def routes() -> list[tuple[str, str, Who | None]]:
     for rule in app.url_map.iter_rules():
         access = access_of(app.view_functions[rule.endpoint])
         found += [
-            (method, rule.rule, access.who if access else None)
-            for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
+            (method, rule.rule, access) for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
         ]
     return found
 
@@ -368,9 +367,9 @@ def routes() -> list[tuple[str, str, Who | None]]:
 ROUTES = routes()
 ROWS = [
     *(
-        Row(method, rule, _path(method, rule), _statuses(method, rule, who))
-        for method, rule, who in ROUTES
-        if who
+        Row(method, rule, _path(method, rule), _statuses(method, rule, access.who))
+        for method, rule, access in ROUTES
+        if access
     ),
     *MORE,
 ]

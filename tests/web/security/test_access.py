@@ -19,7 +19,6 @@ from grader.schemas.token import Scope
 from grader.service.accounts import tokens
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
-from grader.web.access import Who
 from grader.web.app import create_app
 from grader.web.auth import scopes
 from grader.web.auth.identity import by_cookie
@@ -145,7 +144,7 @@ def _unthrottled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_route_declares_who_may_use_it(app: Flask) -> None:
-    assert [f"{method} {rule}: add @open_to(...)" for method, rule, who in ROUTES if who is None] == []
+    assert [f"{method} {rule}: add @open_to(...)" for method, rule, access in ROUTES if access is None] == []
     served = {
         (method, rule.rule)
         for rule in app.url_map.iter_rules()
@@ -163,14 +162,13 @@ def test_no_expectation_is_of_a_route_that_is_gone() -> None:
 
 def test_the_document_says_which_calls_need_a_token(app: Flask) -> None:
     document = app.api_doc  # type: ignore[attr-defined]
-    for method, rule, who in ROUTES:
+    for method, rule, access in ROUTES:
+        assert access
         path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule)
         if rule.startswith(API) and path in document["paths"]:
             operation = document["paths"][path][method.lower()]
-            assert bool(operation.get("security")) == (who not in (Who.ANYONE, Who.READERS)), (
-                f"{method} {rule}"
-            )
-            assert operation["x-open-to"] == who, f"{method} {rule}"
+            assert bool(operation.get("security")) == access.signed_in, f"{method} {rule}"
+            assert operation["x-open-to"] == access.who, f"{method} {rule}"
 
 
 @pytest.mark.parametrize("role", ROLES)
