@@ -116,8 +116,8 @@ def rules(app: Flask, start: str) -> set[tuple[str, str]]:
 
 
 def test_every_route_declares_its_action(app: Flask) -> None:
-    assert set(ACTIONS) == {course[:2] for course in OF_COURSES} == rules(app, f"{API}/courses/<course>")
-    assert set(PAGES) == {each[:2] for each in PAGES_OF_COURSES} == rules(app, "/courses/<course>")
+    assert set(ACTIONS) == {row[:2] for row in OF_COURSES} == rules(app, f"{API}/courses/<course>")
+    assert set(PAGES) == {row[:2] for row in PAGES_OF_COURSES} == rules(app, "/courses/<course>")
 
 
 @pytest.mark.parametrize("standing", PEOPLE)
