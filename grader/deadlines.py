@@ -18,13 +18,17 @@ _LAST_SECOND = time(23, 59, 59)
 _FORMS = "2026-01-31 18:00, 2026-01-31T18:00+01:00, or 2026-01-31 for the end of that day"
 
 
-class Phase(StrEnum):
+class WindowPhase(StrEnum):
     """Part of an assignment's time."""
 
     BEFORE = "before"
     OPEN = "open"
     LATE = "late"
     CLOSED = "closed"
+
+
+# The API document needs a name of which there is one: a competition has phases, too.
+Phase = WindowPhase
 
 
 @dataclass(frozen=True)

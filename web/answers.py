@@ -1,4 +1,4 @@
-"""Turns a model into an answer of the API."""
+"""Answers of the API."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from grader import __version__
 
 
 def answer(model: BaseModel, status: int = 200) -> Response:
-    """``model`` as JSON."""
     return Response(model.model_dump_json(), status, mimetype="application/json")
 
 
 def cheap(model: BaseModel) -> Response:
-    """``model`` as JSON with an ETag; 304 without a body when the caller already has just that."""
+    """``model`` as JSON with an ETag; 304 without a body if the caller already has it."""
     return conditional(answer(model))
 
 
 def conditional(response: Response) -> Response:
-    """Add an ETag of the body and answer 304 where it matches. Only its reader may keep a copy."""
+    """Add an ETag of the body; answer 304 if it matches. Only the reader's browser may keep a copy."""
     response.add_etag()
     _kept_by_reader(response)
     response.make_conditional(request)  # in place
@@ -31,7 +30,7 @@ def conditional(response: Response) -> Response:
 
 
 def conditional_on(facts: str, make: Callable[[], Response]) -> Response:
-    """The same for an answer that depends on ``facts`` and the release alone: where that matches, nothing is made."""
+    """Like ``conditional``, with an ETag of ``facts`` and the release: on a match nothing is rendered."""
     tag = hashlib.sha256(f"{__version__} {facts}".encode()).hexdigest()
     response = Response(status=304) if tag in request.if_none_match else make()
     response.set_etag(tag)
@@ -46,7 +45,7 @@ def _kept_by_reader(response: Response) -> None:
 
 
 def zip_answer(file: IO[bytes], name: str) -> Response:
-    """``file``, a ZIP at its beginning, to be saved as ``name.zip`` and nowhere kept on the way. Closes it."""
+    """Stream ``file``, a ZIP positioned at its start, as ``name.zip``; closes it. No cache keeps it."""
     with file:
         response = Response(file.read(), mimetype="application/zip")
     response.headers.set("Content-Disposition", "attachment", filename=f"{name}.zip")

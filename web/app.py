@@ -1,4 +1,4 @@
-"""The application factory: ``create_app(platform)`` puts API, pages, sign-in and their guards together."""
+"""The application factory: ``create_app(platform)`` assembles API, pages, sign-in and guards."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from flask_openapi3.openapi import OpenAPI
 from grader import limits
 from grader.schemas.submission import ErrorEnvelope
 from grader.web import (
+    access,
     api,
     appearance,
     assets,
@@ -26,6 +27,7 @@ from grader.web import (
     throttle,
     trace,
 )
+from grader.web.access import ANYONE, open_to
 from grader.web.answers import conditional
 from grader.web.auth import csrf, identity, sessions
 
@@ -52,8 +54,8 @@ _SECURITY_SCHEMES: dict[str, Any] = {
 
 
 def create_app(platform: Platform) -> OpenAPI:
-    """A Flask application that serves ``platform``. Makes no request to database or queue, except one ping to
-    Redis that decides where rate limits are counted."""
+    """A Flask application that serves ``platform``. Asks neither database nor queue, except for one ping to Redis
+    that decides where rate limits are counted."""
     app = OpenAPI(
         "grader.web",
         info=Info(
@@ -87,22 +89,28 @@ def create_app(platform: Platform) -> OpenAPI:
     throttle.limiter.init_app(app)
     identity.init_app(app)
     csrf.init_app(app)
+    access.init_app(app)
     appearance.init_app(app)
     navigation.init_app(app)
-    api.register(app)
-    pages.register(app)
-    app.register_blueprint(probes.probes)
-    app.add_url_rule(f"{API_PREFIX}/openapi.json", "openapi_document", lambda: _document(app))
+    add_routes(app)
     return app
 
 
-def _document(app: OpenAPI) -> Response:
-    return conditional(make_response(app.api_doc))
+def add_routes(app: OpenAPI) -> None:
+    """Every address; needs no platform."""
+    api.register(app)
+    pages.register(app)
+    app.register_blueprint(probes.probes)
+
+    @app.route(f"{API_PREFIX}/openapi.json", endpoint="openapi_document")
+    @open_to(ANYONE)
+    def _document() -> Response:
+        return conditional(make_response(app.api_doc))
 
 
 @cache
 def _version() -> str:
     try:
         return version("kernel-grader")
-    except PackageNotFoundError:  # run from a checkout that was never installed
+    except PackageNotFoundError:  # a checkout that is not installed
         return "0"

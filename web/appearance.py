@@ -1,5 +1,5 @@
-"""Which theme a page is made in: the choice of who is signed in, else that of the browser's cookie. It stands in the
-page as it leaves the server, so that nothing flashes."""
+"""The theme of a page: the signed-in user's choice, else the browser's cookie. The server renders it, so nothing
+flashes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.web.auth.identity import viewer
 
 COOKIE = "grader_theme"
 _YEAR_SECONDS = 365 * 24 * 3600
-# The order in which the button in the header goes round.
+# The order in which the header's button cycles.
 _ROUND = {Theme.SYSTEM: Theme.LIGHT, Theme.LIGHT: Theme.DARK, Theme.DARK: Theme.SYSTEM}
 
 
@@ -22,7 +22,7 @@ def init_app(app: Flask) -> None:
 
 
 def theme() -> Theme:
-    """Of the present request."""
+    """The theme of this request."""
     user = viewer()
     if user is not None:
         return user.preferences.theme
@@ -31,7 +31,7 @@ def theme() -> Theme:
 
 
 def remember(response: Response, chosen: Theme) -> None:
-    """Keep it in the browser, too: for the pages before the next sign-in."""
+    """Store it in the browser, too, for pages before the next sign-in."""
     response.set_cookie(
         COOKIE, chosen.value, max_age=_YEAR_SECONDS, secure=request.is_secure, httponly=True, samesite="Lax"
     )

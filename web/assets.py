@@ -1,4 +1,4 @@
-"""Static files under addresses that change with their content, so that browsers may keep them."""
+"""Static files at addresses that change with their content, so browsers may cache them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _stamp(endpoint: str, values: dict[str, Any]) -> None:
 
 
 def built(filename: str) -> str | None:
-    """The address, below static, of what scripts/build_client makes; None where it was not made: pages do without."""
+    """The static path of a file that scripts/build_client makes; None if it was not built: pages work without it."""
     path = f"built/{filename}"
     return path if _digest(path) else None
 

@@ -1,10 +1,9 @@
-"""Connections of clients. One thread of a process reads requests and writes answers, for all connections; a request
-gets a thread of its own when the whole of it is there. So a client that sends or reads slowly occupies a socket and a
-buffer, and those are bounded in number, in bytes and in time.
+"""Client connections. One thread per process reads requests and writes answers for all connections; a request gets a
+worker thread once it is complete. So a client that sends or reads slowly occupies only a socket and a buffer, which are
+bounded in number, bytes and time.
 
-The server is Waitress. What it lacks is added here: deadlines that bytes which drip in do not move, a limit for each
-address, a queue of its own for requests that hash a password, and a parting that does not destroy the answer on its
-way.
+The server is Waitress. Added here: deadlines that dripping bytes do not move, a limit per address, a separate queue
+for requests that hash a password, and a shutdown of connections that does not destroy an answer in flight.
 """
 
 from __future__ import annotations
@@ -29,24 +28,24 @@ from grader.web.proxies import client_of
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
-# How many waiting connections are accepted before the open ones are served again.
+# Waiting connections accepted before the open ones are served again.
 _ACCEPTED_AT_ONCE = 64
 # Seconds between two checks of the deadlines.
 _TICK_SECONDS = 1
-# At the end of a process, for requests that are half here, and for clients to receive the end of their last answer.
+# When the process ends: for half-received requests, and for clients to receive the end of their answers.
 _END_SECONDS = 0.3
 # After this many received bytes, the buffered ones are counted again.
 _COUNTED_BYTES = limits.MIB
 
 
 class Parser(HTTPRequestParser):  # type: ignore[misc]
-    """Refuses what says in two ways where its body ends: a proxy in front may have taken the other one."""
+    """Refuses requests with two contradicting body lengths: a proxy in front may have used the other one."""
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
-        # Of HTTP/1.1, Transfer-Encoding was taken out of the headers.
+        # Waitress removes Transfer-Encoding from the headers of HTTP/1.1.
         if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
-            raise ParsingError("Transfer-Encoding takes HTTP/1.1, and no Content-Length beside it.")
+            raise ParsingError("Transfer-Encoding needs HTTP/1.1 and no Content-Length.")
 
 
 class Busy(Error):  # type: ignore[misc]
@@ -59,10 +58,9 @@ class Busy(Error):  # type: ignore[misc]
 
 
 class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
-    """Threads for complete requests. Those that hash a password (``is_slow`` says so of method and path) wait in a
-    bounded queue for threads of their own, so that a class that signs in, or somebody who guesses, delays nobody else.
-    One address, unless ``from_proxy``, has a part of that queue.
-    """
+    """Threads for complete requests. Those that hash a password (``is_slow`` tells by method and path) wait in a
+    bounded queue with separate threads, so a class that signs in, or somebody who guesses, delays nobody else. One
+    address, unless ``from_proxy``, gets a part of that queue."""
 
     def __init__(self, is_slow: Callable[[str, str], bool], from_proxy: Callable[[str], bool]) -> None:
         super().__init__()
@@ -72,20 +70,20 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
 
     def add_task(self, task: ClientChannel) -> None:
         request = task.requests[0]
-        # Waitress drops additional slashes at the beginning of a path.
+        # Waitress drops extra leading slashes of a path.
         if request.error or not self._is_slow(request.command, "/" + request.path.lstrip("/")):
             super().add_task(task)
         elif self._has_room(task):
             self.slow.add_task(task)
         else:
-            request.error = Busy("Too many people sign in at this moment. Try again in a few seconds.")
+            request.error = Busy("Too many people are signing in right now. Try again in a few seconds.")
             super().add_task(task)
 
     def _has_room(self, task: ClientChannel) -> bool:
         with self.slow.lock:
             waiting = list(self.slow.queue)
         if not self._from_proxy(task.addr[0]):
-            own = sum(it.client == task.client for it in waiting)
+            own = sum(other.client == task.client for other in waiting)
             if own >= limits.SIGN_INS_WAITING_PER_ADDRESS:
                 return False
         return len(waiting) < limits.SIGN_INS_WAITING
@@ -96,27 +94,22 @@ class Dispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
 
 
 class ClientChannel(HTTPChannel):  # type: ignore[misc]
-    """One connection. Times are monotonic.
-
-    ``idle_since``: when it was opened or had its last answer. ``begun_at``: when the first byte came of the last
-    request. ``sends_since``: since when there was always something left of an answer; None: there is not. ``parts_at``:
-    when the connection is closed that had its last answer; None: it goes on. ``evicted``: the next turn closes it.
-    ``client``: whose connection it is.
-    """
+    """One connection. Times are monotonic, in seconds."""
 
     parser_class = Parser
 
     def __init__(self, server: Server, sock: socket.socket, addr: Any, adj: Any, map: Any = None) -> None:
+        # When it was opened or got its last answer; when the first byte of the last request came.
         self.idle_since = self.begun_at = time.monotonic()
-        self.sends_since: float | None = None
-        self.parts_at: float | None = None
-        self.evicted = False
+        self.sends_since: float | None = None  # since when an answer has been incomplete; None: none is
+        self.parts_at: float | None = None  # when it closes after its last answer; None: it stays open
+        self.evicted = False  # the next turn closes it
         self.client = client_of(addr[0])
         super().__init__(server, sock, addr, adj, map=map)
 
     @property
     def waits(self) -> bool:
-        """For its client, to send a request or to take an answer: no request of it is being worked on."""
+        """True while it waits for the client to send a request or take an answer, and no request is in progress."""
         return not self.requests
 
     @property
@@ -125,7 +118,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def buffered(self) -> int:
-        """Bytes of a body that is not complete."""
+        """Bytes of an incomplete body."""
         return self.request.body_bytes_received if self.request is not None else 0
 
     def received(self, data: bytes) -> bool:
@@ -141,7 +134,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
         self.idle_since = time.monotonic()
 
     def error_task_class(self, channel: ClientChannel, request: Any) -> Task:
-        """What is too large is refused by the application, in its own words; it does not look at the body for that."""
+        """The application refuses what is too large, with its own message, without reading the body."""
         if not isinstance(request.error, RequestEntityTooLarge):
             return ErrorTask(channel, request)
         request.headers["CONTENT_LENGTH"] = str(max(request.content_length, request.body_bytes_received))
@@ -155,7 +148,7 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
             self.request.close()  # half a body may be in a file
 
     def expired(self, now: float) -> bool:
-        """Whether its time is up; called about once a second."""
+        """True if its time is up; called about once a second."""
         if self.parts_at is not None:
             return now >= self.parts_at
         if not self.waits:
@@ -169,8 +162,8 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
         patience = limits.REQUEST_SECONDS if self.request is not None else limits.IDLE_SECONDS
         return self.waits and not self.total_outbufs_len and now - self.waits_since > patience
 
-    # A client that still sends (a body that was refused) would get a reset in place of its answer, if the socket were
-    # closed at once: so it learns that there is nothing more, and what it sends is thrown away for a moment.
+    # If the socket closed at once, a client that still sends (a refused body) would get a reset instead of its answer.
+    # So we signal the end, and discard what it sends for a moment.
 
     def handle_write(self) -> None:
         if not self.close_when_flushed or self.will_close:
@@ -196,13 +189,12 @@ class ClientChannel(HTTPChannel):  # type: ignore[misc]
         if self.parts_at is None:
             super().handle_read()
         else:
-            self.recv(limits.MIB)  # closes where that is the end
+            self.recv(limits.MIB)  # closes if that is the end
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
-    """Serves ``application`` on ``sock``, which is bound. ``from_proxy`` says of an address whether it is a proxy's,
-    which brings many people's connections; ``is_slow`` is the dispatcher's.
-    """
+    """Serves ``application`` on the bound ``sock``. ``from_proxy`` tells if an address is a proxy's, whose
+    connections are many people's; ``is_slow`` is the dispatcher's."""
 
     channel_class = ClientChannel
 
@@ -221,7 +213,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         adjustments = Adjustments(
             threads=threads,
             ident=None,
-            clear_untrusted_proxy_headers=False,  # web.proxies decides whose are believed
+            clear_untrusted_proxy_headers=False,  # web.proxies decides which are trusted
             recv_bytes=64 * limits.KIB,
             max_request_header_size=limits.HEADER_BYTES,
             max_request_body_size=limits.REQUEST_BYTES + 1,
@@ -230,7 +222,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             asyncore_use_poll=True,
             log_socket_errors=False,
         )
-        # A deep queue is seen in the figures of requests; a line for each request that finds one helps nobody.
+        # The metrics show a deep queue; a log line per request would help nobody.
         queue_logger.setLevel(logging.ERROR)
         dispatcher = Dispatcher(is_slow, from_proxy)
         dispatcher.set_thread_count(threads)
@@ -246,12 +238,12 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     @property
     def channels(self) -> list[ClientChannel]:
-        return [it for it in self.active_channels.values() if not it.evicted]
+        return [channel for channel in self.active_channels.values() if not channel.evicted]
 
     def turn(self, seconds: float) -> None:
-        """Serve what is ready; wait for it at most that long."""
-        # Connections are closed here, before the next look at what happened: a descriptor that is given to a new
-        # connection in the middle of a turn would get the old one's events.
+        """Serve what is ready; wait at most this long for it."""
+        # Close connections here, before the next poll: a descriptor reused by a new connection within a turn would get
+        # the old one's events.
         while self._evicted:
             self._evicted.pop().handle_close()
         now = time.monotonic()
@@ -263,16 +255,15 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         wasyncore.loop(seconds, use_poll=True, map=self._map, count=1)
 
     def maintenance(self, now: float) -> None:
-        """Waitress's own deadlines are not used."""
+        """Disables Waitress's own deadlines."""
 
     def handle_accept(self) -> None:
-        """Where there are too many connections, in all or from one address, the one that kept us waiting longest makes
-        room: so who holds connections open keeps nobody out.
-        """
+        """With too many connections, in all or from one address, the one that has kept us waiting longest is closed:
+        holding connections open keeps nobody out."""
         for _ in range(_ACCEPTED_AT_ONCE):
             try:
                 accepted = self.accept()
-            except OSError:  # out of file descriptors, say; what waits is tried again
+            except OSError:  # for example out of file descriptors; waiting connections are tried again
                 return
             if accepted is None:
                 return
@@ -284,31 +275,33 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             self.channel_class(self, sock, addr, self.adj, map=self._map)
 
     def _make_room(self, address: str) -> bool:
-        """False where there is none: every connection has a request that is worked on."""
+        """False if there is none: every connection has a request in progress."""
         channels = self.channels
         if not self._from_proxy(address):
             client = client_of(address)
-            own = [it for it in channels if it.client == client]
+            own = [channel for channel in channels if channel.client == client]
             if len(own) >= limits.CONNECTIONS_PER_ADDRESS and self._evict_longest(own):
                 return True
         return len(channels) < limits.CONNECTIONS or self._evict_longest(channels)
 
     def _evict_longest(self, channels: list[ClientChannel]) -> bool:
-        # Who takes an answer, however slowly, only where nobody else waits: that has a limit of its own.
-        waiting = [it for it in channels if it.waits]
-        waiting = [it for it in waiting if not it.total_outbufs_len] or waiting
+        # Close one that reads its answer, however slowly, only if no other waits: that has its own limit.
+        waiting = [channel for channel in channels if channel.waits]
+        waiting = [channel for channel in waiting if not channel.total_outbufs_len] or waiting
         if waiting:
             self._evict(min(waiting, key=lambda it: it.waits_since))
         return bool(waiting)
 
     def count(self, received: int) -> None:
-        """Bodies that are not complete are bounded together; those that came furthest, without an end, go first."""
+        """Incomplete bodies share one bound; the largest go first."""
         self._counted += received
         if self._counted < _COUNTED_BYTES:
             return
         self._counted = 0
-        bodies = sorted((it for it in self.channels if it.buffered), key=lambda it: it.buffered)
-        held = sum(it.buffered for it in bodies)
+        bodies = sorted(
+            (channel for channel in self.channels if channel.buffered), key=lambda it: it.buffered
+        )
+        held = sum(channel.buffered for channel in bodies)
         while held > limits.BODIES_BYTES:
             largest = bodies.pop()
             held -= largest.buffered
@@ -319,7 +312,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         self._evicted.append(channel)
 
     def drain(self, seconds: float) -> None:
-        """Accept nothing new, finish what was begun within that time, then close everything."""
+        """Accept nothing new, finish what has begun within this time, then close everything."""
         self.accepting = False
         began = time.monotonic()
         while self.active_channels and (passed := time.monotonic() - began) < seconds:

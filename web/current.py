@@ -1,4 +1,4 @@
-"""What the present request is served with."""
+"""The platform of the current request."""
 
 from __future__ import annotations
 

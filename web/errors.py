@@ -1,5 +1,5 @@
-"""Every error leaves through here: one JSON shape under /api, a page elsewhere. A failure of ours reveals nothing of
-what went wrong inside; the log does."""
+"""Every error leaves through here: as JSON below /api, as a page elsewhere. An internal failure reveals nothing of
+its cause; the log does."""
 
 from __future__ import annotations
 
@@ -22,40 +22,44 @@ from grader.web.auth.identity import is_staff
 
 log = logging.getLogger("grader.web")
 
-# What a person reads for a plain HTTP error: code, message, hint.
+# Message by HTTP status: code, message, hint.
 _HTTP: dict[int, tuple[str, str, str]] = {
     400: (
         "bad_request",
-        "The request cannot be read.",
+        "The request is malformed.",
         "Send a JSON object, as the OpenAPI document describes.",
     ),
     404: ("not_found", "There is nothing at this address.", "GET /api/v1/openapi.json lists every address."),
-    405: ("method_not_allowed", "This address does not take that method.", "See the header Allow."),
+    405: (
+        "method_not_allowed",
+        "This address does not support that method.",
+        "The header Allow lists those it supports.",
+    ),
     413: (
         "too_large",
         "The request is too large.",
-        f"At most {limits.REQUEST_BYTES // limits.MIB} MiB are taken.",
+        f"At most {limits.REQUEST_BYTES // limits.MIB} MiB are accepted.",
     ),
     429: ("too_many", "Too many requests in a short time.", "Wait a minute and try again."),
 }
-# JSON nested a thousand deep; lone surrogates; NUL characters, which PostgreSQL does not take.
+# JSON nested too deep; lone surrogates; NUL characters, which PostgreSQL rejects.
 _UNREADABLE = (RecursionError, UnicodeError, DataError)
-# The database is away, locked for too long, or all connections to it are in use.
+# The database is down, locked for too long, or out of connections.
 _AWAY = (OperationalError, InterfaceError, PoolTimeout)
 _UNREACHABLE = (
     "unreachable",
     "The database does not answer.",
     "Nothing is lost; try again in a moment.",
 )
-# Of a challenge's folder. What is wrong in it names files of this machine: that is for staff.
+# For a broken challenge folder. The cause names files on this machine, so only staff see it.
 _BROKEN = (
     "This challenge cannot be used now: its folder on the server is broken.",
-    "Nothing is lost, and its boards stay. The staff have an alert; try again later.",
+    "Nothing is lost, and its boards stay. Staff see an alert; try again later.",
 )
 _FAILED = (
     "internal",
     "Something failed on our side.",
-    "Try again; if it stays, tell the staff when it happened.",
+    "Try again; if it fails again, tell the staff when it happened.",
 )
 
 
@@ -75,12 +79,12 @@ def in_api() -> bool:
 
 
 def _rule() -> str:
-    """What a log calls the address: its rule, because the address of a shared page is a secret."""
+    """The address as a log names it: the rule, since the address of a shared page is a secret."""
     return request.url_rule.rule if request.url_rule else "an unknown address"
 
 
 def invalid_request(error: ValidationError) -> Response:
-    """The API's answer to a body, query or header that breaks its schema. Repeats names, never what was sent."""
+    """The API's answer to a body, query or header that breaks its schema. Repeats field names, never values."""
     if request.get_json(silent=True) is None and request.method in ("POST", "PUT", "PATCH"):
         return _json(
             400,

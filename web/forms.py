@@ -1,6 +1,5 @@
-"""What the body of a request may be. Forms hold UTF-8: read leniently, they would become another text than the one
-that was sent. Calls of the API hold a JSON object; whether a form says yes or no is not guessed.
-"""
+"""Checks of request bodies. Forms must be UTF-8: lenient decoding would change the text. API calls must send a JSON
+object. Yes and no are never guessed."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from flask import Flask, request
 
 from grader.errors import BadRequest
 
-# "on" is what browsers send for a ticked box without a value of its own; one that is not ticked they leave out.
+# Browsers send "on" for a ticked box without a value, and nothing for one that is not ticked.
 _YES, _NO = ("1", "on"), ("0", "")
 
 
@@ -21,14 +20,12 @@ def init_app(app: Flask) -> None:
 
 
 def ticked(name: str) -> bool:
-    """What the present form says of ``name``: yes or, also where it says nothing, no. Raises BadRequest where it says
-    anything else.
-    """
+    """True if the form ticks ``name``; False if it lacks it. Raises BadRequest for any value but yes or no."""
     return _yes(name, request.form.get(name, ""))
 
 
 def asks(name: str) -> bool:
-    """The same of the address's query."""
+    """Like ``ticked``, for the query string."""
     return _yes(name, request.args.get(name, ""))
 
 
@@ -39,7 +36,7 @@ def _yes(name: str, value: str) -> bool:
 
 
 def local_time(at: datetime, zone: str) -> str:
-    """What a field of type datetime-local holds for ``at``: the time of ``zone``, to the second."""
+    """The value of a datetime-local field for ``at``, in ``zone``, to the second."""
     return at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M:%S")
 
 
@@ -51,10 +48,10 @@ def _check() -> None:
 
 
 def _check_object() -> None:
-    # A string would be parsed once more by what validates requests, and be read as what it holds.
+    # The validation would parse a string again, as JSON.
     if request.is_json and not isinstance(request.get_json(silent=True), dict | None):
         raise BadRequest(
-            "The body is JSON, but not an object.", "Send one, such as {} where nothing is said."
+            "The body is JSON, but not an object.", "Send an object; {} if there is nothing to say."
         )
 
 

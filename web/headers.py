@@ -1,4 +1,4 @@
-"""Headers that every answer carries."""
+"""Headers of every answer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from flask import Flask, Response, g, request
 
 from grader.web.auth.identity import viewer
 
-# Own files only; no inline script or style, so that text of a student that slipped through could still not run.
+# Only our own files, no inline script or style: text of a student that slipped through could still not run.
 _POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -28,13 +28,13 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-# A year, as browsers ask for; only this host, for what else runs under its domain is not ours to decide.
+# A year, as browsers require; only for this host, since others below its domain are not ours.
 _ONLY_TLS = "max-age=31536000"
 
 
 def _open_for_platforms(response: Response) -> None:
-    """The few pages that a learning platform shows in a frame, and the form that hands it a choice: for the origins
-    that admins named. Such a page acts for no session (see ``pages.lti``)."""
+    """Allow framing of the few pages that a learning platform frames, and of the form that returns a choice, for
+    origins that admins named. Such a page uses no session (see ``pages.lti``)."""
     policy = response.headers["Content-Security-Policy"]
     if framed_by := getattr(g, "framed_by", ""):
         policy = policy.replace("frame-ancestors 'none'", f"frame-ancestors {framed_by}")
@@ -52,13 +52,13 @@ def _guard(response: Response) -> Response:
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     _open_for_platforms(response)
-    if nonce := getattr(g, "style_nonce", ""):  # of a page whose script makes style sheets: CodeMirror does
+    if nonce := getattr(g, "style_nonce", ""):  # CodeMirror creates style sheets
         own = f"style-src 'self' 'nonce-{nonce}'"
         response.headers["Content-Security-Policy"] = _POLICY.replace("style-src 'self'", own)
     if request.is_secure:
         response.headers["Strict-Transport-Security"] = _ONLY_TLS
     if "Cache-Control" not in response.headers:
-        # A page shows who is signed in; and what only they may read must not stay on a shared computer's disk.
+        # Pages name the signed-in user, and private content must not stay on a shared computer's disk.
         kept = "no-cache" if viewer() is None else "no-store"
         response.headers["Cache-Control"] = f"private, {kept}"
     return response

@@ -1,11 +1,11 @@
-"""The links of the header, for who is looking, and what staff must know on every page."""
+"""Links: the header by who is looking, and a person's own pages; and the alert that staff see on every page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Flask, current_app, request
+from flask import Flask, current_app, request, url_for
 
 from grader.service.boards import readers
 from grader.service.operation import health
@@ -17,13 +17,11 @@ from grader.web.current import platform
 
 @dataclass(frozen=True)
 class Link:
-    """``endpoint`` is where it leads; it is marked on every page of that blueprint, and of those
-    within it."""
+    """A link is marked as current on every page of its endpoint's blueprint, and of blueprints within it."""
 
     label: str
     endpoint: str
-    count: int = 0
-    """of what waits there"""
+    count: int = 0  # items that wait there
 
     @property
     def current(self) -> bool:
@@ -31,7 +29,7 @@ class Link:
         return _WITHIN.get(here, here) == self.endpoint.partition(".")[0]
 
 
-# Blueprints whose pages lie within another's.
+# Blueprints whose pages belong to another's.
 _WITHIN = dict.fromkeys(
     ("rosters", "assignments", "gradebook", "learning_platforms", "feedback", "similarity"), "courses"
 )
@@ -42,6 +40,14 @@ _SIGNED_IN = (
     Link("Courses", "courses.index"),
     Link("Submissions", "submissions.index"),
     Link("Progress", "progress.show"),
+)
+# A person's own pages. Each of them links to the others (own_pages in _parts.html).
+_OWN = (
+    Link("Profile", "profile.show"),
+    Link("Progress", "progress.show"),
+    Link("Notices", "notices.index"),
+    Link("Settings", "account.show"),
+    Link("Export and deletion", "personal.show_own"),
 )
 _STAFF = (
     Link("Regrades", "regrades.index"),
@@ -55,10 +61,11 @@ _STAFF = (
 
 def init_app(app: Flask) -> None:
     app.context_processor(_for_templates)
+    app.jinja_env.globals["own_links"] = own_links  # a macro uses it
 
 
 def links() -> list[Link]:
-    """Those that this release has a page for."""
+    """Links to pages that this release has."""
     user = viewer()
     reads = readers.may_read(platform(), user)
     wanted = [
@@ -72,24 +79,37 @@ def links() -> list[Link]:
 
 
 def staff_links() -> list[Link]:
-    """The second line of the header, for staff of the whole platform."""
+    """The second line of the header, for the platform's staff."""
     return [*_inbox(), *_STAFF] if is_staff() else []
 
 
 def _inbox() -> list[Link]:
-    """For whoever decides of something."""
+    """For staff, and those who teach a course."""
     user = viewer()
     if user is None or not (user.staff or teaches(user)):
         return []
     return [Link("Inbox", "inbox.index", inbox.open_count(platform(), user))]
 
 
+def own_links() -> list[tuple[Link, str]]:
+    """The viewer's own pages, each with its address."""
+    user = viewer()
+    if user is None:
+        return []
+    values: dict[str, dict[str, Any]] = {"profile.show": {"name": user.name}}
+    return [(link, url_for(link.endpoint, **values.get(link.endpoint, {}))) for link in _OWN]
+
+
 def _for_templates() -> dict[str, Any]:
-    return {"main_links": links, "staff_links": staff_links, "broken_challenges": _broken_challenges}
+    return {
+        "main_links": links,
+        "staff_links": staff_links,
+        "broken_challenges": _broken_challenges,
+    }
 
 
 def _broken_challenges() -> list[str]:
-    """What the banner of staff's pages names; the first page lists it in full."""
+    """Named in a banner on staff's pages, except the first page, which lists them in full."""
     if not is_staff() or request.endpoint == "challenges.index":
         return []
     return health.broken_challenges(platform())

@@ -1,7 +1,7 @@
-"""Whose word on the client's address, scheme and host is taken: that of the proxies in ``GRADER_TRUSTED_PROXIES``, or
-of as many hops as ``GRADER_PROXIES`` counts.
+"""Which X-Forwarded-* headers are trusted: those of the proxies in ``GRADER_TRUSTED_PROXIES``, or of the number of hops
+in ``GRADER_PROXIES``.
 
-A count alone trusts every client. With addresses, what comes from elsewhere loses its ``X-Forwarded-*`` headers
+A number alone trusts every client. With addresses, requests from elsewhere lose their ``X-Forwarded-*`` headers
 before anything reads them.
 """
 
@@ -30,7 +30,7 @@ _MOST_HOPS = 16
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Put the guard in front of ``app`` that the settings ask for."""
+    """Put the guard that the settings ask for in front of ``app``."""
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:
         app.wsgi_app = NamedProxies(inner, settings.networks, settings.proxies or _MOST_HOPS)  # type: ignore[method-assign]
@@ -39,7 +39,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def is_proxy(settings: Settings, address: str) -> bool:
-    """Whether connections from ``address`` are a proxy's. Where proxies are counted and not named, all may be."""
+    """True if connections from ``address`` are a proxy's. If proxies are counted rather than named, any may be."""
     if not settings.trusted_proxies:
         return settings.proxies > 0
     found = parse_address(address)
@@ -47,7 +47,7 @@ def is_proxy(settings: Settings, address: str) -> bool:
 
 
 class NamedProxies:
-    """Reads the headers from right to left for as long as a proxy of ours wrote them: at most ``hops``."""
+    """Reads the headers from right to left while one of our proxies wrote them, at most ``hops``."""
 
     def __init__(self, inner: WSGIApplication, networks: Networks, hops: int) -> None:
         self._inner = inner
@@ -68,7 +68,7 @@ class NamedProxies:
             hops += 1
         if chain and (client := parse_address(chain[-hops])):
             environ["REMOTE_ADDR"] = str(client)
-        # The outermost proxy of ours knows how the client came; one that passes its word on adds no second value.
+        # Our outermost proxy knows how the client connected; an inner one that passes it on adds no second value.
         scheme = _told(_values(environ, _SCHEME), hops)
         if scheme in ("http", "https"):
             environ["wsgi.url_scheme"] = scheme
@@ -89,7 +89,7 @@ def _told(values: list[str], hops: int) -> str:
 
 
 def parse_address(text: str) -> Address | None:
-    """An address as proxies write it: also with a port, in brackets, or IPv4 within IPv6."""
+    """An address as proxies write it: with a port, in brackets, or IPv4 within IPv6."""
     bare = text.strip()
     if bare.startswith("["):
         bare = bare[1:].partition("]")[0]
@@ -103,9 +103,7 @@ def parse_address(text: str) -> Address | None:
 
 
 def client_of(address: str | None) -> str:
-    """What counts as one client: an IPv4 address, or the /64 that an IPv6 address lies in. What is no address counts
-    as one client, too.
-    """
+    """Whom an address counts as: an IPv4 address, or an IPv6 address's /64. Anything else counts as one client."""
     found = parse_address(address or "")
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.IPv6Network((int(found), limits.IPV6_CLIENT_BITS), strict=False))

@@ -1,4 +1,4 @@
-"""Serves the web by processes that gunicorn keeps: ``serve(settings, host, port)``, ``python -m grader.web.server``."""
+"""Serves the web with processes under gunicorn: ``serve(settings, host, port)``, ``python -m grader.web.server``."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from grader.service.accounts.links import AccountLink
 
-# Pages wait for SQL and little else: two processes keep one slow request from stopping all, threads do the rest.
+# Pages mostly wait for SQL: two processes, so one slow request cannot stop all; threads do the rest.
 _WORKERS = 2
 _THREADS = 8
-# A request takes milliseconds; what has not ended after this long at the end never will.
+# A request takes milliseconds; one still running after this long will never end.
 _GRACE_SECONDS = 5
 _TIMEOUT_SECONDS = 60
 
@@ -43,7 +43,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """Runs in each worker process, after the fork: no connection is shared between processes."""
+        """Runs in each worker process after the fork: processes share no connection."""
         from grader.service.messages.digests import DigestSender
         from grader.web.app import create_app
 
@@ -53,7 +53,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
 
 
 class _Logger(Logger):  # type: ignore[misc]
-    """Gunicorn's own lines take the form of ours. The application logs requests, because it knows their ids."""
+    """Gunicorn's lines in our format. The application logs requests, because it knows their ids."""
 
     def setup(self, cfg: Any) -> None:
         self.error_log.handlers.clear()
@@ -62,10 +62,10 @@ class _Logger(Logger):  # type: ignore[misc]
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
-    """Serve until SIGTERM or SIGINT; then ends the process, as gunicorn does. Port 0 takes a free one. Prints one
-    line with the address once it listens.
+    """Serve until SIGTERM or SIGINT, then end the process, as gunicorn does. Port 0 takes a free one. Prints one line
+    with the address once it listens.
 
-    Raises NotAllowed where submissions run in ``local`` boxes and ``host`` can be reached from other machines.
+    Raises NotAllowed if submissions run in ``local`` boxes and other machines can reach ``host``.
     """
     check_exposure(host, settings.box)
     metrics.begin(settings)
@@ -76,7 +76,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
 
 
 def _prepare(settings: Settings) -> AccountLink | None:
-    """Migrates once, before several processes would; a link for the first admin where nobody is staff."""
+    """Migrates once, before several processes would; prints a link for the first admin if there are no staff."""
     platform = open_platform(settings, starting=True)
     try:
         return first_admin.make_link(platform) if first_admin.needed(platform) else None
@@ -105,13 +105,13 @@ def _announce(arbiter: Any) -> None:
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     print(f"Listening on {address}", flush=True)
     if (link := arbiter.app.first) is not None:
-        # Only who runs the platform reads this; reaching the page gives nothing.
+        # Only the operator reads this; opening the page alone grants nothing.
         base = arbiter.app.settings.url or address.replace("//0.0.0.0:", "//127.0.0.1:").replace(
             "//[::]:", "//[::1]:"
         )
         until = f"{link.expires_at:%Y-%m-%d %H:%M} UTC"
         print(
-            f"Nobody is staff yet. This makes the first admin, once, until {until}: {link.at(base)}",
+            f"There are no staff yet. This link creates the first admin, once, until {until}: {link.at(base)}",
             flush=True,
         )
 

@@ -1,17 +1,17 @@
-"""How often one may try a password or a code, show a wrong token, and submit. Counted in Redis if it answers, so that
-all processes share the count; else in memory.
+"""Limits on passwords, codes, bad tokens and submissions. Counted in Redis if it answers, so all processes share the
+count; else in memory.
 
-What is right does not count against guessing: a class signs in behind one address within a minute. Only failures
-count, after the password was checked; ``PASSWORDS_AT_ONCE`` bounds what is checked at the same time.
+Successes do not count: a class signs in from one address within a minute. Only failures count, after the password was
+checked; ``PASSWORDS_AT_ONCE`` bounds the checks at the same time.
 
-Wrong passwords are counted for the account from one address, for the account from everywhere, and for the address. The
-second stops many addresses, and a stranger could lock an account with it; so a browser in which its owner has signed
-in before (``auth.devices``) is counted by itself, and so is one who is signed in. The third stops somebody who tries
-many accounts. It would let them lock out their whole network, so an account at which nothing failed from there within
-an hour may be tried regardless.
+Wrong passwords count for the account from one address, for the account from anywhere, and for the address. The second
+stops guessing from many addresses, and would let a stranger lock an account; so a browser in which its owner has signed
+in before (``auth.devices``), and a signed-in owner, are counted separately. The third stops guesses at many accounts,
+and would let a guesser lock out a whole network; so an account without a failure from there within an hour may be tried
+regardless.
 
-No key is read from the raw request: views call ``password_try``, ``join_code`` and ``team_code`` with what they parsed
-and are about to use, so that nothing in a request can make the limit see another account than the view does.
+No key is read from the raw request: views pass ``password_try``, ``join_code`` and ``team_code`` the values that
+they are about to use, so a request cannot make the limit see another account than the view does.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from grader.settings import Settings
 from grader.web.auth import devices
 from grader.web.proxies import client_of
 
-# The ping decides at start; a Redis that does not answer at once is treated as absent, then and later.
+# The ping at start decides; a Redis that does not answer at once counts as absent, then and later.
 _PING_SECONDS = 0.5
-# The client's own patience is several times five seconds, with pauses in between, in which a request would hang.
+# The client's defaults would hang a request for several times five seconds, plus pauses.
 _IMPATIENT: dict[str, Any] = {
     "socket_connect_timeout": _PING_SECONDS,
     "socket_timeout": _PING_SECONDS,
@@ -49,7 +49,7 @@ _IMPATIENT: dict[str, Any] = {
 
 
 def storage_uri(settings: Settings) -> str:
-    """Where counts are kept, as an address of the library ``limits``."""
+    """Where counts are kept, as a URI of the library ``limits``."""
     url = settings.queue_url
     try:
         client = Redis.from_url(url, **_IMPATIENT)
@@ -72,9 +72,8 @@ def _who() -> str:
 
 
 def _inside() -> str:
-    """What is counted by itself: a browser known for the account that it tries, or who is signed in to that account.
-    At another's account they are strangers.
-    """
+    """True for a browser known for the account it tries, and for somebody signed in to that account: these are
+    counted separately. At another account they are strangers."""
     user, tried = getattr(g, "user", None), g.tried
     if user is not None and devices.account(tried) == devices.account(user.name):
         return f"user {user.id}"
@@ -102,16 +101,15 @@ def _was_refused(response: Response) -> bool:
     return response.status_code == 401
 
 
-# A Redis that dies later must not stop the web: counting goes on in memory. A moving window, because in a fixed one
-# twice as many fit around its end.
+# If Redis dies later, counting goes on in memory. A moving window: a fixed one lets twice as many pass around its end.
 limiter = Limiter(
     _address,
-    # Also where there is no such page: a token is looked up there, too.
+    # Also for unknown pages: a token is looked up there, too.
     request_identifier=lambda: request.endpoint or "none",
     strategy="moving-window",
     in_memory_fallback_enabled=True,
-    # Of several requests that find Redis dead at once, the first begins to count in memory; the others, and the headers
-    # of those that were counted before, must not fail by it.
+    # If several requests find Redis dead at once, the first switches to memory; the others must not fail, nor the
+    # headers of requests counted before.
     swallow_errors=True,
     storage_options=_IMPATIENT,
     key_prefix="grader",
@@ -122,12 +120,12 @@ _checking = threading.BoundedSemaphore(limits.PASSWORDS_AT_ONCE)
 
 
 def hashes_password(method: str, path: str) -> bool:
-    """Whether such a request hashes a password for somebody who is not signed in."""
+    """True if the request hashes a password for somebody who is not signed in."""
     return method == "POST" and path in _HASHES_PASSWORDS
 
 
 class _Failures:
-    """Lets ``most`` failures of each ``key`` pass; then ``check`` and ``count`` raise RateLimitExceeded (429)."""
+    """Lets ``most`` failures per ``key`` pass; then ``check`` and ``count`` raise RateLimitExceeded (429)."""
 
     def __init__(self, scope: str, most: Callable[[], str], key: Callable[[], str]) -> None:
         def check() -> None:
@@ -136,7 +134,7 @@ class _Failures:
         def count() -> None:
             pass
 
-        for act in (check, count):  # the limiter knows functions by their names
+        for act in (check, count):  # the limiter identifies functions by name
             act.__qualname__ = f"{scope}.{act.__name__}"
         limit = functools.partial(limiter.shared_limit, most, scope=scope, key_func=key)
         self.check = limit(deduct_when=_never)(check)
@@ -146,7 +144,7 @@ class _Failures:
         return _passes(self.check)
 
     def take(self) -> bool:
-        """Counts one if there is one left."""
+        """Count one if any is left."""
         return _passes(self.count)
 
 
@@ -180,7 +178,7 @@ _team_codes = _Failures("team", lambda: f"{limits.WRONG_TEAM_CODES_PER_MINUTE} p
 
 @contextmanager
 def password_try(name: str) -> Iterator[None]:
-    """Within, a password is tried at the account ``name``; NotSignedIn and NotAllowed say that it is wrong. Raises
+    """Wraps one try of a password at the account ``name``: NotSignedIn and NotAllowed count as wrong. Raises
     RateLimitExceeded (429)."""
     g.tried = name
     with _checking:
@@ -201,8 +199,8 @@ def _check_password_try() -> None:
 
 
 def _count_wrong_password() -> None:
-    """Raises RateLimitExceeded (429) if parallel guesses have used up a limit meanwhile: then no answer says whether
-    this one was right."""
+    """Raises RateLimitExceeded (429) if parallel guesses used up a limit meanwhile: then the answer does not tell
+    whether this one was right."""
     _at_account_from_here.count()
     if _inside():
         return
@@ -214,8 +212,8 @@ def _count_wrong_password() -> None:
 
 @contextmanager
 def join_code(key: str) -> Iterator[None]:
-    """Within, a join code or the key of a link is looked up; empty: neither is given. Raises RateLimitExceeded (429).
-    The key of a personal link cannot be guessed, so its owner gets in beside somebody who guesses codes."""
+    """Wraps the look-up of a join code or a link's key ("" for neither). Raises RateLimitExceeded (429). Personal
+    keys cannot be guessed, so their owners get in while somebody guesses codes."""
     if not key or joining.is_personal(key):
         yield
         return
@@ -225,8 +223,8 @@ def join_code(key: str) -> Iterator[None]:
 
 @contextmanager
 def team_code(code: str) -> Iterator[None]:
-    """Within, a team's code or an invitation to a competition is looked up; empty: neither is given. Raises
-    RateLimitExceeded (429)."""
+    """Wraps the look-up of a team code or an invitation to a competition ("" for neither). Raises RateLimitExceeded
+    (429)."""
     if not code:
         yield
         return
@@ -248,13 +246,13 @@ def _sign_ups() -> str:
     return f"{limits.SIGN_UPS_PER_MINUTE} per minute; {limits.SIGN_UPS_PER_HOUR} per hour"
 
 
-# Of forms and calls that ask for a mailed link or use one.
+# Forms and calls that ask for a mailed link or use one.
 mailed_link_limit = limiter.shared_limit(_sign_ups, scope="mailed-link", methods=["POST"])
 
 
 def count_sign_up(key: str) -> None:
-    """Count somebody who makes an account with such a key, just before it is made. A personal link, which nobody
-    guesses, counts by itself. Raises RateLimitExceeded (429)."""
+    """Count a sign-up with this key, just before the account is created. A personal link, which nobody guesses, is
+    counted separately. Raises RateLimitExceeded (429)."""
     if joining.is_personal(key):
         g.key = key
         _count_personal()
@@ -278,18 +276,17 @@ def _count_personal() -> None:
 
 @limiter.shared_limit(f"{limits.SIGN_ON_STEPS_PER_MINUTE} per minute", scope="sign-on")
 def count_sign_on() -> None:
-    """Count a step of a sign-in by another site: each step asks that site. Raises RateLimitExceeded (429)."""
+    """Count a step of a sign-in through another site: each step calls that site. Raises RateLimitExceeded (429)."""
 
 
 @limiter.shared_limit(f"{limits.BAD_TOKENS_PER_MINUTE} per minute", scope="bad-token")
 def count_bad_token() -> None:
-    """Count a token that nobody has. Raises RateLimitExceeded (429). A token that is good is never refused for others'
-    bad ones from its address: of 256 random bits none is guessed, so this only bounds what a broken program costs.
-    """
+    """Count an unknown token. Raises RateLimitExceeded (429). A good token is never refused because of others' bad
+    ones from its address: 256 random bits cannot be guessed, so this only bounds the cost of a broken program."""
 
 
-# The token for the figures is the operator's choice and may be short. So after as many wrong ones an address gets no
-# answer, or the right one would still be found.
+# The operator chooses the token for metrics, and it may be short. After too many wrong ones an address gets no answer,
+# or guessing would find it.
 metrics_limit = limiter.shared_limit(
     f"{limits.METRICS_TOKENS_PER_MINUTE} per minute",
     scope="metrics",
@@ -298,7 +295,7 @@ metrics_limit = limiter.shared_limit(
 )
 submit_limit = limiter.shared_limit(f"{limits.SUBMIT_PER_MINUTE} per minute", scope="submit", key_func=_who)
 run_limit = limiter.shared_limit(f"{limits.RUN_PER_MINUTE} per minute", scope="run", key_func=_who)
-# Of the editor's form, whose buttons do one or the other.
+# The editor's form has a button for each.
 editor_limit = limiter.shared_limit(
     f"{limits.SUBMIT_PER_MINUTE} per minute",
     scope=lambda _: "run" if request.form.get("action") == "run" else "submit",
@@ -314,4 +311,4 @@ device_limit = limiter.shared_limit(f"{limits.DEVICE_CODES_PER_MINUTE} per minut
 
 @limiter.shared_limit(f"{limits.DEVICE_GUESSES_PER_MINUTE} per minute", scope="device-code", key_func=_who)
 def count_code_guess() -> None:
-    """Count a code of a command line that somebody types. Raises RateLimitExceeded (429)."""
+    """Count a code of a command line that somebody enters. Raises RateLimitExceeded (429)."""

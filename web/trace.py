@@ -1,4 +1,4 @@
-"""One id for each request, in every line that is logged meanwhile and in the answer; what a request took."""
+"""One id per request, in every log line and in the answer; and the request's duration."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from grader.web.current import platform
 log = logging.getLogger("grader.web")
 
 HEADER = "X-Request-ID"
-# The address of one submission names it, as far as it could be one: what is bound goes into every line.
+# A submission's address names it: bind it to every line, if it can be one.
 _SUBMISSION = re.compile(rf"[0-9a-z]{{{PUBLIC_ID_CHARS}}}")
 _ASKED_BY_MACHINES = {"probes.live", "probes.ready", "probes.metrics", "static"}
 
 
 def init_app(app: Flask) -> None:
-    """Installed before everything else that handles a request, so that what those refuse is logged and counted, too."""
+    """Installed before everything else that handles requests, so refused ones are logged and counted, too."""
     app.before_request(_begin)
     app.after_request(_end)
     app.teardown_request(_forget)
@@ -40,14 +40,14 @@ def _begin() -> None:
 
 
 def _forget(_error: BaseException | None) -> None:
-    structlog.contextvars.clear_contextvars()  # this thread may do other things before its next request
+    structlog.contextvars.clear_contextvars()  # the thread may do other things before its next request
 
 
 def _end(response: Response) -> Response:
-    if "began" not in g:  # what broke before anything of ours was asked
+    if "began" not in g:  # failed before any of our code ran
         return response
     seconds = time.perf_counter() - g.began
-    # The rule, never the address: that may hold a secret, and there is no end of addresses.
+    # The rule, never the address: that may hold a secret, and takes unlimited values.
     route = request.url_rule.rule if request.url_rule else "none"
     method = request.method if request.method in _METHODS else "OTHER"
     metrics.http_served(method, route, response.status_code, seconds)
@@ -69,7 +69,7 @@ _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 def _is_told(response: Response) -> bool:
-    """What changes something or broke; with ``GRADER_ACCESS_LOG`` all that people and programs ask."""
+    """Log changes and failures; with ``GRADER_ACCESS_LOG`` every request of people and programs."""
     if request.method not in ("GET", "HEAD") or response.status_code >= 500:
         return True
     return platform().settings.access_log and request.endpoint not in _ASKED_BY_MACHINES

@@ -13,15 +13,15 @@ from grader import limits
 from grader.web import proxies, throttle
 from grader.web.connections import Server
 
-# How long a process may go without a sign of life to gunicorn, and without noticing that gunicorn is gone.
+# Longest time without a heartbeat to gunicorn, and without noticing that gunicorn is gone.
 _TURN_SECONDS = 1.0
-# Of the collector of cycles: boards that are kept are a million objects, which it walked through, 0.1 s long, on every
-# second page. What a request leaves is young, and that is looked through often enough.
+# For the garbage collector: kept boards are a million objects, and a full pass over them took 0.1 s on every second
+# page. A request's garbage is young, which is collected often enough.
 _GENERATIONS = (50_000, 20, 200)
 
 
 class Worker(BaseWorker):  # type: ignore[misc]
-    """Hands what is received to the application, until SIGTERM; then what was begun is ended."""
+    """Hands requests to the application until SIGTERM; then finishes those in progress."""
 
     _server: Server | None = None
 
@@ -41,7 +41,7 @@ class Worker(BaseWorker):  # type: ignore[misc]
             throttle.hashes_password,
         )
         gc.collect()
-        gc.freeze()  # all that is loaded stays
+        gc.freeze()  # what is loaded stays
         while self.alive and os.getppid() == self.ppid:
             self.notify()
             self._server.turn(_TURN_SECONDS)
@@ -51,11 +51,11 @@ class Worker(BaseWorker):  # type: ignore[misc]
         """SIGTERM."""
         super().handle_exit(sig, frame)
         if self._server is not None:
-            self._server.pull_trigger()  # it may be waiting for something to come
+            self._server.pull_trigger()  # it may be waiting for an event
 
 
 def _allow_files(wanted: int) -> None:
-    """Raise the soft limit of open files to ``wanted``, as far as the hard one lets us."""
+    """Raise the soft limit of open files to ``wanted``, up to the hard one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:

@@ -35,7 +35,8 @@ def _resources(document: dict[str, Any]) -> Iterator[str]:
 
 def _operation(path: str, method: str, operation: dict[str, Any]) -> Iterator[str]:
     yield f"### {method} {path}"
-    yield _summary(operation) + (" Needs a token or a session." if operation.get("security") else "")
+    needs = " Needs a token or a session." if operation.get("security") else ""
+    yield f"{_summary(operation)} Open to {operation['x-open-to']}.{needs}"
     rows = [
         (code(each["name"]), each["in"], _type(each["schema"]), _meaning(each))
         for each in operation.get("parameters", [])

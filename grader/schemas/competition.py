@@ -171,9 +171,13 @@ class Cap(Strict):
     total_most: int | None = None
 
 
-class MemberView(Strict):
+class TeamMemberView(Strict):
     name: str
     left_at: datetime | None = None
+
+
+# The API document needs a name of which there is one: a course has MemberViews, too.
+MemberView = TeamMemberView
 
 
 class TeamView(Strict):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from flask import Flask
 
 from grader.manual.markup import code, table, unwrapped
+from grader.web.access import access_of
 from references.application import API, application
 from references.markdown import page
 
@@ -20,15 +21,16 @@ _STATIC = "A file that pages need: style, script, icon. Its address changes with
 def make() -> str:
     with application() as app:
         rows = sorted(_rows(app), key=lambda row: (row[0], row[1]))
-    return page("Pages", ABOUT, [table(("address", "method", "what it shows or does"), rows)])
+    return page("Pages", ABOUT, [table(("address", "method", "what it shows or does", "open to"), rows)])
 
 
-def _rows(app: Flask) -> Iterator[tuple[str, str, str]]:
+def _rows(app: Flask) -> Iterator[tuple[str, str, str, str]]:
     for rule in app.url_map.iter_rules():
         if rule.rule.startswith(API):
             continue
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
-            yield code(rule.rule), method, about(app, rule.endpoint)
+            access = access_of(app.view_functions[rule.endpoint])
+            yield code(rule.rule), method, about(app, rule.endpoint), access.who if access else ""
 
 
 def about(app: Flask, endpoint: str) -> str:

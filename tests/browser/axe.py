@@ -1,4 +1,4 @@
-"""axe-core: what it finds on a page. It comes from npm, and is fetched once, beside package.json."""
+"""axe-core's findings on a page. It comes from npm and is fetched once, next to package.json."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from playwright.sync_api import Page
 FOLDER = Path(__file__).parent
 SCRIPT = FOLDER / "node_modules" / "axe-core" / "axe.min.js"
 _FETCH_SECONDS = 240
-# Less than these is a remark, not an obstacle.
+# Lesser findings are remarks, not obstacles.
 GRAVE = ("serious", "critical")
 
 
 def missing() -> str | None:
-    """Why pages cannot be checked here; None where they can."""
+    """Why pages cannot be checked here; None if they can."""
     if SCRIPT.exists() or shutil.which("npm"):
         return None
     return "neither axe-core nor the npm to fetch it"
@@ -37,12 +37,12 @@ def script() -> str:
     return SCRIPT.read_text()
 
 
-# What differs between light and dark.
+# Rules whose result depends on light or dark.
 COLOURS = ("color-contrast", "link-in-text-block")
 
 
 def violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
-    """The grave ones, of ``rules`` or of all: rule, what it means, and where."""
+    """Grave findings, of ``rules`` or of all: rule, meaning, and place."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(script())
     options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}
@@ -58,10 +58,10 @@ def violations(page: Page, rules: Sequence[str] = ()) -> list[str]:
 
 def _where(violation: dict[str, Any]) -> str:
     nodes = violation["nodes"]
-    told = [f"{' '.join(map(str, it['target']))} {_measured(it)}" for it in nodes[:4]]
+    told = [f"{' '.join(map(str, node['target']))} {_measured(node)}" for node in nodes[:4]]
     return "; ".join(told) + (f"; and {len(nodes) - 4} more" if len(nodes) > 4 else "")
 
 
 def _measured(node: dict[str, Any]) -> str:
-    data = [it["data"] for it in node["any"] if isinstance(it.get("data"), dict)]
-    return " ".join(str(it["contrastRatio"]) for it in data if "contrastRatio" in it)
+    data = [entry["data"] for entry in node["any"] if isinstance(entry.get("data"), dict)]
+    return " ".join(str(each["contrastRatio"]) for each in data if "contrastRatio" in each)

@@ -1,6 +1,5 @@
-"""One browser and two platforms for all tests here: one with something on every page, where nothing moves by
-itself, and one that judges. They end with the last of these tests.
-"""
+"""One browser and two platforms for all tests here: a furnished one where nothing moves by itself, and one that
+judges. They end with the last of these tests."""
 
 from __future__ import annotations
 
@@ -32,14 +31,14 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def site(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """Served without a worker: a test plays its part."""
+    """Served without a worker: tests act as one."""
     with serving(tmp_path_factory.mktemp("site")) as served:
         yield served
 
 
 @pytest.fixture
 def visit(chromium: Browser, site: Site) -> Iterator[Visit]:
-    """Somebody who looks at the site: ``visit("ada", phone=True)``. Nobody may have heard a complaint in the end."""
+    """A visitor of the site: ``visit("ada", phone=True)``. At the end, no visitor may have seen an error."""
     with ExitStack() as stack:
 
         def make(name: str = "", **options: Any) -> Visitor:
@@ -51,7 +50,7 @@ def visit(chromium: Browser, site: Site) -> Iterator[Visit]:
 
 @pytest.fixture(scope="package")
 def live(chromium: Browser) -> Iterator[Up]:
-    """The platform that judges. Its folder has a short name: the address of a socket must stay below 100 bytes."""
+    """The platform that judges. Its folder has a short name: a socket's address must stay below 100 bytes."""
     temporary = tempfile.TemporaryDirectory(prefix="gr", dir="/tmp", ignore_cleanup_errors=True)
     with temporary as folder, judging(Path(folder)) as up:
         yield up
@@ -59,7 +58,7 @@ def live(chromium: Browser) -> Iterator[Up]:
 
 @pytest.fixture
 def student(chromium: Browser, live: Up) -> Iterator[Visit]:
-    """Somebody at the platform that judges, who has signed up under the name that is given; nobody without one."""
+    """A visitor of the judging platform, signed up under the given name; nobody without one."""
     with ExitStack() as stack:
 
         def make(name: str = "", **options: Any) -> Visitor:

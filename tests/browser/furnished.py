@@ -1,6 +1,5 @@
-"""A platform with something on every page: people, boards, and a submission in every state. Nothing works on it: the
-worker's part is played, so that what is shown stays as it is. For the tests of pages and for the screenshots.
-"""
+"""A platform with something on every page: people, boards, and a submission in every state. No worker runs; tests
+act as one, so pages stay as they are. For the tests of pages and for screenshots."""
 
 from __future__ import annotations
 
@@ -63,17 +62,17 @@ from tests.web import builders
 
 START_SECONDS = 60
 _BEGAN = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-# What would overflow a phone, and an editor.
+# Long enough to overflow a phone, and an editor.
 LONG = "x" * 300
-# Of the others on the boards: the third is as fast as the second, as far as was measured.
+# The others' times on the boards: the third is as fast as the second, within the measurement.
 TIMES_US = {"bob": 640.25, "grace": 655.0, "linus": 1290.5}
-# The pages' token: the same in every session, so that a screenshot differs only where a page does.
+# The pages' token: the same in every session, so screenshots differ only if pages do.
 _CSRF = "0" * 40
 
 
 @dataclass(frozen=True)
 class Site:
-    """A served platform: its address, and the platform itself, to play the worker's part with."""
+    """A served platform and its address; tests act as its worker."""
 
     url: str
     platform: Platform
@@ -92,7 +91,7 @@ class Site:
         return joining.list_codes(self.platform, self.people["boss"], "gpu").codes[0].code
 
     def session(self, name: str) -> tuple[str, str]:
-        """The cookie of someone who has signed in."""
+        """The cookie of a signed-in user."""
         issued = tokens.issue(
             self.platform, self.people[name], TokenRequest("Chromium on Linux", kind=TokenKind.SESSION)
         )
@@ -102,9 +101,8 @@ class Site:
 
 @contextmanager
 def serving(folder: Path, **env: str) -> Iterator[Site]:
-    """An empty platform with ada, three other students and a head of staff, served by the real server; ``env`` are
-    further settings of it.
-    """
+    """An empty platform with ada, three other students and an admin, served by the real server with further settings
+    ``env``."""
     settings = builders.make_settings(folder, sign_up="open")
     platform = open_platform(settings)
     environment = {
@@ -120,7 +118,7 @@ def serving(folder: Path, **env: str) -> Iterator[Site]:
         name: accounts.create_user(platform, name, builders.PASSWORD, role)
         for name, role in [
             ("ada", Role.STUDENT),
-            *((it, Role.STUDENT) for it in TIMES_US),
+            *((u, Role.STUDENT) for u in TIMES_US),
             ("boss", Role.ADMIN),
         ]
     }
@@ -138,7 +136,7 @@ def serving(folder: Path, **env: str) -> Iterator[Site]:
 
 
 def _address(server: subprocess.Popen[str]) -> str:
-    """What the server says it listens on, within the deadline."""
+    """The address that the server prints, within the deadline."""
     assert server.stdout
     with selectors.DefaultSelector() as selector:
         selector.register(server.stdout, selectors.EVENT_READ)
@@ -149,9 +147,8 @@ def _address(server: subprocess.Popen[str]) -> str:
 
 
 def furnish(site: Site) -> None:
-    """Boards, and ada's submissions: one of each verdict, one that failed by our fault, one cancelled, one running, one
-    in the queue.
-    """
+    """Boards, and ada's submissions: one of each verdict, one failed by the platform, one cancelled, one running,
+    one in the queue."""
     platform, ada, ids = site.platform, site.ada, site.submissions
     for name, time_us in TIMES_US.items():
         builders.judged(
@@ -178,7 +175,7 @@ def furnish(site: Site) -> None:
 
 
 def _upload(site: Site) -> None:
-    """The catalogue's first challenge, uploaded as it is and proven."""
+    """The catalogue's first challenge, uploaded unchanged and proven."""
     platform = site.platform
     made = bundle.of_challenge(platform.catalogue.load(builders.SLUG))
     body = UploadBody(archive=base64.b64encode(made.packed()), note="As it is in the folder")
@@ -187,7 +184,7 @@ def _upload(site: Site) -> None:
 
 
 def _compete(site: Site) -> None:
-    """A competition whose results are out, and one that runs, which ada takes part in."""
+    """A competition with results, and a running one with ada."""
     platform, boss = site.platform, site.people["boss"]
     asked = {"challenges": [{"challenge": builders.SLUG, "hidden_workloads": [{"sizes": {"n": 123456789}}]}]}
     rules = "## Rules\n\nOne account each. What a library computes does not count."
@@ -204,7 +201,7 @@ def _compete(site: Site) -> None:
 
 
 def _teach(site: Site) -> None:
-    """A course with all of them, an assignment that is over and an extension of it."""
+    """A course with everyone, an assignment that is over, and an extension."""
     platform, boss = site.platform, site.people["boss"]
     courses.create_course(platform, boss, CourseBody(slug="gpu", name="GPU programming", term="Spring 2026"))
     names = "".join(f"{name},,{name.capitalize()}\n" for name in ("ada", *TIMES_US))
@@ -234,7 +231,7 @@ def _teach(site: Site) -> None:
 
 
 def _announce(site: Site) -> None:
-    """Something that was announced, a question that waits, and one that was answered to all."""
+    """An announcement, an open question, and one answered to all."""
     platform, boss, gpu = site.platform, site.people["boss"], Place(Kind.COURSE, "gpu")
     told = AnnouncementBody(title="Another room", text=f"It is *room 2*. {LONG}", assignment="week1")
     announcements.announce(platform, boss, gpu, told)
@@ -246,7 +243,7 @@ def _announce(site: Site) -> None:
 
 
 def _grade(site: Site) -> None:
-    """Points by a rubric, and a regrade that somebody asks for."""
+    """Rubric points, and a regrade request."""
     platform, boss, week = site.platform, site.people["boss"], ("gpu", "week1")
     criteria = [CriterionBody(title="Readability", about="Names and structure", points=5)]
     rubric = {builders.SLUG: [*criteria, CriterionBody(title="Report", points=3)]}
@@ -259,7 +256,7 @@ def _grade(site: Site) -> None:
 
 
 def _comment(site: Site) -> None:
-    """A thread on lines of a submission, with an answer, and one that is resolved."""
+    """A thread on lines of a submission with an answer, and a resolved one."""
     submission, boss = site.submissions["accepted"], site.people["boss"]
     asked = CommentBody(text=f"Is this line *needed*? `{LONG}`", first_line=1, last_line=1)
     found = comments.add(site.platform, boss, submission, asked)
@@ -270,7 +267,7 @@ def _comment(site: Site) -> None:
 
 
 def _resemble(site: Site) -> None:
-    """Two submissions that are alike."""
+    """Two similar submissions."""
     ids = site.submissions
     with writing(site.platform.sessions) as session:
         row = session.scalars(select(AssignmentRow)).one()
@@ -289,10 +286,10 @@ def _resemble(site: Site) -> None:
 
 
 def _settle(site: Site) -> None:
-    """Ids and times that are the same in every run, for what has ended."""
+    """Makes ids and times of finished submissions the same in every run."""
     with writing(site.platform.sessions) as session:
         for row in session.scalars(select(SubmissionRow).order_by(SubmissionRow.id)):
-            known = next((what for what, it in site.submissions.items() if it == row.public_id), "")
+            known = next((what for what, entry in site.submissions.items() if entry == row.public_id), "")
             row.public_id = f"sample{row.id:0{PUBLIC_ID_CHARS - 6}d}"
             row.created_at = _BEGAN + timedelta(hours=5 * row.id)
             row.claimed_at = row.started_at = row.created_at + timedelta(seconds=3)
@@ -302,7 +299,7 @@ def _settle(site: Site) -> None:
 
 
 def _ended(verdict: Verdict) -> Report:
-    """A report whose second case ended so."""
+    """A report whose second case has this verdict."""
     cases = [
         CaseReport(name=name, category=name, verdict=of, seed=3, sizes={"n": 1024}, detail=why, seconds=0.01)
         for name, of, why in [

@@ -1,4 +1,4 @@
-"""A platform that judges, as `grader up` starts it: web, Redis, a worker, and Docker boxes where there is an engine."""
+"""A platform that judges, as `grader up` starts it: web, Redis, a worker, and Docker boxes if there is an engine."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ RIGHT = _KERNEL.format(factor="2.0")
 WRONG = _KERNEL.format(factor="3.0")
 # Accepted, and slower: for a second entry to compare with.
 SLOWER = RIGHT.replace("1024", "128")
-# Not judged before somebody cancels it: each case takes as long as a case may.
+# Slow enough to be cancelled first: each case takes its whole limit.
 ENDLESS = "import time\n\n\ndef solve(x, out, n):\n    time.sleep(3600)\n"
 
 
 @contextmanager
 def judging(folder: Path) -> Iterator[Up]:
-    """Signing up is open to everyone, and the board is cpu, also on a machine with GPUs."""
+    """Sign-up is open, and the board is cpu, also on a machine with GPUs."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("GRADER_")}
     env |= {
         "GRADER_DATA_DIR": str(folder / "data"),

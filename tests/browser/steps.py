@@ -1,4 +1,4 @@
-"""What people do at the pages, found by role and name, as they and their screen readers find it."""
+"""Users' steps on the pages, by role and name, as people and their screen readers find things."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.browser.live import TITLE
 from tests.browser.visitors import PATIENCE_MS, Visitor
 from tests.web import builders
 
-# Judging waits for a box and for the other tests of a busy machine.
+# Judging waits for a sandbox and for other tests on a busy machine.
 JUDGED_MS = 120_000
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -22,7 +22,7 @@ def sign_up(visitor: Visitor, name: str, password: str = builders.PASSWORD) -> N
     page.get_by_role("link", name="Sign up").click()
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_role("button", name="Create the account").click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
@@ -35,30 +35,30 @@ def sign_in(visitor: Visitor, name: str, path: str = "/", password: str = builde
 
 
 def open_challenge(visitor: Visitor, title: str = TITLE) -> Page:
-    """By the list of challenges."""
+    """Through the list of challenges."""
     page = visitor.go("/")
     page.get_by_role("main").get_by_role("link", name=title, exact=True).first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(title)
-    # Both languages run on a machine without a GPU; what is handed in here is Triton.
+    # Both languages run without a GPU; the tests submit Triton.
     page.get_by_role("group", name="Language").get_by_text("Triton").click()
     return page
 
 
 def editor(page: Page) -> Locator:
-    """Where the source in Triton is written: what takes the text area's place is there already."""
+    """The Triton source: the text area, or the editor that replaced it."""
     if page.locator("script[src*='built/editor']").count():
         page.locator(".pane.mounted").first.wait_for(state="attached")
     return page.get_by_role("textbox", name=re.compile("Source in Triton"))
 
 
 def write(page: Page, source: str) -> None:
-    """Replace what is in the editor."""
+    """Replace the editor's text."""
     editor(page).click()
     paste(page, source)
 
 
 def paste(page: Page, source: str) -> None:
-    """From the clipboard in the place of all that is in the field that has the focus; nothing is indented for us."""
+    """Paste over everything in the focused field; no automatic indentation."""
     page.evaluate("text => navigator.clipboard.writeText(text)", source)
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.press("ControlOrMeta+v")
@@ -71,18 +71,17 @@ def submit(page: Page, source: str) -> None:
 
 
 def ends(page: Page, verdict: str) -> None:
-    """Watch until the verdict is there, without a reload."""
+    """Watch until the verdict appears, without a reload."""
     expect(page.get_by_role("region", name="Verdict")).to_contain_text(verdict, timeout=JUDGED_MS)
 
 
 def is_ranked(page: Page) -> bool:
-    """Whether the result that ``page`` shows says that it is on the board. It may not: on a machine that other
-    tests keep busy, a time is not always known well enough."""
+    """True if the result that ``page`` shows is on the board. On a busy machine a time is not always exact enough."""
     return page.get_by_text("Not ranked:").count() == 0
 
 
 def sees_board(page: Page, name: str, ranked: bool) -> None:
-    """The board has an entry of ``name``, with its time, where the result said so, and else none of anybody."""
+    """The board has an entry of ``name`` with its time if the result said so, else no entry at all."""
     row = page.get_by_role("row").filter(has_text=name).first
     if ranked:
         expect(row).to_contain_text(re.compile("[µm]?s"))

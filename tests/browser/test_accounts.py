@@ -1,4 +1,4 @@
-"""Approving a command line with a phone, where one was not signed in."""
+"""Approving a command line with a phone that is not signed in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_command_line_is_approved(visit: Visit, site: Site) -> None:
     body = DeviceCodeBody(label="cli on laptop")
     code = device_codes.begin(site.platform, body, "192.0.2.7", site.url)
     page = visit(phone=True).page
-    page.goto(code.verification_uri_complete)  # nobody is signed in: it asks, and leads back
+    page.goto(code.verification_uri_complete)  # not signed in: it asks, and returns
     page.get_by_label("Name").fill("ada")
     page.get_by_label("Password").fill(builders.PASSWORD)
     page.get_by_role("main").get_by_role("button", name="Sign in").tap()

@@ -1,4 +1,4 @@
-"""The big screen resolves the freeze from the last rank upwards, by keyboard."""
+"""The big screen reveals the frozen ranks from the last upwards, by keyboard."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def test_the_freeze_is_resolved_from_below(site: Site, visit: Visit) -> None:
     screen.page.locator("main").focus()
     press = screen.page.keyboard.press
     press("Space")  # the last one stays
-    press("ArrowRight")  # the second rises to the top, and the first is the lowest now
-    assert [it[1] for it in _rows(screen)] == ["second", "first", "third"]
+    press("ArrowRight")  # the second rises to the top, and the first is now the lowest
+    assert [row[1] for row in _rows(screen)] == ["second", "first", "third"]
     press("ArrowLeft")
-    assert [it[1] for it in _rows(screen)] == ["first", "second", "third"]
+    assert [each[1] for each in _rows(screen)] == ["first", "second", "third"]
     press("a")
     assert _rows(screen) == [
         ("1", "second", "50.0 µs", ""),
@@ -55,7 +55,7 @@ def test_the_freeze_is_resolved_from_below(site: Site, visit: Visit) -> None:
         ("3", "third", "400 µs", ""),
     ]
     press("r")
-    assert [it[3] for it in _rows(screen)] == ["", "1", ""]
+    assert [entry[3] for entry in _rows(screen)] == ["", "1", ""]
     finals.publish_results(platform, boss, "night")
     screen.go("/competitions/night/board")
     assert "Results" in screen.page.inner_text("h1")
@@ -81,5 +81,5 @@ def test_times_are_typed_in_a_zone_and_read_in_ones_own(site: Site, visit: Visit
     assert ada.page.locator("main .lead [data-zone]").first.inner_text() == "Mar 1, 2090, 3:00 AM EST"
     told = "Times are in your time zone, America/New_York; the competition's is Europe/Berlin."
     assert ada.page.inner_text("[data-zone-of]") == told
-    # Other tests ask for its challenge.
+    # Other tests use its challenge.
     delete_competition(site.platform, site.people["boss"], "zoned")

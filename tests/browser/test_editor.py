@@ -1,4 +1,4 @@
-"""Writing in the editor: keys, the way back to the starter, what is kept; with what Node builds, and without it."""
+"""Writing in the editor: keys, reset, saved texts; with and without the files that Node builds."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ PAGE = f"/challenges/{builders.SLUG}"
 BUILT = "**/built/editor.js*"
 LINE = "def solve(a):"
 MARK = "# mine, and mine alone"
-# A challenge whose drafts no other test here touches.
+# Other tests here use no drafts of this challenge.
 OTHER = "saxpy"
 OTHER_PAGE = f"/challenges/{OTHER}"
 SIGNED_OUT = "You are signed out. Your code stays here."
 
 
 def text(page: Page) -> Locator:
-    """What the form sends: the built editor writes it through."""
+    """The form's value, which the built editor writes."""
     return page.locator("textarea[data-language=triton]")
 
 
 def begin(page: Page, source: str) -> None:
-    """With nothing but ``source`` in the editor, and the cursor at its end."""
+    """Only ``source`` in the editor, and the cursor at its end."""
     editor(page).click()
     paste(page, source)
     expect(text(page)).to_have_value(source)
 
 
 def without_what_is_built(page: Page) -> Page:
-    """As on a platform that was set up without Node."""
+    """As on a platform without Node."""
     page.route(BUILT, lambda route: route.fulfill(body="", content_type="text/javascript"))
     page.goto(page.url)
     return page
@@ -52,7 +52,7 @@ def test_tab_indents_and_escape_lets_it_go(visit: Visit) -> None:
     begin(page, LINE)
     page.keyboard.press("Enter")
     page.keyboard.type("pass")
-    # The line after one that ends so is indented by the language.
+    # The language indents the line after it.
     expect(text(page)).to_have_value(f"{LINE}\n    pass")
     page.keyboard.press("Home")
     page.keyboard.press("Tab")
@@ -77,7 +77,7 @@ def test_the_plain_text_area_does_so_too(visit: Visit) -> None:
     expect(area(page)).to_have_value(f"    {LINE}\n    pass" + " " * 4)
     page.keyboard.press("Shift+Tab")
     expect(area(page)).to_have_value(f"    {LINE}\npass" + " " * 4)
-    # The browser's own undo knows of what Tab did.
+    # The browser's undo knows about Tab.
     page.keyboard.press("ControlOrMeta+z")
     expect(area(page)).not_to_have_value(f"    {LINE}\npass" + " " * 4)
     assert area(page).input_value().startswith(f"    {LINE}")
@@ -113,7 +113,7 @@ def test_what_was_written_is_there_after_a_reload_and_in_another_browser(visit: 
 
 
 def test_a_second_tab_does_not_overwrite_the_first(visit: Visit, site: Site) -> None:
-    """Both are opened before either has saved, so there is no draft that the second one could be based on."""
+    """Both open before either saves, so the second has no draft to build on."""
     visitor = visit("linus")
     visitor.noise.allowed.add(409)
     first, second = visitor.go(OTHER_PAGE), visitor.page.context.new_page()
@@ -185,7 +185,7 @@ def test_when_the_session_ends_the_code_stays_and_signing_in_elsewhere_goes_on(
     expect(text(page)).to_have_value("after")
     page.get_by_role("button", name="Submit", exact=True).click()
     page.wait_for_url("**/submissions/*")
-    # Other tests of this site take the next that waits.
+    # Other tests of this site take the next one in the queue.
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator(".panel .headline")).to_have_text("Cancelled")
 

@@ -1,4 +1,4 @@
-"""A submission's page keeps itself up to date; the test plays the worker's part, one step after the other."""
+"""A submission's page keeps itself up to date; the test acts as the worker, step by step."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _ASKED = "() => performance.getEntriesByType('resource').filter(it => it.name.en
 
 
 def says(page: Page, headline: str) -> None:
-    """Wait for what the panel tells first."""
+    """Wait for the panel's first sentence."""
     expect(page.locator(".panel .headline")).to_have_text(headline)
 
 
 def follow(visit: Visit, site: Site) -> Page:
-    """A new submission of ada's; nothing else waits, so it is the next."""
+    """A new submission of ada's, the next in the queue."""
     return visit("ada").go(f"/submissions/{builders.hand_in(site.platform, site.ada).id}")
 
 
 def test_every_phase_without_a_reload(visit: Visit, site: Site) -> None:
-    """Protects those who watch a submission against a page that stops at one of its states."""
+    """Protects users against a page that stops at one of the states."""
     page = follow(visit, site)
     says(page, "Next in the queue")
     page.evaluate("window.stayed = true")
@@ -50,13 +50,13 @@ def _seen_taken(page: Page, site: Site) -> builders.Claim:
 
 
 def test_asks_seldom_and_stops_at_the_end(visit: Visit, site: Site) -> None:
-    """Protects the server against pages that are left open and ask for ever."""
+    """Protects the server against open pages that poll for ever."""
     page = follow(visit, site)
     page.wait_for_function(f"() => ({_ASKED})() >= 2")
     builders.finish(site.platform, builders.take(site.platform), builders.wrong())
     says(page, "Wrong answer")
     seen = page.evaluate(_ASKED)
-    # Longer than the pace at which it asked: waited out in the page, where the timers are.
+    # Longer than its pace: waited in the page, where the timers are.
     page.evaluate("() => new Promise(done => setTimeout(done, 2500))")
     assert page.evaluate(_ASKED) == seen
 

@@ -1,4 +1,4 @@
-"""The main path, and comments, by keyboard alone: no step of it takes a pointer."""
+"""The main path, and comments, by keyboard only."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
 from tests.web import builders
 
-# More than any page has to step over; only a trap is longer.
+# More stops than any page has; only a trap is longer.
 _MOST_STOPS = 150
 
 
 def reach(page: Page, wanted: Locator) -> None:
-    """Step on with Tab until ``wanted`` has the focus; each stop on the way must be seen."""
-    # An editor takes Tab for itself, until Escape was pressed.
+    """Press Tab until ``wanted`` has the focus; each stop on the way must be visible."""
+    # An editor uses Tab until Escape is pressed.
     for _ in range(_MOST_STOPS):
         page.keyboard.press("Escape")
         page.keyboard.press("Tab")
@@ -25,7 +25,7 @@ def reach(page: Page, wanted: Locator) -> None:
     raise AssertionError(f"Tab never came to {wanted}")
 
 
-# By an outline or a shadow, of its own or of what contains it.
+# An outline or a shadow, on it or its container.
 _FOCUS_SHOWS = """() => {
     for (let it = document.activeElement; it && it !== document.body; it = it.parentElement) {
         const style = getComputedStyle(it);
@@ -36,14 +36,14 @@ _FOCUS_SHOWS = """() => {
 
 
 def press(page: Page, wanted: Locator) -> None:
-    """Of what leads to another page."""
+    """Follow a link or a button to another page."""
     reach(page, wanted)
     with page.expect_navigation():
         page.keyboard.press("Enter")
 
 
 def fill(page: Page, wanted: Locator, text: str) -> None:
-    """A field that has the focus already is filled in place."""
+    """Type into the field, which may have the focus already."""
     if not wanted.evaluate("it => it === document.activeElement"):
         reach(page, wanted)
     page.keyboard.type(text)
@@ -60,7 +60,7 @@ def test_the_first_stop_leads_to_the_content(visit: Visit) -> None:
 
 
 def test_from_signing_up_to_a_rank(student: Visit) -> None:
-    """Protects students who use no mouse: every step can be reached, and the focus is always visible."""
+    """Protects students without a mouse: every step is reachable, and the focus always visible."""
     page = student().go("/")
     press(page, page.get_by_role("link", name="Sign in"))
     press(page, page.get_by_role("link", name="Sign up"))

@@ -1,4 +1,4 @@
-"""Sources on result pages and differences: their syntax is marked by the browser, or they stay plain text."""
+"""Sources on result pages and differences: the browser highlights them, or they stay plain text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Every page: nothing that axe calls grave in light and in dark, nothing wider than the screen at a desk and on a
-phone, and no complaint of the browser's: no error on the console, no broken policy, no request that failed.
-"""
+"""Every page: no grave finding of axe in light and dark, nothing wider than the screen at a desk and on a phone, and
+no complaint of the browser: no console error, policy violation or failed request."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from tests.browser.furnished import Site, furnish
 from tests.browser.samples import Sample
 from tests.browser.visitors import Visitor
 
-# No page is half faded while it is looked at.
+# No fading while the page is checked.
 _STILL: dict[str, Any] = {"reduced_motion": "reduce"}
 
 
@@ -30,9 +29,9 @@ def shown(site: Site) -> Iterator[list[Sample]]:
 
 
 def look_at(visit: Visit, shown: list[Sample], **options: Any) -> list[tuple[Sample, Visitor]]:
-    """Each page with who shall look at it; they go there one after the other."""
-    people = {who: visit(who, **options) for who in {it.who for it in shown}}
-    return [(it, people[it.who]) for it in shown]
+    """Each page with the visitor who looks at it."""
+    people = {who: visit(who, **options) for who in {sample.who for sample in shown}}
+    return [(sample, people[sample.who]) for sample in shown]
 
 
 def go(sample: Sample, visitor: Visitor) -> None:
@@ -43,7 +42,7 @@ def go(sample: Sample, visitor: Visitor) -> None:
 
 
 def test_every_page_is_looked_at(site: Site, shown: list[Sample]) -> None:
-    assert set(samples.pages(site)) - {it.endpoint for it in shown} == set()
+    assert {rule.endpoint for rule in samples.pages(site)} - {sample.endpoint for sample in shown} == set()
 
 
 def test_axe_finds_nothing_grave_in_light_and_dark(visit: Visit, shown: list[Sample]) -> None:
@@ -56,19 +55,19 @@ def test_axe_finds_nothing_grave_in_light_and_dark(visit: Visit, shown: list[Sam
         darken(visitor.page)
         found[f"{sample.name}, dark"] = axe.violations(visitor.page, axe.COLOURS)
         visitor.page.emulate_media(color_scheme="light", **_STILL)
-    wrong = [f"{name}: {it}" for name, each in found.items() for it in each]
+    wrong = [f"{name}: {violation}" for name, each in found.items() for violation in each]
     assert not wrong, "\n".join(wrong)
 
 
 def darken(page: Page) -> None:
-    """As somebody whose system is dark; what was asked for is there when the next frame was drawn."""
+    """Switch the system to dark, and wait for the next frame."""
     page.emulate_media(color_scheme="dark", **_STILL)
     page.wait_for_function("() => matchMedia('(prefers-color-scheme: dark)').matches")
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def too_wide(page: Page) -> list[str]:
-    """Whether one would have to scroll sideways."""
+    """The widths, if the page scrolls sideways."""
     width, room = page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
     assert page.viewport_size
     return [] if width <= room == page.viewport_size["width"] else [f"{width} of {room} px"]

@@ -1,4 +1,4 @@
-"""Without JavaScript, and on a phone: the same path."""
+"""The main path without JavaScript, and on a phone."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ def areas(page: Page) -> Locator:
 
 
 def test_without_javascript_from_signing_up_to_a_verdict(student: Visit) -> None:
-    """Protects students whose browser runs no scripts: every step works by plain forms and reloads."""
+    """Protects students whose browser runs no scripts: every step works with plain forms and reloads."""
     visitor = student("noel", java_script_enabled=False)
     page = steps.open_challenge(visitor)
     areas(page).fill(live.RIGHT)
     page.get_by_role("button", name="Submit", exact=True).click()
     page.wait_for_url("**/submissions/*")
-    # The page reloads itself, by a header of its own.
+    # The page reloads itself with a header.
     steps.ends(page, "Accepted")
     ranked = steps.is_ranked(page)
     page.get_by_role("main").get_by_role("link", name="Leaderboard").click()
@@ -29,7 +29,7 @@ def test_without_javascript_from_signing_up_to_a_verdict(student: Visit) -> None
 
 
 def test_on_a_phone_from_signing_up_to_a_verdict(student: Visit) -> None:
-    """Protects students on a phone: every step can be reached by touch, on pages that fit."""
+    """Protects students on a phone: every step works by touch, on pages that fit."""
     visitor = student("phoebe", phone=True)
     page = steps.open_challenge(visitor)
     steps.submit(page, live.RIGHT)

@@ -1,4 +1,4 @@
-"""Run from the editor, without leaving it; and what a page says while the server is away. The test is the worker."""
+"""Run from the editor, and a page's messages while the server is away. The test acts as the worker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE = f"/challenges/{builders.SLUG}"
 
 
 def public(report: Report) -> Report:
-    """As a run is judged."""
+    """As in a run."""
     shown = [case for case in report.cases if not case.hidden]
     return report.model_copy(update={"cases": shown, "workloads": []})
 
@@ -36,7 +36,7 @@ def take_run(page: Page, site: Site) -> builders.Claim:
 
 
 def test_the_result_comes_below_the_code(visit: Visit, site: Site) -> None:
-    """Protects students against runs whose result never reaches the page they wait on."""
+    """Protects students against runs whose result never reaches the page."""
     page = visit("ada").go(PAGE)
     title = page.title()
     page.evaluate("window.stayed = true")

@@ -1,4 +1,4 @@
-"""Light and dark: by the system, and by the switch, which is remembered."""
+"""Light and dark, by the system and by the switch, which is remembered."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tests.browser.conftest import Visit
 
 
 def is_dark(page: Page) -> bool:
-    """Whether the page's ground is: the mean of its three channels, 0 to 255, tells."""
+    """True if the page's background is dark, by the mean of its three channels, 0 to 255."""
     colour: str = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
-    channels = [float(it) for it in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+    channels = [float(word) for word in colour[colour.index("(") + 1 : -1].split(",")[:3]]
     return sum(channels) / 3 < 80
 
 
@@ -19,7 +19,7 @@ def switch(page: Page) -> Locator:
 
 
 def press_until(page: Page, theme: str) -> None:
-    """The switch goes round: the system's, light, dark."""
+    """The switch cycles: system, light, dark."""
     for _ in range(3):
         if f"Theme: {theme}." in (switch(page).text_content() or ""):
             return

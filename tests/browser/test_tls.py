@@ -1,4 +1,4 @@
-"""Forms behind a proxy that ends TLS, on pages that tell nobody their address."""
+"""Forms behind a proxy that terminates TLS, on pages that send no referrer."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def site(chromium: Browser, tmp_path: Path) -> Iterator[Site]:
 
 
 def new_link(page: Page) -> str:
-    """The link that the page of people shows."""
+    """The link on the page of people."""
     return page.locator("#link").inner_text()
 
 
 def test_sign_up_invitation_and_reset(chromium: Browser, site: Site) -> None:
-    """Protects sign-up behind TLS: cookies, forms and links must work when the proxy speaks HTTPS."""
+    """Protects sign-up behind TLS: cookies, forms and links must work if the proxy speaks HTTPS."""
     with ExitStack() as stack:
 
         def visit(name: str = "") -> Visitor:
@@ -44,7 +44,7 @@ def test_sign_up_invitation_and_reset(chromium: Browser, site: Site) -> None:
         invited.goto(new_link(staff))
         invited.get_by_label("Name").fill("mallory")
         invited.get_by_label("Password").fill(builders.PASSWORD)
-        invited.get_by_role("button", name="Make the account").click()
+        invited.get_by_role("button", name="Create the account").click()
         expect(invited.get_by_role("button", name="Sign out")).to_be_visible()
         staff.goto(f"{site.url}/people")
         staff.get_by_role("row", name="mallory").get_by_role("button", name="Reset password").click()

@@ -1,4 +1,4 @@
-"""A reverse proxy that ends TLS, as operators put one in front of the web."""
+"""A reverse proxy that terminates TLS, as operators run in front of the web."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 import trustme
 
 _PATIENCE_SECONDS = 60
-# Of one connection, not of the message.
+# Headers of one connection, not of the message.
 _OWN = {"connection", "transfer-encoding", "content-length", "date", "server"}
 
 
 @contextmanager
 def tls_before(url: str) -> Iterator[str]:
-    """The address of a proxy in front of ``url``, with a certificate that no browser knows."""
+    """The address of a proxy in front of ``url``, with an unknown certificate."""
     behind = urlsplit(url)
     assert behind.hostname
     assert behind.port
@@ -62,12 +62,12 @@ def tls_before(url: str) -> Iterator[str]:
         daemon_threads = True
 
         def handle_error(self, request: object, client_address: object) -> None:
-            """A browser that leaves in the middle of an answer is no failure."""
+            """A browser that leaves during an answer is not a failure."""
 
     with Proxy(("127.0.0.1", 0), Handler) as server:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
-        # Handshakes belong to the connection's own thread: one that idles must not stop the others.
+        # Handshakes run in the connection's thread: an idle one must not block the others.
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         thread = Thread(target=server.serve_forever, args=(0.05,))
         thread.start()

@@ -1,4 +1,4 @@
-"""People at a real Chromium: each has a context of its own, and all that the browser complains of is noted."""
+"""Visitors with a real Chromium: each has a browser context, and every complaint of the browser is recorded."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-# Chromium on a busy machine takes its time; nothing waits longer than it must.
+# Chromium is slow on a busy machine; nothing waits longer than it must.
 PATIENCE_MS = 60_000
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 360, "height": 740}
 _FLAGS = ["--disable-quic", "--disable-dev-shm-usage", "--disable-background-networking"]
-# What a browser says of a request that it dropped itself, because the page was left meanwhile.
+# The error for a request that the browser dropped because the page was left.
 _DROPPED = "net::ERR_ABORTED"
 
 
 def chromium() -> str | None:
-    """Debian's browser, or what else is on the PATH: none is downloaded."""
+    """Debian's browser, or another on the PATH; none is downloaded."""
     names = ("chromium", "chromium-browser", "google-chrome")
     return next(filter(None, map(shutil.which, names)), None)
 
 
 @contextmanager
 def browsing() -> Iterator[Browser]:
-    """A browser without a window. As root it has no sandbox of its own: the kernel gives root none."""
+    """A headless browser. As root it runs without its sandbox, because the kernel gives root none."""
     flags = [*_FLAGS, "--no-sandbox"] if os.getuid() == 0 else _FLAGS
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=flags)
@@ -48,7 +48,7 @@ def browsing() -> Iterator[Browser]:
 
 @dataclass
 class Noise:
-    """Complaints: of the console, of scripts, of requests. A policy that was broken is told on the console."""
+    """Complaints from the console, scripts and requests. The console reports violations of the policy."""
 
     heard: list[str] = field(default_factory=list)
     allowed: set[int] = field(default_factory=set)
@@ -78,7 +78,7 @@ class Noise:
 
 @dataclass(frozen=True)
 class Visitor:
-    """A person: ``page`` is what they look at, ``url`` where the site is."""
+    """A person: ``page`` is on their screen, ``url`` is the site."""
 
     page: Page
     url: str
@@ -93,9 +93,8 @@ class Visitor:
 def visiting(
     browser: Browser, url: str, *, phone: bool = False, cookie: tuple[str, str] | None = None, **options: Any
 ) -> Iterator[Visitor]:
-    """A new context, at a desk or with a phone; ``cookie`` is a session that began elsewhere. Fails with what the
-    browser complained of.
-    """
+    """A new context, at a desk or on a phone; ``cookie`` is an existing session. Fails with the browser's
+    complaints."""
     look = {"viewport": PHONE, "is_mobile": True, "has_touch": True} if phone else {"viewport": DESK}
     context = browser.new_context(**(look | options))
     context.set_default_timeout(PATIENCE_MS)

@@ -1,4 +1,4 @@
-"""Submissions in every state, and reports with everything in them, for tests of pages and API."""
+"""Submissions in every state, and complete reports, for tests of pages and API."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SOURCE = "import triton\n\n\ndef solve(a, b, out, n):\n    out.copy_(a + b)  # <
 
 
 def make_settings(folder: Path, **values: Any) -> Settings:
-    """The repository's own catalogue, SQLite in ``folder``, and a Redis that is not there."""
+    """The repository's catalogue, SQLite in ``folder``, and no Redis."""
     given: dict[str, Any] = {
         "data_dir": folder / "data",
         "redis_url": f"unix://{folder}/nobody.sock",
@@ -59,7 +59,7 @@ def hand_in(platform: Platform, user: User, **values: Any) -> SubmissionView:
 
 
 def take(platform: Platform) -> Claim:
-    """What a worker does first: claim the next one. It is ``compiling`` then, or ``testing`` where it was compiled."""
+    """A worker's claim of the next submission: now ``compiling``, or ``testing`` if it was compiled before."""
     with writing(platform.sessions) as session:
         held = claims.claim(
             session, claims.ClaimRequest("cpu", [Language.TRITON], "builder", utcnow(), 600.0)
@@ -76,7 +76,7 @@ def move(
 
 
 def hand_on(platform: Platform, held: Claim) -> None:
-    """What a worker does that only compiles: then it is ``waiting``, and in nobody's hands."""
+    """A compile worker hands it on: now ``waiting``, and no worker's."""
     library = b"a library"
     sha256 = hashlib.sha256(library).hexdigest()
     artefact = Artefact(key="key", arch="sm_90a", toolkit="13.0.88", library=library, sha256=sha256)
@@ -91,7 +91,7 @@ def finish(platform: Platform, held: Claim, report: Report) -> None:
 
 
 def fail(platform: Platform, held: Claim, error: str = "the worker died") -> None:
-    """A failure of ours, the last one that is allowed."""
+    """The last allowed failure of the platform."""
     with writing(platform.sessions) as session:
         now = utcnow() + timedelta(seconds=1)
         assert leases.give_back(session, held.id, held.attempt, now, error=error, cap=1) is State.FAILED
@@ -105,7 +105,7 @@ def judged(platform: Platform, user: User, report: Report, **values: Any) -> Sub
 
 
 def accepted(time_us: float = 812.5, speedup: float | None = 1.31, **values: Any) -> Report:
-    """Cases, two workloads with baselines, a flag: all that an accepted report can hold."""
+    """An accepted report with cases, two workloads with baselines, and a flag."""
     workloads = [
         WorkloadReport(
             name=name,
@@ -161,7 +161,7 @@ def accepted(time_us: float = 812.5, speedup: float | None = 1.31, **values: Any
 
 
 def on_gpu(**values: Any) -> Report:
-    """Two workloads, one with everything out of the ordinary; kernels; and what torch did by itself."""
+    """Two workloads, one with every oddity; kernels; and torch's own kernels."""
     ranked, shown = accepted().workloads
     gpu = GpuState(
         samples=61,
@@ -189,7 +189,7 @@ def on_gpu(**values: Any) -> Report:
 
 
 def profiled(**values: Any) -> Report:
-    """Accepted on the emulated GPU: a kernel with everything that a profile marks, in lines 1 to 5, and a copy."""
+    """Accepted on the emulated GPU: a kernel with every mark of a profile in lines 1 to 5, and a copy."""
     rows = [
         row(0),
         row(1, issued=900, lanes=900 * 10),
@@ -211,7 +211,7 @@ def profiled(**values: Any) -> Report:
     profile = CallProfile.model_validate(profile_of(launches, copies=1, copied=4096))
     time_us = profile.time_us
     timed = {"time_us": time_us, "ci_us": (time_us, time_us), "profile": profile, "fixed_us": None}
-    workloads = [it.model_copy(update=timed) for it in accepted().workloads]
+    workloads = [workload.model_copy(update=timed) for workload in accepted().workloads]
     return accepted(**({"workloads": workloads} | values))
 
 

@@ -1,4 +1,4 @@
-"""A real platform on each kind of database, its application, and browsers (test clients) of several people."""
+"""A real platform on each kind of database, its application, and test clients of several people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.web import builders
 
 Visit = Callable[[User | None], FlaskClient]
 
-# The pages of the catalogue that anyone may read, and those for members.
+# Catalogue pages for anyone, and pages for members.
 PUBLIC = ("/", "/challenges/vector_add")
 BOARDS = ("/leaderboards/vector_add", "/leaderboards/vector_add?language=triton")
 
@@ -51,7 +51,7 @@ def bob(platform: Platform) -> User:
 
 @pytest.fixture
 def kim(platform: Platform) -> User:
-    """A student who has handed in nothing."""
+    """A student without submissions."""
     return accounts.create_user(platform, "kim", builders.PASSWORD)
 
 
@@ -68,7 +68,7 @@ def seen(platform: Platform, ada: User) -> SubmissionView:
 
 @pytest.fixture
 def visit(app: Flask) -> Visit:
-    """A browser in which that user (or nobody) is signed in through the form."""
+    """A browser signed in as that user (or nobody) through the form."""
 
     def make(user: User | None) -> FlaskClient:
         client = app.test_client()

@@ -1,5 +1,5 @@
-"""A learning platform on this machine, as Canvas and Moodle are ones: it signs people in by LTI 1.3, gives tokens for
-its services to whom a signed assertion proves to be its tool, and keeps grades."""
+"""A local learning platform like Canvas and Moodle: signs people in by LTI 1.3, gives tokens for its services to
+tools that prove themselves with a signed assertion, and keeps grades."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ _KEY = RSAKey.generate_key(2048, {"use": "sig"}, auto_kid=True)
 
 @dataclass
 class Emulator:
-    """``people`` by their login hint: what the token says of them. ``spoilt`` stands in the token in place of what is
-    true. ``scores`` by line item and user, ``posted`` counts what was sent; ``refuses`` are statuses to answer the next
-    scores with, None: close the connection."""
+    """``people``: claims by login hint. ``spoilt``: false claims for the token. ``scores`` by line item and user;
+    ``posted`` counts them; ``refuses``: statuses for the next scores, None closes the connection."""
 
     tool_keys: Callable[[], dict[str, Any]]
     base: str = ""
@@ -84,7 +83,7 @@ class Emulator:
         return found | self.spoilt
 
     def answer(self, url: str) -> dict[str, str]:
-        """A browser that is signed in there and was sent to ``url``: the form that it sends back."""
+        """The form that a browser signed in there sends back when it is sent to ``url``."""
         answered = requests.get(url, timeout=10)
         assert answered.status_code == 200, answered.text
         found: dict[str, str] = answered.json()

@@ -1,7 +1,6 @@
-"""A real OpenID provider on this machine: Authlib's authorization server with PKCE, discovery and keys that rotate.
+"""A real local OpenID provider: Authlib's authorization server with PKCE, discovery and rotating keys.
 
-Whoever comes to its authorization endpoint is signed in as ``claims`` say; ``spoilt`` stands in their token in place of
-what is true.
+Everyone at its authorization endpoint is signed in with ``claims``; ``spoilt`` replaces claims in the token.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ CLIENT, SECRET = "grader", "a client's secret"
 
 
 class _Client(ClientMixin):  # type: ignore[misc]
-    """The one that is registered: this platform."""
+    """The registered client: this platform."""
 
     def __init__(self, redirect_uri: str) -> None:
         self.redirect_uri = redirect_uri
@@ -83,8 +82,8 @@ class _Code(AuthorizationCodeMixin):  # type: ignore[misc]
 
 @dataclass
 class Provider:
-    """``asked``: what was asked for beside codes and tokens; ``at_userinfo``: what it says there, if it has that;
-    ``keys`` end with the one that signs, ``shows`` are others to be shown in their place."""
+    """``asked``: other requests than for codes and tokens; ``at_userinfo``: its answer there, if any; the last of
+    ``keys`` signs; ``shows``: keys published instead of them."""
 
     redirect_uri: str
     issuer: str = ""
@@ -109,7 +108,7 @@ class Provider:
         return OidcProvider(**(given | values))
 
     def visit(self, url: str) -> str:
-        """A browser that was sent to ``url``: the path that it is sent back to."""
+        """The path that a browser sent to ``url`` is sent back to."""
         answer = requests.get(url, allow_redirects=False, timeout=10)
         assert answer.status_code == 302, answer.text
         back = urlsplit(answer.headers["Location"])
@@ -155,7 +154,9 @@ def _application(provider: Provider) -> Flask:
             return provider.codes.get(code)
 
         def delete_authorization_code(self, authorization_code: _Code) -> None:
-            provider.codes = {key: it for key, it in provider.codes.items() if it is not authorization_code}
+            provider.codes = {
+                key: entry for key, entry in provider.codes.items() if entry is not authorization_code
+            }
 
         def authenticate_user(self, authorization_code: _Code) -> dict[str, Any]:
             return provider.claims

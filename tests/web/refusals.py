@@ -1,4 +1,4 @@
-"""The API's address, a body that it takes, and how it refuses."""
+"""The API's address, a valid body, and the shape of refusals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BODY = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "add.
 
 
 def refused(answer: TestResponse, status: int, code: str) -> str:
-    """The message of an error, after checking that it has the one shape."""
+    """The message of an error, after a check of its shape."""
     assert answer.status_code == status, answer.text
     assert answer.mimetype == "application/json"
     error = ErrorEnvelope.model_validate_json(answer.data).error

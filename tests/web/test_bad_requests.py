@@ -1,4 +1,4 @@
-"""What the API refuses of anyone: malformed, odd, too large, elsewhere; and a failure of ours."""
+"""Requests that the API refuses from anyone: malformed, odd, oversized, misdirected; and a failure of the platform."""
 
 from __future__ import annotations
 

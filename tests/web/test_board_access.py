@@ -1,4 +1,4 @@
-"""Where a name, a rank or a time of somebody could be read: for each setting of a board every path is tried."""
+"""Every path that could reveal a name, a rank or a time, for each setting of a board."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ def set_board(
 
 
 def told(app: Flask, visit: Visit, call: Visit, user: User | None) -> dict[str, str]:
-    """What every path, and every address without a parameter, answers to that user."""
+    """The answer of every path, and of every address without a variable, to that user."""
     plain = [
-        it.rule
-        for it in app.url_map.iter_rules()
-        if not it.arguments and "GET" in (it.methods or ()) and "openapi" not in it.rule
+        rule.rule
+        for rule in app.url_map.iter_rules()
+        if not rule.arguments and "GET" in (rule.methods or ()) and "openapi" not in rule.rule
     ]
     pages, program = visit(user), call(user)
     return {
@@ -94,7 +94,7 @@ def told(app: Flask, visit: Visit, call: Visit, user: User | None) -> dict[str, 
 
 
 def naming(answers: dict[str, str], name: str) -> set[str]:
-    """The paths that name somebody, of which a profile always does."""
+    """The paths that contain the name; a profile always does."""
     return {path for path, text in answers.items() if name in text and path != f"/users/{name}"}
 
 
@@ -104,7 +104,7 @@ def ranked_profile(answers: dict[str, str]) -> bool:
 
 
 def best_told(platform: Platform, viewer: User) -> bool:
-    """Whether zelda's profile says the speedup by which her entry on the board could be found."""
+    """True if zelda's profile has the speedup that identifies her entry on the board."""
     return any(track.best is not None for track in profile(platform, "zelda", viewer).tracks)
 
 
@@ -146,7 +146,7 @@ def test_a_pseudonymous_board_says_made_up_names_on_every_path(
     assert not ranked_profile(answers)
     assert not best_told(platform, people["kim"])
     board = Leaderboard.model_validate_json(answers[f"{API}/leaderboards/{SLUG}"])
-    assert [it.anonymous for it in board.entries] == [True, False, True]
+    assert [entry.anonymous for entry in board.entries] == [True, False, True]
     assert board.entries[1].user == "kim"
     again = leaderboard(platform, SLUG, viewer=people["eve"])
     assert again.entries[0].user == board.entries[0].user
@@ -155,7 +155,7 @@ def test_a_pseudonymous_board_says_made_up_names_on_every_path(
 
 
 def test_a_teacher_reads_the_names_of_their_own_students(platform: Platform, people: dict[str, User]) -> None:
-    """Whoever teaches can assign any challenge: that opens no names of another course's students."""
+    """Teachers can assign any challenge: that must not reveal another course's students."""
     tom = people["tom"]
     courses.create_course(platform, tom, CourseBody(slug="gpu", name="GPU"))
     rosters.import_roster(platform, tom, "gpu", RosterBody(text="account\nlovelace\n", dry_run=False))
@@ -172,15 +172,15 @@ def test_a_teacher_reads_the_names_of_their_own_students(platform: Platform, peo
     set_board(platform, people, BoardAudience.PSEUDONYMOUS)
 
     def shown() -> list[bool]:
-        return [it.anonymous for it in leaderboard(platform, SLUG, viewer=eve).entries]
+        return [entry.anonymous for entry in leaderboard(platform, SLUG, viewer=eve).entries]
 
     assert shown() == [True, True, True], "who has not accepted is no student of the course yet"
     take_part(platform, people["lovelace"])
     assert shown() == [True, True, False]
     assert not best_told(platform, eve)
     track = track_board(platform, "first", viewer=eve)
-    assert [it.anonymous for it in track.entries] == [True, True, False]
-    (leader,) = [it.leader for it in leaderboards(platform, viewer=eve).tracks[0].boards]
+    assert [entry.anonymous for entry in track.entries] == [True, True, False]
+    (leader,) = [board.leader for board in leaderboards(platform, viewer=eve).tracks[0].boards]
     assert leader is not None
     assert leader.anonymous
     # Nor of who asked to be named otherwise.
@@ -219,11 +219,11 @@ def test_a_frozen_board_stands_still_on_every_path(
     assert not ranked_profile(answers)
     assert not best_told(platform, people["eve"])
     own = leaderboard(platform, SLUG, viewer=people["zelda"])
-    assert [it.user for it in own.entries] == ["kim", "lovelace"]
+    assert [entry.user for entry in own.entries] == ["kim", "lovelace"]
     assert own.own is not None
     assert own.own.rank is None
     assert own.own.time_us == 143.0
-    assert [it.user for it in leaderboard(platform, SLUG, viewer=people["tom"]).entries] == [
+    assert [each.user for each in leaderboard(platform, SLUG, viewer=people["tom"]).entries] == [
         "zelda",
         "kim",
         "lovelace",

@@ -1,4 +1,4 @@
-"""The boards' pages, tables and API: what is marked, pinned, hidden, and safe to open."""
+"""The boards' pages, tables and API: marked, pinned and hidden entries, and safe exports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ENTRY: dict[str, Any] = {"challenge": builders.SLUG, "version": builders.VERSION
 
 @pytest.fixture
 def crowd(platform: Platform, ada: User, bob: User, teacher: User) -> list[User]:
-    """On the board are bob, zelda (who is anonymous), ada; the teacher is faster than all."""
+    """On the board: bob, zelda (anonymous), ada; the teacher is faster than all."""
     zelda = person(platform, "zelda", anonymous=True)
     report(platform, enter(platform, bob, 40.0, **ENTRY))
     enter(platform, zelda, 60.0, language=Language.CUDA, **ENTRY)
@@ -97,7 +97,7 @@ def test_tracks_name_nobody_who_is_anonymous(
 ) -> None:
     for path in ("/leaderboards/tracks/fundamentals", "/api/v1/tracks/fundamentals/leaderboard"):
         shown = [visit(who).get(path).text for who in (kim, bob, teacher)]
-        assert ["zelda" in it for it in shown] == [False, False, True]
+        assert ["zelda" in each for each in shown] == [False, False, True]
         assert "bob" in shown[0]
 
 
@@ -123,7 +123,7 @@ def test_the_table_of_commas_has_all_with_the_filters_of_the_page(
         == f"attachment; filename=vector_add-v{builders.VERSION}-cpu.csv"
     )
     found = list(csv.DictReader(io.StringIO(answer.text)))
-    assert [(it["rank"], it["user"]) for it in found] == [
+    assert [(each["rank"], each["user"]) for each in found] == [
         *(("1", "bob"), ("2", "ada")),
         *(("", name) for name in ("speed of light", "staff solution", "compile", "eager")),
     ]
@@ -159,13 +159,13 @@ def test_names_are_escaped(visit: Visit, kim: User, platform: Platform) -> None:
 def test_the_api_answers_by_its_models(call: Visit, crowd: list[User], ada: User) -> None:
     client: FlaskClient = call(ada)
     board = Leaderboard.model_validate_json(client.get(f"{API}?limit=1").data)
-    assert (board.total, board.own_place, [it.user for it in board.entries]) == (3, 2, ["bob"])
+    assert (board.total, board.own_place, [entry.user for entry in board.entries]) == (3, 2, ["bob"])
     records = RecordHistory.model_validate_json(client.get(f"{API}/records").data)
-    assert [(it.user, it.own) for it in records.records] == [("ada", True), ("bob", False)]
+    assert [(record.user, record.own) for record in records.records] == [("ada", True), ("bob", False)]
     track = TrackBoard.model_validate_json(client.get("/api/v1/tracks/fundamentals/leaderboard?limit=1").data)
     assert (track.total, track.entries[0].user) == (3, "bob")
     found = LeaderboardList.model_validate_json(client.get("/api/v1/leaderboards").data)
-    leaders = [it.leader.user for line in found.tracks for it in line.boards if it.leader]
+    leaders = [each.leader.user for line in found.tracks for each in line.boards if each.leader]
     assert leaders == ["bob"]
     for path in (f"{API}/records?device=abacus", "/api/v1/leaderboards?device=abacus"):
         assert client.get(path).status_code == 400
@@ -188,7 +188,7 @@ def test_references_are_on_the_page_where_their_times_belong(crowd: list[User], 
     def page(offset: int, size: int) -> list[str]:
         board = leaderboard(platform, builders.SLUG, limit=size + 1, offset=offset, viewer=crowd[0])
         shown = leaderboards.lines(board, offset, size)
-        return [it.reference.name if it.reference else "" for it in shown]
+        return [each.reference.name if each.reference else "" for each in shown]
 
     whole = ["staff solution", "", "compile", "", "", "eager"]
     assert page(0, 3) == whole

@@ -89,7 +89,7 @@ def test_a_competition_over_its_pages(
     board = student.get(f"{CUP}/board")
     assert "Warps" in board.text
     assert "100 µs" in board.text
-    # Asked for again, nothing is sent while nothing changes.
+    # A second request gets 304 while nothing changes.
     rows = student.get(f"{CUP}/board/rows")
     etag = {"If-None-Match": rows.headers["ETag"]}
     assert student.get(f"{CUP}/board/rows", headers=etag).status_code == 304
@@ -159,7 +159,7 @@ def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: 
     assert "Frozen board" in student.get(f"{CUP}/board").text
     assert "100 µs" in cup.get(f"{CUP}/board").text
     assert "data-resolve" not in student.get(f"{CUP}/screen").text
-    # A hall looks at it, so staff who open it see what everybody sees, now and when it keeps itself up to date.
+    # An audience watches, so staff see the public's view, now and after updates.
     screen = cup.get(f"{CUP}/screen").text
     source = re.search(r'data-source="([^"]+)"', screen)
     assert source
@@ -176,7 +176,7 @@ def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: 
     assert _press(cup, f"{CUP}/manage/final", machine=socket.gethostname(), repeats="3") == 303
     assert "0 of 3" in cup.get(f"{CUP}/manage").text
     with platform.sessions() as session:
-        runs = [it.public_id for _, it in record.final_runs(session, 1)]
+        runs = [entry.public_id for _, entry in record.final_runs(session, 1)]
     for times in ((None, None, 110.0), (110.0, None, 110.0)):
         for run, time_us in zip(runs, times, strict=True):
             judge(platform, run, time_us)
@@ -190,7 +190,7 @@ def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: 
     assert ">no time</a>" in page
     assert _press(cup, f"{CUP}/manage/results") == 303
     board = CompetitionBoard.model_validate_json(student.get(f"{API}/cup/board").data)
-    assert [(it.team, it.rank) for it in board.rows] == [("bob", 1), ("ada", 2)]
+    assert [(row.team, row.rank) for row in board.rows] == [("bob", 1), ("ada", 2)]
     assert "late = 1" in student.get(f"{CUP}/teams/bob/code/vector_add").text
     given = student.get(f"{CUP}/teams/bob/certificate.json")
     key = certificate.read_key(visit(None).get("/signing-key.pem").text)
@@ -228,7 +228,7 @@ def test_a_form_that_says_nothing_usable_keeps_what_was_typed(staff: FlaskClient
             "2027-03-28 02:30 does not exist in Europe/Berlin",
         ),
         ({"ends_at": "2001-01-01 00:00"}, "must end after it starts"),
-        ({"challenges": "vector_add 1: n=many"}, "is no size"),
+        ({"challenges": "vector_add 1: n=many"}, "is not a size"),
         ({"challenges": "no_such"}, "no_such"),
         ({"team_size": "0"}, "team_size"),
         ({"slug": "new"}, "is reserved"),
@@ -257,7 +257,7 @@ def test_times_are_typed_in_a_zone(platform: Platform, staff: FlaskClient, teach
     for field in ("starts_at", "ends_at"):
         assert f'name="{field}" type="datetime-local" step="1" required value="{typed[field]}:00"' in page
     assert '<time datetime="2090-03-01T08:00:00+00:00" data-zone="Europe/Berlin">2090-03-01 09:00 CET' in page
-    # What is saved as it stands does not move, though the form cannot say which half past two.
+    # Unchanged times do not move, though the form cannot tell which half past two.
     first = made.ends_at - timedelta(hours=1)
     competitions.edit_competition(platform, teacher, "cup", made.model_copy(update={"ends_at": first}))
     assert _press(staff, f"{CUP}/edit", **_form(**typed)) == 303
@@ -297,12 +297,14 @@ ROUTES: list[tuple[str, str, object, Action]] = [
 
 
 def test_who_may_do_what(platform: Platform, cup: FlaskClient, call: Visit, ada: User, teacher: User) -> None:
-    """Each route of the API for a student and for staff, by the table of permissions."""
+    """Each API route for a student and for staff, by the table of permissions."""
     definition = json.loads(cup.get(f"{API}/cup/definition").data)
     definition["revision"] = None
     made = call(teacher).post(API, json={**definition, "slug": "draft"})
     assert CompetitionView.model_validate_json(made.data).phase is Phase.DRAFT
-    assert {it for *_, it in ROUTES} == {it for it in Action if it.value.startswith("competition.")}
+    assert {entry for *_, entry in ROUTES} == {
+        each for each in Action if each.value.startswith("competition.")
+    }
     for user, standing in ((ada, Standing.VISITOR), (teacher, Standing.STAFF)):
         client = call(user)
         for method, path, sent, action in ROUTES:

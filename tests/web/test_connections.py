@@ -1,6 +1,4 @@
-"""Connections of clients that are slow, too many, or ambiguous. The tests take the server's turns themselves, by a
-clock of their own.
-"""
+"""Slow, too many and ambiguous client connections. The tests take the server's turns themselves, with a fake clock."""
 
 from __future__ import annotations
 
@@ -74,7 +72,7 @@ class Harness:
         client.sendall(text)
         client.setblocking(False)
         name = client.getsockname()
-        self.until(lambda: any(it.addr == name for it in self.server.channels) or is_closed(client))
+        self.until(lambda: any(channel.addr == name for channel in self.server.channels) or is_closed(client))
         self.turns()
         return client
 
@@ -90,7 +88,7 @@ class Harness:
         raise AssertionError("it never came to that")
 
     def later(self, seconds: float) -> None:
-        """Once the threads have nothing to do, or wait for the test."""
+        """Wait until the threads are idle or wait for the test."""
         pool = self.server.task_dispatcher
         self.until(lambda: not self.goes_on.is_set() or not (pool.queue or pool.active_count))
         self.turns()
@@ -98,7 +96,7 @@ class Harness:
         self.turns()
 
     def send(self, client: socket.socket, size: int) -> None:
-        """So many bytes, or those that the server takes."""
+        """Send that many bytes, or as many as the server takes."""
 
         def send_all() -> None:
             with suppress(OSError):
@@ -112,7 +110,7 @@ class Harness:
         self.turns()
 
     def answered(self, client: socket.socket) -> bytes:
-        """All that comes until the answer's body is there, or the end."""
+        """Everything received until the answer's body is complete, or the end."""
         told = bytearray()
 
         def whole() -> bool:
@@ -128,7 +126,7 @@ class Harness:
 
 
 def is_closed(client: socket.socket) -> bool:
-    """By the server; nothing else came."""
+    """The server closed it, and sent nothing else."""
     try:
         return client.recv(1, socket.MSG_PEEK) == b""
     except BlockingIOError:
@@ -185,7 +183,9 @@ def test_an_idle_connection_is_closed(harness: Harness) -> None:
 def test_an_answer_that_is_not_taken_ends(harness: Harness) -> None:
     harness.body = b"x" * (8 * limits.MIB)
     client = harness.client(GET, buffer=4096)
-    harness.until(lambda: all(it.waits for it in harness.server.channels))  # no thread waits for the client
+    harness.until(
+        lambda: all(channel.waits for channel in harness.server.channels)
+    )  # no thread waits for the client
     harness.later(2)
     harness.later(limits.ANSWER_SECONDS - 2)
     assert harness.server.channels
@@ -217,7 +217,7 @@ def test_passwords_wait_in_a_queue_of_their_own(harness: Harness, monkeypatch: p
     others = [harness.client(GET) for _ in range(THREADS)]
     harness.until(lambda: harness.seen.count("GET /") == THREADS)  # all threads for other requests are free
     harness.goes_on.set()
-    assert all(harness.answered(it).endswith(b"hello") for it in [*others, *signing_in])
+    assert all(harness.answered(other).endswith(b"hello") for other in [*others, *signing_in])
 
 
 def test_one_address_leaves_room_for_others_who_sign_in(
@@ -234,11 +234,11 @@ def test_one_address_leaves_room_for_others_who_sign_in(
     harness.proxies.add(HOST)
     proxied = harness.client(SLOW)
     harness.goes_on.set()
-    assert all(harness.answered(it).endswith(b"hello") for it in (other, proxied))
+    assert all(harness.answered(each).endswith(b"hello") for each in (other, proxied))
 
 
 def test_a_class_behind_one_address_keeps_its_connections() -> None:
-    """150 browsers that open six each may all be served by one of the two processes."""
+    """150 browsers with six connections each may all reach one of the two processes."""
     assert limits.CONNECTIONS_PER_ADDRESS >= 150 * 6
     assert limits.CONNECTIONS >= 2 * limits.CONNECTIONS_PER_ADDRESS  # and others are not affected
 
@@ -254,7 +254,7 @@ def test_of_one_address_who_waited_longest_makes_room(
     for _ in range(4):
         held.append(harness.client(HALF_BODY))
         harness.later(1)
-    assert [is_closed(it) for it in [other, working, *held]] == [False, False, True, True, False, False]
+    assert [is_closed(each) for each in [other, working, *held]] == [False, False, True, True, False, False]
     harness.goes_on.set()
     assert harness.answered(harness.client(GET)).endswith(b"hello")
     assert harness.answered(working).endswith(b"hello")
@@ -270,7 +270,7 @@ def test_a_proxy_brings_many_up_to_all_that_there_are(
     for _ in range(4):
         held.append(harness.client(HALF_HEAD))
         harness.later(1)
-    assert [is_closed(it) for it in held] == [True, False, False, False]
+    assert [is_closed(each) for each in held] == [True, False, False, False]
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,8 @@ def test_halves_of_bodies_are_bounded_together(harness: Harness, monkeypatch: py
     for _ in range(4):
         harness.send(harness.client(head), limits.REQUEST_BYTES - 1)
         assert (
-            sum(it.buffered for it in harness.server.channels) <= 3 * limits.MIB + connections._COUNTED_BYTES
+            sum(channel.buffered for channel in harness.server.channels)
+            <= 3 * limits.MIB + connections._COUNTED_BYTES
         )
     assert 0 < len(harness.server.channels) < 4
 

@@ -1,4 +1,4 @@
-"""The design's colours, read from the style sheets: text is readable in both themes, and colours are in one place."""
+"""The style sheets' colours: readable text in both themes, and colours in one place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 STATIC = Path(__file__).parents[2] / "web" / "static"
-# WCAG 2.2, level AA: 1.4.3 for text, 1.4.11 for the edges of fields and for what shows the focus.
+# WCAG 2.2, level AA: 1.4.3 for text, 1.4.11 for borders of fields and the focus mark.
 TEXT, EDGE = 4.5, 3.0
 LIGHT, DARK = 0, 1
 GROUNDS = ("bg", "surface", "sunken")
@@ -36,7 +36,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def of_text() -> list[tuple[str, str]]:
-    """Every pair of tokens that text is set in: (text, ground)."""
+    """Every pair of tokens used for text: (text, ground)."""
     everywhere = ("text", "muted", "accent", *TONES)
     return [
         *((text, ground) for text in everywhere for ground in GROUNDS),
@@ -72,7 +72,7 @@ def failures(pairs: list[tuple[str, str]], least: float) -> list[str]:
 
 
 def test_the_formula() -> None:
-    """Figures that WCAG and its techniques name."""
+    """Figures from WCAG and its techniques."""
     assert contrast("000000", "ffffff") == pytest.approx(21)
     assert contrast("767676", "ffffff") == pytest.approx(4.54, abs=0.01)
     assert contrast("777777", "ffffff") == pytest.approx(4.48, abs=0.01)
@@ -87,7 +87,7 @@ def test_edges_can_be_seen_in_both_themes() -> None:
 
 
 def test_text_and_ground_of_one_rule_go_together() -> None:
-    """Whatever pair a style sheet sets in one rule, be it named above or not."""
+    """Every pair that a style sheet sets in one rule."""
     known, found = tokens(), set()
     for sheet in STATIC.glob("*.css"):
         for body in _RULE.findall(sheet.read_text()):

@@ -33,7 +33,7 @@ def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
 
 
 def post(client: FlaskClient, path: str, **form: object) -> str:
-    """The page that answers, wherever it leads."""
+    """The answering page, after redirects."""
     token = csrf(client, "/courses")
     answer = client.post(path, data={**form, "csrf_token": token}, follow_redirects=True)
     assert answer.status_code == 200, answer.text[-500:]
@@ -42,7 +42,7 @@ def post(client: FlaskClient, path: str, **form: object) -> str:
 
 @pytest.fixture
 def owner(visit: Visit, teacher: User) -> FlaskClient:
-    """The teacher's browser, in which a course ``gpu`` was made."""
+    """The teacher's browser, with a new course ``gpu``."""
     client = visit(teacher)
     page = post(
         client, "/courses", slug="gpu", name="GPU <programming>", time_zone="Europe/Berlin", grace_days="2"
@@ -91,7 +91,7 @@ def test_members_are_changed_and_the_invited_taken_off_on_the_roster(
     form = was | {"section": "B", "group": "", "full_name": "Ada Lovelace", "student_number": ""}
     page = post(owner, "/courses/gpu/roster/ada", **form)
     (row,) = re.findall(r"<tr>\s*<td><a href=\"/courses/gpu/grades/ada\">.*?</tr>", page, re.DOTALL)
-    assert [it for it in ("Ada Lovelace", "<td>B</td>", "<td>3</td>") if it not in row] == []
+    assert [each for each in ("Ada Lovelace", "<td>B</td>", "<td>3</td>") if each not in row] == []
     (at,) = re.findall(r'action="(/courses/gpu/invitations/\d+/withdraw)"', page)
     assert "Wanda" not in post(owner, at)
 
@@ -121,7 +121,7 @@ def test_a_class_makes_its_accounts_at_once_behind_one_router(
         return client.post("/api/v1/accounts", json=body).status_code
 
     assert {sign_up(f"student{n}", code) for n in range(limits.LINK_TRIES_PER_MINUTE + 5)} == {201}
-    # One link makes one account: many tries with it are somebody's who wears the server out.
+    # A link creates one account: many tries with it are somebody's who attacks the server.
     assert [sign_up("x", "crs_nobodys") for _ in range(limits.LINK_TRIES_PER_MINUTE + 1)][-2:] == [400, 429]
     assert owner.get("/courses/gpu/roster").text.count("join code 1") == limits.LINK_TRIES_PER_MINUTE + 5
 
@@ -204,7 +204,7 @@ def test_grades_are_explained_and_set(
     assert call(teacher).get("/api/v1/courses/gpu/gradebook.csv?bom=true").data == marked.data
     assert "<td>red</td>" in owner.get("/courses/gpu/gradebook").text
     assert ",True,'=1+1" in answer.text
-    # The form has a field for what the refusal of more points asks for.
+    # The form has the field that the refusal of more points asks for.
     (form,) = re.findall(r'action="/courses/gpu/grades/ada/override".*?</form>', page, re.DOTALL)
     assert 'name="extra"' in form
     assert page.count('name="extra"') == 1

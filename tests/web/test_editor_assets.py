@@ -1,4 +1,4 @@
-"""What of the editor is built by Node: its sources, the script that builds them, and pages without it."""
+"""The part of the editor that Node builds: sources, build script, and pages without it."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def _fresh_digests() -> Iterator[None]:
 
 @pytest.fixture
 def database() -> str:
-    """One is enough: what is served does not depend on it."""
+    """One is enough: it does not affect what is served."""
     return ""
 
 
 @pytest.fixture
 def static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the static folder in which nothing was built."""
+    """A copy of the static folder without built files."""
     copy = tmp_path / "static"
     shutil.copytree(ROOT / "web" / "static", copy, ignore=shutil.ignore_patterns("built"))
     monkeypatch.setattr(assets, "_STATIC", copy)
@@ -84,8 +84,8 @@ def test_packages_are_pinned_and_no_index_is_named() -> None:
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in wanted.values())
     assert "http" not in lock
     assert '"resolved"' not in lock
-    packages = {name: it for name, it in json.loads(lock)["packages"].items() if name}
-    assert all(it["integrity"].startswith("sha512-") for it in packages.values())
+    packages = {name: entry for name, entry in json.loads(lock)["packages"].items() if name}
+    assert all(package["integrity"].startswith("sha512-") for package in packages.values())
 
 
 def test_the_pure_parts_do_as_they_say() -> None:
@@ -112,7 +112,7 @@ def build(root: Path, path: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """The sources of the client, nothing fetched and nothing built."""
+    """The client's sources, with nothing fetched or built."""
     root = tmp_path / "checkout"
     ignored = shutil.ignore_patterns("node_modules")
     shutil.copytree(CLIENT, root / "web" / "client", ignore=ignored)
@@ -122,7 +122,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def programs(folder: Path, *names: str, **scripts: str) -> str:
-    """A PATH with those programs of the system, and those scripts in the place of others."""
+    """A PATH with those system programs, and those scripts instead of others."""
     folder.mkdir()
     for name in ("sh", "cat", "cksum", "tr", "head", "sed", "mktemp", "rm", "tail", "dirname", *names):
         found = shutil.which(name)
@@ -156,7 +156,7 @@ def test_neither_a_network_that_is_away_nor_a_failed_build_stops_it(checkout: Pa
 
 
 def test_it_is_built_again_only_when_its_sources_changed(checkout: Path, tmp_path: Path) -> None:
-    # In the place of Node: writes what the real one writes first, and counts.
+    # Instead of Node: writes the real one's first line, and counts.
     node = """[ "$1" = build.js ] || exit 0
 echo "/* sources $2; a bundle" > ../static/built/editor.js
 echo built >> ../static/built/count"""
@@ -173,7 +173,7 @@ echo built >> ../static/built/count"""
 
 
 def test_what_was_built_here_is_whole() -> None:
-    """Where it was: with its stamp, its licences, and nothing in it that the policy would refuse."""
+    """If it was built: it has its stamp, its licences, and nothing that the policy would refuse."""
     need("node")
     built = ROOT / "web" / "static" / "built"
     if not (built / "editor.js").exists():

@@ -1,4 +1,4 @@
-"""A web that is started by itself tells its log how to become the first admin; and nobody else."""
+"""A web started alone logs how to become the first admin, and tells nobody else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE = 60.0
 
 
 def lines_until(server: subprocess.Popen[str], words: str) -> list[str]:
-    """What it says, up to the line that holds ``words``."""
+    """Its output, up to the line with ``words``."""
     assert server.stdout
     found: list[str] = []
     while not (found and words in found[-1]):
@@ -27,7 +27,7 @@ def lines_until(server: subprocess.Popen[str], words: str) -> list[str]:
 def test_a_link_is_printed_until_somebody_is_staff(tmp_path: Path) -> None:
     with start(tmp_path, GRADER_URL="https://grader.example") as server:
         try:
-            line = lines_until(server, "Nobody is staff yet")[-1]
+            line = lines_until(server, "There are no staff yet")[-1]
         finally:
             server.terminate()
             server.communicate(timeout=PATIENCE)

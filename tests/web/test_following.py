@@ -1,4 +1,4 @@
-"""Looking again and again costs little: pages of lists, and a panel that did not change."""
+"""Polling costs little: pages of lists, and a panel that did not change."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def test_older_ones_are_a_link_away(
     ids = [builders.hand_in(platform, ada).id for _ in range(3)][::-1]
     client = visit(ada)
     newest = client.get("/submissions").text
-    assert [it in newest for it in ids] == [True, True, False]
+    assert [each in newest for each in ids] == [True, True, False]
     assert "Newest" not in newest
     link = re.search(r'href="(/submissions\?older_than=[^"]+)">Older', newest)
     assert link
     older = client.get(link[1]).text
-    assert [f"<code>{it}</code>" in older for it in ids] == [False, False, True]
+    assert [f"<code>{entry}</code>" in older for entry in ids] == [False, False, True]
     assert "Older" not in older
     assert '<a href="/submissions">Newest</a>' in older
 

@@ -1,4 +1,4 @@
-"""The first page: the map of the catalogue, the list and its filter, the welcome of strangers."""
+"""The first page: map, list and filter, and the welcome for strangers."""
 
 from __future__ import annotations
 

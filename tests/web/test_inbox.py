@@ -1,4 +1,4 @@
-"""The pages Inbox and Regrades: what staff see and press there."""
+"""The pages Inbox and Regrades for staff."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_filters_are_chosen_and_wrong_names_are_told(
     assert "<option selected>gpu</option>" in page
     assert "<option selected>nobody</option>" in page
     assert "<option>bob</option><option>teacher</option></select>" in page
-    # Of accounts that are none of theirs nobody who teaches learns by the filter.
+    # The filter reveals no other accounts to teachers.
     assert "in your courses" in client.get("/inbox?user=teacher").text
     assert "There is no assignment" in client.get("/inbox?course=gpu&assignment=week9").text
 
@@ -83,7 +83,7 @@ def test_a_regrade_is_ordered_compared_and_published(
     ordered = staff.post("/regrades", data=form | {"reason": "A card was slow."})
     assert (ordered.status_code, ordered.location) == (303, "/regrades/1")
     page = staff.get("/regrades/1").text
-    assert "It can be published when all are judged" in page
+    assert "You can publish it when all are judged" in page
     assert 'http-equiv="refresh"' in page
     early = staff.post("/regrades/1", data=form | {"action": "publish"})
     assert (early.status_code, "not judged yet" in early.text) == (409, True)

@@ -339,7 +339,9 @@ def test_in_a_frame_a_launch_opens_a_tab_of_its_own(school: School) -> None:
     over_tls = school.app.test_client().get(
         again.replace("&amp;", "&"), base_url="https://grader.example", headers={"Sec-Fetch-Dest": "document"}
     )
-    cookie = next(it for it in over_tls.headers.getlist("Set-Cookie") if it.startswith("grader_lti="))
+    cookie = next(
+        value for value in over_tls.headers.getlist("Set-Cookie") if value.startswith("grader_lti=")
+    )
     assert "SameSite=None" in cookie
     assert "Secure" in cookie
     assert "HttpOnly" in cookie
@@ -380,12 +382,12 @@ def test_what_canvas_and_moodle_are_told(school: School) -> None:
     assert found is not None
     assert found["oidc_initiation_url"] == f"{URL}/lti/login"
     assert found["public_jwk_url"] == f"{URL}/lti/keys.json"
-    placements = {it["placement"]: it for it in found["extensions"][0]["settings"]["placements"]}
+    placements = {each["placement"]: each for each in found["extensions"][0]["settings"]["placements"]}
     assert placements["assignment_selection"]["target_link_uri"] == f"{URL}/lti/select"
     (key,) = school.app.test_client().get("/lti/keys.json").json["keys"]  # type: ignore[index]
     assert not {"d", "p", "q"} & key.keys()
     rotated = lti_platforms.rotate_key(school.platform, school.boss)
-    kids = [it["kid"] for it in school.app.test_client().get("/lti/keys.json").json["keys"]]  # type: ignore[index]
+    kids = [entry["kid"] for entry in school.app.test_client().get("/lti/keys.json").json["keys"]]  # type: ignore[index]
     assert kids == [rotated, key["kid"]]
     canvas = LtiPlatformBody(name="Canvas", kind="canvas", site="https://uni.instructure.com", client_id="7")
     made = lti_platforms.add_platform(school.platform, school.boss, canvas)

@@ -1,4 +1,4 @@
-"""Grades on their way to a learning platform on this machine: what is sent when, and what becomes of failures."""
+"""Grades on their way to a local learning platform: when they are sent, and what happens after failures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tests.web.test_lti import URL, School
 
 @pytest.fixture
 def school(tmp_path: Path, database: str) -> Iterator[School]:
-    """Of which Ada and Bob followed the link to week 1, whose grades are released."""
+    """Ada and Bob followed the link to week 1, whose grades are released."""
     settings = builders.make_settings(
         tmp_path, url=URL, challenges=make_catalogue(tmp_path / "catalogue"), sweep_s=0.05
     )
@@ -63,7 +63,7 @@ def link(school: School) -> LtiLinkView:
 
 
 def score(school: School, name: str = "Ada.Lovelace") -> LtiScoreView:
-    return next(it for it in link(school).scores if it.student == name)
+    return next(each for each in link(school).scores if each.student == name)
 
 
 def give(school: School, points: float, name: str = "Ada.Lovelace") -> None:
@@ -72,13 +72,13 @@ def give(school: School, points: float, name: str = "Ada.Lovelace") -> None:
 
 
 def work(school: School) -> int:
-    """What a worker does."""
+    """A worker's chore."""
     passback.compare(school.platform)
     return delivery.deliver(school.platform)
 
 
 def later(school: School) -> None:
-    """As if the next try were due."""
+    """The next try is due."""
     with writing(school.platform.sessions) as session:
         session.execute(update(LtiScoreRow).values(next_at=utcnow(), held_until=None))
 
@@ -140,13 +140,13 @@ def test_a_platform_that_is_down_is_asked_again_and_later_each_time(school: Scho
     school.site.refuses = [503]
     passback.compare(school.platform)
     base = school.site.base
-    # Down: nobody listens at all. One is asked for all.
+    # Down: nobody listens. One student's is requested for all.
     with writing(school.platform.sessions) as session:
         known = session.get_one(LtiPlatformRow, school.registered.id)
         known.token_url = "http://127.0.0.1:9/token"
         known.hosts = [base.removeprefix("http://")]
     assert delivery.deliver(school.platform) == 0
-    tried = [it for it in link(school).scores if it.tries]
+    tried = [entry for entry in link(school).scores if entry.tries]
     assert len(tried) == 1, "the other one waits until it answers"
     assert "cannot be reached" in tried[0].error
     first = tried[0].next_at
@@ -160,7 +160,7 @@ def test_a_platform_that_is_down_is_asked_again_and_later_each_time(school: Scho
     later(school)
     delivery.deliver(school.platform)
     assert (sent(school), sent(school, "bob")) == (5, 6)
-    assert [it.state for it in link(school).scores] == [LtiScoreState.SENT] * 2
+    assert [each.state for each in link(school).scores] == [LtiScoreState.SENT] * 2
 
 
 @pytest.mark.both_databases
@@ -173,7 +173,7 @@ def test_a_column_that_is_gone_is_not_tried_again_by_itself(school: School) -> N
     later(school)
     assert work(school) == 0
     assert school.site.posted == []
-    # Staff see it, and once there is a column again send it from the page.
+    # Staff see it, and send it from the page once there is a column again.
     browser = school.app.test_client()
     browser.post(
         "/sign-in",
@@ -253,7 +253,7 @@ def test_what_staff_stop_and_what_is_not_known(school: School) -> None:
     browser = school.app.test_client()
     school.launch(browser, "ada", resource="r2", assignment="gpu/week2")
     (context,) = linked_courses.read(school.platform, school.boss, "gpu").contexts
-    ungraded = next(it for it in context.links if it.assignment == "week2")
+    ungraded = next(each for each in context.links if each.assignment == "week2")
     assert "no gradebook column" in ungraded.why_not
     with pytest.raises(Conflict):
         linked_courses.release(school.platform, school.boss, "gpu", ungraded.id, True)
@@ -309,11 +309,11 @@ def test_who_comes_again_after_a_deletion_gets_no_zero_over_their_grade(school: 
     school.launch(school.app.test_client(), "ada", resource="r1", assignment="gpu/week1", line_item="1")
     assert work(school) == 1, "Bob's zero, who never had a grade there"
     assert (sent(school), sent(school, "bob")) == (7.5, 0)
-    assert [(it.student, it.points, it.state) for it in link(school).scores] == [
+    assert [(each.student, each.points, each.state) for each in link(school).scores] == [
         ("Bob", 0, LtiScoreState.SENT),
         (name, 7.5, LtiScoreState.SENT),
     ]
-    # What the new account has done goes there.
+    # The new account's work goes there.
     give(school, 3)
     assert work(school) == 1
     assert sent(school) == 3

@@ -1,4 +1,4 @@
-"""A kind of device that is only a row of the table, from the judge to page and terminal; and names of no kind."""
+"""A device kind that is only a row of the table works from the judge to page and terminal; code names no kind."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_new_row_goes_all_the_way(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert (report.verdict, report.device, report.representative) == (Verdict.ACCEPTED, BOARD, False)
-    assert [it.ranked for it in report.workloads] == [True], "there are no ceilings to rank by"
+    assert [workload.ranked for workload in report.workloads] == [True], "there are no ceilings to rank by"
 
     assert served_devices(platform) == [BOARD, "cpu"]
     assert languages_of(BOARD) == [Language.TRITON]
@@ -127,7 +127,7 @@ def test_a_new_row_goes_all_the_way(
 
 
 def test_each_row_has_a_back_end() -> None:
-    ends = [device_kinds.resolve_back_end(it) for it in device_kinds.DEVICE_KINDS.values()]
+    ends = [device_kinds.resolve_back_end(kind) for kind in device_kinds.DEVICE_KINDS.values()]
     assert ends == [host_device, emulated_device, CudaDevice]
     assert device_kinds.fixed_architectures() == {
         "cpu": HostDevice.architecture,

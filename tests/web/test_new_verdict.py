@@ -1,4 +1,4 @@
-"""A verdict that is only a row of the table, from the judge to page and terminal."""
+"""A verdict that is only a row of the table works from the judge to page and terminal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def thermal(monkeypatch: pytest.MonkeyPatch) -> VerdictRow:
 
 @pytest.fixture
 def report(thermal: VerdictRow, monkeypatch: pytest.MonkeyPatch) -> Report:
-    """What the judge says where a fault leads to the new verdict."""
+    """The judge's report when a fault leads to the new verdict."""
     finding = faults.CaseFault(CaseVerdict(thermal.word), "It reached 99 degrees.", "Slow down.")
     monkeypatch.setattr(faults, "of_exception", lambda *_: finding)
     challenge = Catalogue(CATALOGUE).load("twice")
@@ -132,8 +132,12 @@ def test_a_row_without_a_part_is_refused() -> None:
 
 
 def test_every_word_that_code_names_is_a_row() -> None:
-    assert [it.value for it in Verdict] == [it.word for it in verdicts.VERDICTS.values() if it.of_submissions]
-    assert [it.value for it in CaseVerdict] == [it.word for it in verdicts.VERDICTS.values() if it.of_cases]
+    assert [each.value for each in Verdict] == [
+        item.word for item in verdicts.VERDICTS.values() if item.of_submissions
+    ]
+    assert [entry.value for entry in CaseVerdict] == [
+        verdict.word for verdict in verdicts.VERDICTS.values() if verdict.of_cases
+    ]
     assert CaseVerdict.NOT_RUN is CaseVerdict("not_run")
 
 

@@ -1,4 +1,4 @@
-"""Whatever people write is text, and a page loads nothing from elsewhere."""
+"""Everything that people write is text, and pages load nothing from other sites."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.web import builders
 from tests.web.conftest import BOARDS, PUBLIC, Visit
 
 STATIC = Path(pages.__file__).parents[1] / "static"
-# A link to read elsewhere loads nothing by itself; "noreferrer" keeps to itself which page it was on.
+# A link to another site loads nothing by itself; "noreferrer" hides the page that it was on.
 LINK = re.compile(r'<a href="https://[^"]+" rel="noopener noreferrer">')
-# What a browser would load: scripts, styles, images, fonts, frames; also a link that is not as above.
+# Things that a browser would load: scripts, styles, images, fonts, frames, and other links.
 OUTSIDE = re.compile(
     r"""(?:src|href|srcset|poster|data|action)\s*=\s*["']?\s*(?:[a-z]+:)?//|url\(\s*["']?(?:[a-z]+:)?//""",
     re.I,
@@ -28,7 +28,7 @@ OUTSIDE = re.compile(
 
 
 def without_links(page: str) -> tuple[str, int]:
-    """``page`` without the starts of its links to elsewhere, and how many there were."""
+    """``page`` without the start tags of its links to other sites, and their number."""
     return LINK.subn("<a>", page)
 
 
@@ -49,7 +49,7 @@ def test_what_loads_from_elsewhere_is_found(loads: str) -> None:
 
 
 class TestNothingRuns:
-    """Whatever people write is text."""
+    """Everything that people write is text."""
 
     EVIL = "</pre></textarea><script>alert(1)</script><img src=x onerror=alert(1)>"
 
@@ -140,7 +140,7 @@ class TestNothingRuns:
         assert links >= 3, "the specs link to what they are based on"
 
     def test_no_style_or_script_loads_from_elsewhere(self) -> None:
-        files = [it for it in STATIC.iterdir() if it.suffix in (".css", ".js", ".svg")]
+        files = [entry2 for entry2 in STATIC.iterdir() if entry2.suffix in (".css", ".js", ".svg")]
         assert len(files) >= 5
         for path in files:
             found = re.findall(

@@ -1,4 +1,4 @@
-"""The OpenAPI document: complete, and without a loose end."""
+"""The OpenAPI document is complete and consistent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_lists_every_route(app: Flask, document: dict[str, Any]) -> None:
     }
     listed = {(path, method.upper()) for path, item in document["paths"].items() for method in item}
     assert listed == routes
-    assert len(routes) > 20  # which they are is written in the table of who may
+    assert len(routes) > 20  # the access test lists them
 
 
 def test_no_page_is_in_it(document: dict[str, Any]) -> None:
@@ -99,7 +99,7 @@ def references(part: Any) -> Iterator[str]:
 
 
 def test_each_operation_says_what_it_answers_to_bad_tokens(app: Flask, document: dict[str, Any]) -> None:
-    """Every call looks at the token that it is made with, also where none is needed."""
+    """Every call checks the token that it gets, needed or not."""
     client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = "Bearer grd_nobodys"
     wrong = []
@@ -117,7 +117,7 @@ def test_each_operation_says_what_it_answers_to_bad_tokens(app: Flask, document:
     assert wrong == []
 
 
-# Of each type in JSON, what is not of it, however close it comes.
+# Values of other types, however close.
 _OTHERS: dict[str, list[object]] = {
     "boolean": [0, 1, 0.0, "", "0", "true", "on", [], None],
     "integer": ["1", " 1", 1.0, 1.5, True, [1], None],
@@ -130,18 +130,21 @@ _OTHERS: dict[str, list[object]] = {
 
 
 def test_no_value_of_a_body_is_taken_for_one_of_another_type(app: Flask, document: dict[str, Any]) -> None:
-    """What the document says of each property is what validates."""
+    """Validation follows the document."""
     taken, looked_at = [], set()
     schemas = document["components"]["schemas"]
     for model in bodies(app):
         for name, said in schemas[model.__name__]["properties"].items():
             kinds = types(said, schemas)
             others = [
-                it for kind in kinds - {"null"} for it in _OTHERS[kind] if kinds_of(it).isdisjoint(kinds)
+                each
+                for kind in kinds - {"null"}
+                for each in _OTHERS[kind]
+                if kinds_of(each).isdisjoint(kinds)
             ]
             if said.get("format") == "date-time" or "date-time" in str(said.get("anyOf")):
                 others += ["0", "1700000000"]
-            taken += [f"{model.__name__}.{name} = {it!r}" for it in others if takes(model, name, it)]
+            taken += [f"{model.__name__}.{name} = {other!r}" for other in others if takes(model, name, other)]
             looked_at |= kinds
     assert taken == []
     assert looked_at == set(_OTHERS)
@@ -168,7 +171,7 @@ def kinds_of(value: object) -> set[str]:
 
 
 def takes(model: type[BaseModel], name: str, value: object) -> bool:
-    """Whether ``name`` may be ``value``, whatever else is missing."""
+    """True if ``name`` may be ``value``, whatever else is missing."""
     try:
         model.model_validate({name: value})
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The page of operations: what it shows of workers and their GPUs, its buttons, and the log behind it."""
+"""The page of operations: workers and GPUs, its buttons, and the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What machines ask: alive, ready, figures; and who may read the last."""
+"""Probes and metrics, and who may read the metrics."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_not_ready_on_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_not_ready_where_nothing_can_be_written(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For whatever reason: the write itself is tried."""
+    """For any reason: the write itself is tried."""
     monkeypatch.setattr(limits, "WRITE_PROBE_SECONDS", 0.0)
     client = create_app(platform).test_client()
     assert client.get("/ready").status_code == 200
@@ -92,7 +92,7 @@ def test_ready_while_others_write_for_long(platform: Platform, monkeypatch: pyte
 
 
 def test_a_write_is_tried_now_and_then(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks again and again makes no disk work."""
+    """Frequent probes cause no disk work."""
     tried: list[Engine] = []
     monkeypatch.setattr(writability, "_try", lambda engine: tried.append(engine) or "")
     client = create_app(platform).test_client()
@@ -147,8 +147,8 @@ def test_who_may_read_figures(
 def samples(platform: Platform) -> dict[str, dict[tuple[str, ...], float]]:
     found: dict[str, dict[tuple[str, ...], float]] = {}
     for family in text_string_to_metric_families(figures.exposition(platform).decode()):
-        for it in family.samples:
-            found.setdefault(it.name, {})[tuple(it.labels.values())] = it.value
+        for sample in family.samples:
+            found.setdefault(sample.name, {})[tuple(sample.labels.values())] = sample.value
     return found
 
 

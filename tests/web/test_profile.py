@@ -1,4 +1,4 @@
-"""Profiles: what they show, to whom, and that what they count is what boards show."""
+"""Profiles: what they show and to whom, and that their counts match the boards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ H200 = "h200"
 
 
 def judged(platform: Platform, user: User, time_us: float | None = 100.0, **values: object) -> int:
-    """A row as a worker leaves it: accepted in ``time_us`` ± 5 %, or wrong where that is None."""
+    """A row as a worker leaves it: accepted in ``time_us`` ± 5 %, or wrong if that is None."""
     given: dict[str, object] = {
         "user_id": user.id,
         "challenge": "vector_add",
@@ -100,10 +100,10 @@ class TestRanks:
                 low, high = time_us - rng.uniform(0, 15), time_us + rng.uniform(0, 15)
                 judged(platform, user, time_us, ci_lo_us=low, ci_hi_us=high)
         with platform.sessions() as session:
-            board = {it.user: it.rank for it in ranks.ranked(session, "vector_add", 1, H200)}
+            board = {item.user: item.rank for item in ranks.ranked(session, "vector_add", 1, H200)}
             mine = {user.name: activity.entries(session, user.id) for user in people}
-            counted = activity.ranks(session, [it[0] for it in mine.values()])
-            assert {name: counted[it[0].id] for name, it in mine.items()} == board
+            counted = activity.ranks(session, [each[0] for each in mine.values()])
+            assert {name: counted[entry[0].id] for name, entry in mine.items()} == board
         assert len(set(board.values())) > 2
 
     def test_the_best_on_every_board(self, platform: Platform, ada: User, bob: User, teacher: User) -> None:
@@ -115,7 +115,7 @@ class TestRanks:
         judged(platform, teacher, 10.0)
         assert profile(platform, "teacher", ada).ranks == []
         found = profile(platform, "ada", ada).ranks
-        assert [(it.challenge, it.device, it.rank) for it in found] == [
+        assert [(each.challenge, each.device, each.rank) for each in found] == [
             ("relu", H200, 1),
             ("vector_add", H200, 2),
             ("vector_add", "cpu", 1),
@@ -143,12 +143,14 @@ class TestBadges:
         assert BadgeKind.TRACK not in badges(profile(platform, "ada", ada))
         judged(platform, ada, challenge="relu")
         assert badges(profile(platform, "ada", ada))[BadgeKind.TRACK] == "fundamentals"
-        others = [it for it in platform.catalogue.slugs() if it not in ("vector_add", "saxpy", "relu")]
+        others = [each for each in platform.catalogue.slugs() if each not in ("vector_add", "saxpy", "relu")]
         for slug in others[:6]:
             judged(platform, ada, challenge=slug)
         assert BadgeKind.SOLVED not in badges(profile(platform, "ada", ada))
         judged(platform, ada, challenge=others[6])
-        titles = [it.title for it in profile(platform, "ada", ada).badges if it.kind is BadgeKind.SOLVED]
+        titles = [
+            badge.title for badge in profile(platform, "ada", ada).badges if badge.kind is BadgeKind.SOLVED
+        ]
         assert titles == ["10 solved"]
 
     def test_both_languages(self, platform: Platform, ada: User) -> None:
@@ -197,7 +199,7 @@ class TestActivity:
         judged(platform, bob)
         found = profile(platform, "ada", ada)
         assert (found.activity.submitted, found.activity.accepted) == (2, 1)
-        languages = [(it.language, it.submitted, it.solved) for it in found.languages]
+        languages = [(language.language, language.submitted, language.solved) for language in found.languages]
         assert languages == [(Language.TRITON, 2, 1), (Language.CUDA, 1, 0)]
 
     def test_days_and_streaks(self) -> None:
@@ -207,7 +209,7 @@ class TestActivity:
         wrong = event(2, Verdict.WRONG_ANSWER)
         found = calendar.activity([event(9), event(4), event(3), wrong, wrong, event(2)], date(2026, 3, 10))
         assert found.longest_streak == 3
-        assert [(it.day.day, it.submitted, it.accepted) for it in found.days] == [
+        assert [(each.day.day, each.submitted, each.accepted) for each in found.days] == [
             (2, 3, 1),
             (3, 1, 1),
             (4, 1, 1),

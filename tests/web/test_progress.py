@@ -50,7 +50,7 @@ class TestApi:
         found = Progress.model_validate_json(call(ada).get(API).data)
         assert (found.user, found.solved, found.attempted, found.total) == ("ada", 0, 0, 2)
         assert found.next == "only_cuda"
-        assert [(it.title, it.description, it.total, it.next) for it in found.tracks] == [
+        assert [(track.title, track.description, track.total, track.next) for track in found.tracks] == [
             ("second", "What comes <first>.", 1, "only_cuda"),
             ("first", "What comes afterwards.", 1, "scale"),
         ]
@@ -85,8 +85,8 @@ class TestApi:
 
     def test_the_list_names_tracks_and_prerequisites(self, call: Visit) -> None:
         found = ChallengeList.model_validate_json(call(None).get("/api/v1/challenges").data)
-        assert [it.title for it in found.tracks] == ["second", "first"]
-        assert [it.slug for it in found.challenges] == ["only_cuda", "scale"]
+        assert [track.title for track in found.tracks] == ["second", "first"]
+        assert [challenge.slug for challenge in found.challenges] == ["only_cuda", "scale"]
         assert found.challenges[1].prerequisites == ["only_cuda"], "not what nobody can open"
 
 

@@ -1,4 +1,4 @@
-"""Whose ``X-Forwarded-*`` headers are believed."""
+"""Which ``X-Forwarded-*`` headers are trusted."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def test_whose_connections_are_a_proxys(
     tmp_path: Path, values: dict[str, Any], proxies: list[str], others: list[str]
 ) -> None:
     settings = builders.make_settings(tmp_path, **values)
-    assert all(is_proxy(settings, it) for it in proxies)
-    assert not any(is_proxy(settings, it) for it in others)
+    assert all(is_proxy(settings, proxy) for proxy in proxies)
+    assert not any(is_proxy(settings, other) for other in others)
 
 
 @pytest.mark.parametrize("scheme", ["gopher", "https, http", "javascript"])

@@ -1,4 +1,4 @@
-"""Running from the API and from the editor's form, and how what is under way is shown."""
+"""Runs from the API and from the editor's form, and the page of one in progress."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class TestApi:
 
         def ids(query: str) -> list[str]:
             found = SubmissionList.model_validate_json(client.get(f"{API}/submissions{query}").data)
-            return [it.id for it in found.submissions]
+            return [submission.id for submission in found.submissions]
 
         assert ids("") == []
         assert ids("?kind=run") == [view.id]
@@ -150,7 +150,7 @@ class TestPanel:
         panel = shown(client, view)
         assert 'id="only-a-run"' in panel
         assert "it does not count" in panel
-        assert "Every case that you can see passed." in panel
+        assert "Every visible case passed." in panel
 
     def test_it_says_since_when(self, visit: Visit, platform: Platform, ada: User) -> None:
         client, view = visit(ada), started(platform, ada)

@@ -1,4 +1,4 @@
-"""The server process: it listens, serves, refuses to be exposed, and ends when told."""
+"""The server process: listens, serves, refuses exposure, and ends on a signal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_serves_until_told_to_end(tmp_path: Path, ending: signal.Signals) -> Non
             server.send_signal(ending)
             rest = server.communicate(timeout=30)
     assert server.returncode == 0, rest
-    # The collector may be at work when gunicorn's handler ends the process: Python then says so, and goes on ending.
+    # The garbage collector may run when gunicorn's handler ends the process: Python reports it and still ends.
     said = re.sub(
         r"Exception ignored in: (?:(?!Exception ignored).)*?SystemExit: 0\n", "", rest[1], flags=re.S
     )
@@ -58,7 +58,7 @@ def test_serves_until_told_to_end(tmp_path: Path, ending: signal.Signals) -> Non
 
 
 def _ask_and_stay(host: str, port: int) -> socket.socket:
-    """A client that wants no second answer, has its first, and does not close."""
+    """A client that got its answer, wants no second one, and does not close."""
     client = socket.create_connection((host, port), timeout=20)
     client.sendall(f"GET /health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
     assert client.recv(4096).startswith(b"HTTP/1.1 ")
@@ -73,7 +73,7 @@ def _send_half(host: str, port: int) -> socket.socket:
 
 
 def test_clients_that_do_not_close_or_send_half_keep_nobody_waiting(tmp_path: Path) -> None:
-    """They are more than there are threads."""
+    """There are more of them than threads."""
     with start(tmp_path) as server:
         held: list[socket.socket] = []
         try:
@@ -83,7 +83,7 @@ def test_clients_that_do_not_close_or_send_half_keep_nobody_waiting(tmp_path: Pa
             assert at.port
             with ThreadPoolExecutor(40) as crowd:
                 asked = [crowd.submit(_ask_and_stay, at.hostname, at.port) for _ in range(40)]
-                held += [it.result(60) for it in asked]
+                held += [each.result(60) for each in asked]
                 held += crowd.map(lambda _: _send_half(at.hostname or "", at.port or 0), range(40))
             with urllib.request.urlopen(f"http://{at.netloc}/api/v1/challenges", timeout=20) as answer:
                 assert answer.status == 200

@@ -1,4 +1,4 @@
-"""Signing in by a provider, against a real one on this machine: whose account is opened, and what is not believed."""
+"""Signing in through a real local provider: whose account is opened, and what is not trusted."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class TestWhoGetsIn:
         with site.platform.sessions() as session:
             row = session.query(UserRow).one()
             assert (row.email, row.email_by, row.role) == ("Ada@uni.example", EmailBy.SIGN_ON, "student")
-        # The next time it is the same one, whatever its address is then; and no password opens it.
+        # The next time it is the same account, whatever its address; and no password opens it.
         site.provider.claims |= {"email": "other@uni.example", "preferred_username": "lovelace"}
         again = site.browser()
         assert site.sign_in(again).status_code == 303
@@ -133,7 +133,7 @@ class TestWhoGetsIn:
         site.invite("ADA@uni.example")
         browser = site.browser()
         assert site.sign_in(browser).status_code == 303
-        assert [it["role"] for it in browser.get("/api/v1/courses").json["courses"]] == ["student"]  # type: ignore[index]
+        assert [each["role"] for each in browser.get("/api/v1/courses").json["courses"]] == ["student"]  # type: ignore[index]
         with site.platform.sessions() as session:
             assert session.query(UserRow).filter_by(name="ada.l").one().email_by == EmailBy.ROSTER
 
@@ -182,7 +182,7 @@ class TestWhoGetsIn:
         again = site.browser()
         assert site.sign_in(again).status_code == 303
         assert name_of(again) == "countess"
-        # A new password ends what the old one connected.
+        # A new password removes connections made with the old one.
         accounts.set_password(site.platform, "countess", "another horse")
         assert site.sign_in().status_code == 403
 

@@ -69,10 +69,10 @@ class TestSubmission:
         assert "Staff have paused the queue of cpu: an &lt;exam&gt;.</span> Since <time" in panel()
         queues.resume_queue(platform, teacher, "cpu")
         with writing(platform.sessions) as session:
-            # Of an hour that comes: it stays alive for as long as this test takes.
+            # From a future hour: it stays alive during the test.
             workers.register(session, "w", "cpu", list(Language), utcnow() + timedelta(hours=1))
         assert "data-waits-for" not in panel()
-        assert "How long it takes is not known yet." in panel()
+        assert "The wait is not known yet." in panel()
 
     def test_a_result_that_was_there_already_is_said_to_be(
         self, visit: Visit, platform: Platform, ada: User
@@ -98,7 +98,7 @@ class TestSubmission:
         view = builders.hand_in(platform, ada)
         builders.fail(platform, builders.take(platform), "the <worker> died")
         page = visit(ada).get(f"/submissions/{view.id}").text
-        assert "We failed, not you." in page
+        assert "The platform failed, not your code." in page
         assert "the &lt;worker&gt; died" in page
 
     def test_cancel(self, visit: Visit, platform: Platform, ada: User) -> None:
@@ -240,7 +240,7 @@ class TestListing:
     def test_no_lexer_reads_what_a_student_wrote(
         self, visit: Visit, platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch, source: str
     ) -> None:
-        """Pygments needs minutes for these, in one step that lets no other request of the process go on."""
+        """Pygments needs minutes for these, in one step that blocks all other requests of the process."""
 
         def lex(*_: object) -> None:
             raise AssertionError("a lexer was asked")

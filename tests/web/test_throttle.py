@@ -1,4 +1,4 @@
-"""Where rate limits are counted: in Redis where it answers, else in memory, and on when it dies."""
+"""Rate limits are counted in Redis if it answers, else in memory, and continue when it dies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_redis_is_used_and_its_death_survived(tmp_path: Path) -> None:
 
 
 def test_a_redis_that_falls_silent_holds_up_no_request_for_long(tmp_path: Path) -> None:
-    """The client's own patience is some half a minute for each request."""
+    """The client's defaults would wait half a minute per request."""
     folder = short_folder()
     with start_redis(Settings(data_dir=folder, redis_url="")) as server:
         platform = open_platform(builders.make_settings(tmp_path, redis_url=server.url))
@@ -61,7 +61,7 @@ def test_a_redis_that_falls_silent_holds_up_no_request_for_long(tmp_path: Path) 
 def test_requests_that_find_redis_dead_at_once_all_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, password: str, status: int
 ) -> None:
-    """Before they are counted, when they are, and when the answer's headers say what is left."""
+    """Before they are counted, while they are, and when the headers report the rest."""
     folder = short_folder()
     with start_redis(Settings(data_dir=folder, redis_url="")) as server:
         platform = open_platform(builders.make_settings(tmp_path, redis_url=server.url))
@@ -69,7 +69,7 @@ def test_requests_that_find_redis_dead_at_once_all_go_on(
         client = create_app(platform).test_client()
 
         def dead(*_: object, **__: object) -> object:
-            throttle.limiter._storage_dead = True  # what another thread has noted a moment earlier
+            throttle.limiter._storage_dead = True  # noted by another thread a moment earlier
             raise RedisError("gone")
 
         monkeypatch.setattr(throttle.limiter._limiter, asked, dead)

@@ -1,4 +1,4 @@
-"""Each request has an id, in the answer and in what is logged of it."""
+"""Each request has an id, in the answer and in its log lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 
 
 def served(lines: pytest.LogCaptureFixture) -> list[dict[str, object]]:
-    return [vars(it) for it in lines.records if it.getMessage() == "request_served"]
+    return [vars(record) for record in lines.records if record.getMessage() == "request_served"]
 
 
 def test_a_well_formed_id_is_taken_over(call: Visit) -> None:

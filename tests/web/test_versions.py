@@ -72,7 +72,7 @@ class TestApi:
         assert board(staff, version=2)[0] == 2
 
         published = VersionList.model_validate_json(staff.post(f"{CHALLENGE}/publish", json={}).data)
-        assert [(it.version, it.shown, it.judged) for it in published.versions] == [
+        assert [(item.version, item.shown, item.judged) for item in published.versions] == [
             (1, False, 1),
             (2, True, 1),
         ]
@@ -80,7 +80,7 @@ class TestApi:
         assert version == 2
         assert entry != first.id
         view = SubmissionView.model_validate_json(student.get(f"/api/v1/submissions/{first.id}").data)
-        assert [it.id for it in view.judged_again] == [entry]
+        assert [each.id for each in view.judged_again] == [entry]
         assert student.get("/api/v1/submissions").get_json()["total"] == 1
 
     def test_a_changed_folder_is_reported_to_who_submits(
@@ -153,7 +153,7 @@ class TestPage:
     ) -> None:
         builders.judged(platform, ada, builders.accepted(challenge="scale"), challenge="scale")
         edit(platform, "value = 2.0", "value = 4.0")
-        assert "It still says version 1" in visit(teacher).get(PAGE).text
+        assert "The manifest still says version 1" in visit(teacher).get(PAGE).text
 
     def test_students_find_neither_page_nor_link(
         self, visit: Visit, first: SubmissionView, ada: User, teacher: User

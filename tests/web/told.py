@@ -1,4 +1,4 @@
-"""What an answer says."""
+"""The text of an answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 
 def told(answer: TestResponse) -> str:
-    """Its text; of a ZIP archive, the names and the texts of its files."""
+    """Its text; for a ZIP archive, the names and texts of its files."""
     if answer.mimetype != "application/zip":
         return answer.text
     with zipfile.ZipFile(io.BytesIO(answer.data)) as archive:

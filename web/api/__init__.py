@@ -2,81 +2,31 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
+from flask_openapi3.blueprint import APIBlueprint
+from flask_openapi3.models.operation import Operation
 from flask_openapi3.openapi import OpenAPI
+
+from grader.web.access import access_of
+from grader.web.blueprints import blueprints
+
+_SECURITY: list[dict[str, list[str]]] = [{"token": []}, {"session": []}]
 
 
 def register(app: OpenAPI) -> None:
-    """Put every resource under /api/v1."""
-    from grader.web.api import (
-        accounts,
-        announcements,
-        assignments,
-        challenges,
-        comments,
-        competitions,
-        courses,
-        device_codes,
-        diagnostics,
-        drafts,
-        feedback,
-        gradebook,
-        health,
-        inbox,
-        leaderboards,
-        lti,
-        me,
-        notices,
-        operations,
-        people,
-        personal,
-        preferences,
-        progress,
-        publication,
-        queues,
-        regrades,
-        rosters,
-        similarity,
-        sources,
-        submissions,
-        tokens,
-        uploads,
-        versions,
-    )
-
-    for resource in (
-        challenges,
-        submissions,
-        comments,
-        diagnostics,
-        drafts,
-        leaderboards,
-        competitions,
-        lti,
-        progress,
-        versions,
-        uploads,
-        operations,
-        publication,
-        tokens,
-        me,
-        notices,
-        preferences,
-        health,
-        accounts,
-        device_codes,
-        people,
-        personal,
-        queues,
-        courses,
-        rosters,
-        assignments,
-        gradebook,
-        similarity,
-        regrades,
-        feedback,
-        inbox,
-        announcements,
-        sources,
-    ):
-        app.register_api(resource.api)
-    app.register_api(notices.unsubscribing)
+    """Put every resource under /api/v1, and who may use it into the API document."""
+    for blueprint in blueprints(sys.modules[__name__]):
+        assert isinstance(blueprint, APIBlueprint)
+        app.register_api(blueprint)
+    for rule in app.url_map.iter_rules():
+        path = app.paths.get(re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
+        access = access_of(app.view_functions[rule.endpoint])
+        if path is None or access is None:
+            continue
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
+            operation: Operation = getattr(path, method.lower())
+            if access.signed_in:
+                operation.security = _SECURITY
+            setattr(operation, "x-open-to", access.who.value)

@@ -1,4 +1,4 @@
-"""Making one's own account, and new passwords by link."""
+"""Signing up, and new passwords by link."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from grader.schemas.account import AddressBody, ForgottenBody, MessageSent, Rese
 from grader.schemas.submission import ErrorEnvelope, Me
 from grader.service.accounts import resets, sign_up
 from grader.web import throttle
+from grader.web.access import ANYONE, open_to
 from grader.web.answers import answer
 from grader.web.api.resource import resource
 from grader.web.current import platform
 
-api = resource("accounts", "Making an account; new passwords", signed_in=False)
+api = resource("accounts", "Signing up; new passwords")
 
 
 @api.post("/accounts", responses={201: Me, 409: ErrorEnvelope})
+@open_to(ANYONE)
 def create_account(body: SignUpBody) -> Response:
-    """A new account, as far as the platform lets one: freely, or with the key of an invitation or of a mailed link."""
+    """Create an account, if sign-up is open or with the key of an invitation or mailed link."""
     throttle.count_sign_up(body.key)
     with throttle.join_code(body.key):
         user = sign_up.sign_up(platform(), body)
@@ -25,14 +27,16 @@ def create_account(body: SignUpBody) -> Response:
 
 
 @api.post("/accounts/address", responses={202: MessageSent})
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def ask_for_account(body: AddressBody) -> Response:
-    """Mail a link that makes an account, where addresses of some domains may sign up."""
+    """Mail a link that creates an account, if the platform accepts the address's domain."""
     sign_up.ask_for_link(platform(), body.email)
     return answer(MessageSent(message=sign_up.ANSWER), 202)
 
 
 @api.post("/password-resets", responses={202: MessageSent, 409: ErrorEnvelope})
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def ask_for_password(body: ForgottenBody) -> Response:
     """Mail a link that sets a new password. The answer is the same for every name."""
@@ -41,8 +45,9 @@ def ask_for_password(body: ForgottenBody) -> Response:
 
 
 @api.post("/password-resets/use", responses={204: None})
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def reset_password(body: ResetBody) -> Response:
-    """Set a password by a link's key, once. Ends every session and token of the account."""
+    """Set a password with a link's key, which works once. Ends every session and token of the account."""
     resets.use(platform(), body.key, body.password)
     return Response(status=204)

@@ -1,4 +1,4 @@
-"""Announcements, questions and their answers, of courses and competitions."""
+"""Announcements, questions and answers, in courses and competitions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from grader.service.accounts.accounts import User
 from grader.service.courses import announcements
 from grader.service.courses.announcements import Kind, Place
 from grader.service.courses.permissions import Action
+from grader.web.access import PARTY, Check, open_to
 from grader.web.answers import answer
 from grader.web.api.competitions import CompetitionPath
 from grader.web.api.courses import CoursePath
-from grader.web.api.resource import Check, asks, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("announcements", "Announcements and questions", signed_in=True)
+api = resource("announcements", "Announcements and questions")
 
 _COURSE, _COMPETITION = "/courses/<course>", "/competitions/<slug>"
 
@@ -54,94 +55,100 @@ def _may(action: Action) -> Check:
 
 
 @api.get(f"{_COURSE}/announcements", responses={200: AnnouncementList})
+@open_to(PARTY, action=Action.COURSE_READ)
 def list_of_course(path: CoursePath) -> Response:
-    """What was announced in a course, the newest first."""
+    """A course's announcements, newest first."""
     return answer(announcements.list_announcements(platform(), current_user(), _of(path)))
 
 
 @api.get(f"{_COMPETITION}/announcements", responses={200: AnnouncementList})
+@open_to(PARTY)
 def list_of_competition(path: CompetitionPath) -> Response:
-    """What was announced in a competition, the newest first."""
+    """A competition's announcements, newest first."""
     return answer(announcements.list_announcements(platform(), current_user(), _of(path)))
 
 
 @api.post(f"{_COURSE}/announcements", responses={201: AnnouncementList})
-@asks(_may(Action.ANNOUNCE))
+@open_to(PARTY, action=Action.ANNOUNCE)
 def announce_in_course(path: CoursePath, body: AnnouncementBody) -> Response:
     """Announce something to everyone in a course (its staff)."""
     return answer(announcements.announce(platform(), current_user(), _of(path), body), 201)
 
 
 @api.post(f"{_COMPETITION}/announcements", responses={201: AnnouncementList})
-@asks(_may(Action.ANNOUNCE))
+@open_to(PARTY, _may(Action.ANNOUNCE))
 def announce_in_competition(path: CompetitionPath, body: AnnouncementBody) -> Response:
-    """Announce something to everyone who takes part (staff)."""
+    """Announce something to all participants (staff)."""
     return answer(announcements.announce(platform(), current_user(), _of(path), body), 201)
 
 
 @api.put(f"{_COURSE}/announcements/<int:number>", responses={200: AnnouncementList})
-@asks(_may(Action.ANNOUNCE))
+@open_to(PARTY, action=Action.ANNOUNCE)
 def change_in_course(path: InCourse, body: AnnouncementBody) -> Response:
-    """Say it otherwise; nobody is told again."""
+    """Edit an announcement (its staff); nobody is notified again."""
     found = announcements.change_announcement(platform(), current_user(), _of(path), path.number, body)
     return answer(found)
 
 
 @api.put(f"{_COMPETITION}/announcements/<int:number>", responses={200: AnnouncementList})
-@asks(_may(Action.ANNOUNCE))
+@open_to(PARTY, _may(Action.ANNOUNCE))
 def change_in_competition(path: InCompetition, body: AnnouncementBody) -> Response:
-    """Say it otherwise; nobody is told again."""
+    """Edit an announcement (staff); nobody is notified again."""
     found = announcements.change_announcement(platform(), current_user(), _of(path), path.number, body)
     return answer(found)
 
 
 @api.delete(f"{_COURSE}/announcements/<int:number>", responses={200: AnnouncementList})
+@open_to(PARTY, action=Action.ANNOUNCE)
 def remove_in_course(path: InCourse) -> Response:
-    """Take an announcement back."""
+    """Remove an announcement (its staff)."""
     return answer(announcements.remove_announcement(platform(), current_user(), _of(path), path.number))
 
 
 @api.delete(f"{_COMPETITION}/announcements/<int:number>", responses={200: AnnouncementList})
+@open_to(PARTY)
 def remove_in_competition(path: InCompetition) -> Response:
-    """Take an announcement back."""
+    """Remove an announcement (staff)."""
     return answer(announcements.remove_announcement(platform(), current_user(), _of(path), path.number))
 
 
 @api.get(f"{_COURSE}/questions", responses={200: QuestionList})
+@open_to(PARTY, action=Action.QUESTION_READ)
 def questions_of_course(path: CoursePath) -> Response:
-    """All for staff; for students their own, and what was answered to all."""
+    """All questions for staff; for students their own, and those answered to everyone."""
     return answer(announcements.list_questions(platform(), current_user(), _of(path)))
 
 
 @api.get(f"{_COMPETITION}/questions", responses={200: QuestionList})
+@open_to(PARTY)
 def questions_of_competition(path: CompetitionPath) -> Response:
-    """All for staff; for others their own, and what was answered to all."""
+    """All questions for staff; for others their own, and those answered to everyone."""
     return answer(announcements.list_questions(platform(), current_user(), _of(path)))
 
 
 @api.post(f"{_COURSE}/questions", responses={201: QuestionList})
-@asks(_may(Action.QUESTION_ASK))
+@open_to(PARTY, action=Action.QUESTION_ASK)
 def ask_in_course(path: CoursePath, body: QuestionBody) -> Response:
     """Ask a course's staff (students)."""
     return answer(announcements.ask(platform(), current_user(), _of(path), body), 201)
 
 
 @api.post(f"{_COMPETITION}/questions", responses={201: QuestionList})
-@asks(_may(Action.QUESTION_ASK))
+@open_to(PARTY, _may(Action.QUESTION_ASK))
 def ask_in_competition(path: CompetitionPath, body: QuestionBody) -> Response:
-    """Ask a competition's staff (whoever takes part)."""
+    """Ask a competition's staff (participants)."""
     return answer(announcements.ask(platform(), current_user(), _of(path), body), 201)
 
 
 @api.put(f"{_COURSE}/questions/<int:number>", responses={200: QuestionList})
-@asks(_may(Action.QUESTION_ANSWER))
+@open_to(PARTY, action=Action.QUESTION_ANSWER)
 def answer_in_course(path: InCourse, body: QuestionAnswer) -> Response:
-    """Answer a question, to who asked or to all (the course's staff)."""
+    """Answer a question, to its author or to everyone (the course's staff)."""
     return answer(announcements.answer(platform(), current_user(), _of(path), path.number, body))
 
 
 @api.put(f"{_COMPETITION}/questions/<int:number>", responses={200: QuestionList})
-@asks(_may(Action.QUESTION_ANSWER))
+@open_to(PARTY, _may(Action.QUESTION_ANSWER))
 def answer_in_competition(path: InCompetition, body: QuestionAnswer) -> Response:
-    """Answer a question, to who asked or to all (staff)."""
+    """Answer a question, to its author or to everyone (staff)."""
     return answer(announcements.answer(platform(), current_user(), _of(path), path.number, body))

@@ -17,13 +17,14 @@ from grader.schemas.course import CourseSlug
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses import assignments, extensions
 from grader.service.courses.permissions import Action
+from grader.web.access import PARTY, open_to
 from grader.web.answers import answer
 from grader.web.api.courses import CoursePath
-from grader.web.api.resource import asks, in_course, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("assignments", "What a course assigns, and until when", signed_in=True)
+api = resource("assignments", "Assignments and extensions")
 
 
 class AssignmentPath(CoursePath):
@@ -35,27 +36,30 @@ class ExtensionPath(AssignmentPath):
 
 
 @api.get("/courses/<course>/assignments", responses={200: AssignmentList})
+@open_to(PARTY, action=Action.ASSIGNMENT_READ)
 def list_assignments(path: CoursePath) -> Response:
-    """By their deadlines; drafts for staff alone. A student's extensions are counted in."""
+    """Assignments by deadline, with the caller's extensions; drafts for staff only."""
     return answer(assignments.list_assignments(platform(), current_user(), path.course))
 
 
 @api.get("/courses/<course>/assignments/<assignment>", responses={200: AssignmentView})
+@open_to(PARTY, action=Action.ASSIGNMENT_READ)
 def get_assignment(path: AssignmentPath) -> Response:
-    """One assignment; for a student with what is left of its limits."""
+    """One assignment; for a student with the attempts that are left."""
     return answer(assignments.get_assignment(platform(), current_user(), path.course, path.assignment))
 
 
 @api.put("/courses/<course>/assignments/<assignment>", responses={200: AssignmentView, 409: ErrorEnvelope})
-@asks(in_course(Action.ASSIGNMENT_EDIT))
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def put_assignment(path: AssignmentPath, body: AssignmentBody) -> Response:
-    """Make or change an assignment. A new one is a draft."""
+    """Create or change an assignment. A new one is a draft."""
     return answer(assignments.put_assignment(platform(), current_user(), path.course, path.assignment, body))
 
 
 @api.delete("/courses/<course>/assignments/<assignment>", responses={204: None, 409: ErrorEnvelope})
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def delete_assignment(path: AssignmentPath) -> Response:
-    """Remove a draft."""
+    """Delete a draft."""
     assignments.delete_assignment(platform(), current_user(), path.course, path.assignment)
     return Response(status=204)
 
@@ -63,9 +67,9 @@ def delete_assignment(path: AssignmentPath) -> Response:
 @api.post(
     "/courses/<course>/assignments/<assignment>/publish", responses={200: AssignmentView, 409: ErrorEnvelope}
 )
-@asks(in_course(Action.ASSIGNMENT_EDIT))
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def publish_assignment(path: AssignmentPath, body: PublishAssignmentBody) -> Response:
-    """Show an assignment to students, or hide it again as long as nobody submitted for it."""
+    """Show an assignment to students, or hide it again if nobody has submitted for it."""
     found = assignments.publish_assignment(
         platform(), current_user(), path.course, path.assignment, body.published
     )
@@ -73,8 +77,9 @@ def publish_assignment(path: AssignmentPath, body: PublishAssignmentBody) -> Res
 
 
 @api.get("/courses/<course>/assignments/<assignment>/extensions", responses={200: ExtensionList})
+@open_to(PARTY, action=Action.EXTENSION_GRANT)
 def list_extensions(path: AssignmentPath) -> Response:
-    """Who has other times, the newest first."""
+    """Students and sections with other times, newest first."""
     return answer(extensions.list_extensions(platform(), current_user(), path.course, path.assignment))
 
 
@@ -82,9 +87,9 @@ def list_extensions(path: AssignmentPath) -> Response:
     "/courses/<course>/assignments/<assignment>/extensions",
     responses={200: ExtensionList, 409: ErrorEnvelope},
 )
-@asks(in_course(Action.EXTENSION_GRANT))
+@open_to(PARTY, action=Action.EXTENSION_GRANT)
 def extend(path: AssignmentPath, body: ExtensionBody) -> Response:
-    """Other times for a student or a section, also after the deadline."""
+    """Set other times for a student or a section; works after the deadline, too."""
     return answer(extensions.extend(platform(), current_user(), path.course, path.assignment, body))
 
 
@@ -92,8 +97,9 @@ def extend(path: AssignmentPath, body: ExtensionBody) -> Response:
     "/courses/<course>/assignments/<assignment>/extensions/<int:number>",
     responses={200: ExtensionList, 409: ErrorEnvelope},
 )
+@open_to(PARTY, action=Action.EXTENSION_GRANT)
 def take_back_extension(path: ExtensionPath) -> Response:
-    """The assignment's own times hold again."""
+    """Remove an extension; the assignment's own times apply again."""
     found = extensions.take_back_extension(
         platform(), current_user(), path.course, path.assignment, path.number
     )

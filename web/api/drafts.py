@@ -1,4 +1,4 @@
-"""Drafts: what the caller has in the editor, for a challenge and a language. They are the caller's alone."""
+"""Drafts: the caller's code in the editor, by challenge and language. Only the caller can read them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from grader.schemas.draft import DraftBody, DraftList, DraftView
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.submissions import drafts
 from grader.web import throttle
+from grader.web.access import OWNER, SIGNED_IN, open_to
 from grader.web.answers import answer
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("drafts", "Code in the editor", signed_in=True)
+api = resource("drafts", "Code in the editor")
 
 
 class DraftPath(BaseModel):
@@ -23,26 +24,30 @@ class DraftPath(BaseModel):
 
 
 @api.get("/drafts", responses={200: DraftList})
+@open_to(SIGNED_IN)
 def list_drafts() -> Response:
-    """All of one's own, without their sources."""
+    """Your drafts, without their sources."""
     return answer(drafts.list_drafts(platform(), current_user()))
 
 
 @api.get("/drafts/<challenge>/<language>", responses={200: DraftView})
+@open_to(OWNER)
 def get_draft(path: DraftPath) -> Response:
-    """One of one's own."""
+    """One of your drafts."""
     return answer(drafts.get_draft(platform(), current_user(), path.challenge, path.language))
 
 
 @api.put("/drafts/<challenge>/<language>", responses={200: DraftView, 409: ErrorEnvelope})
+@open_to(SIGNED_IN)
 @throttle.draft_limit
 def keep_draft(path: DraftPath, body: DraftBody) -> Response:
-    """Keep it in the place of what is there. 409 if `based_on` is given and is not what is there."""
+    """Save a draft. 409 if `based_on` is given and is not the saved version."""
     return answer(drafts.keep_draft(platform(), current_user(), path.challenge, path.language, body))
 
 
 @api.delete("/drafts/<challenge>/<language>", responses={204: None})
+@open_to(SIGNED_IN)
 def remove_draft(path: DraftPath) -> Response:
-    """Forget it. Doing so twice is no error."""
+    """Delete a draft. Repeating it is not an error."""
     drafts.remove_draft(platform(), current_user(), path.challenge, path.language)
     return Response(status=204)

@@ -1,4 +1,4 @@
-"""Feedback of an assignment: its rubric, points by it, and requests to look again."""
+"""Feedback on an assignment: rubric, rubric points, and regrade requests."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from grader.schemas.strict import Strict
 from grader.service.courses import feedback
 from grader.service.courses.permissions import Action
 from grader.service.review import regrade_requests
+from grader.web.access import PARTY, in_course, open_to
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.courses import CoursePath
-from grader.web.api.resource import asks, in_course, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("feedback", "Rubrics and regrade requests", signed_in=True)
+api = resource("feedback", "Rubrics and regrade requests")
 
 _AT = "/courses/<course>/assignments/<assignment>/feedback"
 _SCORES = "/courses/<course>/assignments/<assignment>/scores"
@@ -44,69 +45,72 @@ class ScoresQuery(BaseModel):
 
 
 class ReleaseBody(Strict):
-    """False keeps it back again."""
+    """False hides it again."""
 
     released: StrictBool = True
 
 
 @api.get(_AT, responses={200: FeedbackView})
+@open_to(PARTY, action=Action.ASSIGNMENT_READ)
 def get_feedback(path: AssignmentPath) -> Response:
-    """The rubric, when feedback is shown, and how many regrades one may still ask for."""
+    """The rubric, when feedback is shown, and how many more regrades the caller may request."""
     return answer(feedback.get_feedback(platform(), current_user(), path.course, path.assignment))
 
 
 @api.put(_AT, responses={200: FeedbackView})
-@asks(in_course(Action.FEEDBACK_EDIT))
+@open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def put_feedback(path: AssignmentPath, body: FeedbackBody) -> Response:
     """Change settings and rubric (instructors)."""
     return answer(feedback.put_feedback(platform(), current_user(), path.course, path.assignment, body))
 
 
 @api.post(f"{_AT}/release", responses={200: FeedbackView})
-@asks(in_course(Action.FEEDBACK_EDIT))
+@open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def release_feedback(path: AssignmentPath, body: ReleaseBody) -> Response:
-    """Let students read comments and rubric points that were kept back, and tell them (instructors)."""
+    """Show students the comments and rubric points that were held back, and notify them (instructors)."""
     found = feedback.release(platform(), current_user(), path.course, path.assignment, body.released)
     return answer(found)
 
 
 @api.get(_SCORES, responses={200: ScoreSheet})
-@asks(in_course(Action.GRADES_READ))
+@open_to(PARTY, in_course(Action.GRADES_READ), action=Action.GRADES_READ)
 def get_scores(path: AssignmentPath, query: ScoresQuery) -> Response:
-    """What a student has for each criterion (staff only)."""
+    """A student's points by criterion (staff only)."""
     return answer(
         feedback.get_scores(platform(), current_user(), path.course, path.assignment, query.student)
     )
 
 
 @api.put(_SCORES, responses={200: ScoreSheet})
-@asks(in_course(Action.GRADES_SCORE))
+@open_to(PARTY, action=Action.GRADES_SCORE)
 def put_scores(path: AssignmentPath, body: ScoresBody) -> Response:
-    """Give a student points by criteria, or take them back (staff of the course)."""
+    """Set or remove a student's points by criterion (staff of the course)."""
     return answer(feedback.put_scores(platform(), current_user(), path.course, path.assignment, body))
 
 
 @api.get(_REQUESTS, responses={200: RequestList})
+@open_to(PARTY, action=Action.REGRADE_READ)
 def list_requests(path: CoursePath) -> Response:
-    """What was asked to be looked at again: all of it for staff, one's own for students."""
+    """Regrade requests: all for staff, the caller's for students."""
     return answer(regrade_requests.list_requests(platform(), current_user(), path.course))
 
 
 @api.post(_REQUESTS, responses={201: RequestList})
-@asks(in_course(Action.REGRADE_ASK))
+@open_to(PARTY, action=Action.REGRADE_ASK)
 def ask_for_regrade(path: CoursePath, body: RequestBody) -> Response:
-    """Ask to have a part looked at again (students)."""
+    """Request a regrade of a part (students)."""
     return answer(regrade_requests.ask(platform(), current_user(), path.course, body), 201)
 
 
 @api.patch(f"{_REQUESTS}/<int:number>", responses={200: RequestList})
-@asks(in_course(Action.REGRADE_ANSWER))
+@open_to(PARTY, action=Action.REGRADE_ANSWER)
 def answer_request(path: RequestPath, body: AnswerBody) -> Response:
     """Grant or decline a request, with a reason (staff of the course)."""
     return answer(regrade_requests.answer(platform(), current_user(), path.course, path.number, body))
 
 
 @api.post(f"{_REQUESTS}/<int:number>/withdraw", responses={200: RequestList})
+@open_to(PARTY, action=Action.REGRADE_ASK)
 def withdraw_request(path: RequestPath) -> Response:
-    """Take one's own request back (students)."""
+    """Withdraw your request (students)."""
     return answer(regrade_requests.withdraw(platform(), current_user(), path.course, path.number))

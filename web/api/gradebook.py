@@ -1,4 +1,4 @@
-"""Grades: everyone's for staff, one's own for students."""
+"""Grades: everyone's for staff, their own for students."""
 
 from __future__ import annotations
 
@@ -18,65 +18,70 @@ from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses import gradebook, overrides
 from grader.service.courses.permissions import Action
+from grader.web.access import PARTY, open_to
 from grader.web.answers import answer
 from grader.web.api.assignments import AssignmentPath
 from grader.web.api.courses import CoursePath, StaffPath
-from grader.web.api.resource import asks, in_course, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
 
 class TableQuery(BaseModel):
     bom: Switch = Field(
-        default=False, description="begin with a byte order mark, by which spreadsheets know UTF-8"
+        default=False, description="begin with a byte order mark, so spreadsheets detect UTF-8"
     )
 
 
-api = resource("gradebook", "Points, and how they came about", signed_in=True)
+api = resource("gradebook", "Points, each explained")
 
 
 @api.get("/courses/<course>/gradebook", responses={200: Gradebook})
+@open_to(PARTY, action=Action.GRADES_READ)
 def get_gradebook(path: CoursePath) -> Response:
-    """Every student's grades, statistics of every part, and who may need help (staff only)."""
+    """Every student's grades, statistics of every part, and students who may need help (staff only)."""
     return answer(gradebook.get_gradebook(platform(), current_user(), path.course))
 
 
 @api.get("/courses/<course>/gradebook/export", responses={200: GradebookExport})
+@open_to(PARTY, action=Action.GRADES_READ)
 def export_gradebook(path: CoursePath) -> Response:
-    """One row for each student and part (staff only)."""
+    """One row per student and part (staff only)."""
     rows = gradebook.export(platform(), current_user(), path.course)
     return answer(GradebookExport.model_construct(rows=rows))
 
 
 @api.get("/courses/<course>/gradebook.csv", responses={200: {"content": {"text/csv": {}}}})
+@open_to(PARTY, action=Action.GRADES_READ)
 def export_gradebook_csv(path: CoursePath, query: TableQuery) -> Response:
-    """The same as CSV, safe in spreadsheets, with rounded points (staff only)."""
+    """The export as CSV, safe in spreadsheets, with rounded points (staff only)."""
     return csv_answer(path.course, query.bom)
 
 
 @api.get("/courses/<course>/grades", responses={200: StudentGrades})
+@open_to(PARTY, action=Action.GRADES_READ_OWN)
 def get_own_grades(path: CoursePath) -> Response:
-    """One's own grades, each point explained."""
+    """Your grades, each point explained."""
     return answer(gradebook.get_grades(platform(), current_user(), path.course))
 
 
 @api.get("/courses/<course>/grades/<name>", responses={200: StudentGrades})
+@open_to(PARTY, action=Action.GRADES_READ)
 def get_grades(path: StaffPath) -> Response:
-    """The grades of a student, each point explained: one's own, or as staff anyone's."""
+    """A student's grades, each point explained: your own, or as staff anyone's."""
     return answer(gradebook.get_grades(platform(), current_user(), path.course, path.name))
 
 
 @api.put(
     "/courses/<course>/assignments/<assignment>/overrides", responses={200: StudentGrades, 409: ErrorEnvelope}
 )
-@asks(in_course(Action.GRADES_OVERRIDE))
+@open_to(PARTY, action=Action.GRADES_OVERRIDE)
 def override(path: AssignmentPath, body: OverrideBody) -> Response:
-    """Give a student points in place of the computed ones, with a reason that they read; or take that back."""
+    """Replace a student's computed points, with a reason that the student reads; or remove that."""
     return answer(overrides.override(platform(), current_user(), path.course, path.assignment, body))
 
 
 def csv_answer(course: str, bom: bool) -> Response:
-    """The export as a file."""
     rows = gradebook.export(platform(), current_user(), course)
     lines = spreadsheet.table(ExportRow, rows, POINT_COLUMNS, bom)
     response = Response("".join(lines), mimetype="text/csv")

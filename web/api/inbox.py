@@ -1,4 +1,4 @@
-"""The inbox of staff: marks, similar pairs and requests that somebody has to look at."""
+"""The inbox of staff: marks, similar pairs and requests that wait for a decision."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from grader.schemas.inbox import InboxAssignment, InboxDecision, InboxDone, Inbo
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.review import inbox
 from grader.service.review.inbox import InboxFilter
+from grader.web.access import TEACHERS, open_to
 from grader.web.answers import answer
-from grader.web.api.resource import asks, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("inbox", "What staff have to look at (staff only)", signed_in=True)
+api = resource("inbox", "Items for staff to decide (staff only)")
 
 
 class InboxQuery(BaseModel):
@@ -35,21 +36,22 @@ class InboxQuery(BaseModel):
 
 
 @api.get("/inbox", responses={200: InboxList})
+@open_to(TEACHERS)
 def list_inbox(query: InboxQuery) -> Response:
-    """What waits in the courses that one teaches, newest first; `outcome` shows what was decided."""
+    """Open items in the courses that you teach, newest first; `outcome` selects decided ones."""
     given = query.model_dump() | {"outcome": None if query.outcome == "any" else Outcome(query.outcome)}
     return answer(inbox.list_items(platform(), current_user(), InboxFilter(**given)))
 
 
 @api.post("/inbox/assign", responses={200: InboxDone})
-@asks(lambda user, _: inbox.check(platform(), user))
+@open_to(TEACHERS, lambda user, _: inbox.check(platform(), user))
 def assign_items(body: InboxAssignment) -> Response:
-    """Say who looks at these items."""
+    """Assign a reviewer to items."""
     return answer(inbox.assign(platform(), current_user(), body))
 
 
 @api.post("/inbox/decide", responses={200: InboxDone, 409: ErrorEnvelope})
-@asks(lambda user, _: inbox.check(platform(), user))
+@open_to(TEACHERS, lambda user, _: inbox.check(platform(), user))
 def decide_items(body: InboxDecision) -> Response:
-    """Decide of several items at once: all of them, or none where one is refused."""
+    """Decide several items at once: all of them, or none if one is refused."""
     return answer(inbox.decide(platform(), current_user(), body))

@@ -1,4 +1,4 @@
-"""GET /leaderboards and /tracks, for those who may read boards. Whoever asked for it is called by a made-up name."""
+"""Boards of challenges and tracks. Users who asked for it appear under a made-up name."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from grader.languages import Language
 from grader.schemas.leaderboard import Leaderboard, LeaderboardList, RecordHistory, TrackBoard
 from grader.service.boards import leaderboard, track_board
 from grader.service.boards.leaderboard import Wanted
+from grader.web.access import READERS, open_to
 from grader.web.answers import cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 
-api = resource("leaderboards", "Who is fastest", signed_in=False)
+api = resource("leaderboards", "Leaderboards")
 
-_DEVICE = "a board's device; the platform's default when absent"
+_DEVICE = "a board's device; default: the platform's"
 
 
 class LeaderboardPath(BaseModel):
@@ -36,7 +37,7 @@ class DeviceQuery(BaseModel):
 
 class PartQuery(DeviceQuery):
     limit: int | None = Field(
-        default=None, ge=1, le=limits.LISTED_MOST, description="at most this many; all when absent"
+        default=None, ge=1, le=limits.LISTED_MOST, description="at most this many; default: all"
     )
     offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="how many to skip")
 
@@ -44,7 +45,7 @@ class PartQuery(DeviceQuery):
 class BoardQuery(DeviceQuery):
     language: Language | None = Field(default=None, description="only entries in this language")
     version: int | None = Field(
-        default=None, ge=1, le=2**31 - 1, description="of the challenge; the published one when absent"
+        default=None, ge=1, le=2**31 - 1, description="of the challenge; default: the published one"
     )
 
 
@@ -62,14 +63,16 @@ def _wanted(query: BoardQuery) -> Wanted:
 
 
 @api.get("/leaderboards", responses={200: LeaderboardList})
+@open_to(READERS)
 def list_leaderboards(query: DeviceQuery) -> Response:
-    """Every challenge by its track, with the first entry of its board."""
+    """Every challenge by track, with the first entry of its board."""
     return cheap(track_board.leaderboards(platform(), query.device, viewer()))
 
 
 @api.get("/leaderboards/<slug>", responses={200: Leaderboard})
+@open_to(READERS)
 def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
-    """The best entry of each user. A rank is shared where intervals overlap; staff are not ranked."""
+    """Each user's best entry. Overlapping intervals share a rank; staff are not ranked."""
     board = leaderboard.leaderboard(
         platform(),
         path.slug,
@@ -82,15 +85,17 @@ def get_leaderboard(path: LeaderboardPath, query: LeaderboardQuery) -> Response:
 
 
 @api.get("/leaderboards/<slug>/records", responses={200: RecordHistory})
+@open_to(READERS)
 def get_records(path: LeaderboardPath, query: BoardQuery) -> Response:
-    """How the best time of a board fell, the oldest first."""
+    """How a board's best time improved, oldest first."""
     found = leaderboard.records_over_time(platform(), path.slug, viewer=viewer(), **_wanted(query))
     return cheap(found)
 
 
 @api.get("/tracks/<track>/leaderboard", responses={200: TrackBoard})
+@open_to(READERS)
 def get_track_leaderboard(path: TrackPath, query: PartQuery) -> Response:
-    """Everyone who solved something in a track: by how much was solved, then by how fast."""
+    """Everyone who solved a challenge of the track: by the number solved, then by speed."""
     found = track_board.track_board(
         platform(),
         path.track,

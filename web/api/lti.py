@@ -1,4 +1,4 @@
-"""Learning platforms: registered by admins; and for a course's staff, what they have to do with it."""
+"""Learning platforms: registration by admins, links and grades for a course's staff."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses.permissions import Action
 from grader.service.lti import linked_courses
 from grader.service.lti import platforms as lti_platforms
+from grader.web.access import ADMINS, PARTY, open_to
 from grader.web.answers import answer
 from grader.web.api.courses import CoursePath, NumberPath
-from grader.web.api.resource import asks, in_course, of_admins, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("lti", "Learning platforms, such as Canvas and Moodle", signed_in=True)
+api = resource("lti", "Learning platforms, such as Canvas and Moodle")
 
 
 class PlatformPath(BaseModel):
@@ -32,26 +33,28 @@ class PlatformPath(BaseModel):
 
 
 @api.get("/lti/platforms", responses={200: LtiPlatformList})
+@open_to(ADMINS)
 def list_platforms() -> Response:
-    """The registered platforms, and the addresses that they are told (admins only)."""
+    """The registered platforms, and this site's addresses to enter there (admins only)."""
     return answer(lti_platforms.list_platforms(platform(), current_user()))
 
 
 @api.post("/lti/platforms", responses={201: LtiPlatformView, 409: ErrorEnvelope})
-@asks(of_admins)
+@open_to(ADMINS)
 def add_platform(body: LtiPlatformBody) -> Response:
-    """Register a platform. Of Canvas and Moodle the site's address is enough."""
+    """Register a platform (admins only). For Canvas and Moodle the site's address is enough."""
     return answer(lti_platforms.add_platform(platform(), current_user(), body), 201)
 
 
 @api.patch("/lti/platforms/<int:number>", responses={200: LtiPlatformView})
-@asks(of_admins)
+@open_to(ADMINS)
 def change_platform(path: PlatformPath, body: LtiPlatformChange) -> Response:
-    """Change what is named: deployments, hosts, who gets an account."""
+    """Change the fields in the body: deployments, hosts, who gets an account (admins only)."""
     return answer(lti_platforms.change_platform(platform(), current_user(), path.number, body))
 
 
 @api.delete("/lti/platforms/<int:number>", responses={200: LtiPlatformList})
+@open_to(ADMINS)
 def remove_platform(path: PlatformPath) -> Response:
     """Remove a platform with its links to courses; accounts and grades stay (admins only)."""
     lti_platforms.remove_platform(platform(), current_user(), path.number)
@@ -59,35 +62,36 @@ def remove_platform(path: PlatformPath) -> Response:
 
 
 @api.post("/lti/keys", responses={200: LtiPlatformList})
+@open_to(ADMINS)
 def rotate_key() -> Response:
-    """Sign with a new key from now on; the one before stays shown until the next time (admins only)."""
+    """Replace the signing key; the previous one stays published until the next rotation (admins only)."""
     lti_platforms.rotate_key(platform(), current_user())
     return answer(lti_platforms.list_platforms(platform(), current_user()))
 
 
 @api.get("/courses/<course>/lti", responses={200: LtiCourse})
+@open_to(PARTY, action=Action.LTI_READ)
 def get_course(path: CoursePath) -> Response:
-    """The platforms' courses that are this one, their links, and the grades that they were sent (staff only)."""
+    """The linked courses on learning platforms, their links, and the grades sent there (staff only)."""
     return answer(linked_courses.read(platform(), current_user(), path.course))
 
 
 @api.delete("/courses/<course>/lti/<int:number>", responses={200: LtiCourse, 409: ErrorEnvelope})
+@open_to(PARTY, action=Action.LTI_LINK)
 def unlink(path: NumberPath) -> Response:
-    """A platform's course is no longer this one (owners only)."""
+    """Unlink a platform's course from this one (owners only)."""
     return answer(linked_courses.unlink(platform(), current_user(), path.course, path.number))
 
 
 @api.put("/courses/<course>/lti/links/<int:number>", responses={200: LtiCourse, 409: ErrorEnvelope})
-@asks(in_course(Action.LTI_SEND))
+@open_to(PARTY, action=Action.LTI_SEND)
 def release(path: NumberPath, body: LtiReleaseBody) -> Response:
-    """Send the grades of a link from now on, with each change, or no more."""
+    """Start or stop sending a link's grades after each change."""
     return answer(linked_courses.release(platform(), current_user(), path.course, path.number, body.released))
 
 
 @api.post("/courses/<course>/lti/links/<int:number>/send", responses={200: LtiCourse, 409: ErrorEnvelope})
-@asks(in_course(Action.LTI_SEND))
+@open_to(PARTY, action=Action.LTI_SEND)
 def send_again(path: NumberPath, body: LtiSendBody) -> Response:
-    """Send again what failed or waits: of one student, or of all."""
-    return answer(
-        linked_courses.send_again(platform(), current_user(), path.course, path.number, body.student)
-    )
+    """Send again failed or waiting grades, for one student or for all."""
+    return answer(linked_courses.send_again(platform(), current_user(), path.course, path.number, body.student))

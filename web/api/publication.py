@@ -1,4 +1,4 @@
-"""Whether students see a challenge, and whom on its board: read by who teaches, changed by the platform's staff."""
+"""Whether students see a challenge, and who is named on its board: teachers read it, the platform's staff change it."""
 
 from __future__ import annotations
 
@@ -14,36 +14,39 @@ from grader.schemas.publication import (
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.boards import board_access
 from grader.service.challenges import publication
+from grader.web.access import STAFF, TEACHERS, open_to
 from grader.web.answers import answer
 from grader.web.api.challenges import ChallengePath
-from grader.web.api.resource import asks, of_staff, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("publication", "Which challenges students see (staff only)", signed_in=True)
+api = resource("publication", "Which challenges students see (staff only)")
 
 
 @api.get("/challenge-states", responses={200: PublicationList})
+@open_to(TEACHERS)
 def list_states() -> Response:
     """Every challenge's folder: draft, scheduled, published or hidden, and whether it is broken."""
     return answer(publication.list_states(platform(), current_user()))
 
 
 @api.get("/challenges/<slug>/state", responses={200: PublicationView})
+@open_to(TEACHERS)
 def get_state(path: ChallengePath) -> Response:
-    """The same of one."""
+    """One challenge's state."""
     return answer(publication.get_state(platform(), current_user(), path.slug))
 
 
 @api.put("/challenges/<slug>/state", responses={200: PublicationView, 409: ErrorEnvelope})
-@asks(of_staff)
+@open_to(STAFF)
 def put_state(path: ChallengePath, body: PublicationBody) -> Response:
-    """Publish a challenge, now or at a time, put it away, or make it a draft again (staff of the platform only)."""
+    """Publish a challenge, now or at a time, hide it, or make it a draft again (staff of the platform only)."""
     return answer(publication.change(platform(), current_user(), path.slug, body))
 
 
 @api.put("/challenges/<slug>/board", responses={200: BoardSettings, 409: ErrorEnvelope})
-@asks(of_staff)
+@open_to(STAFF)
 def put_board(path: ChallengePath, body: BoardBody) -> Response:
-    """Say who sees whom on the challenge's board, and freeze it (staff of the platform only)."""
+    """Set who is named on the challenge's board, and freeze it (staff of the platform only)."""
     return answer(board_access.set_board(platform(), current_user(), path.slug, body))

@@ -1,4 +1,4 @@
-"""Queues and quotas, which everyone may see; what staff do with queues, workers and the kinds of challenges."""
+"""Queues and quotas, for everyone; for staff also actions on queues, workers and kinds of challenges."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from grader.schemas.queue import (
 )
 from grader.service.operation import queues
 from grader.service.submissions import quotas
+from grader.web.access import SIGNED_IN, STAFF, open_to
 from grader.web.answers import answer, cheap
 from grader.web.api.challenges import ChallengePath
-from grader.web.api.resource import asks, of_staff, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("queues", "Queues, workers and quotas", signed_in=True)
+api = resource("queues", "Queues, workers and quotas")
 
 
 class QueuePath(BaseModel):
@@ -33,57 +34,64 @@ class WorkerPath(BaseModel):
 
 
 @api.get("/queues", responses={200: QueueList})
+@open_to(SIGNED_IN)
 def list_queues() -> Response:
-    """Every queue: what waits and runs there, how many workers take from it, and whether staff have paused it."""
+    """Every queue: how much waits and runs, how many workers serve it, and whether staff paused it."""
     current_user()
     return cheap(queues.list_queues(platform()))
 
 
 @api.post("/queues/<queue>/pause", responses={200: QueueList})
-@asks(of_staff)
+@open_to(STAFF)
 def pause_queue(path: QueuePath, body: PauseBody) -> Response:
-    """Take nothing more from a device's queue, from `compile`, or from `all` (staff only). What comes is kept."""
+    """Pause a device's queue, `compile`, or `all` (staff only). New submissions wait."""
     return answer(queues.pause_queue(platform(), current_user(), path.queue, body.reason))
 
 
 @api.post("/queues/<queue>/resume", responses={200: QueueList})
+@open_to(STAFF)
 def resume_queue(path: QueuePath) -> Response:
-    """Serve a queue again (staff only). Doing so twice is no error."""
+    """Resume a queue (staff only). Repeating it is not an error."""
     return answer(queues.resume_queue(platform(), current_user(), path.queue))
 
 
 @api.get("/workers", responses={200: WorkerList})
+@open_to(STAFF)
 def list_workers() -> Response:
-    """Who works, on what, and who is drained (staff only)."""
+    """The workers, what they do, and which are drained (staff only)."""
     return cheap(queues.list_workers(platform(), current_user()))
 
 
 @api.post("/workers/<worker>/drain", responses={200: WorkerList})
+@open_to(STAFF)
 def drain_worker(path: WorkerPath) -> Response:
-    """Have a worker finish what it has, take nothing more and end (staff only)."""
+    """Let a worker finish its submission, take no more and end (staff only)."""
     return answer(queues.drain_worker(platform(), current_user(), path.worker))
 
 
 @api.post("/workers/<worker>/resume", responses={200: WorkerList})
+@open_to(STAFF)
 def resume_worker(path: WorkerPath) -> Response:
     """Let a worker work again, now or when it is started (staff only)."""
     return answer(queues.resume_worker(platform(), current_user(), path.worker))
 
 
 @api.get("/challenges/<slug>/kind", responses={200: ChallengeKind})
+@open_to(STAFF)
 def get_kind(path: ChallengePath) -> Response:
-    """What submissions for a challenge are, which decides their priority (staff only)."""
+    """The kind of a challenge's submissions, which decides their priority (staff only)."""
     return answer(queues.get_kind(platform(), current_user(), path.slug))
 
 
 @api.post("/challenges/<slug>/kind", responses={200: ChallengeKind})
-@asks(of_staff)
+@open_to(STAFF)
 def set_kind(path: ChallengePath, body: KindBody) -> Response:
-    """Say what submissions for a challenge are from now on (staff only)."""
+    """Set the kind of a challenge's future submissions (staff only)."""
     return answer(queues.set_kind(platform(), current_user(), path.slug, body.kind))
 
 
 @api.get("/challenges/<slug>/quota", responses={200: Quotas})
+@open_to(SIGNED_IN)
 def get_quota(path: ChallengePath) -> Response:
-    """What one has left to submit: at once, and for this challenge."""
+    """What you may still submit: at once, and for this challenge."""
     return answer(quotas.get_quotas(platform(), current_user(), path.slug))

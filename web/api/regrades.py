@@ -1,4 +1,4 @@
-"""Regrades: what staff have judged again, compared before anyone else sees it."""
+"""Regrades: submissions judged again, compared before the results are published."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeList, Re
 from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.review import regrade
+from grader.web.access import PARTY, TEACHERS, open_to
 from grader.web.answers import answer
-from grader.web.api.resource import asks, resource
+from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("regrades", "What staff have judged again (staff only)", signed_in=True)
+api = resource("regrades", "Submissions judged again (staff only)")
 
 
 class RegradePath(BaseModel):
@@ -36,32 +37,36 @@ class RegradeQuery(BaseModel):
 
 
 @api.get("/regrades", responses={200: RegradeList})
+@open_to(TEACHERS)
 def list_regrades(query: RegradesQuery) -> Response:
-    """Those that one may decide of, newest first."""
+    """Regrades that you may decide on, newest first."""
     return answer(regrade.list_regrades(platform(), current_user(), query.course, query.state))
 
 
 @api.post("/regrades", responses={200: RegradeView, 409: ErrorEnvelope})
-@asks(lambda user, _: regrade.check(platform(), user))
+@open_to(TEACHERS, lambda user, _: regrade.check(platform(), user))
 def start_regrade(body: RegradeBody) -> Response:
-    """Judge a submission, a student, an assignment or a challenge again, behind all students. Ordered twice it is the
-    same regrade."""
+    """Judge a submission, a student, an assignment or a challenge again, behind all students. Ordering it twice gives
+    the same regrade."""
     return answer(regrade.start(platform(), current_user(), body))
 
 
 @api.get("/regrades/<int:number>", responses={200: RegradeView})
+@open_to(PARTY)
 def get_regrade(path: RegradePath, query: RegradeQuery) -> Response:
-    """What it changes: submission by submission, grade by grade, and rank by rank in competitions."""
+    """What it changes: submissions, grades, and ranks in competitions."""
     return answer(regrade.get(platform(), current_user(), path.number, whole=not query.counts))
 
 
 @api.post("/regrades/<int:number>/publish", responses={200: RegradeView, 409: ErrorEnvelope})
+@open_to(PARTY)
 def publish_regrade(path: RegradePath, body: RegradeDecision) -> Response:
-    """What was judged again counts from now on, and its authors read why."""
+    """Make the new results count, and tell the authors why."""
     return answer(regrade.publish(platform(), current_user(), path.number, body))
 
 
 @api.post("/regrades/<int:number>/discard", responses={200: RegradeView, 409: ErrorEnvelope})
+@open_to(PARTY)
 def discard_regrade(path: RegradePath) -> Response:
-    """Everything stays as it was."""
+    """Discard it; nothing changes."""
     return answer(regrade.discard(platform(), current_user(), path.number))

@@ -27,12 +27,13 @@ from grader.service.submissions import run as running
 from grader.service.submissions import submissions
 from grader.service.submissions import submit as submitting
 from grader.web import throttle
+from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
 from grader.web.answers import answer, cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("submissions", "Sources submitted, and their verdicts", signed_in=True)
+api = resource("submissions", "Submissions and their verdicts")
 
 
 class SubmissionPath(BaseModel):
@@ -44,12 +45,12 @@ class SubmissionQuery(SubmissionFilter):
 
     challenge: str | None = Field(default=None, description="only those for this challenge")
     everyone: Switch = Field(
-        default=False, description="all users' (staff; teachers of a course name it in `assignment`)"
+        default=False, description="all users' (staff; teachers name their course in `assignment`)"
     )
     limit: int = Field(default=50, ge=1, le=200)
     offset: int = Field(default=0, ge=0, le=limits.LISTED_MOST, description="how many to skip")
     older_than: str | None = Field(
-        default=None, description="a submission's id, to begin behind it: at the same cost however far down"
+        default=None, description="a submission's id; list those before it, at a constant cost"
     )
     kind: Literal["run"] | None = Field(default=None, description="run: runs instead of submissions")
 
@@ -59,8 +60,7 @@ class SubmitHeader(BaseModel):
         default=None,
         alias="Idempotency-Key",
         max_length=128,
-        description="a repeated call with the same key answers with the first one's submission; 409 where it asks for "
-        "something else",
+        description="a repeated call with the same key returns the first one's submission; 409 if the body differs",
     )
 
 
@@ -68,9 +68,10 @@ class SubmitHeader(BaseModel):
     "/submissions",
     responses={200: SubmissionView, 201: SubmissionView, 409: ErrorEnvelope},
 )
+@open_to(SIGNED_IN)
 @throttle.submit_limit
 def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
-    """Submit a source. It waits in the queue from then on. 200: with `reuse`, one that was judged before."""
+    """Submit a source; it enters the queue. 200: with `reuse`, an earlier result for the same source."""
     view = submitting.submit(platform(), current_user(), body, header.idempotency_key)
     response = answer(view, 200 if view.reused else 201)
     response.headers["Location"] = f"/api/v1/submissions/{view.id}"
@@ -78,10 +79,11 @@ def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
 
 
 @api.post("/runs", responses={201: SubmissionView, 409: ErrorEnvelope})
+@open_to(SIGNED_IN)
 @throttle.run_limit
 def create_run(header: SubmitHeader, body: RunBody) -> Response:
-    """Have a source judged by the public cases alone: no hidden cases, no times, no rank, no attempt. It is followed as
-    a submission is, whose `kind` is `run`. An unfinished run of yours for the same challenge is cancelled."""
+    """Judge a source with the public cases only: no hidden cases, times, rank or attempt. Follow it like a submission;
+    its `kind` is `run`. Your unfinished run for the same challenge is cancelled."""
     view = running.run(platform(), current_user(), body, header.idempotency_key)
     response = answer(view, 201)
     response.headers["Location"] = f"/api/v1/submissions/{view.id}"
@@ -89,9 +91,10 @@ def create_run(header: SubmitHeader, body: RunBody) -> Response:
 
 
 @api.get("/submissions", responses={200: SubmissionList})
+@open_to(SIGNED_IN)
 def list_submissions(query: SubmissionQuery) -> Response:
-    """One's own submissions, newest first; with everyone=true, as staff, all. `total` counts to 10000 and stops. Runs
-    are listed with kind=run alone."""
+    """Your submissions, newest first; everyone's with everyone=true, as staff. `total` stops at 10000. kind=run lists
+    runs instead."""
     return cheap(
         submissions.list_submissions(
             platform(),
@@ -108,37 +111,43 @@ def list_submissions(query: SubmissionQuery) -> Response:
 
 
 @api.get("/submissions/<id>", responses={200: SubmissionView})
+@open_to(AUTHOR)
 def get_submission(path: SubmissionPath) -> Response:
-    """Its state, place in the queue, and verdict. Poll it with If-None-Match, and seldom while many are ahead: every
-    tenth of `expected_wait_s`, but for about 1 to 10 seconds, is what our own programs do."""
+    """State, place in the queue, and verdict. Poll it with If-None-Match, less often while many are ahead: our clients
+    wait a tenth of `expected_wait_s`, within about 1 to 10 seconds."""
     return cheap(submissions.get_submission(platform(), current_user(), path.id))
 
 
 @api.get("/submissions/<id>/source", responses={200: SourceView})
+@open_to(AUTHOR)
 def get_source(path: SubmissionPath) -> Response:
-    """The source as it was submitted."""
+    """The source as submitted."""
     return answer(submissions.get_source(platform(), current_user(), path.id))
 
 
 @api.get("/submissions/<id>/report", responses={200: Report, 409: ErrorEnvelope})
+@open_to(AUTHOR)
 def get_report(path: SubmissionPath) -> Response:
-    """What judging found: cases, times, score. 409 until it is done."""
+    """The result of judging: cases, times, score. 409 until it is done."""
     return cheap(submissions.get_report(platform(), current_user(), path.id))
 
 
 @api.post("/submissions/<id>/cancel", responses={200: SubmissionView, 409: ErrorEnvelope})
+@open_to(AUTHOR)
 def cancel_submission(path: SubmissionPath) -> Response:
-    """Take it back while it is not done. Doing so twice is no error."""
+    """Cancel it before it is done. Repeating it is not an error."""
     return answer(cancelling.cancel(platform(), current_user(), path.id))
 
 
 @api.put("/submissions/<id>/void", responses={200: SubmissionView, 409: ErrorEnvelope})
+@open_to(TEACHERS_OF_AUTHOR)
 def void_result(path: SubmissionPath, body: VoidBody) -> Response:
-    """Void a result: the platform's staff everywhere, a course's in that course alone. Its author reads why."""
+    """Void a result: everywhere as the platform's staff, in one course as its staff. The author reads the reason."""
     return answer(voids.void(platform(), current_user(), path.id, body))
 
 
 @api.delete("/submissions/<id>/void", responses={200: SubmissionView})
+@open_to(TEACHERS_OF_AUTHOR)
 def restore_result(path: SubmissionPath, query: RestoreQuery) -> Response:
-    """Take that back: the result counts again (staff only)."""
+    """Restore a void result: it counts again (staff only)."""
     return answer(voids.restore(platform(), current_user(), path.id, query.course))

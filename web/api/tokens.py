@@ -12,13 +12,14 @@ from grader.service.accounts import accounts, tokens
 from grader.service.accounts.accounts import User
 from grader.service.accounts.tokens import Issued, TokenRequest
 from grader.web import throttle
+from grader.web.access import ANYONE, OWNER, SIGNED_IN, open_to
 from grader.web.answers import answer
-from grader.web.api.resource import SIGNED_IN, resource
+from grader.web.api.resource import resource
 from grader.web.auth import sessions
 from grader.web.auth.identity import bearer_token, current_user
 from grader.web.current import platform
 
-api = resource("tokens", "Tokens for programs", signed_in=False)
+api = resource("tokens", "Tokens for programs")
 
 
 class TokenPath(BaseModel):
@@ -26,8 +27,9 @@ class TokenPath(BaseModel):
 
 
 @api.post("/tokens", responses={201: TokenView})
+@open_to(ANYONE)
 def create_token(body: TokenBody) -> Response:
-    """A new API token. It is shown this once and stored only as a hash."""
+    """Get an API token with name and password. It is shown only now and stored as a hash."""
     with throttle.password_try(body.name):
         user = accounts.authenticate(platform(), body.name, body.password)
     lifetime = timedelta(days=body.days) if body.days is not None else None
@@ -36,7 +38,6 @@ def create_token(body: TokenBody) -> Response:
 
 
 def shown(user: User, issued: Issued) -> TokenView:
-    """A new token as it is answered, once."""
     return TokenView(
         token=issued.token,
         user=user.name,
@@ -46,30 +47,34 @@ def shown(user: User, issued: Issued) -> TokenView:
     )
 
 
-@api.get("/tokens", responses={200: TokenList}, security=SIGNED_IN)
+@api.get("/tokens", responses={200: TokenList})
+@open_to(SIGNED_IN)
 def list_tokens() -> Response:
-    """One's own tokens and sessions: where they came from, when they were used, when they end."""
+    """Your tokens and sessions: from where they were made, when they were used, when they end."""
     return answer(tokens.list_tokens(platform(), current_user(), _present()))
 
 
-@api.delete("/tokens/current", responses={204: None}, security=SIGNED_IN)
+@api.delete("/tokens/current", responses={204: None})
+@open_to(SIGNED_IN)
 def delete_token() -> Response:
-    """Revoke the token that this call is made with."""
+    """Revoke the token of this call."""
     current_user()
     tokens.revoke_token(platform(), _present())
     return Response(status=204)
 
 
-@api.delete("/tokens/<int:number>", responses={204: None}, security=SIGNED_IN)
+@api.delete("/tokens/<int:number>", responses={204: None})
+@open_to(OWNER)
 def delete_one(path: TokenPath) -> Response:
-    """Revoke one of one's own tokens or sessions by its number in the list."""
+    """Revoke one of your tokens or sessions by its number in the list."""
     tokens.revoke_own(platform(), current_user(), path.number)
     return Response(status=204)
 
 
-@api.delete("/sessions", responses={204: None}, security=SIGNED_IN)
+@api.delete("/sessions", responses={204: None})
+@open_to(SIGNED_IN)
 def end_sessions() -> Response:
-    """End every session of one's browsers, but for the one that this call is made with."""
+    """End all your browser sessions except that of this call."""
     tokens.end_sessions(platform(), current_user(), _present())
     return Response(status=204)
 

@@ -1,8 +1,8 @@
-"""Cross-site request forgery: every form of a page, and every API call that a cookie vouches for, carries a token, and
-what the browser says of where the request comes from must not speak against it.
+"""Cross-site request forgery: every page form, and every API call authenticated by a cookie, carries a token, and the
+browser's headers must not name another origin.
 
-Calls with a bearer token need none (a foreign page cannot send it), nor do anonymous API calls (there is nothing to
-forge: they act for nobody).
+Calls with a bearer token need none (a foreign page cannot send it), nor do anonymous API calls (they act for
+nobody).
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from grader.web.errors import in_api
 
 _protect = CSRFProtect()
 
-# "none": the user began it, as by loading a page again. A sibling domain ("same-site") is not ours.
+# "none": the user started it, for example by reloading. A sibling domain ("same-site") is not ours.
 _OWN = ("same-origin", "none")
 _TLS_PORT = 443
 
 
 def init_app(app: Flask) -> None:
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # _guard decides
-    app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: an editor stays open for an afternoon
+    app.config["WTF_CSRF_TIME_LIMIT"] = None  # valid for the session: an editor stays open for an afternoon
     # Over TLS Flask-WTF demands a Referer. Pages with a secret in their address send none (pages.keys), and some people
-    # have it switched off. _check_origin asks for what every browser sends from every page.
+    # disable it. _check_origin checks what every browser sends.
     app.config["WTF_CSRF_SSL_STRICT"] = False
     _protect.init_app(app)
     app.before_request(_guard)
 
 
-# Forms that other sites send, and that act for no session: what they hold is signed, or works once.
+# Forms that other sites send. They use no session: their content is signed, or works once.
 _OF_OTHERS = ("lti.login", "lti.launch", "lti.select")
-# Our own forms that work for people who are not signed in.
+# Our forms for people who are not signed in.
 _FOR_ANYONE = (
     "design.choose",
     "lti.connect",
@@ -56,7 +56,7 @@ def _guard() -> None:
     try:
         _protect.protect()
     except CSRFError:
-        # The token ends with its session. Who is signed out should hear that, not that the form is forged.
+        # The token ends with its session. Tell a signed-out user so, instead of calling the form forged.
         if viewer() is None and request.endpoint not in _FOR_ANYONE:
             raise NotSignedIn("You are signed out.", "Sign in again.") from None
         raise
@@ -65,11 +65,11 @@ def _guard() -> None:
 
 
 def _check_origin() -> None:
-    """Raises CSRFError where the request comes from another origin: from a page over HTTP, say, whose author put a
-    cookie and its token into this browser.
+    """Raises CSRFError if the request comes from another origin, such as a page over HTTP whose author planted a cookie
+    and its token in this browser.
 
-    Sec-Fetch-Site says so whatever a page's Referrer-Policy is, and no script can set it; browsers send it over TLS and
-    on the loopback. Of a browser too old to send it, Origin must name us over TLS, or Referer where there is no Origin.
+    Sec-Fetch-Site is independent of a page's Referrer-Policy, and scripts cannot set it; browsers send it over TLS
+    and on the loopback. For older browsers, Origin must name us over TLS, or Referer if there is no Origin.
     """
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
@@ -80,12 +80,12 @@ def _check_origin() -> None:
 
 
 def _source() -> str:
-    """The address that sent the request, as far as an old browser says: `null` or nothing where it keeps it."""
+    """The address that an old browser names as the sender: `null` or empty if it hides it."""
     return request.headers.get("Origin") or request.headers.get("Referer", "")
 
 
 def _origin(address: str) -> tuple[str, str | None, int] | None:
-    """Scheme, host and port, for comparison with our own origin over TLS; None for text that is no address."""
+    """Scheme, host and port, to compare with our origin over TLS; None if the text is not an address."""
     try:
         parts = urlsplit(address)
         return parts.scheme, parts.hostname, parts.port or _TLS_PORT

@@ -1,8 +1,8 @@
-"""Browsers that their owner has signed in with before. Guesses of others at the account do not shut these out: they are
-counted by themselves, not with the account's (see ``throttle``).
+"""Browsers in which an account's owner has signed in before. Others' guesses at the account do not lock these out: they
+are counted separately (see ``throttle``).
 
-The cookie is signed and says for which account it stands; it opens nothing. There is one, for who signed in last: one
-for each account would outgrow what a server takes of headers, on a computer that a whole class uses.
+The signed cookie names one account, that of the last sign-in, and opens nothing. One for each account would exceed a
+server's limit for headers on a computer that a whole class uses.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LIFE = timedelta(days=limits.KNOWN_DEVICE_DAYS)
 
 
 def remember(user: User) -> None:
-    """Give the browser that is being answered a cookie for ``user``, if it has none."""
+    """Give the browser a cookie for ``user``, if it has none."""
     if known(user.name):
         return
     value = _signer().dumps([account(user.name), secrets.token_urlsafe()])
@@ -40,7 +40,7 @@ def remember(user: User) -> None:
 
 
 def known(name: str) -> str | None:
-    """What this browser is counted by where it tries the account ``name``; None where it is not known for it."""
+    """The key by which tries at the account ``name`` from this browser are counted; None if it is not known there."""
     try:
         whose, nonce = _signer().loads(request.cookies.get(COOKIE, ""), max_age=int(_LIFE.total_seconds()))
     except (BadData, TypeError, ValueError):
@@ -49,7 +49,7 @@ def known(name: str) -> str | None:
 
 
 def account(name: str) -> str:
-    """An account in keys and cookies, whether or not there is one. Hashed: what was typed is no key for Redis."""
+    """An account in keys and cookies, whether it exists or not. Hashed: typed text must not be a key in Redis."""
     return hashlib.sha256(name_key(name).encode("utf-8", "replace")).hexdigest()
 
 

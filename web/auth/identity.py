@@ -1,4 +1,4 @@
-"""Who is asking: the owner of a bearer token, else of the session cookie, else nobody."""
+"""Who makes the request: the owner of a bearer token, else of the session cookie, else nobody."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ def _for_templates() -> dict[str, Any]:
 
 
 def viewer() -> User | None:
-    """The signed-in user, or None."""
     user: User | None = getattr(g, "user", None)
     return user
 
@@ -51,7 +50,7 @@ def current_user() -> User:
 
 
 def is_staff() -> bool:
-    """Whether what is for staff is open to the caller: by role, and by the token's scopes."""
+    """True if role and token scopes give the caller staff's rights."""
     user = viewer()
     return user is not None and user.staff
 
@@ -62,12 +61,12 @@ def is_admin() -> bool:
 
 
 def by_cookie() -> bool:
-    """True when the browser's cookie, and nothing more, says who is asking: then CSRF has to be ruled out."""
+    """True if only the browser's cookie identifies the caller: then CSRF must be ruled out."""
     return bool(getattr(g, "by_cookie", False))
 
 
 def bearer_token() -> str | None:
-    """The token of the Authorization header, "" for a header that holds none, None without the header."""
+    """The token of the Authorization header: "" if the header has none, None without the header."""
     header = request.headers.get("Authorization")
     if header is None:
         return None

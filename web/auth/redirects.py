@@ -1,13 +1,13 @@
-"""Where to go after signing in: a path of ours, never another site."""
+"""Where to go after signing in: a path on this host, never another site."""
 
 from __future__ import annotations
 
 
 def safe_path(wanted: str | None, default: str = "/") -> str:
-    """``wanted`` when it is a path on this host, else ``default``.
+    r"""``wanted`` if it is a path on this host, else ``default``.
 
-    Browsers read a backslash as a slash and skip control characters, so ``/\\evil`` and ``/<TAB>/evil`` name another
-    host as surely as ``//evil`` does.
+    Browsers read a backslash as a slash and skip control characters, so ``/\evil`` and ``/<TAB>/evil`` name another
+    host just as ``//evil`` does.
     """
     if not wanted or not wanted.startswith("/") or wanted.startswith("//"):
         return default

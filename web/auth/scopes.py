@@ -1,7 +1,5 @@
-"""What an API token may be used for. Reading takes ``read``, all else ``submit``; what decides over accounts takes
-``account``; what is for staff asks ``user.staff``, which is false without ``staff``. A route that is new is guarded
-like the others before anyone thinks of it.
-"""
+"""What an API token may do. Reading needs ``read``, everything else ``submit``; actions on accounts need
+``account``; staff's rights need ``staff`` (``user.staff`` is false without it). New routes are guarded by default."""
 
 from __future__ import annotations
 
@@ -11,9 +9,10 @@ from grader.errors import NotAllowed
 from grader.schemas.token import ALL_SCOPES, Scope
 from grader.service.accounts.accounts import User
 
-# Any token may ask whose it is, and end itself.
+# Any token may ask for its owner, and revoke itself.
 FREE = frozenset({("GET", "/api/v1/me"), ("DELETE", "/api/v1/tokens/current")})
-# Of others, too: by a link for a new password or a deletion, staff could do to themselves what the token may not.
+# Also for other accounts: otherwise staff could use a password link or a deletion to do to themselves what the token
+# may not.
 OF_ACCOUNTS = frozenset(
     f"/api/v1{rule}"
     for rule in (
@@ -30,7 +29,7 @@ _READING = ("GET", "HEAD", "OPTIONS")
 
 
 def needed(method: str, rule: str) -> Scope | None:
-    """The scope that a call of the API takes; ``rule`` is that of its route."""
+    """The scope that a call of the API needs; ``rule`` is its route's."""
     if (method, rule) in FREE:
         return None
     if rule in OF_ACCOUNTS:
@@ -39,10 +38,11 @@ def needed(method: str, rule: str) -> Scope | None:
 
 
 def check(user: User) -> None:
-    """Raises NotAllowed where the present call takes a scope that the user's token has not."""
+    """Raises NotAllowed if the user's token lacks the scope that this call needs."""
     scope = needed(request.method, request.url_rule.rule if request.url_rule else "")
     if scope is not None and scope not in user.scopes:
-        wanted = ",".join(it for it in ALL_SCOPES if it in user.scopes or it is scope)
+        wanted = ",".join(each for each in ALL_SCOPES if each in user.scopes or each is scope)
         raise NotAllowed(
-            f"This token has no scope '{scope.value}'.", f"`grader login --scope {wanted}` gets one that has."
+            f"This token lacks the scope '{scope.value}'.",
+            f"`grader login --scope {wanted}` gets a token that has it.",
         )

@@ -1,5 +1,5 @@
-"""Sessions of browsers. The signed cookie holds an API token of its own, made at sign-in: so each sign-in rotates the
-session, and sign-out ends it on the server too, even where the cookie was copied."""
+"""Browser sessions. The signed cookie holds an API token made at sign-in: so each sign-in rotates the session, and
+signing out ends it on the server, even if the cookie was copied."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COOKIE = "grader_session"
 TOKEN_KEY = "token"  # noqa: S105 - the name of a key
 _BEGUN_KEY = "begun"
 _RECENT_SECONDS = 600
-# What a User-Agent holds, and what people call it. The order matters: Edge and Opera claim to be Chrome, Chrome to be
+# Text in a User-Agent, and the browser's name. The order matters: Edge and Opera claim to be Chrome, Chrome to be
 # Safari.
 _BROWSERS = {"Edg": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
 _SYSTEMS = {
@@ -35,12 +35,12 @@ _SYSTEMS = {
     "CrOS": "ChromeOS",
     "Linux": "Linux",
 }
-# A student signs in once a fortnight; signing out ends the session at once whatever its age.
+# A student signs in once a fortnight; signing out ends a session at once.
 LIFETIME = timedelta(days=14)
 
 
 class Sessions(SecureCookieSessionInterface):
-    """Marks the cookie Secure exactly when the request came over TLS, so that loopback needs no certificate."""
+    """Marks the cookie Secure if the request came over TLS; loopback needs no certificate."""
 
     def get_cookie_secure(self, app: Flask) -> bool:
         return request.is_secure
@@ -55,7 +55,7 @@ def sign_in(name: str, password: str) -> User:
 
 
 def begin(user: User) -> None:
-    """A new session for ``user``: nothing of an earlier one survives, its CSRF token neither."""
+    """A new session for ``user``: nothing of an earlier one survives, including its CSRF token."""
     end()
     session.permanent = True
     lifetime = min(LIFETIME, timedelta(days=platform().settings.token_days))
@@ -66,12 +66,12 @@ def begin(user: User) -> None:
 
 
 def is_recent() -> bool:
-    """Whether this session began a moment ago, so that its owner is there, and not somebody who found it open."""
+    """True if this session has just begun: its owner is there, not somebody who found it open."""
     return time.time() - float(session.get(_BEGUN_KEY, 0)) < _RECENT_SECONDS
 
 
 def end() -> None:
-    """End the present session, if any, here and on the server."""
+    """End this session, if any, here and on the server."""
     token = session.get(TOKEN_KEY)
     session.clear()
     if token:
@@ -79,7 +79,7 @@ def end() -> None:
 
 
 def _label() -> str:
-    """What the list of sessions calls this one, such as ``Firefox on Linux``."""
+    """The session's name in the list, such as ``Firefox on Linux``."""
     agent = request.user_agent.string
     browser = next((name for mark, name in _BROWSERS.items() if mark in agent), "A browser")
     system = next((name for mark, name in _SYSTEMS.items() if mark in agent), "")

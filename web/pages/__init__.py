@@ -2,87 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 from flask import Flask
+
+from grader.web.blueprints import blueprints
 
 
 def register(app: Flask) -> None:
     """Put every page into ``app``, and the filters that the templates use."""
-    from grader.web.pages import (
-        account,
-        announcements,
-        appearance,
-        assignments,
-        comments,
-        competitions,
-        courses,
-        device,
-        differences,
-        docs,
-        feedback,
-        formats,
-        gradebook,
-        home,
-        inbox,
-        leaderboards,
-        learning_platforms,
-        lti,
-        notices,
-        operations,
-        people,
-        personal,
-        profile,
-        progress,
-        publication,
-        regrades,
-        resets,
-        rosters,
-        shared,
-        sign_in,
-        sign_on,
-        sign_up,
-        similarity,
-        submissions,
-        uploads,
-        versions,
-    )
+    from grader.web.pages import formats, notices
 
     formats.init_app(app)
     notices.init_app(app)
-    for page in (
-        home,
-        submissions,
-        comments,
-        notices,
-        differences,
-        shared,
-        leaderboards,
-        competitions,
-        progress,
-        versions,
-        uploads,
-        operations,
-        publication,
-        sign_in,
-        sign_on,
-        lti,
-        learning_platforms,
-        sign_up,
-        resets,
-        account,
-        device,
-        people,
-        personal,
-        profile,
-        appearance,
-        docs,
-        courses,
-        rosters,
-        assignments,
-        gradebook,
-        similarity,
-        regrades,
-        feedback,
-        inbox,
-        announcements,
-    ):
-        app.register_blueprint(page.pages)
+    for blueprint in blueprints(sys.modules[__name__]):
+        app.register_blueprint(blueprint)

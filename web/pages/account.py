@@ -1,4 +1,4 @@
-"""One's settings: look, privacy, password, e-mail address, sessions and tokens."""
+"""A user's settings: look, privacy, password, e-mail address, sessions and tokens."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from grader.service.accounts import accounts, addresses, oidc, preferences, sign
 from grader.service.accounts.tokens import TokenKind
 from grader.service.boards import readers
 from grader.web import appearance, forms, throttle
+from grader.web.access import OWNER, SIGNED_IN, open_to
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
@@ -20,14 +21,16 @@ pages = Blueprint("account", __name__)
 
 
 @pages.get("/account")
+@open_to(SIGNED_IN)
 def show() -> str:
-    """All settings, and where one is signed in."""
+    """Your settings, sessions and tokens."""
     return account_page(None)[0]
 
 
 @pages.post("/account/preferences")
+@open_to(SIGNED_IN)
 def change_preferences() -> Response:
-    """Look, editor and privacy: what a box that is not ticked sends is nothing."""
+    """Save look, editor and privacy. Browsers do not send unticked boxes."""
     chosen = _theme(request.form.get("theme", Theme.SYSTEM))
     body = PreferencesBody(
         theme=chosen,
@@ -42,8 +45,9 @@ def change_preferences() -> Response:
 
 
 @pages.post("/account/password")
+@open_to(SIGNED_IN)
 def change_password() -> Response | tuple[str, int]:
-    """A new password: every session and token ends, and this browser gets a new session."""
+    """Change the password: every session and token ends, and this browser gets a new session."""
     user = current_user()
     try:
         with throttle.password_try(user.name):
@@ -57,10 +61,10 @@ def change_password() -> Response | tuple[str, int]:
 
 
 @pages.post("/account/email")
+@open_to(SIGNED_IN)
 def change_email() -> str | Response | tuple[str, int]:
-    """Mail a link to the new address; with an empty one, forget the old. It takes the password, since who holds the
-    address can set a new one.
-    """
+    """Mail a link to a new address, or with an empty one forget the old. Needs the password, since the owner of the
+    address can reset it."""
     user = current_user()
     email = request.form.get("email", "").strip()
     try:
@@ -76,21 +80,24 @@ def change_email() -> str | Response | tuple[str, int]:
 
 
 @pages.get("/account/email")
+@open_to(SIGNED_IN, guard=False)
 def confirm_email() -> Response:
-    """What the mailed link opens: a button, since opening alone must change nothing."""
+    """The page of the mailed link: a button, because opening a link must change nothing."""
     if viewer() is None:
         return redirect(url_for("sign_in.form", next=request.full_path))
     return private((render_template("prove.html", key=shown_key()), 200))
 
 
 @pages.post("/account/email/prove")
+@open_to(SIGNED_IN)
 def prove_email() -> Response:
-    """Takes the address whose link was opened."""
+    """Use the address whose link was opened."""
     addresses.prove(platform(), current_user(), shown_key())
     return redirect(url_for("account.show"), 303)
 
 
 @pages.post("/account/tokens/<int:number>/revoke")
+@open_to(OWNER)
 def revoke(number: int) -> Response:
     """End one token or session."""
     tokens.revoke_own(platform(), current_user(), number)
@@ -98,8 +105,9 @@ def revoke(number: int) -> Response:
 
 
 @pages.post("/account/sessions/end")
+@open_to(SIGNED_IN)
 def end_others() -> Response:
-    """End every other session; tokens stay valid."""
+    """End all other sessions; tokens stay valid."""
     tokens.end_sessions(platform(), current_user(), session.get(sessions.TOKEN_KEY, ""))
     return redirect(url_for("account.show"), 303)
 
@@ -108,14 +116,14 @@ def _theme(name: str) -> Theme:
     try:
         return Theme(name)
     except ValueError as error:
-        raise BadRequest("There is no such theme.", "Choose system, light or dark.") from error
+        raise BadRequest("Unknown theme.", "Choose system, light or dark.") from error
 
 
 def _audience(name: str) -> ProfileAudience:
     try:
         return ProfileAudience(request.form[name])
     except ValueError as error:
-        raise BadRequest("There is no such choice.", "Choose public, members, course or private.") from error
+        raise BadRequest("Unknown choice.", "Choose public, members, course or private.") from error
 
 
 def _check(user: accounts.User, password: str) -> None:
@@ -124,7 +132,7 @@ def _check(user: accounts.User, password: str) -> None:
 
 
 def account_page(error: GraderError | None) -> Page:
-    """All of it, with what was wrong."""
+    """The settings, with an error if there is one."""
     user = current_user()
     found = tokens.list_tokens(platform(), user, session.get(sessions.TOKEN_KEY, "")).tokens
     settings = platform().settings
@@ -136,7 +144,7 @@ def account_page(error: GraderError | None) -> Page:
         audiences=list(ProfileAudience),
         email=addresses.address_of(platform(), user),
         identities=sign_on.identities(platform(), user),
-        providers={it: oidc.label(settings, it) for it in settings.oidc},
+        providers={entry: oidc.label(settings, entry) for entry in settings.oidc},
         error=error,
         saved="saved" in request.args and error is None,
     )

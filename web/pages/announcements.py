@@ -1,4 +1,4 @@
-"""Announcements, questions and answers of a course or a competition: one page of each."""
+"""Announcements, questions and answers of a course or a competition, one page for each."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from grader.service.courses import announcements, assignments, courses
 from grader.service.courses.announcements import Kind, Place
 from grader.service.courses.permissions import Action
 from grader.web import forms
+from grader.web.access import PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import markdown
@@ -25,72 +26,84 @@ pages = Blueprint("announcements", __name__)
 
 
 @pages.get("/courses/<course>/announcements")
+@open_to(PARTY, action=Action.COURSE_READ)
 def of_course(course: str) -> str:
-    """What was announced and asked in a course."""
+    """A course's announcements and questions."""
     return _page(Place(Kind.COURSE, course))[0]
 
 
 @pages.get("/competitions/<slug>/announcements")
+@open_to(PARTY)
 def of_competition(slug: str) -> str:
-    """What was announced and asked in a competition."""
+    """A competition's announcements and questions."""
     return _page(Place(Kind.COMPETITION, slug))[0]
 
 
 @pages.post("/courses/<course>/announcements")
+@open_to(PARTY, action=Action.ANNOUNCE)
 def announce_in_course(course: str) -> BaseResponse | Page:
-    """Announce something to a course."""
+    """Announce something in a course."""
     return _announce(Place(Kind.COURSE, course))
 
 
 @pages.post("/competitions/<slug>/announcements")
+@open_to(PARTY)
 def announce_in_competition(slug: str) -> BaseResponse | Page:
-    """Announce something to a competition."""
+    """Announce something in a competition."""
     return _announce(Place(Kind.COMPETITION, slug))
 
 
 @pages.post("/courses/<course>/announcements/<int:number>")
+@open_to(PARTY, action=Action.ANNOUNCE)
 def change_in_course(course: str, number: int) -> BaseResponse | Page:
-    """Say an announcement otherwise; nobody is told again."""
+    """Edit an announcement; nobody is notified again."""
     return _change(Place(Kind.COURSE, course), number)
 
 
 @pages.post("/competitions/<slug>/announcements/<int:number>")
+@open_to(PARTY)
 def change_in_competition(slug: str, number: int) -> BaseResponse | Page:
-    """Say an announcement otherwise; nobody is told again."""
+    """Edit an announcement; nobody is notified again."""
     return _change(Place(Kind.COMPETITION, slug), number)
 
 
 @pages.post("/courses/<course>/announcements/<int:number>/remove")
+@open_to(PARTY, action=Action.ANNOUNCE)
 def remove_in_course(course: str, number: int) -> BaseResponse | Page:
-    """Take an announcement back."""
+    """Remove an announcement."""
     return _remove(Place(Kind.COURSE, course), number)
 
 
 @pages.post("/competitions/<slug>/announcements/<int:number>/remove")
+@open_to(PARTY)
 def remove_in_competition(slug: str, number: int) -> BaseResponse | Page:
-    """Take an announcement back."""
+    """Remove an announcement."""
     return _remove(Place(Kind.COMPETITION, slug), number)
 
 
 @pages.post("/courses/<course>/questions")
+@open_to(PARTY, action=Action.QUESTION_ASK)
 def ask_in_course(course: str) -> BaseResponse | Page:
     """Ask a course's staff."""
     return _ask(Place(Kind.COURSE, course))
 
 
 @pages.post("/competitions/<slug>/questions")
+@open_to(PARTY)
 def ask_in_competition(slug: str) -> BaseResponse | Page:
     """Ask a competition's staff."""
     return _ask(Place(Kind.COMPETITION, slug))
 
 
 @pages.post("/courses/<course>/questions/<int:number>")
+@open_to(PARTY, action=Action.QUESTION_ANSWER)
 def answer_in_course(course: str, number: int) -> BaseResponse | Page:
     """Answer a question."""
     return _answer(Place(Kind.COURSE, course), number)
 
 
 @pages.post("/competitions/<slug>/questions/<int:number>")
+@open_to(PARTY)
 def answer_in_competition(slug: str, number: int) -> BaseResponse | Page:
     """Answer a question."""
     return _answer(Place(Kind.COMPETITION, slug), number)
@@ -149,7 +162,7 @@ def _do(
 
 
 def _page(place: Place, error: GraderError | None = None, changed: int | None = None) -> Page:
-    """``changed``: the announcement or question whose change was refused; what was typed stays in its form."""
+    """``changed``: the announcement or question whose change was refused; its form keeps the typed text."""
     user = current_user()
     told = announcements.list_announcements(platform(), user, place).announcements
     asked = announcements.list_questions(platform(), user, place).questions
@@ -158,20 +171,22 @@ def _page(place: Place, error: GraderError | None = None, changed: int | None = 
     if place.kind is Kind.COURSE:
         name = place.slug
         given_out = assignments.list_assignments(platform(), user, place.slug).assignments
-        parts = [(it.slug, it.title) for it in given_out]
+        parts = [(assignment.slug, assignment.title) for assignment in given_out]
         with courses.reading(platform(), user, place.slug, Action.COURSE_READ) as opened:
             may |= {action.name.lower(): opened.may(action) for action in Action}
     else:
         view = competitions.get_competition(platform(), user, place.slug)
-        name, parts = view.title, [(it.challenge, it.title) for it in view.challenges]
+        name, parts = view.title, [(part.challenge, part.title) for part in view.challenges]
     page = render_template(
         "announcements.html",
         place=place,
         name=name,
         parts=parts,
         titles=dict(parts),
-        told=[(it, markdown.remark(it.text)) for it in told],
-        asked=[(it, markdown.remark(it.text), markdown.remark(it.answer)) for it in asked],
+        told=[(announcement, markdown.remark(announcement.text)) for announcement in told],
+        asked=[
+            (question, markdown.remark(question.text), markdown.remark(question.answer)) for question in asked
+        ],
         may=may,
         form=request.form if changed is None else {},
         changed=changed,

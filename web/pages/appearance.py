@@ -1,4 +1,4 @@
-"""The switch between light and dark, for everyone; and for staff a page that shows all parts of the design."""
+"""The switch between light and dark; and for staff a page with all parts of the design."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from grader.schemas.preferences import PreferencesBody, Theme
 from grader.schemas.verdict import Tone
 from grader.service.accounts import accounts, preferences
 from grader.web import appearance
+from grader.web.access import ANYONE, STAFF, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.auth.redirects import safe_path
 from grader.web.current import platform
@@ -19,12 +20,13 @@ pages = Blueprint("design", __name__)
 
 
 @pages.post("/theme")
+@open_to(ANYONE)
 def choose() -> Response:
-    """Light, dark, or as the system has it."""
+    """Choose light, dark, or the system's theme."""
     try:
         chosen = Theme(request.form.get("theme", ""))
     except ValueError as error:
-        raise BadRequest("There is no such theme.", "Choose system, light or dark.") from error
+        raise BadRequest("Unknown theme.", "Choose system, light or dark.") from error
     user = viewer()
     if user is not None:
         preferences.change(platform(), user, PreferencesBody(theme=chosen))
@@ -34,6 +36,7 @@ def choose() -> Response:
 
 
 @pages.get("/design")
+@open_to(STAFF)
 def show() -> str:
     """Every part of the design, in both themes side by side."""
     accounts.check_staff(current_user())

@@ -1,4 +1,4 @@
-"""One assignment: what is to be done until when, and what is left of its limits; for staff also what they set of it."""
+"""One assignment: its tasks and deadlines, the attempts that are left; for staff also its settings."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
 from grader.service.devices import served_devices
 from grader.web import forms
+from grader.web.access import PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.courses import body, given
@@ -23,18 +24,22 @@ pages = Blueprint("assignments", __name__)
 
 
 @pages.get("/courses/<course>/new-assignment")
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def new(course: str) -> str:
     """A form for a new assignment."""
     return _form(course)[0]
 
 
 @pages.post("/courses/<course>/new-assignment")
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def create(course: str) -> BaseResponse | Page:
-    """Make an assignment, which is a draft then."""
+    """Create an assignment as a draft."""
     slug = request.form.get("slug", "").strip()
     try:
         if not slug or not slug.replace("-", "").replace("_", "").isalnum() or slug != slug.lower():
-            raise BadRequest("The short name is of small letters, digits, '-' and '_'.", "Such as week1.")
+            raise BadRequest(
+                "A short name has only lowercase letters, digits, '-' and '_'.", "For example week1."
+            )
         with courses.reading(platform(), current_user(), course, Action.ASSIGNMENT_EDIT) as opened:
             _refuse_known(opened, slug)
         assignments.put_assignment(platform(), current_user(), course, slug[:64], _body())
@@ -45,7 +50,7 @@ def create(course: str) -> BaseResponse | Page:
 
 def _refuse_known(opened: OpenCourse, slug: str) -> None:
     if assignments.exists(opened, slug):
-        raise Conflict(f"There is an assignment '{slug[:64]}' already.", "Choose another short name.")
+        raise Conflict(f"The course already has an assignment '{slug[:64]}'.", "Choose another short name.")
 
 
 def _form(course: str, error: GraderError | None = None) -> Page:
@@ -58,12 +63,14 @@ def _form(course: str, error: GraderError | None = None) -> Page:
 
 
 @pages.get("/courses/<course>/assignments/<assignment>")
+@open_to(PARTY, action=Action.ASSIGNMENT_READ)
 def show(course: str, assignment: str) -> str:
-    """What is to be done until when, and what is left of the limits."""
+    """Tasks, deadlines, and the attempts that are left."""
     return _show(course, assignment)[0]
 
 
 @pages.post("/courses/<course>/assignments/<assignment>")
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def save(course: str, assignment: str) -> BaseResponse | Page:
     """Change an assignment."""
     try:
@@ -77,8 +84,9 @@ def save(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/publish")
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def publish(course: str, assignment: str) -> BaseResponse | Page:
-    """Show it to students, or hide it again."""
+    """Show an assignment to students, or hide it again."""
     try:
         assignments.publish_assignment(
             platform(), current_user(), course, assignment, not forms.ticked("hide")
@@ -89,8 +97,9 @@ def publish(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/remove")
+@open_to(PARTY, action=Action.ASSIGNMENT_EDIT)
 def remove(course: str, assignment: str) -> BaseResponse | Page:
-    """Remove a draft, with its extensions."""
+    """Delete a draft, with its extensions."""
     try:
         assignments.delete_assignment(platform(), current_user(), course, assignment)
     except Conflict as error:
@@ -99,8 +108,9 @@ def remove(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/extensions")
+@open_to(PARTY, action=Action.EXTENSION_GRANT)
 def extend(course: str, assignment: str) -> BaseResponse | Page:
-    """Other times for a student or a section."""
+    """Set other times for a student or a section."""
     try:
         values = body(ExtensionBody, given("student", "section", "due_at", "late_until", "reason"))
         extensions.extend(platform(), current_user(), course, assignment, values)
@@ -110,8 +120,9 @@ def extend(course: str, assignment: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/extensions/<int:number>/remove")
+@open_to(PARTY, action=Action.EXTENSION_GRANT)
 def take_back(course: str, assignment: str, number: int) -> BaseResponse:
-    """Take an extension back."""
+    """Remove an extension."""
     extensions.take_back_extension(platform(), current_user(), course, assignment, number)
     return _back(course, assignment)
 
@@ -134,8 +145,8 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
     page = render_template(
         "course/assignment.html",
         view=view,
-        left={it.challenge: it for it in view.left},
-        own={part.challenge: part for it in own if it.assignment == view.slug for part in it.parts},
+        left={each.challenge: each for each in view.left},
+        own={part.challenge: part for entry in own if entry.assignment == view.slug for part in entry.parts},
         limits=[name for name in ("day", "total", "pending") if getattr(view.attempts, name)],
         edits=edits,
         compares=compares,
@@ -145,7 +156,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         extensions=given_to,
         sections=sections,
         values=_values(view),
-        # What was refused stays typed; with the revision that it was typed for, so that nobody's change is undone.
+        # A refused form keeps its text and its revision, so nobody's change is undone.
         typed=request.form if error is not None and "parts" in request.form else None,
         error=error,
         **_choices(),
@@ -161,23 +172,25 @@ _TIMES = ("open_at", "due_at", "late_until")
 
 
 def _values(view: AssignmentView) -> dict[str, str]:
-    """Times as the form's fields take them: in the course's zone."""
+    """Times in the course's zone, as the form's fields take them."""
     times = {name: getattr(view, name) for name in _TIMES}
     return {name: forms.local_time(at, view.time_zone) if at else "" for name, at in times.items()}
 
 
 def _kept(sent: AssignmentBody, stands: AssignmentView) -> AssignmentBody:
-    """Without moving times that nobody changed, also where the zone's clocks show them twice."""
+    """Unchanged times stay exact, also when the zone's clocks show them twice."""
     shown = _values(stands)
-    # Browsers leave out seconds that are 0.
+    # Browsers omit seconds that are 0.
     same = [
-        it for it in _TIMES if shown[it] and getattr(sent, it) in (shown[it], shown[it].removesuffix(":00"))
+        time
+        for time in _TIMES
+        if shown[time] and getattr(sent, time) in (shown[time], shown[time].removesuffix(":00"))
     ]
     return sent.model_copy(update={name: getattr(stands, name).isoformat() for name in same})
 
 
 def _body() -> AssignmentBody:
-    """What the form says. Raises BadRequest."""
+    """The form as a body of the API. Raises BadRequest."""
     form = request.form
     try:
         numbers = {name: _whole(name) for name in ("day", "total", "pending")}
@@ -202,7 +215,7 @@ def _body() -> AssignmentBody:
         first = error.errors(include_url=False, include_input=False)[0]
         raise BadRequest(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
     except ValueError as error:
-        raise BadRequest("A number cannot be read.", "Write it as 10 or 2.5.") from error
+        raise BadRequest("A field is not a number.", "Write it as 10 or 2.5.") from error
 
 
 def _whole(name: str) -> int | None:
@@ -211,6 +224,6 @@ def _whole(name: str) -> int | None:
 
 
 def _part(line: str) -> dict[str, object]:
-    """A line such as ``vector_add`` or ``saxpy 2``."""
+    """Parses a line such as ``vector_add`` or ``saxpy 2``."""
     slug, _, weight = line.strip().replace(":", " ").partition(" ")
     return {"challenge": slug, "weight": float(weight or 1)}

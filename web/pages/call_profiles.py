@@ -1,4 +1,4 @@
-"""Profiles of a result page, made ready for ``templates/report/call_profile.html``: bars, and counts beside lines."""
+"""Profiles for ``templates/report/call_profile.html``: bars, and counts by line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from grader.schemas.report import WorkloadReport
 from grader.web.pages.code import lines
 from grader.web.pages.plots import Bar
 
-# Of the stacked bar: as many looks as report.css has.
+# Of the stacked bar: report.css has as many styles.
 _LOOKS = 6
-# Bounds of a kernel that are drawn; the others are far from the longest.
+# Drawn bounds of a kernel; the others are far from the longest.
 _MOST_TERMS = 6
-# From these on a line's cell is marked: above the ideal, below a warp's 32 threads.
+# A line's cell is marked from these values on: above the ideal, or below a warp's 32 threads.
 _SCATTERED, _CONFLICTS, _FEW_THREADS = 1.5, 1.25, 24
 
 
@@ -49,8 +49,8 @@ class KernelView:
 
 @dataclass(frozen=True)
 class SourceRow:
-    """A line of the source; ``counts`` none where it does nothing. ``heat``: percent of the instructions and waits of
-    the line that has most. ``gap``: lines ahead of it are left out."""
+    """A line of the source; ``counts`` is None if it does nothing. ``heat``: percent of the instructions and waits
+    of the busiest line. ``gap``: lines before it are left out."""
 
     number: int
     text: str
@@ -103,7 +103,7 @@ def _view(workload: WorkloadReport, profile: CallProfile, source: str) -> Profil
         profile=profile,
         bound=bound_sentence(profile),
         parts=_parts(profile.parts_us),
-        kernels=[KernelView(it, _shape(it), _bars(it)) for it in profile.kernels],
+        kernels=[KernelView(kernel, _shape(kernel), _bars(kernel)) for kernel in profile.kernels],
         totals=list(totals(profile.total)),
         hints=hints_of(profile),
         rows=_rows(profile, lines(source)[: limits.LISTED_LINES]),
@@ -120,7 +120,7 @@ def _parts(parts_us: Mapping[str, float]) -> list[Part]:
 
 
 def _shape(kernel: KernelProfile) -> str:
-    grid, block = (" × ".join(f"{it:,}" for it in sizes) for sizes in (kernel.grid, kernel.block))
+    grid, block = (" × ".join(f"{size:,}" for size in sizes) for sizes in (kernel.grid, kernel.block))
     return f"grid {grid}, block {block}"
 
 
@@ -140,7 +140,7 @@ def _bars(kernel: KernelProfile) -> list[Bar]:
 
 def _rows(profile: CallProfile, source: Sequence[str]) -> list[SourceRow]:
     counts, found, last = profile.by_line, [], 0
-    most = max((_work(it) for line, it in counts.items() if line), default=0)
+    most = max((_work(entry) for line, entry in counts.items() if line), default=0)
     for number in shown_lines(profile, len(source)):
         own = counts.get(number)
         heat = round(100 * _work(own) / most, 1) if own is not None and most else 0.0

@@ -1,4 +1,4 @@
-"""One challenge with its editor. The list of all is in ``home``."""
+"""One challenge with its editor. ``home`` lists all challenges."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from grader.service.submissions import diagnostics, drafts, quotas, submissions
 from grader.service.submissions import run as running
 from grader.service.submissions import submit as submitting
 from grader.web import assets, forms, throttle
+from grader.web.access import ANYONE, SIGNED_IN, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
 from grader.web.pages import code, markdown
@@ -32,18 +33,19 @@ _REASON = "no device of this server can run it"
 
 
 @pages.get("/challenges/<slug>")
+@open_to(ANYONE)
 def show(slug: str) -> str:
-    """Spec, signature, cases, and an editor that holds what the viewer had in it last, else the starter. What the
-    compiler said of the last submission, or of the one that ``from`` names, stands at its lines.
-    """
+    """Spec, signature, cases, and an editor with the viewer's last text, else the starter. Compiler messages of the
+    last submission, or of the one that ``from`` names, appear at their lines."""
     challenge = catalogue.get_challenge(platform(), slug, viewer())
     return _page(_workspace(challenge), None)
 
 
 @pages.post("/challenges/<slug>")
+@open_to(SIGNED_IN)
 @throttle.editor_limit
 def submit(slug: str) -> Response | tuple[str, int]:
-    """Submit what the editor holds. A refused source comes back in the editor, with the reason."""
+    """Submit or run the editor's text. A refused source comes back in the editor, with the reason."""
     user = current_user()
     challenge = catalogue.get_challenge(platform(), slug, viewer())
     language = request.form.get("language", "")
@@ -59,7 +61,7 @@ def submit(slug: str) -> Response | tuple[str, int]:
             reuse=forms.ticked("reuse"),
         )
         if request.form.get("action") == "run":
-            # Without a key: pressed twice, the newest run is the one that counts.
+            # Without a key: after a double click the newest run counts.
             view = running.run(platform(), user, body)
         else:
             view = submitting.submit(platform(), user, body, _key(body))
@@ -103,12 +105,12 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
 
 
 def _unix_lines(source: str) -> str:
-    """Forms send CRLF whatever was typed; compilers' columns and a copied-out source should not show it."""
+    """Forms send CRLF; compilers' columns and a copied source should not show it."""
     return source.replace("\r\n", "\n")
 
 
 def _key(body: SubmitBody) -> str | None:
-    """One form, one text, one submission: a double click is harmless, and an edited text after Back is a new one."""
+    """One submission per form and text: a double click is harmless, and an edited text after Back is a new one."""
     nonce = request.form.get("nonce", "")[:64]
     if not nonce:
         return None
@@ -118,9 +120,8 @@ def _key(body: SubmitBody) -> str | None:
 
 @dataclass(frozen=True)
 class Workspace:
-    """``sources`` are shown, by language, and ``language`` first. ``kept``: when the server kept that source, as the
-    API says it in ``updated_at``; empty where it is no draft.
-    """
+    """``sources`` by language, ``language`` shown first. ``kept``: when the server saved each draft, as the API's
+    ``updated_at``; empty if it is not a draft."""
 
     challenge: ChallengeDetail
     sources: dict[str, str]
@@ -136,7 +137,7 @@ def empty(challenge: ChallengeDetail) -> Workspace:
 
 
 def of_user(platform: Platform, user: User, challenge: ChallengeDetail, submission: str | None) -> Workspace:
-    """The drafts of ``user``, and the messages on ``submission``, or on what was submitted last."""
+    """The user's drafts, and the messages on ``submission``, else on the last one."""
     workspace = empty(challenge)
     own = drafts.of_challenge(platform, user, challenge.slug)
     said = _said(platform, user, challenge.slug, submission)
@@ -156,7 +157,7 @@ def of_user(platform: Platform, user: User, challenge: ChallengeDetail, submissi
 
 def _said(platform: Platform, user: User, slug: str, submission: str | None) -> DiagnosticList | None:
     if submission is not None:
-        # An address that was kept, or made up, opens the editor all the same.
+        # An old or invented address still opens the editor.
         with suppress(GraderError):
             if submissions.get_submission(platform, user, submission).challenge == slug:
                 return diagnostics.of_submission(platform, user, submission)

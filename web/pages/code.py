@@ -1,7 +1,6 @@
-"""Source text as HTML. What students wrote is escaped and nothing more: static/built/listing.js marks its syntax in the
-browser, because a lexer made of regular expressions can be kept busy for minutes. The course's own text is marked here.
-The classes of both get their colours in static/code.css.
-"""
+"""Source text as HTML. Students' source is only escaped: static/built/listing.js highlights it in the browser,
+because a regex lexer can be kept busy for minutes. The course's own text is highlighted here. Colours are in
+static/code.css."""
 
 from __future__ import annotations
 
@@ -19,9 +18,8 @@ from grader.languages import LANGUAGES
 
 
 def listing(source: str, marks: Mapping[int, tuple[int, int]] | None = None) -> Markup:
-    """The lines of a student's source, each one an element that links lead to. Numbers are drawn by the style sheet, so
-    that copying takes the source alone. ``marks``: a thread of comments that ends at a line, and how many there are.
-    """
+    """The lines of a student's source, each an element that links can target. The style sheet draws the numbers, so
+    copying takes only the source. ``marks``: by last line, a thread of comments and their number."""
     whole = lines(source)
     numbered = [
         f'<span id="L-{number}">{escape(line)}</span>{_mark(number, (marks or {}).get(number))}'
@@ -40,7 +38,7 @@ def _mark(line: int, mark: tuple[int, int] | None) -> str:
 
 
 def lines(source: str) -> list[str]:
-    """The lines of ``source``, without those that are empty at its end."""
+    """The lines of ``source`` without empty ones at its end."""
     return source.rstrip("\n").split("\n")
 
 
@@ -51,8 +49,8 @@ def count(source: str) -> int:
 
 @lru_cache(maxsize=256)
 def inline(source: str, language: str) -> Markup:
-    """Text of the course or the docs, marked, for a <pre>. Never a student's. ``language``: of the table, or a name of
-    Pygments."""
+    """Highlighted text of the course or the docs, for a <pre>; never a student's. ``language``: one of ours, or a
+    Pygments name."""
     try:
         row = LANGUAGES.get(language)
         lexer = get_lexer_by_name(row.lexer if row else language, stripnl=False)

@@ -1,4 +1,4 @@
-"""Comments on a submission: what its page sends."""
+"""Comments on a submission, and the forms of its page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.schemas.feedback import CommentBody, CommentChange, CommentList, CommentView, ThreadView
 from grader.service.review import comments
 from grader.web import forms
+from grader.web.access import AUTHOR, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import code, markdown
@@ -19,13 +20,13 @@ from grader.web.pages.courses import body, given
 
 pages = Blueprint("comments", __name__)
 
-# Of a long range only its end is quoted.
+# Of a long range, only the end is quoted.
 _QUOTED = 8
 
 
 @dataclass(frozen=True)
 class ShownThread:
-    """``quoted``: numbered lines of the source that it is about; ``comments`` with their text as HTML."""
+    """``quoted``: numbered lines of its source; ``comments`` with their text as HTML."""
 
     thread: ThreadView
     quoted: list[tuple[int, str]]
@@ -37,41 +38,43 @@ def shown(found: CommentList, source: str) -> list[ShownThread]:
     lines = code.lines(source)
     return [
         ShownThread(
-            it,
+            thread,
             [
                 (number, lines[number - 1])
-                for number in range(it.first_line or 1, (it.last_line or 0) + 1)[-_QUOTED:]
+                for number in range(thread.first_line or 1, (thread.last_line or 0) + 1)[-_QUOTED:]
                 if number <= len(lines)
             ],
-            [(comment, markdown.remark(comment.text)) for comment in it.comments],
+            [(comment, markdown.remark(comment.text)) for comment in thread.comments],
         )
-        for it in found.threads
+        for thread in found.threads
     ]
 
 
 def by_line(found: CommentList) -> dict[int, tuple[int, int]]:
-    """By the last line of each thread: its number, and how many comments are there."""
+    """By each thread's last line: its number, and the number of comments."""
     marks: dict[int, tuple[int, int]] = {}
-    for it in found.threads:
-        if it.last_line is not None:
-            first, count = marks.get(it.last_line, (it.number, 0))
-            marks[it.last_line] = first, count + len(it.comments)
+    for thread in found.threads:
+        if thread.last_line is not None:
+            first, count = marks.get(thread.last_line, (thread.number, 0))
+            marks[thread.last_line] = first, count + len(thread.comments)
     return marks
 
 
 @pages.post("/submissions/<submission>/comments")
+@open_to(AUTHOR)
 def add(submission: str) -> BaseResponse:
     """Comment on lines, on the whole source, or reply to a thread."""
     values: dict[str, Any] = given("text", "first_line", "last_line", "thread")
     asked = body(CommentBody, values | {"draft": str(forms.ticked("draft"))})
     found = comments.add(platform(), current_user(), submission, asked)
-    newest = max((comment.number for it in found.threads for comment in it.comments), default=0)
+    newest = max((comment.number for thread in found.threads for comment in thread.comments), default=0)
     return _back(submission, f"comment-{newest}")
 
 
 @pages.post("/submissions/<submission>/comments/<int:number>")
+@open_to(AUTHOR)
 def change(submission: str, number: int) -> BaseResponse:
-    """Change a comment, send a draft, delete it, resolve its thread or open it again."""
+    """Edit, send or delete a comment; resolve or reopen its thread."""
     user, action = current_user(), request.form.get("action", "")
     if action == "delete":
         comments.remove(platform(), user, submission, number)

@@ -1,5 +1,4 @@
-"""Competitions: their list, rules and teams, boards that keep themselves up to date, a big screen, and what staff run
-them with."""
+"""Competitions: their list, rules and teams, boards that update themselves, a big screen, and pages for staff."""
 
 from __future__ import annotations
 
@@ -34,6 +33,7 @@ from grader.schemas.competition import (
 from grader.service.competitions import certificates, competition_boards, competitions, finals, teams
 from grader.service.devices import served_devices
 from grader.web import forms, throttle
+from grader.web.access import ANYONE, PARTY, READERS, STAFF, open_to
 from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user, is_staff, viewer
 from grader.web.current import platform
@@ -42,27 +42,30 @@ from grader.web.pages.formats import factor
 
 pages = Blueprint("competitions", __name__)
 
-# What asks for the board again does so every few seconds: a class behind one address is no flood.
+# Boards are fetched again every few seconds: a class behind one address is not a flood.
 _PACE_MS = 5000
 
 
 @pages.get("/competitions")
+@open_to(READERS)
 def index() -> str:
-    """All of them, the newest first."""
+    """All competitions, newest first."""
     found = competitions.list_competitions(platform(), viewer()).competitions
     return render_template("competition/index.html", found=found)
 
 
 @pages.get("/competitions/new")
+@open_to(STAFF)
 def new() -> str:
-    """For staff: a form to make one."""
+    """A form for a new competition. For staff."""
     _check_staff()
     return _form(None, {}, None)
 
 
 @pages.post("/competitions")
+@open_to(STAFF)
 def create() -> BaseResponse | tuple[str, int]:
-    """Make what the form says, as a draft."""
+    """Create a competition as a draft. For staff."""
     _check_staff()
     try:
         made = competitions.create_competition(platform(), current_user(), _body(request.form))
@@ -72,14 +75,16 @@ def create() -> BaseResponse | tuple[str, int]:
 
 
 @pages.get("/competitions/<slug>")
+@open_to(READERS)
 def show(slug: str) -> str:
-    """Rules, times, registration and one's team."""
+    """Rules, times, registration and your team."""
     return _page(slug, None)
 
 
 @pages.post("/competitions/<slug>/register")
+@open_to(PARTY)
 def register(slug: str) -> BaseResponse | tuple[str, int]:
-    """Make a team, or join one."""
+    """Create a team, or join one."""
     given = {key: value for key in ("team", "join_code", "invite_code") if (value := request.form.get(key))}
 
     def enter() -> None:
@@ -90,20 +95,23 @@ def register(slug: str) -> BaseResponse | tuple[str, int]:
 
 
 @pages.post("/competitions/<slug>/leave")
+@open_to(PARTY)
 def leave(slug: str) -> BaseResponse | tuple[str, int]:
-    """Leave one's team."""
+    """Leave your team."""
     return _do(slug, lambda: teams.leave(platform(), current_user(), slug, _mode(request.form.get("mode"))))
 
 
 @pages.get("/competitions/<slug>/board")
+@open_to(READERS)
 def board(slug: str) -> str:
-    """The board that one may see; ?device=, ?kind= and ?mode= choose another."""
+    """The board; ?device=, ?kind= and ?mode= choose another."""
     return render_template("competition/board.html", pace_ms=_PACE_MS, **_board(slug))
 
 
 @pages.get("/competitions/<slug>/board/rows")
+@open_to(READERS)
 def rows(slug: str) -> Response:
-    """The part of the board's page that changes; 304 while it does not. ?screen=1 is that of the big screen."""
+    """The part of the board's page that changes; 304 while it does not. ?screen=1 gives the big screen's."""
     facts = competition_boards.facts(platform(), viewer(), slug, *_asked(), public=_on_screen())
     return conditional_on(
         facts, lambda: make_response(render_template("competition/_rows.html", **_board(slug)))
@@ -111,14 +119,15 @@ def rows(slug: str) -> Response:
 
 
 @pages.get("/competitions/<slug>/screen")
+@open_to(READERS)
 def screen(slug: str) -> str:
-    """For a projector: large, without anything else, and what the public sees, since the hall does. Staff resolve the
-    freeze on it, rank by rank."""
+    """The board for a projector: large, and only what the public may see. Staff reveal the frozen ranks on it, one
+    by one."""
     device = request.args.get("device") or None
     view = competitions.get_competition(platform(), viewer(), slug)
     before = competition_boards.board(platform(), viewer(), slug, device, public=True)
     after = None
-    # What is revealed is for staff alone, until it is for everyone.
+    # Revealed ranks are for staff until the results are out.
     if view.phase is Phase.RESULTS or (view.phase is Phase.ENDED and is_staff()):
         after = competition_boards.board(platform(), viewer(), slug, device, BoardKind.FINAL)
         before = competition_boards.board(platform(), viewer(), slug, device, BoardKind.FROZEN, public=True)
@@ -140,8 +149,9 @@ def screen(slug: str) -> str:
 
 
 @pages.get("/competitions/<slug>/teams/<team>/code/<challenge>")
+@open_to(READERS)
 def show_code(slug: str, team: str, challenge: str) -> str:
-    """The source that counts, where the rules show it."""
+    """The counting source, if the rules publish it."""
     source = finals.get_code(platform(), viewer(), slug, team, challenge)
     view = competitions.get_competition(platform(), viewer(), slug)
     return render_template(
@@ -155,8 +165,9 @@ def show_code(slug: str, team: str, challenge: str) -> str:
 
 
 @pages.get("/competitions/<slug>/teams/<team>/certificate.json")
+@open_to(READERS)
 def certificate(slug: str, team: str) -> Response:
-    """The signed certificate of a finalist, as a file."""
+    """A finalist's signed certificate, as a file."""
     found = certificates.get_certificate(platform(), viewer(), slug, team)
     response = Response(json.dumps(found, indent=2, ensure_ascii=False), mimetype="application/json")
     name = certificates.file_name(slug, [team])
@@ -165,20 +176,23 @@ def certificate(slug: str, team: str) -> Response:
 
 
 @pages.get("/signing-key.pem")
+@open_to(ANYONE)
 def signing_key() -> Response:
-    """The public key that certificates are signed with."""
+    """The public key of certificates."""
     return Response(certificates.signing_key(platform()).pem, mimetype="application/x-pem-file")
 
 
 @pages.get("/competitions/<slug>/manage")
+@open_to(STAFF)
 def manage(slug: str) -> str:
-    """For staff: its definition, finalists, final and results."""
+    """Definition, finalists, final and results. For staff."""
     return _manage(slug, None)
 
 
 @pages.post("/competitions/<slug>/edit")
+@open_to(STAFF)
 def edit(slug: str) -> BaseResponse | tuple[str, int]:
-    """Change it to what the form says."""
+    """Save the competition's definition. For staff."""
     _check_staff()
     try:
         stands = competitions.body_of(platform(), current_user(), slug)
@@ -200,11 +214,12 @@ _ACTS: Mapping[str, Callable[[str], object]] = {
 
 
 @pages.post("/competitions/<slug>/manage/<act>")
+@open_to(STAFF)
 def act(slug: str, act: str) -> BaseResponse | tuple[str, int]:
-    """What staff's buttons do."""
+    """The buttons of the page for staff."""
     _check_staff()
     if act not in _ACTS:
-        raise BadRequest("There is no such button.")
+        raise BadRequest("Unknown action.")
     try:
         _ACTS[act](slug)
     except GraderError as error:
@@ -213,8 +228,9 @@ def act(slug: str, act: str) -> BaseResponse | tuple[str, int]:
 
 
 @pages.post("/competitions/<slug>/delete")
+@open_to(STAFF)
 def delete(slug: str) -> BaseResponse | tuple[str, int]:
-    """Remove a competition in which nothing was submitted."""
+    """Delete a competition without submissions. For staff."""
     _check_staff()
     try:
         competitions.delete_competition(platform(), current_user(), slug)
@@ -226,7 +242,7 @@ def delete(slug: str) -> BaseResponse | tuple[str, int]:
 def _check_staff() -> None:
     current_user()
     if not is_staff():
-        raise NotAllowed("Only staff make and run competitions.", "Ask your teacher.")
+        raise NotAllowed("Only staff can create and run competitions.", "Ask your teacher.")
 
 
 def _page(slug: str, error: GraderError | None) -> str:
@@ -236,7 +252,7 @@ def _page(slug: str, error: GraderError | None) -> str:
         view=view,
         rules=markdown.render(view.rules),
         error=error,
-        own={it.mode: it for it in view.own},
+        own={each.mode: each for each in view.own},
         counts_to=_counts_to(view),
         invited=request.args.get("invite", ""),
         joining=request.args.get("join", ""),
@@ -245,7 +261,7 @@ def _page(slug: str, error: GraderError | None) -> str:
 
 
 def _counts_to(view: CompetitionView) -> tuple[str, datetime] | None:
-    """What the page counts down to."""
+    """The moment that the page counts down to."""
     if view.phase in (Phase.DRAFT, Phase.UPCOMING):
         return "Starts in", view.starts_at
     if view.phase is Phase.RUNNING and view.freeze_at is not None:
@@ -260,7 +276,7 @@ def _certified(slug: str, view: CompetitionView) -> list[str]:
     if view.phase is not Phase.RESULTS:
         return []
     found = finals.get_final(platform(), viewer(), slug)
-    return sorted({it.team for it in found.entries})
+    return sorted({entry.team for entry in found.entries})
 
 
 def _do(slug: str, work: Callable[[], object]) -> BaseResponse | tuple[str, int]:
@@ -276,7 +292,7 @@ def _mode(text: str | None) -> Mode:
     try:
         return Mode(text or Mode.OFFICIAL)
     except ValueError as error:
-        raise BadRequest("There is no such way to take part.") from error
+        raise BadRequest("Unknown way to take part.") from error
 
 
 def _registration(given: Mapping[str, str]) -> RegisterBody:
@@ -287,13 +303,13 @@ def _registration(given: Mapping[str, str]) -> RegisterBody:
 
 
 def _asked() -> tuple[str | None, BoardKind | None, Mode]:
-    """Which board the address means. Raises BadRequest."""
+    """Device, kind and mode in the query. Raises BadRequest."""
     device = request.args.get("device") or None
     mode = _mode(request.args.get("mode"))
     try:
         kind = BoardKind(request.args["kind"]) if request.args.get("kind") else None
     except ValueError as error:
-        raise BadRequest("There is no such board.") from error
+        raise BadRequest("Unknown board.") from error
     return device, kind, mode
 
 
@@ -309,7 +325,7 @@ def _board(slug: str) -> dict[str, Any]:
 
 
 def _plain(board: Any) -> dict[str, Any]:
-    """What the screen's script draws: a few words of each row."""
+    """The fields of each row that the screen's script draws."""
 
     def score(value: float | None) -> str:
         if value is None:
@@ -321,20 +337,20 @@ def _plain(board: Any) -> dict[str, Any]:
     return {
         "rows": [
             {
-                "rank": it.rank,
-                "team": it.team,
-                "score": score(it.score),
-                "sort": _sort(board.scoring, it.sort) if it.score is not None else None,
-                "at": it.at.isoformat() if it.at is not None else "",
-                "pending": sum(each.pending for each in it.challenges),
+                "rank": row.rank,
+                "team": row.team,
+                "score": score(row.score),
+                "sort": _sort(board.scoring, row.sort) if row.score is not None else None,
+                "at": row.at.isoformat() if row.at is not None else "",
+                "pending": sum(each.pending for each in row.challenges),
             }
-            for it in board.rows
+            for row in board.rows
         ]
     }
 
 
 def _sort(scoring: Scoring, sort: tuple[float, float]) -> tuple[float, float]:
-    """Class and time, the smaller the better: speedups are as times, which the board's resolution is a share of."""
+    """Class and time, smaller is better: speedups become times, because the board's resolution is a share of time."""
     return (0.0, 1 / -sort[0]) if scoring is Scoring.SPEEDUPS else sort
 
 
@@ -349,7 +365,8 @@ def _manage(slug: str, error: GraderError | None, given: Mapping[str, str] | Non
         final=finals.get_final(platform(), user, slug),
         teams=teams.list_teams(platform(), user, slug).teams,
         live={
-            it.team: it for it in competition_boards.board(platform(), user, slug, kind=BoardKind.LIVE).rows
+            row.team: row
+            for row in competition_boards.board(platform(), user, slug, kind=BoardKind.LIVE).rows
         },
         error=error,
         fields=given if given is not None else _fields(definition),
@@ -366,17 +383,17 @@ def _choices() -> dict[str, Any]:
         "scorings": list(Scoring),
         "registrations": list(Registration),
         "all_devices": served_devices(platform()),
-        "all_languages": [it.value for it in Language],
+        "all_languages": [each.value for each in Language],
     }
 
 
 def _fields(body: CompetitionBody) -> dict[str, str]:
-    """What the form holds."""
+    """The form's values."""
     return {
         "slug": body.slug,
         "title": body.title,
         "rules": body.rules,
-        "challenges": "\n".join(_line(it) for it in body.challenges),
+        "challenges": "\n".join(_line(challenge) for challenge in body.challenges),
         "time_zone": body.time_zone,
         "starts_at": forms.local_time(body.starts_at, body.time_zone),
         "ends_at": forms.local_time(body.ends_at, body.time_zone),
@@ -410,11 +427,13 @@ def _challenge(line: str) -> dict[str, Any]:
     """Raises BadRequest."""
     found = _CHALLENGE.fullmatch(line.strip())
     if found is None:
-        raise BadRequest(f"'{line[:80]}' is no challenge.", "Write a line as: vector_add 100: n=1000; n=2000")
+        raise BadRequest(
+            f"'{line[:80]}' is not a challenge.", "Write a line as: vector_add 100: n=1000; n=2000"
+        )
     hidden = [each for each in (found["hidden"] or "").split(";") if each.strip()]
     given: dict[str, Any] = {
         "challenge": found["slug"],
-        "hidden_workloads": [{"sizes": _sizes(it)} for it in hidden],
+        "hidden_workloads": [{"sizes": _sizes(entry)} for entry in hidden],
     }
     if found["points"]:
         given["points"] = float(found["points"])
@@ -426,19 +445,19 @@ def _sizes(text: str) -> dict[str, int]:
     for part in text.split(","):
         found = _SIZE.fullmatch(part)
         if found is None:
-            raise BadRequest(f"'{part[:40]}' is no size.", "Write sizes as: n=1000, m=20")
+            raise BadRequest(f"'{part[:40]}' is not a size.", "Write sizes as: n=1000, m=20")
         sizes[found["name"]] = int(found["size"])
     return sizes
 
 
 def _times(form: Mapping[str, str], stands: CompetitionBody | None) -> dict[str, Any]:
-    """Zone, start and end. Raises BadRequest."""
+    """Time zone, start and end. Raises BadRequest."""
     name = form.get("time_zone", "").strip() or "UTC"
     zone = find_zone(name)
 
     def read(field: str, known: datetime | None, end: bool) -> datetime:
         at = parse_moment(form.get(field, ""), zone, end=end)
-        # What nobody changed stays to the fraction of a second, and is not moved where clocks show it twice.
+        # Unchanged times keep their fractions of a second, also when clocks show them twice.
         if known is not None and forms.local_time(at, name) == forms.local_time(known, name):
             return known
         return at
@@ -452,7 +471,7 @@ def _times(form: Mapping[str, str], stands: CompetitionBody | None) -> dict[str,
 
 
 def _body(form: Mapping[str, str], stands: CompetitionBody | None = None) -> CompetitionBody:
-    """What the form says; ``stands``: of a competition that is edited, what it is. Raises BadRequest."""
+    """The form as a body of the API; ``stands``: the competition that is edited. Raises BadRequest."""
     given: dict[str, Any] = {
         name: form.get(name, "").strip() for name in ("title", "scoring", "registration")
     }
@@ -461,15 +480,17 @@ def _body(form: Mapping[str, str], stands: CompetitionBody | None = None) -> Com
         "slug": stands.slug if stands else form.get("slug", "").strip(),
         "rules": form.get("rules", "").replace("\r\n", "\n"),
     }
-    given["challenges"] = [_challenge(it) for it in form.get("challenges", "").splitlines() if it.strip()]
+    given["challenges"] = [
+        _challenge(line) for line in form.get("challenges", "").splitlines() if line.strip()
+    ]
     for name in ("freeze_minutes", "team_size", "cap_day", "cap_total", "revision"):
         if text := form.get(name, "").strip():
             try:
                 given[name] = int(text)
             except ValueError as error:
-                raise BadRequest(f"{name.replace('_', ' ')}: '{text[:20]}' is no number.") from error
+                raise BadRequest(f"{name.replace('_', ' ')}: '{text[:20]}' is not a number.") from error
     for name in ("devices", "languages"):
-        given[name] = [it.strip() for it in form.get(name, "").split(",") if it.strip()]
+        given[name] = [word.strip() for word in form.get(name, "").split(",") if word.strip()]
     for name in ("code_shown", "open_afterwards"):
         given[name] = forms.ticked(name)
     try:
@@ -486,7 +507,7 @@ def _unreadable(error: ValidationError) -> BadRequest:
 
 
 def _finalists() -> FinalistsBody:
-    names = [it.strip() for it in request.form.get("teams", "").splitlines() if it.strip()]
+    names = [line.strip() for line in request.form.get("teams", "").splitlines() if line.strip()]
     top = request.form.get("top", "").strip()
     try:
         return FinalistsBody(
@@ -495,7 +516,7 @@ def _finalists() -> FinalistsBody:
             device=request.form.get("device") or None,
         )
     except (ValidationError, ValueError) as error:
-        raise BadRequest("Say how many, or name teams, one in a line.") from error
+        raise BadRequest("Give a number, or name teams, one per line.") from error
 
 
 def _final() -> FinalBody:
@@ -504,7 +525,7 @@ def _final() -> FinalBody:
             machine=request.form.get("machine", ""), repeats=int(request.form.get("repeats", "5") or 5)
         )
     except (ValidationError, ValueError) as error:
-        raise BadRequest("Say on which machine, and how many repeats.") from error
+        raise BadRequest("Name the machine and the number of repeats.") from error
 
 
 def _disqualified() -> DisqualifyBody:

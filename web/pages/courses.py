@@ -1,4 +1,4 @@
-"""Courses: one's own, one of them, how one joins, and what its staff change of it."""
+"""Courses: their list, one course, joining, and the settings that its staff change."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from grader.schemas.course import CourseBody, CourseChange, CourseRole, Visibili
 from grader.service.courses import assignments, courses, gradebook, joining
 from grader.service.courses.permissions import Action
 from grader.web import forms, throttle
+from grader.web.access import ANYONE, PARTY, SIGNED_IN, STAFF, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
 from grader.web.pages.keys import Page, private, shown_key
@@ -24,7 +25,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def body(model: type[Model], values: dict[str, object]) -> Model:
-    """What a form says, as a body of the API. Raises BadRequest."""
+    """The form as a body of the API. Raises BadRequest."""
     try:
         return model.model_validate_strings(values)
     except ValidationError as error:
@@ -33,13 +34,13 @@ def body(model: type[Model], values: dict[str, object]) -> Model:
 
 
 def given(*names: str) -> dict[str, object]:
-    """Those fields of the present form that hold something."""
+    """The named fields of the form that are not empty."""
     return {name: value for name in names if (value := request.form.get(name, "").strip())}
 
 
 @dataclass(frozen=True)
 class CourseHead:
-    """What stands above every page of a course; ``may`` by the names of actions in small letters."""
+    """The head of every page of a course; ``may`` has actions' names in lower case."""
 
     slug: str
     name: str
@@ -48,21 +49,23 @@ class CourseHead:
 
 @pages.app_template_global("course_head")
 def head(course: str) -> CourseHead:
-    """Of a course that the viewer may know of. Raises NotFound, NotAllowed."""
+    """The head of a course that the viewer may know of. Raises NotFound, NotAllowed."""
     with courses.reading(platform(), current_user(), course, Action.COURSE_LISTED) as opened:
         may = {action.name.lower(): opened.may(action) for action in Action}
         return CourseHead(opened.row.slug, opened.row.name, may)
 
 
 @pages.get("/courses")
+@open_to(SIGNED_IN)
 def index() -> str:
-    """One's courses, those that everyone may know of, a field for a join code; for staff a form for a new one."""
+    """Your courses and listed ones, a field for a join code; for staff a form for a new course."""
     return _index()[0]
 
 
 @pages.post("/courses")
+@open_to(STAFF)
 def create() -> BaseResponse | Page:
-    """Make a course."""
+    """Create a course."""
     try:
         values = body(CourseBody, given("slug", "name", "term", "time_zone", "grace_days"))
         visibility = Visibility.LISTED if forms.ticked("listed") else Visibility.MEMBERS
@@ -81,15 +84,17 @@ def _index(error: GraderError | None = None) -> Page:
 
 
 @pages.get("/join")
+@open_to(ANYONE)
 def offer() -> Response:
-    """What a join code or a personal link leads to: joining, or first an account."""
+    """The page of a join code or a personal link: join, or first create an account."""
     key = shown_key()
     return private((_offer(key), 200))
 
 
 @pages.post("/join")
+@open_to(SIGNED_IN)
 def join() -> BaseResponse:
-    """Become a student of the course."""
+    """Join a course as a student."""
     user, key = current_user(), shown_key()
     with throttle.join_code(key):
         joined = joining.join(platform(), user, key)
@@ -104,14 +109,16 @@ def _offer(key: str) -> str:
 
 
 @pages.get("/courses/<course>")
+@open_to(PARTY, action=Action.COURSE_LISTED)
 def show(course: str) -> str:
-    """A course: its assignments, for a student with their points; for staff also what they can change."""
+    """A course and its assignments, for a student with their points; for staff also its settings."""
     return _show(course)[0]
 
 
 @pages.post("/courses/<course>")
+@open_to(PARTY, action=Action.COURSE_EDIT)
 def edit(course: str) -> BaseResponse | Page:
-    """Change name, term, time zone, grace days, who may know of it, and whether it is archived."""
+    """Change name, term, time zone, grace days and visibility, or archive the course."""
     try:
         values = body(CourseChange, given("name", "term", "time_zone", "grace_days", "revision"))
         visibility = Visibility.LISTED if forms.ticked("listed") else Visibility.MEMBERS
@@ -125,12 +132,13 @@ def edit(course: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/staff")
+@open_to(PARTY, action=Action.COURSE_STAFF)
 def set_staff(course: str) -> BaseResponse | Page:
-    """Say who teaches."""
+    """Set or remove somebody's role as staff."""
     role = request.form.get("role", "")
     try:
-        if role not in ("", *(it.value for it in CourseRole if it is not CourseRole.STUDENT)):
-            raise BadRequest("There is no such role.")
+        if role not in ("", *(each.value for each in CourseRole if each is not CourseRole.STUDENT)):
+            raise BadRequest("Unknown role.")
         name = request.form.get("name", "").strip()
         courses.set_staff(platform(), current_user(), course, name, CourseRole(role) if role else None)
     except NotAllowed:
@@ -153,18 +161,19 @@ def _show(course: str, error: GraderError | None = None) -> Page:
         found=assignments.list_assignments(platform(), user, course).assignments
         if may["course_read"]
         else [],
-        own={it.assignment: it for it in own.assignments} if own else {},
+        own={assignment.assignment: assignment for assignment in own.assignments} if own else {},
         grades=own,
         may=may,
-        roles=[it.value for it in CourseRole if it is not CourseRole.STUDENT],
+        roles=[each.value for each in CourseRole if each is not CourseRole.STUDENT],
         error=error,
     )
     return page, error.status if error else 200
 
 
 @pages.get("/courses/<course>/log")
+@open_to(PARTY, action=Action.AUDIT_READ)
 def log(course: str) -> str:
-    """What the course's staff did, the newest first."""
+    """Actions of the course's staff, newest first."""
     older_than = request.args.get("older_than", type=int)
     entries = courses.get_audit(platform(), current_user(), course, _LOGGED + 1, older_than).entries
     further = entries[_LOGGED - 1].id if len(entries) > _LOGGED else None

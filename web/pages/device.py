@@ -1,4 +1,4 @@
-"""Where a command line's code is typed in, and approved or denied."""
+"""Where a command line's code is entered, and approved or denied."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response
 from grader.errors import NotFound
 from grader.service.accounts import device_codes
 from grader.web import throttle
+from grader.web.access import SIGNED_IN, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
 
@@ -15,8 +16,9 @@ pages = Blueprint("device", __name__)
 
 
 @pages.get("/device")
+@open_to(SIGNED_IN, guard=False)
 def form() -> Response | str | tuple[str, int]:
-    """Asks for the code, or shows what the code of the address asks for. Nothing is approved by opening it."""
+    """Asks for the code, or shows what the code in the address asks for. Opening it approves nothing."""
     if viewer() is None:
         return redirect(url_for("sign_in.form", next=request.full_path.rstrip("?")))
     code = request.args.get("code", "")
@@ -31,8 +33,9 @@ def form() -> Response | str | tuple[str, int]:
 
 
 @pages.post("/device")
+@open_to(SIGNED_IN)
 def decide() -> str | tuple[str, int]:
-    """Approve where the button says so; anything else denies."""
+    """Approve if the button says so; anything else denies."""
     user = current_user()
     approve = request.form.get("answer") == "approve"
     code = request.form.get("code", "")
@@ -41,5 +44,5 @@ def decide() -> str | tuple[str, int]:
         device_codes.decide(platform(), user, code, approve)
     except NotFound as error:
         return render_template("device.html", asked=None, error=error, code=code), error.status
-    message = "Signed in. Go back to the terminal: it goes on within seconds." if approve else "Denied."
+    message = "Signed in. Go back to the terminal: it continues within seconds." if approve else "Denied."
     return render_template("message.html", title="Command line", message=message)

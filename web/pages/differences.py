@@ -1,4 +1,4 @@
-"""A submission beside an earlier one for the same challenge."""
+"""A submission compared with an earlier one for the same challenge."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from grader.schemas.submission import SubmissionView
 from grader.service.submissions.difference import Block, Difference, difference, earlier
 from grader.service.submissions.submissions import get_submission
 from grader.web import assets
+from grader.web.access import AUTHOR, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import code, titles
 
 pages = Blueprint("differences", __name__)
 
-# Of lines that are the same, those next to a change are shown.
+# Unchanged lines shown next to a change.
 _NEAR = 4
 
 
 @dataclass(frozen=True)
 class SourceSide:
-    """Lines of one source, ``count`` of them, and the number of the first. ``lines`` are those that are shown."""
+    """``count`` lines of one source from number ``first`` on; ``lines`` are those shown."""
 
     first: int
     count: int
@@ -46,8 +47,9 @@ class Hunk:
 
 
 @pages.get("/submissions/<submission>/diff")
+@open_to(AUTHOR)
 def show(submission: str) -> str:
-    """?against= names the other; without it, the one before."""
+    """What changed since an earlier submission: ?against= names it, else the previous one."""
     user = current_user()
     view = get_submission(platform(), user, submission)
     others = earlier(platform(), user, submission)
@@ -65,9 +67,9 @@ def show(submission: str) -> str:
 
 
 def _before(view: SubmissionView, others: Sequence[SubmissionView]) -> str:
-    """The one that the same person submitted before it, else the one before at all; "" where there is none."""
-    own = [it for it in others if it.user == view.user]
-    return next((it.id for it in [*own, *others]), "")
+    """The previous submission by the same person, else by anyone; "" if there is none."""
+    own = [other for other in others if other.user == view.user]
+    return next((each.id for each in [*own, *others]), "")
 
 
 def hunks(found: Difference) -> list[Hunk]:
@@ -87,7 +89,7 @@ def _side(lines: Sequence[str], bounds: tuple[int, int]) -> SourceSide:
 
 
 def _split(block: Block, place: int, blocks: int) -> list[tuple[Block, bool]]:
-    """What is the same, in up to three parts: after the last change, far from any, and before the next change."""
+    """Unchanged lines in up to three parts: after the last change, far from any, and before the next."""
     length = block.before[1] - block.before[0]
     head = _NEAR if place else 0
     tail = _NEAR if place < blocks - 1 else 0

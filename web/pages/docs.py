@@ -1,4 +1,4 @@
-"""The docs: `docs/` of this release, public, under /docs."""
+"""This release's `docs/`, public, under /docs."""
 
 from __future__ import annotations
 
@@ -15,35 +15,39 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import NotFound
 from grader.manual.pages import INDEX, Manual, Page
 from grader.manual.search import QUERY_CHARS, search
+from grader.web.access import ANYONE, open_to
 from grader.web.auth.identity import viewer
 from grader.web.pages import markdown
 from grader.web.pages.api_reference import manual
 
 pages = Blueprint("docs", __name__, url_prefix="/docs")
 
-# A page of more sections than this lists the larger ones alone.
+# A page with more sections lists only the larger ones.
 _LISTED = 40
 _CSRF = re.compile(rb'name="csrf_token" value="[^"]*"')
 _PLAIN = "text/plain; charset=utf-8"
 
 
 @pages.get("", strict_slashes=False)
+@open_to(ANYONE)
 def index() -> Response:
-    """What there is to read, by role."""
+    """All pages, by role."""
     return _page(manual().index)
 
 
 @pages.get("/search")
+@open_to(ANYONE)
 def find() -> Response:
-    """Sections that have every word asked for."""
+    """Sections that contain every word of the search."""
     query = request.args.get("q", "").strip()[:QUERY_CHARS]
     hits = search(manual(), query)
     return _kept(_frame("docs_search.html", query=query, hits=hits, page=None))
 
 
 @pages.get("/<path:name>")
+@open_to(ANYONE)
 def show(name: str) -> BaseResponse:
-    """One page; a name with `.md` or a slash at its end leads to it; other files of the docs as they are."""
+    """One page; a name with `.md` or a trailing slash redirects to it; other files are served as they are."""
     known = manual()
     plain = name.rstrip("/").removesuffix(".md")
     if (plain != name and known.has(plain)) or name == INDEX:
@@ -78,17 +82,17 @@ def _frame(template: str, **values: object) -> str:
 
 
 def _contents(page: Page) -> list[tuple[int, str, str]]:
-    """Level, title and anchor of what the page has: two levels, or one where there are many."""
+    """Level, title and anchor of the page's sections: two levels, or one if there are many."""
     found = [(each.level, each.title, each.anchor) for each in page.sections if each.level in (2, 3)]
     return found if len(found) <= _LISTED else [each for each in found if each[0] == 2]
 
 
 def _kept(answer: Response | str) -> Response:
-    """A stranger's browser asks whether a page is still the same. What is shown to people is not kept at all."""
+    """Without an account, a browser asks if a page has changed. Pages for signed-in users are not cached."""
     response = make_response(answer)
     if viewer() is not None:
         return response
-    # Each answer writes new form tokens, and each is valid for the session's life.
+    # Each answer has new form tokens, all valid for the session.
     same = _CSRF.sub(b"", response.get_data()) + str(session.get("csrf_token", "")).encode()
     response.set_etag(hashlib.sha256(same).hexdigest())
     response.cache_control.private = True
@@ -98,12 +102,12 @@ def _kept(answer: Response | str) -> Response:
     return response
 
 
-# Of the repository, not of the docs.
+# Paths in the repository that are not docs.
 _OUTSIDE = ("../", "http://", "https://", "mailto:", "#")
 
 
 def render(manual: Manual, page: Page) -> Markup:
-    """Safe HTML of a page, without its title. Made once for each page of a manual."""
+    """Safe HTML of a page, without its title. Rendered once for each page of a manual."""
     return _render(manual, page.name)
 
 
@@ -124,7 +128,7 @@ def _render(manual: Manual, name: str) -> Markup:
 
 
 def _reachable(html: Markup) -> Markup:
-    """What is wider than a phone is scrolled, so the keyboard must get there. (Text has no bare ``<``.)"""
+    """Wide blocks scroll, so the keyboard must reach them. (Text has no bare ``<``.)"""
     wrapped = (
         str(html)
         .replace("<table>", '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>')
@@ -134,12 +138,12 @@ def _reachable(html: Markup) -> Markup:
 
 
 def address(name: str) -> str:
-    """Where a page is served."""
+    """The URL of a page."""
     return url_for("docs.index") if name == "index" else url_for("docs.show", name=name)
 
 
 def _linked(manual: Manual, page: Page, tokens: list[Token]) -> list[Token]:
-    """Links that lead to routes; and where code names a file of the docs, a link to it."""
+    """Links to routes, and links where code names a file of the docs."""
     found: list[Token] = []
     inside = 0
     for token in tokens:
@@ -164,7 +168,7 @@ def _target(manual: Manual, page: Page, href: str) -> str:
 
 
 def _named(manual: Manual, token: Token) -> str:
-    """Of `docs/judging.md` in running text."""
+    """Links for names such as `docs/judging.md` in running text."""
     if token.type != "code_inline" or not token.content.startswith("docs/"):
         return ""
     return _address_of(manual, token.content.removeprefix("docs/"))

@@ -1,4 +1,4 @@
-"""Feedback of an assignment, and what students ask to have looked at again."""
+"""Feedback on an assignment, and regrade requests."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from grader.service.courses import assignments, courses, feedback
 from grader.service.courses.permissions import Action
 from grader.service.review import regrade_requests
 from grader.web import forms
+from grader.web.access import PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import gradebook, markdown
@@ -30,12 +31,14 @@ pages = Blueprint("feedback", __name__)
 
 
 @pages.get("/courses/<course>/assignments/<assignment>/feedback")
+@open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def show(course: str, assignment: str) -> str:
-    """When feedback is shown, regrade requests, and the rubric. For instructors."""
+    """When feedback is shown, limits on regrade requests, and the rubric. For instructors."""
     return _show(course, assignment)[0]
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/feedback")
+@open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def save(course: str, assignment: str) -> BaseResponse | Page:
     """Change the settings and the rubric."""
     user = current_user()
@@ -44,7 +47,9 @@ def save(course: str, assignment: str) -> BaseResponse | Page:
     try:
         values = given("shown", "regrade_limit", "regrade_until", "revision")
         asked = body(FeedbackBody, values)
-        rubric = {it: criteria for it in _parts(course, assignment) if (criteria := _criteria(it, present))}
+        rubric = {
+            part: criteria for part in _parts(course, assignment) if (criteria := _criteria(part, present))
+        }
         limit = None if "regrade_limit" not in values else asked.regrade_limit
         asked = asked.model_copy(update={"rubric": rubric, "regrade_limit": limit})
         feedback.put_feedback(platform(), user, course, assignment, asked)
@@ -59,10 +64,10 @@ def _parts(course: str, assignment: str) -> list[str]:
 
 
 def _criteria(challenge: str, present: FeedbackView) -> list[CriterionBody]:
-    """What the text of a challenge's rubric says, a line for each criterion: points, title, and behind a | what it is
-    about. One keeps its title or its place to keep the points that were given. Raises BadRequest."""
+    """Parses a challenge's rubric, one criterion per line: points, title, and after a | an explanation. A criterion
+    that keeps its title or its place keeps the points given for it. Raises BadRequest."""
     old = present.rubric.get(challenge, [])
-    by_title = {it.title.lower(): it.id for it in old}
+    by_title = {criterion.title.lower(): criterion.id for criterion in old}
     lines = [
         line.strip() for line in request.form.get(f"rubric-{challenge}", "").splitlines() if line.strip()
     ]
@@ -74,7 +79,7 @@ def _criteria(challenge: str, present: FeedbackView) -> list[CriterionBody]:
             rows.append((title, about, float(points)))
         except ValueError as error:
             raise BadRequest(
-                f"'{line[:60]}' does not begin with points.", "Such as: 5 Readability"
+                f"'{line[:60]}' does not begin with points.", "Write a line as: 5 Readability"
             ) from error
     used = {by_title[title.lower()] for title, _, _ in rows if title.lower() in by_title}
     criteria = []
@@ -91,8 +96,9 @@ def _given(**values: object) -> dict[str, object]:
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/feedback/release")
+@open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def release(course: str, assignment: str) -> BaseResponse | Page:
-    """Let students read what was kept back, or keep it back again."""
+    """Show students the feedback that was held back, or hide it again."""
     try:
         feedback.release(platform(), current_user(), course, assignment, not forms.ticked("hold"))
     except Conflict as error:
@@ -107,7 +113,8 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
     found = feedback.get_feedback(platform(), user, course, assignment)
     texts = {
         challenge: "\n".join(
-            f"{it.points:g} {it.title}{f' | {it.about}' if it.about else ''}" for it in criteria
+            f"{criterion.points:g} {criterion.title}{f' | {criterion.about}' if criterion.about else ''}"
+            for criterion in criteria
         )
         for challenge, criteria in found.rubric.items()
     }
@@ -116,7 +123,10 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         "course/feedback.html",
         found=found,
         parts=_parts(course, assignment),
-        rubric={it: request.form.get(f"rubric-{it}", texts.get(it, "")) for it in _parts(course, assignment)},
+        rubric={
+            part: request.form.get(f"rubric-{part}", texts.get(part, ""))
+            for part in _parts(course, assignment)
+        },
         until=forms.local_time(until, zone) if until is not None else "",
         zone=zone,
         shown=list(Shown),
@@ -126,13 +136,14 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
 
 
 @pages.post("/courses/<course>/grades/<name>/scores")
+@open_to(PARTY, action=Action.GRADES_SCORE)
 def score(course: str, name: str) -> BaseResponse | Page:
-    """Give a student points by the criteria of a part."""
+    """Set a student's points by criterion."""
     user = current_user()
     courses.check(platform(), user, course, Action.GRADES_SCORE)
     try:
         if "criterion" not in request.form:
-            raise BadRequest("Nothing was given.", "The assignment has no rubric.")
+            raise BadRequest("No points were given.", "The assignment has no rubric.")
         if scores := _scores():
             asked = ScoresBody(student=name, scores=scores)
             feedback.put_scores(platform(), user, course, request.form.get("assignment", ""), asked)
@@ -142,7 +153,8 @@ def score(course: str, name: str) -> BaseResponse | Page:
 
 
 def _scores() -> list[ScoreBody]:
-    """What was typed over in the form; of the rest somebody else may have given points meanwhile. Raises BadRequest."""
+    """Only the fields that were changed in the form: somebody else may have set the others meanwhile. Raises
+    BadRequest."""
     names = ("criterion", "points", "reason", "seen", "seen_reason")
     rows = zip(*(map(str.strip, request.form.getlist(name)) for name in names), strict=False)
     return [
@@ -159,14 +171,16 @@ def _score(criterion: str, points: str, reason: str, seen: str) -> ScoreBody:
 
 
 @pages.get("/courses/<course>/regrade-requests")
+@open_to(PARTY, action=Action.REGRADE_READ)
 def requests(course: str) -> str:
-    """What was asked to be looked at again: all for staff, one's own for students."""
+    """Regrade requests: all for staff, their own for students."""
     return _requests(course)[0]
 
 
 @pages.post("/courses/<course>/regrade-requests")
+@open_to(PARTY, action=Action.REGRADE_ASK)
 def ask(course: str) -> BaseResponse | Page:
-    """Ask to have a part looked at again."""
+    """Request a regrade of a part."""
     try:
         courses.check(platform(), current_user(), course, Action.REGRADE_ASK)
         asked = body(RequestBody, given("assignment", "challenge", "submission", "text"))
@@ -177,6 +191,7 @@ def ask(course: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/regrade-requests/<int:number>")
+@open_to(PARTY, action=Action.REGRADE_ANSWER)
 def answer(course: str, number: int) -> BaseResponse | Page:
     """Grant or decline a request."""
     try:
@@ -189,8 +204,9 @@ def answer(course: str, number: int) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/regrade-requests/<int:number>/withdraw")
+@open_to(PARTY, action=Action.REGRADE_ASK)
 def withdraw(course: str, number: int) -> BaseResponse | Page:
-    """Take one's own request back."""
+    """Withdraw your request."""
     try:
         regrade_requests.withdraw(platform(), current_user(), course, number)
     except Conflict as error:
@@ -207,7 +223,10 @@ def _requests(course: str, error: GraderError | None = None) -> Page:
         "course/regrade_requests.html",
         found=found,
         may=may,
-        html={it.number: (markdown.remark(it.text), markdown.remark(it.answer)) for it in found.requests},
+        html={
+            asked.number: (markdown.remark(asked.text), markdown.remark(asked.answer))
+            for asked in found.requests
+        },
         error=error,
     )
     return page, error.status if error else 200

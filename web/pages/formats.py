@@ -21,7 +21,7 @@ from grader.schemas.report import TOO_SHORT
 from grader.schemas.submission import State
 from grader.schemas.verdict import VERDICTS, Tone, VerdictWord
 
-# A page of ours in running text: the full stop behind it is none of it.
+# A page of ours in running text, without a full stop after it.
 _DOCS = re.compile(r"(?<![^\s(])/docs/[a-z0-9/-]*[a-z0-9](#[a-z0-9-]+)?")
 _FLAGS = {
     "library_kernel": "calls a library kernel",
@@ -79,7 +79,7 @@ def init_app(app: Flask) -> None:
 
 
 def interval(us: float, bounds: tuple[float, float]) -> str:
-    """``± 3.1 %``: the wider side of ``bounds`` as a share of ``us``; empty for a model's, which has none."""
+    """``± 3.1 %``: the wider side of ``bounds`` as a share of ``us``; empty for a model's time, which has none."""
     if bounds[0] == bounds[1]:
         return ""
     wide = max(us - bounds[0], bounds[1] - us) / us * 100
@@ -87,7 +87,7 @@ def interval(us: float, bounds: tuple[float, float]) -> str:
 
 
 def factor(value: float) -> str:
-    """A speedup: ``1.31×``; ``0.0043×`` where two places would say nothing."""
+    """A speedup: ``1.31×``; ``0.0043×`` if two decimals would be zeros."""
     return f"{three_digits(value)}×" if value >= 0.1 else f"{value:.2g}×"
 
 
@@ -103,25 +103,25 @@ def quantity(value: float, unit: str = "") -> str:
 
 
 def exactly(value: float) -> str:
-    """An error beside its bound: four significant digits, with an exponent where they would be many zeros."""
+    """An error next to its bound: four significant digits, with an exponent instead of many zeros."""
     return "0" if value == 0 else f"{value:.4g}"
 
 
 def words(name: str) -> str:
-    """``block_edge`` as ``block edge``; a verdict by its title."""
+    """``block_edge`` as ``block edge``; a verdict as its title."""
     if isinstance(name, VerdictWord):
         return name.row.title.lower()
     return str(name).replace("_", " ").replace("-", " ")
 
 
 def capital(text: str) -> str:
-    """A title with a capital first letter; ``capitalize`` would make the others small: ``Triton basics`` stays."""
+    """Capitalises only the first letter, so ``Triton basics`` stays."""
     spaced = text.replace("_", " ")
     return spaced[:1].upper() + spaced[1:]
 
 
 def value(given: Any) -> str:
-    """A value of a challenge's content: text as it is, anything else as JSON."""
+    """A value of a challenge's content: text unchanged, anything else as JSON."""
     if given is None:
         return "–"
     return (
@@ -140,7 +140,11 @@ def clock(moment: datetime) -> str:
 @functools.cache
 def time_zones() -> list[str]:
     """Names to choose from: places, and UTC."""
-    places = (it for it in zoneinfo.available_timezones() if "/" in it and not it.startswith("Etc/"))
+    places = (
+        timezone
+        for timezone in zoneinfo.available_timezones()
+        if "/" in timezone and not timezone.startswith("Etc/")
+    )
     return ["UTC", *sorted(places)]
 
 
@@ -153,16 +157,16 @@ def flag_words(flag: str) -> str:
 
 
 def tone(value: VerdictWord | State) -> Tone:
-    """The class that colours a verdict or state."""
+    """The CSS class of a verdict or state."""
     return _STATE_TONES[value] if isinstance(value, State) else VERDICTS[str(value)].tone
 
 
 def _trimmed(value: float) -> str:
-    """Three significant digits, without zeros that say nothing."""
+    """Three significant digits, without trailing zeros."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def docs_linked(text: str) -> Markup:
-    """``text``, escaped, with the pages of our docs that it names (``/docs/rules#limits``) as links."""
+    """``text``, escaped, with pages of our docs (``/docs/rules#limits``) as links."""
     linked = _DOCS.sub(r'<a href="\g<0>">\g<0></a>', str(escape(text)))
     return Markup(linked)  # noqa: S704 - escaped in the line above

@@ -15,6 +15,7 @@ from grader.service.courses import courses, feedback, gradebook, overrides
 from grader.service.courses.permissions import Action
 from grader.service.lti import linked_courses
 from grader.web import forms
+from grader.web.access import PARTY, open_to
 from grader.web.api.gradebook import csv_answer
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -26,45 +27,50 @@ pages = Blueprint("gradebook", __name__)
 
 
 @pages.get("/courses/<course>/gradebook")
+@open_to(PARTY, action=Action.GRADES_READ)
 def show(course: str) -> str:
-    """Everyone's points, statistics of each part, and who may need help. For staff."""
+    """Everyone's points, statistics of each part, and students who may need help. For staff."""
     found = gradebook.get_gradebook(platform(), current_user(), course)
-    plots = [(it, speedups(it)) for it in found.statistics if it.speedups]
-    # Without a rule for each of hundreds of students; a name needs no quoting.
+    plots = [(statistic, speedups(statistic)) for statistic in found.statistics if statistic.speedups]
+    # Without a CSS rule for each of hundreds of students; a name needs no quoting.
     grades_at = url_for("gradebook.own", course=course) + "/"
     assigned = found.students[0].assignments if found.students else []
     return render_template(
         "course/gradebook.html",
         found=found,
         plots=plots,
-        titles={it.assignment: it.title for it in assigned},
-        columns=[f">{it.title}" for it in assigned],
+        titles={column.assignment: column.title for column in assigned},
+        columns=[f">{column.title}" for column in assigned],
         grades_at=grades_at,
         passed_back=linked_courses.counted(platform(), current_user(), course),
     )
 
 
 @pages.get("/courses/<course>/gradebook/grades.csv")
+@open_to(PARTY, action=Action.GRADES_READ)
 def export(course: str) -> Response:
-    """One row for each student and part, safe in spreadsheets; ?bom=1 for those that read no plain UTF-8. For staff."""
+    """One row per student and part, safe in spreadsheets; ?bom=1 adds a byte order mark for Excel. For staff."""
     return csv_answer(course, forms.asks("bom"))
 
 
 @pages.get("/courses/<course>/grades")
+@open_to(PARTY, action=Action.GRADES_READ_OWN)
 def own(course: str) -> str:
-    """One's own points, each explained."""
+    """Your points, each explained."""
     return page_of(course, current_user().name)[0]
 
 
 @pages.get("/courses/<course>/grades/<name>")
+@open_to(PARTY, action=Action.GRADES_READ)
 def of_student(course: str, name: str) -> str:
-    """A student's points, each explained; staff can set others."""
+    """A student's points, each explained; staff can override them."""
     return page_of(course, name)[0]
 
 
 @pages.post("/courses/<course>/grades/<name>/override")
+@open_to(PARTY, action=Action.GRADES_OVERRIDE)
 def override(course: str, name: str) -> BaseResponse | Page:
-    """Give points in place of the computed ones, or take that back."""
+    """Override a student's computed points, or remove the override."""
     text, seen = request.form.get("points", "").strip(), request.form.get("seen")
     try:
         try:
@@ -78,7 +84,7 @@ def override(course: str, name: str) -> BaseResponse | Page:
                 **({} if seen is None else {"seen": float(seen) if seen else None}),
             )
         except ValueError as error:
-            raise BadRequest("Points are a number of 0 or more, and a reason is needed.") from error
+            raise BadRequest("Enter points of 0 or more, and a reason.") from error
         overrides.override(platform(), current_user(), course, request.form.get("assignment", ""), body)
     except (BadRequest, Conflict) as error:
         return page_of(course, name, error)
@@ -86,7 +92,7 @@ def override(course: str, name: str) -> BaseResponse | Page:
 
 
 def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
-    """A student's points, as whoever looks may read and change them."""
+    """A student's points, as the viewer may read and change them."""
     user = current_user()
     found = gradebook.get_grades(platform(), user, course, name)
     with courses.reading(platform(), user, course, Action.COURSE_READ) as opened:
@@ -96,7 +102,11 @@ def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
         "course/grades.html",
         course=course,
         found=found,
-        titles={part.challenge: titles.of(part.challenge) for it in found.assignments for part in it.parts},
+        titles={
+            part.challenge: titles.of(part.challenge)
+            for assignment in found.assignments
+            for part in assignment.parts
+        },
         overrides=overrides,
         scores=scores,
         asks=asks,
@@ -107,23 +117,23 @@ def page_of(course: str, name: str, error: GraderError | None = None) -> Page:
 
 
 def _sheets(course: str, found: StudentGrades) -> dict[tuple[str, str], list[ScoreView]]:
-    """By assignment and challenge: its criteria, with what the student has."""
+    """By assignment and challenge: its criteria and the student's points."""
     sheets: dict[tuple[str, str], list[ScoreView]] = {}
-    for it in found.assignments:
+    for assignment in found.assignments:
         with suppress(NotFound):  # without a rubric
-            sheet = feedback.get_scores(platform(), current_user(), course, it.assignment, found.name)
+            sheet = feedback.get_scores(platform(), current_user(), course, assignment.assignment, found.name)
             for score in sheet.scores:
-                sheets.setdefault((it.assignment, score.challenge), []).append(score)
+                sheets.setdefault((assignment.assignment, score.challenge), []).append(score)
     return sheets
 
 
-# Bars of a plot on a phone.
+# As many bars as fit a phone.
 _BINS = 12
 
 
 @dataclass(frozen=True)
 class Bin:
-    """A bar, in percent of the plot: where it begins, how wide and how high it is; ``about`` says it in words."""
+    """A bar, in percent of the plot: start, width and height; ``about`` describes it."""
 
     left: float
     width: float
@@ -133,7 +143,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class SpeedupPlot:
-    """How the best speedups of a class are distributed, on a logarithmic scale."""
+    """The distribution of a class's best speedups, on a logarithmic scale."""
 
     x: Axis
     y: Axis
@@ -141,7 +151,7 @@ class SpeedupPlot:
 
 
 def speedups(part: PartStatistics) -> SpeedupPlot:
-    """The plot of a part that somebody has right."""
+    """The plot of a part that somebody has solved."""
     x = logarithmic(part.speedups, lambda value: f"{value:g}x")
     counts = [0] * _BINS
     for value in part.speedups:

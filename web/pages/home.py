@@ -1,4 +1,4 @@
-"""The first page: the course as a map, and as a list that can be filtered."""
+"""The first page: the challenges as a map, and as a list with filters."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from grader.schemas.progress import Best, ChallengeProgress, Mark, Progress, Tra
 from grader.service.challenges import catalogue, publication
 from grader.service.operation import health
 from grader.service.submissions.progress import progress
+from grader.web.access import ANYONE, open_to
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 from grader.web.pages.challenges import pages
 
-# What is typed into a search; more says nothing.
+# A longer search finds nothing more.
 _QUERY_CHARS = 100
 STATES = ("open", "attempted", "solved")
 
 
 @dataclass(frozen=True)
 class ChallengeFilter:
-    """What the list is narrowed to; empty fields narrow nothing."""
+    """The list's filters; an empty field filters nothing."""
 
     q: str = ""
     track: str = ""
@@ -47,8 +48,9 @@ class ChallengeFilter:
 
 
 @pages.get("/")
+@open_to(ANYONE)
 def index() -> str:
-    """Every challenge by track, with marks on what the viewer has solved; ?q= and others narrow the list."""
+    """Every challenge by track, with marks on those that the viewer solved; ?q= and other filters narrow the list."""
     user = viewer()
     challenges = catalogue.seen_challenges(platform(), user)
     found = catalogue.list_challenges(platform(), user, challenges)
@@ -98,26 +100,25 @@ def _track_maps(found: ChallengeList, standing: NodeStanding, mine: Progress | N
 
 
 def _choices(challenges: Sequence[ChallengeSummary]) -> dict[str, list[str]]:
-    """What each menu of the filter offers: only what the course has."""
+    """The options of each filter: only values that occur."""
     levels = {each.difficulty for each in challenges}
     return {
         "track": list(dict.fromkeys(each.track for each in challenges)),
-        "difficulty": [it for it in ("easy", "medium", "hard") if it in levels],
+        "difficulty": [level for level in ("easy", "medium", "hard") if level in levels],
         "language": sorted({str(language) for each in challenges for language in each.languages}),
     }
 
 
-# Pixels at the usual size of type, where 16 are a rem: the same as in home.css.
+# Pixels at 16 per rem, as in home.css.
 _WIDE, _HIGH, _GAP_X, _GAP_Y = 176, 80, 36, 12
-# The classes for columns and rows that home.css has; what needs more is shown without lines.
+# home.css has as many classes for columns and rows; a larger map has no lines.
 COLUMNS, ROWS = 8, 16
 
 
 @dataclass(frozen=True)
 class Node:
-    """One challenge. ``state``: solved, attempted, next, open; empty for who is not signed in. ``after`` are titles of
-    other tracks' challenges that it builds on and that are not solved. ``column`` and ``row`` count from 1.
-    """
+    """One challenge. ``state``: solved, attempted, next, open; empty if nobody is signed in. ``after``: titles of
+    unsolved challenges in other tracks that it builds on. ``column`` and ``row`` count from 1."""
 
     challenge: ChallengeSummary
     state: str
@@ -129,9 +130,8 @@ class Node:
 
 @dataclass(frozen=True)
 class TrackMap:
-    """``edges`` are paths of SVG in a picture of ``width`` by ``height`` pixels; ``joined`` is false where the nodes
-    simply follow one another.
-    """
+    """``edges`` are SVG paths in a picture of ``width`` by ``height`` pixels; ``joined`` is False if the nodes just
+    follow one another."""
 
     title: str
     description: str
@@ -151,7 +151,7 @@ class TrackMap:
 
 @dataclass(frozen=True)
 class NodeStanding:
-    """What is known of the viewer: lines by slug, and what to do next. Both empty for who is not signed in."""
+    """The viewer's progress: lines by slug, and the next challenge. Both empty if nobody is signed in."""
 
     lines: Mapping[str, ChallengeProgress]
     following: str | None = None
@@ -173,7 +173,7 @@ def track_map(
     standing: NodeStanding,
     progress: TrackProgress | None = None,
 ) -> TrackMap:
-    """``titles`` are those of the whole course."""
+    """``titles`` are those of all challenges."""
     places = _places(members)
     inside = {each.slug for each in members}
     joins = [(wanted, each.slug) for each in members for wanted in each.prerequisites if wanted in inside]
@@ -191,13 +191,17 @@ def track_map(
 
 
 def _places(members: Sequence[ChallengeSummary]) -> dict[str, tuple[int, int]]:
-    """Slug -> column and row: right of all that it builds on, beside the first of these where that place is free."""
-    wanted = {each.slug: [it for it in each.prerequisites if it != each.slug] for each in members}
+    """Column and row by slug: right of everything that it builds on, level with the first of these if that place is
+    free."""
+    wanted = {
+        each.slug: [prerequisite for prerequisite in each.prerequisites if prerequisite != each.slug]
+        for each in members
+    }
     columns = {slug: _depth(slug, wanted, frozenset()) for slug in wanted}
     places: dict[str, tuple[int, int]] = {}
     taken: set[tuple[int, int]] = set()
     for slug in sorted(wanted, key=lambda it: columns[it]):
-        row = next((places[it][1] for it in wanted[slug] if it in places), 1)
+        row = next((places[before][1] for before in wanted[slug] if before in places), 1)
         while (columns[slug], row) in taken:
             row += 1
         places[slug] = (columns[slug], row)
@@ -206,10 +210,15 @@ def _places(members: Sequence[ChallengeSummary]) -> dict[str, tuple[int, int]]:
 
 
 def _depth(slug: str, wanted: Mapping[str, Sequence[str]], behind: frozenset[str]) -> int:
-    """1 + the longest way back to a challenge that builds on nothing in the track; a circle ends it."""
+    """1 + the longest way back to a challenge without prerequisites in the track; a circle ends it."""
     behind |= {slug}
     return 1 + max(
-        (_depth(it, wanted, behind) for it in wanted[slug] if it in wanted and it not in behind), default=0
+        (
+            _depth(before, wanted, behind)
+            for before in wanted[slug]
+            if before in wanted and before not in behind
+        ),
+        default=0,
     )
 
 

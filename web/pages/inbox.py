@@ -1,4 +1,4 @@
-"""The inbox of staff: one list of what has to be looked at, and what they made of it."""
+"""The inbox of staff: everything that waits for a decision, and what was decided."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from grader.service.courses import assignments
 from grader.service.courses.permissions import Action
 from grader.service.review import filter_names, inbox
 from grader.service.review.inbox import InboxFilter
+from grader.web.access import TEACHERS, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.keys import Page
@@ -26,19 +27,21 @@ _ANY = "any"
 
 
 @pages.get("/inbox")
+@open_to(TEACHERS)
 def index() -> Page:
-    """What waits, newest first; filters show the rest."""
+    """Open items, newest first; filters show the others."""
     return _page()
 
 
 @pages.post("/inbox")
+@open_to(TEACHERS)
 def act() -> BaseResponse | Page:
-    """Assign or decide what is ticked."""
+    """Assign or decide the ticked items."""
     inbox.check(platform(), current_user())
     try:
         _act(request.form.getlist("key"), request.form.get("action", ""))
     except ValidationError:
-        error = BadRequest("Tick what this is about, and say what is to be done with it.")
+        error = BadRequest("Tick items, and choose an action.")
         return _page(error)
     except (BadRequest, Conflict, NotAllowed, NotFound) as refused:
         return _page(refused)
@@ -53,7 +56,7 @@ def _act(keys: list[str], action: str) -> None:
     try:
         outcome = Outcome(action)
     except ValueError as error:
-        raise BadRequest("Choose what is to be done.") from error
+        raise BadRequest("Choose an action.") from error
     body = InboxDecision(
         keys=keys,
         outcome=outcome,
@@ -64,7 +67,7 @@ def _act(keys: list[str], action: str) -> None:
 
 
 def _given() -> dict[str, Any]:
-    """``within`` is what the page's form calls course and assignment: COURSE, or COURSE/ASSIGNMENT."""
+    """The form's field ``within`` is COURSE or COURSE/ASSIGNMENT."""
     given = {name: value for name in _FILTERS if (value := request.args.get(name, "").strip())}
     if "within" in request.args:
         course, _, assignment = request.args["within"].strip().partition("/")
@@ -83,7 +86,7 @@ def _page(error: GraderError | None = None) -> Page:
     try:
         wanted = InboxFilter(**{**given, "outcome": None if outcome == _ANY else Outcome(outcome)})
     except ValueError as wrong:
-        raise BadRequest("Choose an outcome of the list.") from wrong
+        raise BadRequest("Choose an outcome from the list.") from wrong
     user = current_user()
     inbox.check(platform(), user)
     names = filter_names.read(platform(), user, Action.REVIEW)
@@ -100,12 +103,12 @@ def _page(error: GraderError | None = None) -> Page:
         found=found or InboxList(items=[], more=False, open=0),
         refused=found is None,
         given=given | {"outcome": outcome},
-        within="/".join(given[it] for it in ("course", "assignment") if it in given),
+        within="/".join(given[item] for item in ("course", "assignment") if item in given),
         assigned=assignments.read_by(platform(), user, Action.REVIEW),
         names=names,
         query=given,
-        marks=[it.value for it in Flag] + ["regrade_request"],
-        outcomes=[it.value for it in Outcome] + [_ANY],
+        marks=[each.value for each in Flag] + ["regrade_request"],
+        outcomes=[entry.value for entry in Outcome] + [_ANY],
         error=error,
     )
     return page, error.status if error else 200

@@ -1,6 +1,5 @@
-"""What pages share that are opened by a link with a secret in it: the secret is passed on in the form, and no page,
-log of another site, or cache keeps it.
-"""
+"""For pages opened by a link with a secret: the form passes the secret on, and no page, cache or other site's log
+keeps it."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ _KEY_CHARS = 128
 
 
 def shown_key() -> str:
-    """The secret of the link, or of the form that it led to."""
+    """The secret of the link, or of its form."""
     given = request.form if request.method == "POST" else request.args
     return given.get("key", "")[:_KEY_CHARS]
 

@@ -1,4 +1,4 @@
-"""Boards: of a challenge, of a track, and who leads where. All that is chosen stands in the address."""
+"""Boards: of a challenge, of a track, and the list of leaders. The address holds all choices."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from grader.service.boards import leaderboard as boards
 from grader.service.boards.leaderboard import Wanted
 from grader.service.challenges import catalogue
 from grader.web import forms
+from grader.web.access import READERS, open_to
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 
 pages = Blueprint("leaderboards", __name__)
 
-# More than anyone reads; a course of thousands would make a page of megabytes.
+# More than anyone reads; thousands would make a page of megabytes.
 _PAGE = 200
-# Rows of the table beside the plot, the latest ones; the JSON has all.
+# The latest rows, in the table next to the plot; the JSON has all.
 _RECORDS = 50
 
 
 def _version(text: str) -> int:
-    """What the column of versions can hold, so that no address is an error of ours."""
+    """Only values that the column of versions can hold, so that no address causes an error of ours."""
     return max(1, min(int(text), 2**31 - 1))
 
 
@@ -37,7 +38,7 @@ def _below(text: str) -> int:
 
 
 def _wanted() -> Wanted:
-    """Which board the address means."""
+    """The board that the address names."""
     return {
         "device": request.args.get("device") or None,
         "language": request.args.get("language") or None,
@@ -47,13 +48,15 @@ def _wanted() -> Wanted:
 
 
 @pages.get("/leaderboards")
+@open_to(READERS)
 def index() -> str:
-    """Every board with its first entry; ?device= chooses."""
+    """Every board with its leader; ?device= chooses."""
     found = track_board.leaderboards(platform(), request.args.get("device") or None, viewer())
     return render_template("leaderboard/index.html", found=found)
 
 
 @pages.get("/leaderboards/<slug>")
+@open_to(READERS)
 def show(slug: str) -> str:
     """Ranked entries; ?device=, ?language= and ?version= choose the board, ?below= skips that many entries."""
     below = request.args.get("below", 0, type=_below)
@@ -63,7 +66,7 @@ def show(slug: str) -> str:
         platform(), slug, limit=_PAGE + 1, offset=below, viewer=viewer(), **wanted
     )
     records = history.records
-    # As the address says it: without a version it stays that of the board that is shown.
+    # As in the address: without a version, links stay without one.
     kept = {"device": board.device, "language": board.language, "version": wanted["version"]}
     return render_template(
         "leaderboard.html",
@@ -71,7 +74,7 @@ def show(slug: str) -> str:
         board=board,
         lines=lines(board, below, _PAGE) if board.entries else [],
         own=_pinned(board, below),
-        kept={name: it for name, it in kept.items() if it is not None},
+        kept={name: choice for name, choice in kept.items() if choice is not None},
         below=below,
         last=min(below + _PAGE, board.total),
         before=max(0, below - _PAGE) if below else None,
@@ -84,9 +87,9 @@ def show(slug: str) -> str:
 
 
 @pages.get("/leaderboards/<slug>/board.csv")
+@open_to(READERS)
 def table(slug: str) -> Response:
-    """All entries of the board that the same address without ``/board.csv`` shows; ?bom=1 for spreadsheets that read no
-    plain UTF-8."""
+    """All entries of the board as CSV; ?bom=1 adds a byte order mark for Excel."""
     board = boards.leaderboard(platform(), slug, viewer=viewer(), **_wanted())
     mark = spreadsheet.BOM if forms.asks("bom") else ""
     response = Response(mark + written(board), mimetype="text/csv")
@@ -98,8 +101,9 @@ def table(slug: str) -> Response:
 
 
 @pages.get("/leaderboards/tracks/<track>")
+@open_to(READERS)
 def show_track(track: str) -> str:
-    """Who solved most in a track, and fastest; ?device= chooses, ?below= skips that many entries."""
+    """Who solved most of a track, and fastest; ?device= chooses, ?below= skips that many entries."""
     below = request.args.get("below", 0, type=_below)
     board = track_board.track_board(
         platform(), track, request.args.get("device") or None, limit=_PAGE, offset=below, viewer=viewer()
@@ -119,14 +123,14 @@ def show_track(track: str) -> str:
 
 
 def _pinned(board: Leaderboard, below: int) -> Line | None:
-    """The viewer's own entry, where it is not among those that are shown."""
+    """The viewer's entry, if it is not among those shown."""
     if board.own is None or (board.own_place is not None and below <= board.own_place < below + _PAGE):
         return None
     return line_of(board, board.own)
 
 
 def _page_of(place: int | None) -> int | None:
-    """What to skip to come to the page with ``place``."""
+    """What to skip to reach the page with ``place``."""
     return None if place is None else place // _PAGE * _PAGE
 
 
@@ -147,15 +151,30 @@ COLUMNS = (
 
 
 def written(board: Leaderboard) -> str:
-    """Entries, then the caller's own that stands on no board and what they are compared with: those have no rank."""
+    """Entries, then without a rank the caller's own if it is on no board, and the references."""
     entries = (
         board.entries if board.own is None or board.own_place is not None else [*board.entries, board.own]
     )
-    lines = [spreadsheet.row(COLUMNS), *(spreadsheet.row(_row(it)) for it in entries)]
-    for it in board.references:
-        low, high = it.ci_us or (None, None)
+    lines = [spreadsheet.row(COLUMNS), *(spreadsheet.row(_row(entry)) for entry in entries)]
+    for reference in board.references:
+        low, high = reference.ci_us or (None, None)
         lines.append(
-            spreadsheet.row(["", it.name, "", it.time_us, low, high, it.speedup, None, None, it.sol, "", ""])
+            spreadsheet.row(
+                [
+                    "",
+                    reference.name,
+                    "",
+                    reference.time_us,
+                    low,
+                    high,
+                    reference.speedup,
+                    None,
+                    None,
+                    reference.sol,
+                    "",
+                    "",
+                ]
+            )
         )
     return "".join(lines)
 
@@ -176,13 +195,13 @@ def _row(it: LeaderboardEntry) -> list[object]:
 
 
 def plain(text: str) -> str:
-    """For the name of a file."""
+    """Safe in a file name."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", text)
 
 
-# The plot's own units; it is stretched to the width there is.
+# The plot's units; it is stretched to the available width.
 WIDTH, HEIGHT = 1000, 200
-# Of times that hardly differ, so that their line is neither at the edge nor drawn as if it fell far: five percent.
+# If times hardly differ, five percent keep their line off the edge and from looking steep.
 _LEAST_SPAN = 1.05
 # More steps than pixels show nothing.
 _STEPS = 400
@@ -199,7 +218,7 @@ class BoardBar:
 
 @dataclass(frozen=True)
 class Line:
-    """One row of a board: an entry, or what entries are compared with."""
+    """One row of a board: an entry or a reference."""
 
     entry: LeaderboardEntry | None
     reference: Reference | None
@@ -209,8 +228,7 @@ class Line:
 @dataclass(frozen=True)
 class Plot:
     """A step line in WIDTH x HEIGHT that begins at ``first``; ``marks`` are its corners, ``ticks`` the times at top,
-    middle and bottom, in microseconds.
-    """
+    middle and bottom, in microseconds."""
 
     first: Record
     path: str
@@ -219,21 +237,20 @@ class Plot:
 
 
 def lines(board: Leaderboard, offset: int, page: int) -> list[Line]:
-    """The rows of one page of ``page`` entries, with references where their times belong: between entries, or below the
-    last. ``board`` holds one entry more, where there is one: what stands before that one belongs to this page.
-    """
+    """The rows of a page of ``page`` entries, with references sorted in by time. ``board`` holds one more entry, if
+    there is one: rows before it belong to this page."""
     longest = _longest(board)
-    left = [it for it in board.references if it.kind is not ReferenceKind.ROOFLINE]
+    left = [reference for reference in board.references if reference.kind is not ReferenceKind.ROOFLINE]
     rows: list[Line] = []
     for number, entry in enumerate(board.entries):
-        earlier = [it for it in left if it.time_us < entry.time_us]
-        left = [it for it in left if it not in earlier]
-        if number or not offset:  # those before the first of a later page stand on an earlier one
-            rows += [_line(it, longest) for it in earlier]
+        earlier = [faster for faster in left if faster.time_us < entry.time_us]
+        left = [reference for reference in left if reference not in earlier]
+        if number or not offset:  # a previous page shows those before the first
+            rows += [_line(reference, longest) for reference in earlier]
         if number < page:
             rows.append(Line(entry, None, _bar(entry.speedup, entry.speedup_ci, longest)))
     if len(board.entries) <= page:
-        rows += [_line(it, longest) for it in left]
+        rows += [_line(reference, longest) for reference in left]
     return rows
 
 
@@ -251,9 +268,17 @@ def _line(it: Reference, longest: float) -> Line:
 
 def _longest(board: Leaderboard) -> float:
     shown = [*board.entries, *([board.own] if board.own else [])]
-    ends = [it.speedup_ci[1] for it in shown if it.speedup_ci]
+    ends = [entry.speedup_ci[1] for entry in shown if entry.speedup_ci]
     return max(
-        [*ends, *(it.speedup or 0.0 for it in board.references if it.kind is ReferenceKind.STAFF)] or [0.0]
+        [
+            *ends,
+            *(
+                reference.speedup or 0.0
+                for reference in board.references
+                if reference.kind is ReferenceKind.STAFF
+            ),
+        ]
+        or [0.0]
     )
 
 
@@ -265,24 +290,24 @@ def _bar(value: float | None, ends: tuple[float, float] | None, longest: float) 
 
 
 def _percent(value: float, longest: float) -> float:
-    """At least a sliver that can be seen."""
+    """At least a visible sliver."""
     return round(min(100.0, max(1.0, value / longest * 100)), 2)
 
 
 def record_plot(records: Sequence[Record]) -> Plot | None:
-    """Time to the right, the record's microseconds upwards on a logarithmic scale. None without a record."""
+    """Time to the right, the record in microseconds upwards, logarithmic. None without a record."""
     if not records:
         return None
     drawn = records[-_STEPS:]
-    high, low = _span([it.time_us for it in drawn])
+    high, low = _span([record.time_us for record in drawn])
     first, last = drawn[0].submitted_at, drawn[-1].submitted_at
     seconds = (last - first).total_seconds()
     marks = []
-    for it in drawn:
-        share = (it.submitted_at - first).total_seconds() / seconds if seconds else 0.0
-        # The last record holds from its day on: a tenth of the width shows that.
+    for record in drawn:
+        share = (record.submitted_at - first).total_seconds() / seconds if seconds else 0.0
+        # The last record still holds: a tenth of the width shows that.
         x = share * WIDTH * 0.9
-        y = math.log(high / it.time_us) / math.log(high / low) * HEIGHT
+        y = math.log(high / record.time_us) / math.log(high / low) * HEIGHT
         marks.append((round(x, 1), round(y, 1)))
     steps = "".join(f"H{x}V{y}" for x, y in marks[1:])
     return Plot(

@@ -1,5 +1,4 @@
-"""Learning platforms: for admins, which are registered; for a course's staff, which of their courses are this one, and
-which grades they were sent."""
+"""Learning platforms: registration, for admins; linked courses and sent grades, for a course's staff."""
 
 from __future__ import annotations
 
@@ -16,6 +15,7 @@ from grader.service.courses.permissions import Action
 from grader.service.lti import linked_courses
 from grader.service.lti import platforms as lti_platforms
 from grader.web import forms
+from grader.web.access import ADMINS, PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.courses import given
@@ -27,14 +27,16 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 @pages.get("/lti/platforms")
+@open_to(ADMINS)
 def index() -> str:
-    """The registered learning platforms, and what they are told of this site. For admins."""
+    """The registered learning platforms, and this site's addresses to enter there. For admins."""
     return _index()[0]
 
 
 @pages.post("/lti/platforms")
+@open_to(ADMINS)
 def add() -> Response | Page:
-    """Register one. Of Canvas and Moodle the site's address is enough."""
+    """Register a platform. For Canvas and Moodle the site's address is enough."""
     names = ("name", "kind", "site", "client_id", "issuer", "auth_url", "token_url", "jwks_url", "accounts")
     try:
         values = given(*names) | {"deployments": _listed("deployments"), "hosts": _listed("hosts")}
@@ -47,8 +49,9 @@ def add() -> Response | Page:
 
 
 @pages.post("/lti/platforms/<int:number>")
+@open_to(ADMINS)
 def change(number: int) -> Response | Page:
-    """Other deployments, hosts, or another rule of who gets an account."""
+    """Change deployments, hosts, or who gets an account."""
     try:
         values = given("accounts") | {"deployments": _listed("deployments"), "hosts": _listed("hosts")}
         change = _body(LtiPlatformChange, values)
@@ -60,35 +63,40 @@ def change(number: int) -> Response | Page:
 
 
 @pages.post("/lti/platforms/<int:number>/remove")
+@open_to(ADMINS)
 def remove(number: int) -> Response:
-    """Remove one with its links to courses."""
+    """Remove a platform with its links to courses."""
     lti_platforms.remove_platform(platform(), current_user(), number)
     return redirect(url_for("learning_platforms.index"), 303)
 
 
 @pages.post("/lti/keys")
+@open_to(ADMINS)
 def rotate() -> Response:
-    """Sign with a new key from now on."""
+    """Replace the signing key."""
     lti_platforms.rotate_key(platform(), current_user())
     return redirect(url_for("learning_platforms.index"), 303)
 
 
 @pages.get("/courses/<course>/lti")
+@open_to(PARTY, action=Action.LTI_READ)
 def show(course: str) -> str:
-    """The platforms' courses that are this one, their links, and the grades that they were sent. For staff."""
+    """Linked courses on learning platforms, their links, and the grades sent there. For staff."""
     return _show(course)[0]
 
 
 @pages.post("/courses/<course>/lti/<int:number>/unlink")
+@open_to(PARTY, action=Action.LTI_LINK)
 def unlink(course: str, number: int) -> Response:
-    """A platform's course is no longer this one. For owners."""
+    """Unlink a platform's course. For owners."""
     linked_courses.unlink(platform(), current_user(), course, number)
     return redirect(url_for("learning_platforms.show", course=course), 303)
 
 
 @pages.post("/courses/<course>/lti/links/<int:number>/release")
+@open_to(PARTY, action=Action.LTI_SEND)
 def release(course: str, number: int) -> Response | Page:
-    """Send the grades of a link from now on, or no more."""
+    """Start or stop sending a link's grades."""
     try:
         linked_courses.release(platform(), current_user(), course, number, forms.ticked("released"))
     except Conflict as error:
@@ -97,15 +105,16 @@ def release(course: str, number: int) -> Response | Page:
 
 
 @pages.post("/courses/<course>/lti/links/<int:number>/send")
+@open_to(PARTY, action=Action.LTI_SEND)
 def send(course: str, number: int) -> Response:
-    """Send again what failed or waits: of one student, or of all."""
+    """Send again failed or waiting grades, for one student or for all."""
     student = request.form.get("student", "").strip() or None
     linked_courses.send_again(platform(), current_user(), course, number, student)
     return redirect(url_for("learning_platforms.show", course=course), 303)
 
 
 def _body(model: type[_Model], values: dict[str, object]) -> _Model:
-    """As ``courses.body``, of fields some of which are lists. Raises BadRequest."""
+    """Like ``courses.body``, for fields some of which are lists. Raises BadRequest."""
     try:
         return model.model_validate(values)
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""Launches from learning platforms (LTI 1.3): the way there and back, and what has to be said once.
+"""Launches from learning platforms (LTI 1.3), and the questions that a first launch needs answered.
 
-A platform shows a tool in a frame, in which browsers keep no cookie of ours, and our pages refuse frames. So a launch
-opens a tab of its own and begins again there. Choosing an assignment has to happen in the frame: that needs no session.
+A platform shows a tool in a frame, in which browsers keep none of our cookies, and our pages refuse frames. So a
+launch opens a new tab and begins again there. Choosing an assignment must happen in the frame: it needs no session.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from grader.service.lti import platforms as lti_platforms
 from grader.service.lti.claims import Launch
 from grader.service.lti.launch import Outcome
 from grader.web import throttle
+from grader.web.access import ANYONE, open_to
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
@@ -43,8 +44,9 @@ _SECONDS = 60 * limits.LAUNCH_MINUTES
 
 
 @pages.route("/lti/login", methods=["GET", "POST"])
+@open_to(ANYONE)
 def login() -> BaseResponse | Page:
-    """Where a learning platform sends a browser that follows a link: leads back to it, in a tab of its own."""
+    """Where a learning platform sends a browser that follows a link: redirects back to it, in a new tab."""
     throttle.count_sign_on()
     given = request.form if request.method == "POST" else request.args
     params = {name: given[name] for name in _PARAMETERS if name in given}
@@ -57,7 +59,7 @@ def login() -> BaseResponse | Page:
 
     @after_this_request
     def _set(response: Response) -> Response:
-        # Its way back is a form that another site sends, to which browsers add no cookie but such a one.
+        # The platform comes back with a form from its site, and browsers send only SameSite=None cookies with it.
         response.set_cookie(
             COOKIE,
             begun.state,
@@ -76,8 +78,9 @@ _PARAMETERS = ("iss", "client_id", "login_hint", "lti_message_hint", "target_lin
 
 
 @pages.route("/lti/launch", methods=["POST"])
+@open_to(ANYONE)
 def launch() -> BaseResponse | Page:
-    """Where a platform's signed token comes: signs its person in and leads to the course, or asks what is not known."""
+    """Receives a platform's signed token: signs the person in and opens the course, or asks what is missing."""
     throttle.count_sign_on()
     state = request.form.get("state", "")
     if "error" in request.form:
@@ -87,11 +90,11 @@ def launch() -> BaseResponse | Page:
     said = lti_launch.receive(platform(), request.form.get("id_token", ""), state)
     if said.selects:
         return _choice(said, state)
-    # Or somebody could send another's browser a launch of their own, to have it signed in as them.
+    # Otherwise an attacker could have a victim's browser finish the attacker's launch, and sign it in as the attacker.
     if not hmac.compare_digest(request.cookies.get(COOKIE, "").encode(), state.encode()):
         raise SignOnFailed(
-            "This launch did not begin in this browser, or it keeps no cookie of this site.",
-            "Set the link to open in a new window in the learning platform, or follow it again.",
+            "This launch did not begin in this browser, or the browser blocks this site's cookie.",
+            "Set the link in the learning platform to open in a new window, or follow it again.",
         )
     outcome = lti_launch.complete(platform(), said)
     if outcome.user is not None:
@@ -100,21 +103,24 @@ def launch() -> BaseResponse | Page:
 
 
 @pages.get("/lti/launch")
+@open_to(ANYONE)
 def launched() -> BaseResponse:
-    """Where somebody lands who keeps a launch's address as a bookmark."""
+    """Redirects bookmarks of a launch's address."""
     return redirect("/courses")
 
 
 @pages.get("/lti/continue")
+@open_to(ANYONE)
 def show() -> Page | BaseResponse:
-    """What a launch needs to be told: whose account it is, or which course."""
+    """Asks what a launch needs: the person's account, or the course."""
     said = _waiting()
     return _continue_page(said, lti_launch.complete(platform(), said))
 
 
 @pages.post("/lti/connect")
+@open_to(ANYONE)
 def connect() -> Page | BaseResponse:
-    """The signed-in account is the launch's person's from now on. Takes the password, as every such connection."""
+    """Connect the launch's person to the signed-in account. Needs the password, like every such connection."""
     said, user = _waiting(), current_user()
     try:
         if not sessions.is_recent():
@@ -127,14 +133,15 @@ def connect() -> Page | BaseResponse:
 
 
 @pages.post("/lti/link")
+@open_to(ANYONE)
 def link() -> Page | BaseResponse:
-    """The launch's course is that course here."""
+    """Link the launch's course to a course here."""
     said = _waiting()
     try:
         try:
             teachers = Teachers(request.form.get("teachers", ""))
         except ValueError as error:
-            raise BadRequest("Say what its teachers become here.") from error
+            raise BadRequest("Choose what its teachers become here.") from error
         lti_launch.link_course(platform(), current_user(), said, request.form.get("course", ""), teachers)
     except (BadRequest, Conflict) as error:
         return _continue_page(said, lti_launch.complete(platform(), said), error)
@@ -149,7 +156,7 @@ def _go_on(said: Launch) -> Page | BaseResponse:
 
 
 def _waiting() -> Launch:
-    """By its own cookie, which signing in meanwhile leaves alone."""
+    """Found by its own cookie, which signing in meanwhile does not change."""
     return lti_launch.pending(platform(), request.cookies.get(COOKIE, ""))
 
 
@@ -170,7 +177,7 @@ def _continue_page(said: Launch, outcome: Outcome, error: GraderError | None = N
 
 
 def _choice(said: Launch, state: str) -> Page:
-    """Within a frame of the platform, where no session is known."""
+    """Within the platform's frame, without a session."""
     _framed_by(said.platform)
     try:
         choice = deep_linking.choose(platform(), said, state)
@@ -180,9 +187,9 @@ def _choice(said: Launch, state: str) -> Page:
 
 
 @pages.post("/lti/select")
+@open_to(ANYONE)
 def select() -> Page:
-    """Takes the choice of an assignment, and hands it to the platform. What the form holds works once, and is all that
-    vouches for it."""
+    """Returns the chosen assignment to the platform. The form's ticket works once, and is its only authorisation."""
     return_url, choice, said = deep_linking.chosen(
         platform(), request.form.get("ticket", ""), request.form.get("assignment", "")
     )
@@ -193,14 +200,16 @@ def select() -> Page:
 
 
 @pages.get("/lti/keys.json")
+@open_to(ANYONE)
 def keys() -> Response:
-    """The public keys of what this site signs for learning platforms."""
+    """The public keys of this site's messages to learning platforms."""
     return _public(jsonify(lti_platforms.public_keys(platform())))
 
 
 @pages.get("/lti/canvas.json")
+@open_to(ANYONE)
 def canvas() -> Response:
-    """The configuration of a developer key, for Canvas to read."""
+    """The configuration of a developer key, for Canvas."""
     return _public(jsonify(lti_platforms.canvas_configuration(platform())))
 
 

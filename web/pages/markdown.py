@@ -1,4 +1,4 @@
-"""A challenge's spec: Markdown to HTML, cleaned. Staff write it, yet a course may come from anywhere."""
+"""A challenge's spec as clean HTML. Staff write specs, but a course may come from anywhere."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ _ANCHORS = {f"h{level}": {"id"} for level in range(1, 7)}
 
 @lru_cache(maxsize=256)
 def render(text: str) -> Markup:
-    """Safe HTML. Scripts, styles, images, forms and foreign schemes are dropped; <details> is kept."""
+    """Safe HTML. Scripts, styles, images, forms and foreign schemes are dropped; <details> stays."""
     return clean(parser().render(text))
 
 
 @lru_cache(maxsize=1024)
 def remark(text: str) -> Markup:
-    """Safe HTML of what anyone may have written: without HTML of their own, and without marks of syntax, because a
-    lexer can be kept busy for minutes."""
+    """Safe HTML of a user's text: without raw HTML, and without highlighting, because a lexer can be kept busy for
+    minutes."""
     made = MarkdownIt("commonmark", {"html": False, "breaks": True})
     return clean(made.enable(["table", "strikethrough"]).render(text))
 
 
 def clean(html: str, own: bool = False) -> Markup:
-    """HTML without what could run. ``own`` text, which came with this release, may name its headings."""
+    """HTML without anything that could run. ``own`` text, which came with this release, may name its headings."""
     attributes = _ATTRIBUTES | _ANCHORS if own else _ATTRIBUTES
     safe = nh3.clean(html, tags=_TAGS, attributes=attributes, url_schemes={"http", "https", "mailto"})
-    # What scrolls sideways is reached by keyboard. nh3 writes the tag so, and text cannot hold it unescaped.
+    # The keyboard must reach what scrolls sideways. nh3 writes the tag exactly so, and text cannot hold it unescaped.
     return Markup(safe.replace("<pre>", '<pre tabindex="0">'))  # noqa: S704 - cleaned in the line above
 
 
 def without_title(text: str, title: str) -> str:
-    """The spec without a first heading that repeats the page's own."""
+    """The spec without a first heading that repeats the page's."""
     first, _, rest = text.lstrip().partition("\n")
     return rest if first.startswith("# ") and first[2:].strip().lower() == title.lower() else text
 
 
 def parser() -> MarkdownIt:
-    """A parser of what specs and docs are written in, with source text marked."""
+    """A parser for specs and docs, with highlighted code."""
     made = MarkdownIt("commonmark", {"html": True, "highlight": _highlight})
     return made.enable(["table", "strikethrough"])
 
 
 def _highlight(source: str, language: str, _: str) -> str:
-    known = next((it.value for it in Language if language in it.fences), language)
+    known = next((each.value for each in Language if language in each.fences), language)
     return str(code.inline(source, known or "text"))

@@ -1,4 +1,4 @@
-"""Notices: what one is told, and which of it."""
+"""Notices, and which kinds a user gets."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from grader.errors import NotFound
 from grader.schemas.notice import WORDS, NoticeChoice, NoticeChoicesBody, NoticeKind, NoticesRead
 from grader.service.messages import digests, notices
 from grader.web import forms
+from grader.web.access import ANYONE, OWNER, SIGNED_IN, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
 from grader.web.pages.keys import private, shown_key
@@ -30,8 +31,9 @@ def _for_templates() -> dict[str, Any]:
 
 
 @pages.get("/notices")
+@open_to(SIGNED_IN)
 def index() -> str:
-    """The newest first, and what one chose."""
+    """Your notices, newest first, and which kinds you get."""
     user = current_user()
     older_than = request.args.get("older_than", type=int)
     found = notices.list_notices(platform(), user, _PAGE + 1, older_than)
@@ -49,32 +51,36 @@ def index() -> str:
 
 
 @pages.get("/notices/<int:number>")
+@open_to(OWNER)
 def follow(number: int) -> Response:
-    """To the page that a notice is about; it is read from then on."""
+    """Open the page that a notice is about, and mark it as read."""
     user = current_user()
     found = notices.list_notices(platform(), user, 1, min(number, 2**31 - 2) + 1).notices
     if not found or found[0].id != number:
-        raise NotFound(f"There is no notice {number} for you.", "It may be too old.")
+        raise NotFound(f"You have no notice {number}.", "It may be too old.")
     notices.mark_read(platform(), user, NoticesRead(ids=[number]))
     return redirect(found[0].path, 303)
 
 
 @pages.get("/notices/unsubscribe")
+@open_to(ANYONE)
 def offer_unsubscribe() -> Response:
-    """What the link of a mail turns off. Opening it changes nothing: mail programs look at links, too."""
+    """The page of a mail's unsubscribe link. Opening it changes nothing: mail programs open links, too."""
     key = shown_key()
     found = digests.whose(platform(), key)
     return private((render_template("unsubscribe.html", found=found, key=key, done=False, words=WORDS), 200))
 
 
 @pages.post("/notices/unsubscribe")
+@open_to(ANYONE)
 def unsubscribe() -> Response:
-    """Turn it off; nobody has to be signed in."""
+    """Turn mail off; works without signing in."""
     found = digests.unsubscribe(platform(), shown_key())
     return private((render_template("unsubscribe.html", found=found, key="", done=True, words=WORDS), 200))
 
 
 @pages.post("/notices/read")
+@open_to(SIGNED_IN)
 def read_all() -> Response:
     """Mark all as read."""
     notices.mark_read(platform(), current_user(), NoticesRead())
@@ -82,8 +88,9 @@ def read_all() -> Response:
 
 
 @pages.post("/notices/choices")
+@open_to(SIGNED_IN)
 def choose() -> Response:
-    """Turn kinds on and off: what a box that is not ticked sends is nothing."""
+    """Turn kinds of notices on and off. Browsers do not send unticked boxes."""
     chosen = [
         NoticeChoice(kind=kind, site=forms.ticked(f"{kind}-site"), mail=forms.ticked(f"{kind}-mail"))
         for kind in NoticeKind

@@ -1,4 +1,4 @@
-"""For staff: how the platform is, with what sets it right, and the log of what staff did."""
+"""For staff: the platform's state, buttons that repair it, and the log of staff's actions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from grader.schemas.operations import HourFigures, Operations
 from grader.service import audit
 from grader.service.audit import AuditFilter
 from grader.service.operation import operations, queues
+from grader.web.access import STAFF, open_to
 from grader.web.answers import conditional
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -46,9 +47,11 @@ class HourPlots:
 
 
 def hour_plots(hours: list[HourFigures]) -> HourPlots:
-    """Bars of what was judged and failed in each hour, and how long it waited."""
-    counts = plots.linear(max([it.judged + it.failed for it in hours] + [1]), lambda value: f"{value:g}")
-    longest = max([it.wait_95_s or 0.0 for it in hours] + [0.001])
+    """Bars of judged and failed submissions by hour, and of their waiting times."""
+    counts = plots.linear(
+        max([each.judged + each.failed for each in hours] + [1]), lambda value: f"{value:g}"
+    )
+    longest = max([hour.wait_95_s or 0.0 for hour in hours] + [0.001])
     waits = plots.linear(longest, lambda value: duration(value * 1e6) if value else "0")
     width = 100 / max(len(hours), 1)
     return HourPlots(
@@ -56,28 +59,30 @@ def hour_plots(hours: list[HourFigures]) -> HourPlots:
         waits,
         [
             HourBar(
-                it,
+                entry,
                 round(n * width, 2),
                 round(width * 0.8, 2),
-                counts.up(it.judged + it.failed),
-                counts.up(it.failed),
-                waits.up(it.wait_s) if it.wait_s is not None else None,
-                waits.up(it.wait_95_s) if it.wait_95_s is not None else None,
+                counts.up(entry.judged + entry.failed),
+                counts.up(entry.failed),
+                waits.up(entry.wait_s) if entry.wait_s is not None else None,
+                waits.up(entry.wait_95_s) if entry.wait_95_s is not None else None,
             )
-            for n, it in enumerate(hours)
+            for n, entry in enumerate(hours)
         ],
     )
 
 
 @pages.get("/operations")
+@open_to(STAFF)
 def show() -> Page:
-    """Queues, workers, GPUs, waiting times, failures of ours, and their buttons."""
+    """Queues, workers, GPUs, waiting times and failures, with their buttons."""
     return _show(None)
 
 
 @pages.get("/operations/panel")
+@open_to(STAFF)
 def panel() -> Response:
-    """The part of that page which is kept up to date; 304 while nothing changes."""
+    """The part of that page that updates itself; 304 while nothing changes."""
     return conditional(Response(render_template("operations/_panel.html", **_facts())))
 
 
@@ -102,40 +107,46 @@ def _do(act: Callable[[], object]) -> BaseResponse | Page:
 
 
 @pages.post("/operations/queues/<queue>/pause")
+@open_to(STAFF)
 def pause(queue: str) -> BaseResponse | Page:
-    """Take nothing more from a queue."""
+    """Pause a queue."""
     reason = request.form.get("reason", "")
     return _do(lambda: queues.pause_queue(platform(), current_user(), queue, reason))
 
 
 @pages.post("/operations/queues/<queue>/resume")
+@open_to(STAFF)
 def resume(queue: str) -> BaseResponse | Page:
-    """Serve it again."""
+    """Resume a queue."""
     return _do(lambda: queues.resume_queue(platform(), current_user(), queue))
 
 
 @pages.post("/operations/workers/<worker>/drain")
+@open_to(STAFF)
 def drain(worker: str) -> BaseResponse | Page:
-    """Have a worker end after what it has in hand."""
+    """Let a worker end after its current submission."""
     return _do(lambda: queues.drain_worker(platform(), current_user(), worker))
 
 
 @pages.post("/operations/workers/<worker>/resume")
+@open_to(STAFF)
 def resume_worker(worker: str) -> BaseResponse | Page:
-    """Let it work again."""
+    """Let a worker work again."""
     return _do(lambda: queues.resume_worker(platform(), current_user(), worker))
 
 
 @pages.post("/operations/retry")
+@open_to(STAFF)
 def retry() -> BaseResponse | Page:
-    """Queue again what failed by our fault: one submission, or all."""
-    chosen = [it for it in [request.form.get("submission", "")[:32]] if it]
+    """Queue again one submission that the platform failed to judge, or all of them."""
+    chosen = [each for each in [request.form.get("submission", "")[:32]] if each]
     return _do(lambda: operations.retry(platform(), current_user(), chosen))
 
 
 @pages.get("/audit")
+@open_to(STAFF)
 def log() -> str:
-    """What staff did, by whom, what and to what."""
+    """Actions of staff, by person, action and subject."""
     given = {name: request.args.get(name, "")[:200] for name in ("actor", "action", "subject")}
     before = request.args.get("older_than", "")
     older = int(before) if before.isdecimal() and len(before) < 18 else None

@@ -1,4 +1,4 @@
-"""For staff: who has an account, invitations, links for new passwords; for admins also who is staff."""
+"""For staff: accounts, invitations, password links; for admins also roles."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, GraderError
 from grader.schemas.account import InvitationBody, Role
 from grader.service.accounts import invitations, people, resets
+from grader.web.access import ADMINS, STAFF, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.keys import Page, private
@@ -17,14 +18,16 @@ pages = Blueprint("people", __name__)
 
 
 @pages.get("/people")
+@open_to(STAFF)
 def show() -> Response:
-    """Everyone with their roles, and the invitations that can still be used. For staff."""
+    """All accounts with their roles, and open invitations. For staff."""
     return private(_page())
 
 
 @pages.post("/people/invitations")
+@open_to(STAFF)
 def invite() -> Response:
-    """A new invitation; its link is on the page that answers, and nowhere else."""
+    """Create an invitation; only the answering page shows its link."""
     form = request.form
     try:
         body = _read(form.to_dict())
@@ -36,27 +39,30 @@ def invite() -> Response:
 
 
 @pages.post("/people/invitations/<int:number>/revoke")
+@open_to(STAFF)
 def revoke(number: int) -> BaseResponse:
-    """End one invitation."""
+    """Revoke an invitation."""
     invitations.revoke(platform(), number, current_user())
     return redirect(url_for("people.show"), 303)
 
 
 @pages.post("/people/<name>/reset")
+@open_to(STAFF)
 def reset(name: str) -> Response:
-    """A link that sets somebody's password, to hand over."""
+    """Create a link that sets somebody's password, to hand over."""
     link = resets.make_link_as(platform(), current_user(), name)
     at = platform().settings.url or request.host_url.rstrip("/")
     return private(_page(link=link.at(at), about=f"A new password for {name}."))
 
 
 @pages.post("/people/<name>/role")
+@open_to(ADMINS)
 def set_role(name: str) -> BaseResponse | Response:
-    """Admins say who is staff."""
+    """Change somebody's role. For admins."""
     try:
         role = Role(request.form.get("role", ""))
     except ValueError:
-        return private(_page(error=BadRequest("There is no such role.")))
+        return private(_page(error=BadRequest("Unknown role.")))
     people.set_role(platform(), name, role, current_user())
     return redirect(url_for("people.show"), 303)
 

@@ -1,4 +1,4 @@
-"""Personal data: the export of an account, and its deletion; one's own and, for staff, others'."""
+"""Personal data: export and deletion of an account, your own or, for staff, others'."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from grader.errors import GraderError
 from grader.schemas.personal import DeletionBody
 from grader.service.accounts import deletion, personal_data
 from grader.web import throttle
+from grader.web.access import PERSON, SIGNED_IN, open_to
 from grader.web.answers import zip_answer
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -17,52 +18,60 @@ pages = Blueprint("personal", __name__)
 
 
 @pages.get("/account/data")
+@open_to(SIGNED_IN)
 def show_own() -> str:
-    """What is kept of oneself, and what deleting the account does."""
+    """Your stored data, and what deleting your account does."""
     return _page(current_user().name)
 
 
 @pages.get("/account/export")
+@open_to(SIGNED_IN)
 @throttle.costly_limit
 def export_own() -> Response:
-    """All that is kept of oneself, as a ZIP."""
+    """All data about you, as a ZIP."""
     return _export(current_user().name)
 
 
 @pages.post("/account/deletion")
+@open_to(SIGNED_IN)
 def delete_own() -> BaseResponse | tuple[str, int]:
-    """Have one's account deleted after the grace; the name is typed once more."""
+    """Request the deletion of your account after the grace period; you type its name to confirm."""
     return _request(current_user().name)
 
 
 @pages.post("/account/deletion/cancel")
+@open_to(SIGNED_IN)
 def keep_own() -> BaseResponse:
-    """Keep it after all."""
+    """Cancel the deletion of your account."""
     return _take_back(current_user().name)
 
 
 @pages.get("/people/<name>/data")
+@open_to(PERSON)
 def show(name: str) -> str:
-    """What is kept of somebody else, and what deleting the account does. For staff."""
+    """A person's stored data, and what deleting the account does. For staff."""
     return _page(name)
 
 
 @pages.get("/people/<name>/export")
+@open_to(PERSON)
 @throttle.costly_limit
 def export(name: str) -> Response:
-    """All that is kept of a person, as a ZIP. For staff."""
+    """All data about a person, as a ZIP. For staff."""
     return _export(name)
 
 
 @pages.post("/people/<name>/deletion")
+@open_to(PERSON)
 def delete(name: str) -> BaseResponse | tuple[str, int]:
-    """Have an account deleted after the grace. For staff."""
+    """Request the deletion of an account after the grace period. For staff."""
     return _request(name)
 
 
 @pages.post("/people/<name>/deletion/cancel")
+@open_to(PERSON)
 def keep(name: str) -> BaseResponse:
-    """Keep it after all. For staff."""
+    """Cancel the deletion of an account. For staff."""
     return _take_back(name)
 
 

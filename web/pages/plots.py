@@ -1,5 +1,4 @@
-"""The plots of a result page, as numbers that inline SVG is drawn from: axes, times beside baselines, earlier times,
-the roofline."""
+"""The plots of a result page, as numbers for inline SVG: axes, times with baselines, earlier times, the roofline."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from grader.schemas.report import TOO_SHORT, Report, WorkloadCost, WorkloadRepor
 from grader.service.boards.leaderboard import PastTime
 from grader.web.pages.formats import quantity
 
-# Labels of more ticks run into each other on a phone.
+# Labels of more ticks overlap on a phone.
 _TICKS_MOST = 6
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -35,7 +34,7 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Percent along the axis, 0 to 100; what lies outside is put at its end."""
+        """Percent along the axis, 0 to 100; values outside are put at its ends."""
         if self.log:
             share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
         else:
@@ -43,7 +42,7 @@ class Axis:
         return round(min(max(share, 0.0), 1.0) * 100, 2)
 
     def up(self, value: float) -> float:
-        """The same of an axis that points up, where percent count down from the top."""
+        """The same for an axis that points up, where percent count down from the top."""
         return round(100 - self.at(value), 2)
 
 
@@ -51,7 +50,7 @@ def linear(highest: float, label: Callable[[float], str], most: int = _TICKS_MOS
     """From 0 to a round number at or above ``highest`` (positive), with at most ``most`` ticks."""
     raw = highest / (most - 1)
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(it * power for it in _STEPS if it * power >= raw * (1 - 1e-9))
+    step = next(step * power for step in _STEPS if step * power >= raw * (1 - 1e-9))
     count = math.ceil(highest / step - 1e-9)
     end = step * count
     return Axis(0.0, end, [Tick(round(i / count * 100, 2), label(i * step)) for i in range(count + 1)])
@@ -69,7 +68,7 @@ def logarithmic(values: Sequence[float], label: Callable[[float], str], most: in
     return Axis(10.0**first, 10.0**last, ticks, log=True)
 
 
-# Two labels more than four ticks need half a phone's width.
+# Two more labels need half a phone's width.
 _BAR_TICKS_MOST = 5
 
 
@@ -88,7 +87,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class WorkloadBars:
-    """``bars``: one's own first, where its time is known."""
+    """``bars``: the submission's first, if its time is known."""
 
     workload: WorkloadReport
     bars: list[Bar]
@@ -105,7 +104,7 @@ def _of(workload: WorkloadReport) -> WorkloadBars:
         others.append(("speed of light", workload.roofline_us, "light"))
     time_us = workload.time_us
     ends = workload.ci_us if time_us is not None else ()
-    # With nothing to show, the axis of no bar: any length will do.
+    # Without bars, any length of the axis will do.
     axis = linear(max((*ends, *(us for _, us, _ in others)), default=1.0), duration, _BAR_TICKS_MOST)
     bars = [Bar(name, us, _sliver(axis, us), kind) for name, us, kind in others]
     if time_us is not None:
@@ -115,13 +114,13 @@ def _of(workload: WorkloadReport) -> WorkloadBars:
 
 
 def _sliver(axis: Axis, us: float) -> float:
-    """At least as wide as can be seen."""
+    """At least a visible sliver."""
     return max(1.0, axis.at(us))
 
 
-# Beyond this factor between the slowest and the fastest, equal steps show nothing of the fast ones.
+# Beyond this factor between slowest and fastest, linear steps hide the fast ones.
 _LINEAR_FACTOR = 12.0
-# From the edges, percent: half a point and its interval.
+# Margin in percent: half a point and its interval.
 _EDGE = 3.0
 
 
@@ -149,10 +148,10 @@ class HistoryPlot:
 
 
 def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
-    """``own``: the submission that is looked at. None where there is nothing to compare it with."""
+    """``own``: the submission shown. None if there is nothing to compare it with."""
     if len(times) < 2:
         return None
-    slowest, fastest = max(it.ci_us[1] for it in times), min(it.ci_us[0] for it in times)
+    slowest, fastest = max(past.ci_us[1] for past in times), min(past.ci_us[0] for past in times)
     if fastest > 0 and slowest / fastest > _LINEAR_FACTOR:
         axis = logarithmic([fastest, slowest], duration)
     else:
@@ -161,26 +160,26 @@ def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
     step = (100 - 2 * _EDGE) / (len(times) - 1)
     points = [
         Point(
-            past=it,
-            own=it.id == own,
-            best=it is best,
+            past=entry,
+            own=entry.id == own,
+            best=entry is best,
             x=round(_EDGE + place * step, 2),
-            y=axis.up(it.time_us),
-            low=axis.up(it.ci_us[0]),
-            high=axis.up(it.ci_us[1]),
+            y=axis.up(entry.time_us),
+            low=axis.up(entry.ci_us[0]),
+            high=axis.up(entry.ci_us[1]),
         )
-        for place, it in enumerate(times)
+        for place, entry in enumerate(times)
     ]
     return HistoryPlot(axis, points)
 
 
-# Room beside the outermost points and above the ceiling: a factor.
+# Room around the outermost points and above the ceiling: a factor.
 _ROOM = 1.5
 
 
 @dataclass(frozen=True)
 class RooflinePoint:
-    """``intensity`` in flop/B, ``rate`` in flop/s, ``limit`` what the ceilings allow there; ``number`` from 1."""
+    """``intensity`` in flop/B, ``rate`` in flop/s, ``limit`` the ceiling there; ``number`` from 1."""
 
     number: int
     workload: WorkloadReport
@@ -198,7 +197,7 @@ class RooflinePoint:
 
 @dataclass(frozen=True)
 class Roofline:
-    """``roof``: the slope's foot, the ridge and the far end of the flat part, as percent from left and top."""
+    """``roof``: the slope's foot, the ridge and the far end of the flat part, in percent from left and top."""
 
     x: Axis
     y: Axis
@@ -212,29 +211,29 @@ def roofline(report: Report) -> Roofline | str:
     """The plot of ``report``'s workloads, or a sentence on why there is none."""
     if not report.workloads:
         return "There are no times to plot."
-    known = [(it, it.cost) for it in report.workloads if it.cost is not None]
+    known = [(workload, workload.cost) for workload in report.workloads if workload.cost is not None]
     if not known:
-        return "This result is from before costs and ceilings were kept with the times."
-    measured = [(it, cost) for it, cost in known if cost.bandwidth and cost.rate]
+        return "This result is older than the roofline: it has no costs and ceilings."
+    measured = [(workload, cost) for workload, cost in known if cost.bandwidth and cost.rate]
     if not measured:
-        return f"What {report.device} reaches at most was not measured, so there is no ceiling to plot under."
+        return f"The limits of {report.device} were not measured, so there is no ceiling to plot."
     plotted = [
-        (it, cost, cost.flops / it.time_us * 1e6)
-        for it, cost in measured
-        if cost.flops > 0 and cost.bytes > 0 and it.time_us is not None
+        (workload, cost, cost.flops / workload.time_us * 1e6)
+        for workload, cost in measured
+        if cost.flops > 0 and cost.bytes > 0 and workload.time_us is not None
     ]
-    if not plotted and any(it.time_us is None for it, _ in measured):
-        return f"No time is known well enough to plot: it is {TOO_SHORT}."
+    if not plotted and any(workload.time_us is None for workload, _ in measured):
+        return f"No time is exact enough to plot: it is {TOO_SHORT}."
     if not plotted:
         return (
             "This challenge moves data and does no arithmetic that counts: the bars above, against the speed of "
-            "light, say all that a roofline would."
+            "light, show all that a roofline would."
         )
     return _plot(plotted)
 
 
 def _plot(plotted: Sequence[tuple[WorkloadReport, WorkloadCost, float]]) -> Roofline:
-    """``plotted``: with the rate that was reached, flop/s."""
+    """``plotted``: workloads with their rate in flop/s."""
     bandwidth, rate = plotted[0][1].bandwidth or 1.0, plotted[0][1].rate or 1.0
     ridge = rate / bandwidth
     intensities = [cost.flops / cost.bytes for _, cost, _ in plotted]

@@ -1,4 +1,4 @@
-"""A person as others see them."""
+"""A user's profile."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from flask import Blueprint, render_template
 
 from grader.schemas.profile import Activity
 from grader.service.boards.profile import profile
+from grader.web.access import READERS, open_to
 from grader.web.auth.identity import viewer
 from grader.web.current import platform
 
 pages = Blueprint("profile", __name__)
 
-# The calendar's squares, in pixels: one, with the gap to the next; and what the names of days and months take.
+# The calendar in pixels: a square with its gap, and room for the names of days and months.
 _STEP, LEFT, TOP = 13, 30, 18
-# Submissions from which a day is darker.
+# Numbers of submissions from which a day is darker.
 _DARKER = (1, 2, 4, 7)
 
 
@@ -40,8 +41,9 @@ class Calendar:
 
 
 @pages.get("/users/<name>")
+@open_to(READERS)
 def show(name: str) -> str:
-    """Activity, languages, solved by track, ranks and badges."""
+    """A user's activity, languages, solved challenges by track, ranks and badges."""
     found = profile(platform(), name, viewer())
     return render_template(
         "profile.html", profile=found, calendar=draw(found.activity) if found.activity else None

@@ -1,10 +1,11 @@
-"""How far the viewer has come, track by track."""
+"""The viewer's progress by track."""
 
 from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
 from grader.service.submissions.progress import progress
+from grader.web.access import SIGNED_IN, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -12,8 +13,9 @@ pages = Blueprint("progress", __name__)
 
 
 @pages.get("/progress")
+@open_to(SIGNED_IN)
 def show() -> str:
-    """One's own; staff may name a ``?user=``."""
+    """Your progress by track; staff may name a ``?user=``."""
     found = progress(platform(), current_user(), request.args.get("user") or None)
     titles = {line.slug: line.title for track in found.tracks for line in track.challenges}
     return render_template("progress.html", progress=found, titles=titles)

@@ -1,4 +1,4 @@
-"""For staff: which challenges students see, and whom on their boards."""
+"""For staff: which challenges students see, and whom their boards name."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from grader.schemas.publication import BoardBody, PublicationBody
 from grader.service.boards import board_access
 from grader.service.challenges import publication
 from grader.web import forms
+from grader.web.access import STAFF, TEACHERS, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -24,14 +25,16 @@ _UTC = ZoneInfo("UTC")
 
 
 @pages.get("/challenge-states")
+@open_to(TEACHERS)
 def show() -> str:
-    """Every challenge with its state, and the forms that change it."""
+    """Every challenge with its state, and forms that change it."""
     return _page(None)
 
 
 @pages.post("/challenges/<slug>/state")
+@open_to(STAFF)
 def change(slug: str) -> Response | tuple[str, int]:
-    """Publish a challenge, now or at a time (UTC unless it names a zone), or put it away."""
+    """Publish a challenge, now or at a time (UTC unless it names a zone), or hide it."""
     user = current_user()
     try:
         publication.change(platform(), user, slug, _read())
@@ -43,8 +46,9 @@ def change(slug: str) -> Response | tuple[str, int]:
 
 
 @pages.post("/challenges/<slug>/board")
+@open_to(STAFF)
 def set_board(slug: str) -> Response | tuple[str, int]:
-    """Say who sees whom on a challenge's board; "frozen" freezes it as it stands, or leaves it frozen."""
+    """Set whom a challenge's board names; "frozen" freezes it now, or leaves it frozen."""
     user = current_user()
     try:
         board_access.set_board(platform(), user, slug, _read_board(slug))
@@ -74,7 +78,7 @@ def _read() -> PublicationBody:
     try:
         return PublicationBody.model_validate(given)
     except ValidationError as error:
-        raise BadRequest("There is no such state.") from error
+        raise BadRequest("Unknown state.") from error
 
 
 def _page(error: GraderError | None) -> str:

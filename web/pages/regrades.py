@@ -1,4 +1,4 @@
-"""For staff: what is judged again, what that changes, and the buttons that publish or discard it."""
+"""For staff: regrades, what they change, and the buttons that publish or discard them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeView
 from grader.service.review import regrade
 from grader.web import forms
+from grader.web.access import PARTY, TEACHERS, open_to
 from grader.web.answers import conditional
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -19,27 +20,30 @@ from grader.web.pages.keys import Page
 pages = Blueprint("regrades", __name__)
 
 _WHAT = ("submission", "course", "assignment", "student", "challenge")
-# Rows of each table of the comparison that a page shows; the API has all.
+# Rows that a page shows of each table; the API has all.
 _SHOWN = 500
 
 
 @pages.get("/regrades")
+@open_to(TEACHERS)
 def index() -> str:
-    """Those that one may decide of, newest first."""
+    """Regrades that you may decide on, newest first."""
     found = regrade.list_regrades(platform(), current_user(), request.args.get("course") or None)
     return render_template("regrade/index.html", found=found.regrades)
 
 
 @pages.get("/regrades/new")
+@open_to(TEACHERS)
 def new() -> str:
-    """The form: what is judged again stands in the address."""
+    """The form for a regrade; the address names its submissions."""
     regrade.check(platform(), current_user())
     return _form(request.args.to_dict())
 
 
 @pages.post("/regrades")
+@open_to(TEACHERS)
 def start() -> BaseResponse | Page:
-    """Judge it again; where it is large, after its name was typed."""
+    """Start a regrade; a large one needs its name typed."""
     regrade.check(platform(), current_user())
     given = {name: request.form.get(name, "").strip() for name in (*_WHAT, "reason", "confirm")}
     try:
@@ -49,7 +53,7 @@ def start() -> BaseResponse | Page:
         found = regrade.start(platform(), current_user(), body)
     except ValidationError:
         error = BadRequest(
-            "Name a submission, or a course with an assignment or a student, or a challenge; and say why."
+            "Name a submission, a challenge, or a course with an assignment or a student, and give a reason."
         )
         return _form(given, error), error.status
     except (BadRequest, Conflict, NotFound) as refused:
@@ -68,21 +72,24 @@ def _form(given: dict[str, str], error: GraderError | None = None) -> str:
 
 
 @pages.get("/regrades/<int:number>")
+@open_to(PARTY)
 def show(number: int) -> str:
-    """What it changes, side by side."""
+    """What a regrade changes, side by side."""
     return _page(regrade.get(platform(), current_user(), number))[0]
 
 
 @pages.get("/regrades/<int:number>/panel")
+@open_to(PARTY)
 def panel(number: int) -> Response:
-    """The part of that page which changes while it is judged; 304 while it does not."""
+    """The part of that page that changes during judging; 304 while it does not."""
     found = regrade.get(platform(), current_user(), number)
     return conditional(Response(render_template("regrade/_panel.html", **_shown(found))))
 
 
 @pages.post("/regrades/<int:number>")
+@open_to(PARTY)
 def decide(number: int) -> BaseResponse | Page:
-    """Publish or discard it."""
+    """Publish or discard a regrade."""
     try:
         action = request.form.get("action", "")
         if action == "discard":

@@ -1,4 +1,4 @@
-"""A new password for who forgot theirs; and the first admin's, who never had one."""
+"""New passwords for users who forgot theirs, and the first admin's."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from grader.service.accounts import first_admin, resets
 from grader.service.accounts.links import LinkUseless
 from grader.service.messages import mail
 from grader.web import throttle
+from grader.web.access import ANYONE, open_to
 from grader.web.auth import sessions
 from grader.web.current import platform
 from grader.web.pages.keys import Page, private, shown_key
@@ -18,31 +19,35 @@ pages = Blueprint("resets", __name__)
 
 
 @pages.get("/forgot")
+@open_to(ANYONE)
 def forgot() -> str:
-    """Asks for name or address; where no mail is sent, says whom to ask."""
+    """Asks for name or address; without mail, says whom to ask."""
     return render_template("forgot.html")
 
 
 @pages.post("/forgot")
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def ask() -> str:
-    """The same answer, in the same time, for every name."""
+    """Mail a link. Answer and time are the same for every name."""
     if not mail.configured(platform().settings):
-        raise NotFound("This platform sends no mail.", "Ask the staff: they can make a link for you.")
+        raise NotFound("This platform sends no mail.", "Ask the staff for a link.")
     resets.ask(platform(), request.form.get("name", ""))
     return render_template("message.html", title="A new password", message=resets.ANSWER)
 
 
 @pages.get("/reset")
+@open_to(ANYONE)
 def form() -> Response:
-    """Opening the link uses nothing up: programs that look at mail open links, too."""
+    """The page of a password link. Opening it uses nothing up: mail programs open links, too."""
     return private(_reset_page(shown_key(), None))
 
 
 @pages.post("/reset")
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def reset() -> Response:
-    """Sets the password, ends all sessions and tokens of the account, and signs in."""
+    """Set the password, end all sessions and tokens of the account, and sign in."""
     key = shown_key()
     try:
         user = resets.use(platform(), key, request.form.get("password", ""))
@@ -55,15 +60,17 @@ def reset() -> Response:
 
 
 @pages.get("/setup")
+@open_to(ANYONE)
 def setup_form() -> Response:
-    """Asks for name and password of the first admin, for who has the link."""
+    """Asks whoever has the link for the first admin's name and password."""
     return private(_setup_page(shown_key(), "", None))
 
 
 @pages.post("/setup")
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def set_up() -> Response:
-    """Makes the first admin, by the link in the platform's log or terminal."""
+    """Create the first admin, with the link in the platform's log or terminal."""
     key = shown_key()
     name = request.form.get("name", "").strip()
     try:

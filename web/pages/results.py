@@ -1,4 +1,4 @@
-"""What a result shows, made ready for the templates in ``templates/report``."""
+"""A result, prepared for the templates in ``templates/report``."""
 
 from __future__ import annotations
 
@@ -57,9 +57,8 @@ class CaseFilter:
 
 @dataclass(frozen=True)
 class Result:
-    """``chosen`` is the filter; ``failing`` and ``others`` are the cases that it lets through. ``roofline`` is a
-    sentence where there is nothing to plot. ``log`` has its lines linked to those of the source, where there is one of
-    so many ``lines``."""
+    """``chosen``: the filter; ``failing`` and ``others``: the cases that pass it. ``roofline`` is a sentence if
+    there is no plot. ``log``: the compiler's, linked to the ``lines`` of the source, if that is shown."""
 
     report: Report
     advice: Advice
@@ -85,35 +84,35 @@ class Result:
 
     @property
     def listed(self) -> set[int]:
-        """The numbers of the cases that the filter lets through."""
+        """The numbers of the cases that pass the filter."""
         return {cell.number for cell in self._chosen()}
 
     @property
     def shows_hidden(self) -> bool:
-        """Whether hidden cases stand among the others, as they do for staff."""
+        """True if hidden cases are listed, as for staff."""
         return any(cell.case.hidden for cell in self.cells)
 
     @property
     def advised(self) -> Cell | None:
         """The case that the advice names."""
-        named = (it for it in self.cells if self.advice.case and it.case.name == self.advice.case)
+        named = (cell for cell in self.cells if self.advice.case and cell.case.name == self.advice.case)
         return next(named, None)
 
     def _chosen(self) -> list[Cell]:
         if self.chosen == ALL:
             return self.cells
         return [
-            it
-            for it in self.cells
-            if (it.failed if self.chosen == FAILED else it.case.category == self.chosen)
+            cell
+            for cell in self.cells
+            if (cell.failed if self.chosen == FAILED else cell.case.category == self.chosen)
         ]
 
 
 def result(
     report: Report, chosen: str = ALL, source: str = "", times: Sequence[PastTime] = (), own: str = ""
 ) -> Result:
-    """``source``: what the same page shows, empty where it shows none. ``times`` are the owner's for this
-    challenge, ``own`` is the submission among them that is looked at."""
+    """``source``: the one on the same page, or "". ``times``: the owner's for this challenge; ``own``: this
+    submission among them."""
     cells = [_cell(number, case) for number, case in enumerate(report.cases, 1)]
     groups = _groups(cells)
     choices = _choices(cells, groups)
@@ -124,7 +123,7 @@ def result(
         cells=cells,
         groups=groups,
         choices=choices,
-        chosen=chosen if chosen in [it.value for it in choices] else ALL,
+        chosen=chosen if chosen in [choice.value for choice in choices] else ALL,
         bars=workload_bars(report.workloads),
         roofline=roofline(report),
         log=linked(report.compiler_log, lines),
@@ -152,15 +151,16 @@ def _choices(cells: Sequence[Cell], groups: Sequence[CaseGroup]) -> list[CaseFil
     choices = [CaseFilter(ALL, "All", len(cells))]
     if failed:
         choices.append(CaseFilter(FAILED, "Failed", failed))
-    return choices + [CaseFilter(it.category, it.category, len(it.cells)) for it in groups]
+    return choices + [CaseFilter(group.category, group.category, len(group.cells)) for group in groups]
 
 
-# `solution.cu(3): error` of nvcc, `solution.cu:3:10: error` of the host's compiler; a source is compiled by this name.
+# `solution.cu(3): error` of nvcc, `solution.cu:3:10: error` of the host's compiler: sources are compiled under this
+# name.
 _PLACE = re.compile(compiled_name() + r"(?:\((\d{1,6})\)|:(\d{1,6})(?=[:,]))")
 
 
 def linked(log: str, lines: int) -> Markup:
-    """``log``, escaped. Only lines from 1 to ``lines`` are linked: the log is a stranger's text."""
+    """``log``, escaped. Only lines from 1 to ``lines`` are linked: students control the log."""
     parts: list[Markup] = []
     end = 0
     for found in _PLACE.finditer(log):

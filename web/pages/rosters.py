@@ -1,4 +1,4 @@
-"""The roster of a course, for its staff: who is in it, importing a table, links and codes for those who are to come."""
+"""A course's roster, for its staff: members, CSV import, links and codes for new students."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from grader.schemas.course import InvitationOrder, JoinCodeBody, MemberChange, R
 from grader.service.courses import courses, joining, rosters
 from grader.service.courses.permissions import Action
 from grader.web import forms
+from grader.web.access import PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages.courses import body, given
@@ -20,14 +21,16 @@ pages = Blueprint("rosters", __name__)
 
 
 @pages.get("/courses/<course>/roster")
+@open_to(PARTY, action=Action.ROSTER_READ)
 def show(course: str) -> str:
-    """Who is in a course, who has not come, and join codes; ?member= opens a form that changes that one."""
+    """Members, invited students and join codes; ?member= opens a form for that member."""
     return _page(course, member=request.args.get("member"))[0]
 
 
 @pages.post("/courses/<course>/roster")
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def take(course: str) -> Page:
-    """Say what a table would change, and then, with the same text, do it."""
+    """Show what a CSV file would change, then, with the same text, change it."""
     try:
         file = request.files.get("file")
         content = roster_file.decode(file.read()) if file else None
@@ -46,13 +49,14 @@ def take(course: str) -> Page:
 
 
 @pages.post("/courses/<course>/roster/<name>")
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def change(course: str, name: str) -> BaseResponse | Page:
-    """Another name, number, section or group of a member; or remove a student, or let one back in."""
-    # What the form was opened with and nobody typed over is left as it is now: somebody else may have changed it.
+    """Change a member's name, number, section or group; remove a student, or let one back in."""
+    # A field that nobody changed keeps its current value: somebody else may have changed it.
     values: dict[str, object] = {
-        it: value
-        for it in ("full_name", "student_number", "section", "group")
-        if (value := request.form.get(it)) is not None and value != request.form.get(f"was-{it}")
+        each: value
+        for each in ("full_name", "student_number", "section", "group")
+        if (value := request.form.get(each)) is not None and value != request.form.get(f"was-{each}")
     }
     on_roster = False if forms.ticked("drop") else True if forms.ticked("enrol") else None
     try:
@@ -64,15 +68,17 @@ def change(course: str, name: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/invitations/<int:number>/withdraw")
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def withdraw(course: str, number: int) -> BaseResponse:
-    """Take somebody who has not come off the roster; their link stops working."""
+    """Remove an invited student from the roster; the link stops working."""
     rosters.withdraw_invitation(platform(), current_user(), course, number)
     return redirect(url_for("rosters.show", course=course), 303)
 
 
 @pages.post("/courses/<course>/invitations")
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def invite(course: str) -> Response | Page:
-    """New personal links: a sheet to print, shown this once, or mails."""
+    """Create new personal links: a sheet to print, shown only now, or mails."""
     try:
         order = body(InvitationOrder, given("days", "section")).model_copy(
             update={"mail": forms.ticked("mail")}
@@ -86,8 +92,9 @@ def invite(course: str) -> Response | Page:
 
 
 @pages.post("/courses/<course>/join-codes")
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def make_code(course: str) -> BaseResponse | Page:
-    """A new join code."""
+    """Create a join code."""
     try:
         joining.make_code(
             platform(), current_user(), course, body(JoinCodeBody, given("section", "uses", "days"))
@@ -98,8 +105,9 @@ def make_code(course: str) -> BaseResponse | Page:
 
 
 @pages.post("/courses/<course>/join-codes/<int:number>/revoke")
+@open_to(PARTY, action=Action.ROSTER_EDIT)
 def revoke_code(course: str, number: int) -> BaseResponse:
-    """End a join code."""
+    """Revoke a join code."""
     joining.revoke_code(platform(), current_user(), course, number)
     return redirect(url_for("rosters.show", course=course), 303)
 
@@ -120,7 +128,7 @@ def _page(
         "course/roster.html",
         course=course,
         roster=roster,
-        changed=next((it for it in roster.members if edits and it.name == member), None),
+        changed=next((each for each in roster.members if edits and each.name == member), None),
         codes=joining.list_codes(platform(), user, course, base).codes if edits else [],
         edits=edits,
         result=result,

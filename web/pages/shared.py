@@ -1,4 +1,4 @@
-"""Results that their owners share: a page for those who have the link, and the two buttons of the owner."""
+"""Shared results: a page for people with the link, and the owner's two buttons."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from werkzeug.wrappers import Response as BaseResponse
 
 from grader.service.boards import share
+from grader.web.access import ANYONE, OWNER, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import titles
@@ -15,6 +16,7 @@ pages = Blueprint("shared", __name__)
 
 
 @pages.get("/shared/<key>")
+@open_to(ANYONE)
 def show(key: str) -> Response:
     """The result alone: no name, no source, no way to the owner's other submissions."""
     found = share.shared(platform(), key)
@@ -27,22 +29,24 @@ def show(key: str) -> Response:
         result=result(found.report, request.args.get("cases", ALL)),
     )
     response = make_response(page)
-    # For those who have the link: search engines must not index it, nor linked sites learn it from the referrer.
+    # Only for people with the link: search engines must not index it, nor linked sites get it as referrer.
     response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
 
 
 @pages.post("/submissions/<submission>/share")
+@open_to(OWNER)
 def begin(submission: str) -> BaseResponse:
-    """Make the link by which others see a result of one's own."""
+    """Create a link to your result."""
     share.share(platform(), current_user(), submission)
     return _back(submission)
 
 
 @pages.post("/submissions/<submission>/unshare")
+@open_to(OWNER)
 def end(submission: str) -> BaseResponse:
-    """End the link: it leads nowhere from then on."""
+    """Remove the link."""
     share.unshare(platform(), current_user(), submission)
     return _back(submission)
 

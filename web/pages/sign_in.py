@@ -7,6 +7,7 @@ from werkzeug.wrappers import Response
 
 from grader.errors import GraderError, NotSignedIn
 from grader.service.accounts import oidc
+from grader.web.access import ANYONE, open_to
 from grader.web.auth import sessions
 from grader.web.auth.identity import viewer
 from grader.web.auth.redirects import safe_path
@@ -17,6 +18,7 @@ pages = Blueprint("sign_in", __name__)
 
 
 @pages.get("/sign-in")
+@open_to(ANYONE)
 def form() -> str | Response:
     """Asks for name and password."""
     wanted = safe_path(request.args.get("next"))
@@ -26,8 +28,9 @@ def form() -> str | Response:
 
 
 @pages.post("/sign-in")
+@open_to(ANYONE)
 def submit() -> Response | tuple[str, int]:
-    """Begins a session, and leads back to the page that asked for it."""
+    """Begin a session, and return to the page that asked for it."""
     wanted = safe_path(request.form.get("next"))
     name = request.form.get("name", "").strip()
     try:
@@ -40,16 +43,17 @@ def submit() -> Response | tuple[str, int]:
 def sign_in_page(error: GraderError | None, wanted: str, name: str = "") -> Page:
     """The form, and a button for each provider."""
     settings = platform().settings
-    providers = {it: oidc.label(settings, it) for it in settings.oidc}
+    providers = {each: oidc.label(settings, each) for each in settings.oidc}
     page = render_template("sign_in.html", next=wanted, name=name, error=error, providers=providers)
     return page, error.status if error else 200
 
 
 @pages.post("/sign-out")
+@open_to(ANYONE)
 def sign_out() -> Response:
-    """Ends this session."""
+    """End this session."""
     sessions.end()
     response = redirect(url_for("challenges.index"), 303)
-    # Drafts of the editor, too: the next person at this computer is someone else. Browsers heed it over TLS.
+    # Also the editor's drafts: the next person at this computer is somebody else. Browsers obey it over TLS.
     response.headers["Clear-Site-Data"] = '"cache", "storage"'
     return response

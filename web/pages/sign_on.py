@@ -1,4 +1,4 @@
-"""Signing in by a provider: the way there and back, and connecting one to an account."""
+"""Signing in through a provider, and connecting one to an account."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from grader.service.accounts import accounts, oidc, sign_on
 from grader.service.accounts.oidc import Person
 from grader.service.accounts.sign_on import Policy
 from grader.web import throttle
+from grader.web.access import ANYONE, SIGNED_IN, open_to
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.auth.redirects import safe_path
@@ -25,14 +26,15 @@ from grader.web.pages.sign_in import sign_in_page
 
 pages = Blueprint("sign_on", __name__)
 
-# In the signed cookie: sign-ins on their way, by their state, and what may be connected.
+# In the signed cookie: pending sign-ins by state, and what may be connected.
 _BEGUN, _CONNECT = "sign_on", "connect"
 _SECONDS = 60 * limits.SIGN_ON_MINUTES
 
 
 @pages.get("/sign-in/with/<provider>")
+@open_to(ANYONE)
 def begin(provider: str) -> Response | Page:
-    """Leads to the provider; who is signed in goes there only to connect it to the account."""
+    """Redirect to the provider; a signed-in user goes there only to connect it to the account."""
     wanted = safe_path(request.args.get("next"))
     user = viewer()
     connects = user is not None and _may_connect(provider, user.id)
@@ -43,7 +45,7 @@ def begin(provider: str) -> Response | Page:
         begun = oidc.begin(platform().settings, provider)
     except (SignOnFailed, Unreachable) as error:
         return account_page(error) if connects else sign_in_page(error, wanted)
-    known = {key: it for key, it in session.get(_BEGUN, {}).items() if _is_fresh(it)}
+    known = {key: entry for key, entry in session.get(_BEGUN, {}).items() if _is_fresh(entry)}
     newest = sorted(known.items(), key=lambda pair: float(pair[1]["at"]))[1 - limits.SIGN_ONS_AT_ONCE :]
     session[_BEGUN] = dict(newest) | {
         begun.state: {
@@ -59,8 +61,9 @@ def begin(provider: str) -> Response | Page:
 
 
 @pages.get("/sign-in/with/<provider>/back")
+@open_to(ANYONE)
 def back(provider: str) -> Response | Page:
-    """Where the provider sends people back to: signs them in, or connects it to the account."""
+    """Where the provider sends people back: signs them in, or connects it to the account."""
     throttle.count_sign_on()
     begun = _take(request.args.get("state", ""), provider)
     wanted = safe_path(begun["next"] if begun else None)
@@ -69,7 +72,7 @@ def back(provider: str) -> Response | Page:
         if begun is None:
             raise SignOnFailed(
                 "This sign-in did not begin in this browser, or too long ago.",
-                "Begin here again. Does the browser keep cookies of this site?",
+                "Start again here. Does the browser accept this site's cookies?",
             )
         person = oidc.finish(
             platform().settings, provider, request.args, str(begun["nonce"]), str(begun["verifier"])
@@ -86,8 +89,10 @@ def back(provider: str) -> Response | Page:
 
 
 @pages.post("/account/connect/<provider>")
+@open_to(SIGNED_IN)
 def ask_to_connect(provider: str) -> Response | Page:
-    """Takes the password. A link follows and no redirect: a form of ours may lead to no other site."""
+    """Connect a provider; needs the password. A page with a link follows, because a form of ours must not redirect
+    to another site."""
     user = current_user()
     label = oidc.label(platform().settings, provider) if oidc.provider(platform().settings, provider) else ""
     try:
@@ -100,8 +105,9 @@ def ask_to_connect(provider: str) -> Response | Page:
 
 
 @pages.post("/account/identities/<int:number>/disconnect")
+@open_to(SIGNED_IN)
 def disconnect(number: int) -> Response | Page:
-    """End what a connected account opens. Takes the password, so that one is left with which to sign in."""
+    """Disconnect a provider. Needs the password, so one remains to sign in with."""
     user = current_user()
     try:
         with throttle.password_try(user.name):
@@ -121,7 +127,7 @@ def _connect(whose: int, person: Person) -> Response:
     user = viewer()
     if user is None or user.id != whose:
         raise SignOnFailed(
-            "You are no longer signed in to the account to connect.", "Sign in and begin again."
+            "You are no longer signed in to the account to connect.", "Sign in and start again."
         )
     sign_on.connect(platform(), user, person)
     session.pop(_CONNECT, None)
@@ -134,7 +140,7 @@ def _may_connect(provider: str, user: int) -> bool:
 
 
 def _take(state: str, provider: str) -> dict[str, Any] | None:
-    """The sign-in of that state, which is over with this."""
+    """Take the pending sign-in of that state; it ends with this."""
     begun = dict(session.get(_BEGUN, {}))
     found = next((key for key in begun if hmac.compare_digest(key.encode(), state.encode())), None)
     if found is None:

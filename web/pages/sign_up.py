@@ -1,6 +1,4 @@
-"""Making one's own account, as far as ``GRADER_SIGN_UP`` lets one: freely, by an invitation, or by a link to an
-address.
-"""
+"""Signing up, as ``GRADER_SIGN_UP`` allows: freely, with an invitation, or with a mailed link."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ from grader.schemas.account import SignUpBody
 from grader.service.accounts import sign_up
 from grader.service.accounts.links import LinkUseless
 from grader.web import throttle
+from grader.web.access import ANYONE, open_to
 from grader.web.auth import sessions
 from grader.web.current import platform
 from grader.web.pages.keys import Page, private, shown_key
@@ -20,16 +19,18 @@ pages = Blueprint("sign_up", __name__)
 
 
 @pages.get("/sign-up")
+@open_to(ANYONE)
 def form() -> Response:
-    """The form, or the one that asks for a link. Opening it takes nothing of an invitation."""
+    """The form, or the one that asks for a link. Opening it does not use up an invitation."""
     key = shown_key()
     with throttle.join_code(key):
         return private(_page(key))
 
 
 @pages.post("/sign-up")
+@open_to(ANYONE)
 def submit() -> Response:
-    """A new account, signed in at once."""
+    """Create an account and sign in."""
     key = shown_key()
     name = request.form.get("name", "").strip()
     throttle.count_sign_up(key)
@@ -46,9 +47,10 @@ def submit() -> Response:
 
 
 @pages.post("/sign-up/address")
+@open_to(ANYONE)
 @throttle.mailed_link_limit
 def ask() -> Response:
-    """Mail a link to an address. The answer is the same whether or not it has an account."""
+    """Mail a link to an address. The answer does not tell if the address has an account."""
     email = request.form.get("email", "").strip()
     try:
         sign_up.ask_for_link(platform(), email)

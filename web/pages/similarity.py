@@ -1,4 +1,4 @@
-"""Which submissions of an assignment resemble each other, and two of them side by side. For staff of the course."""
+"""Similar submissions of an assignment, and two of them side by side. For staff of the course."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from grader.service.courses import courses
 from grader.service.courses.permissions import Action
 from grader.service.review import similarity
 from grader.web import assets, throttle
+from grader.web.access import PARTY, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import code
@@ -23,35 +24,39 @@ pages = Blueprint("similarity", __name__)
 
 
 @pages.get("/courses/<course>/assignments/<assignment>/similarity")
+@open_to(PARTY, action=Action.SIMILARITY)
 def show(course: str, assignment: str) -> str:
-    """What the last comparison found."""
+    """The last comparison."""
     found = similarity.read(platform(), current_user(), course, assignment)
     return render_template("course/similarity.html", found=found)
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/similarity")
+@open_to(PARTY, action=Action.SIMILARITY)
 @throttle.costly_limit
 def compare(course: str, assignment: str) -> BaseResponse:
-    """Compare what counts now."""
+    """Compare the counting submissions now."""
     similarity.compare(platform(), current_user(), course, assignment)
     return redirect(url_for("similarity.show", course=course, assignment=assignment), 303)
 
 
 @pages.get("/courses/<course>/assignments/<assignment>/similarity/<int:number>")
+@open_to(PARTY, action=Action.SIMILARITY)
 @throttle.costly_limit
 def pair(course: str, assignment: str, number: int) -> str:
-    """Both sources, with the lines that say the same marked."""
+    """Both sources, with matching lines marked."""
     return _pair(course, assignment, number)[0]
 
 
 @pages.post("/courses/<course>/assignments/<assignment>/similarity/<int:number>")
+@open_to(PARTY, action=Action.SIMILARITY_DECIDE)
 def decide(course: str, assignment: str, number: int) -> BaseResponse | Page:
-    """Confirm or dismiss a pair, or open it again."""
+    """Confirm, dismiss or reopen a pair."""
     try:
         try:
             decision = Decision(request.form.get("decision", ""))
         except ValueError as error:
-            raise BadRequest("Choose what becomes of the pair.") from error
+            raise BadRequest("Choose a decision for the pair.") from error
         body = DecisionBody.model_construct(decision=decision, reason=request.form.get("reason", ""))
         similarity.decide(platform(), current_user(), course, assignment, number, body)
     except BadRequest as error:
@@ -61,7 +66,7 @@ def decide(course: str, assignment: str, number: int) -> BaseResponse | Page:
 
 @dataclass(frozen=True)
 class Line:
-    """``matches``: numbers of the other side's lines that say the same."""
+    """``matches``: numbers of the matching lines on the other side."""
 
     number: int
     text: str

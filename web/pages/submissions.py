@@ -1,4 +1,4 @@
-"""One's submissions; and one of them, which keeps itself up to date until it ends."""
+"""The list of submissions; and one of them, whose page updates itself until it is done."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from grader.service.submissions import cancel as cancelling
 from grader.service.submissions import submissions
 from grader.service.submissions.submissions import teaches
 from grader.web import assets
+from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
 from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user
 from grader.web.auth.sessions import TOKEN_KEY
@@ -35,7 +36,7 @@ from grader.web.pages.results import ALL, Result, result
 pages = Blueprint("submissions", __name__)
 
 _PAGE = 50
-# What the stepper shows; "waiting" (for a GPU) belongs to the step before testing.
+# The stepper's steps; "waiting" (for a GPU) belongs to the one before testing.
 _STEPS = ["queued", "compiling", "testing", "timing", "done"]
 
 
@@ -47,8 +48,9 @@ class ProgressStep:
 
 
 @pages.get("/submissions")
+@open_to(SIGNED_IN)
 def index() -> Page:
-    """One's own, newest first; staff may ask for everyone's, teachers for their students', by who, what and when."""
+    """Your submissions, newest first; staff can list everyone's, teachers their students', with filters."""
     user = current_user()
     assigned = assignments.read_by(platform(), user) if user.staff or teaches(user) else []
     given = {name: value for name in _FILTERS if (value := request.args.get(name, "").strip())}
@@ -111,12 +113,13 @@ def _wanted(given: dict[str, str]) -> SubmissionFilter:
         return SubmissionFilter.model_validate_strings(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise BadRequest(f"{first['loc'][0]}: {first['msg']}.", "Choose one of the list.") from error
+        raise BadRequest(f"{first['loc'][0]}: {first['msg']}.", "Choose one from the list.") from error
 
 
 @pages.get("/submissions/<submission>")
+@open_to(AUTHOR)
 def show(submission: str) -> str:
-    """State, verdict and source. Reloads itself without JavaScript, too."""
+    """State, verdict and source of a submission. Reloads itself without JavaScript, too."""
     return _page(submission)[0]
 
 
@@ -146,10 +149,11 @@ def _page(submission: str, error: GraderError | None = None) -> Page:
 
 
 @pages.get("/submissions/<submission>/panel")
+@open_to(AUTHOR)
 def panel(submission: str) -> Response:
-    """The part of the page that changes; 304 while it does not."""
+    """The part of that page that changes; 304 while it does not."""
     view = submissions.get_submission(platform(), current_user(), submission)
-    # Of what is shown and to whom: the page itself holds a token that is another one each second.
+    # An ETag of what is shown and to whom: the page itself has a new token each second.
     facts = f"{session.get(TOKEN_KEY)} {view.model_dump_json()}"
     return conditional_on(
         facts, lambda: make_response(render_template("_panel.html", **_panel(view, _source(view))))
@@ -157,16 +161,18 @@ def panel(submission: str) -> Response:
 
 
 @pages.post("/submissions/<submission>/cancel")
+@open_to(AUTHOR)
 def cancel(submission: str) -> BaseResponse:
-    """Take it back. One that ended in the same moment is simply shown."""
+    """Cancel a submission. One that ended at that moment is just shown."""
     with suppress(Conflict):
         cancelling.cancel(platform(), current_user(), submission)
     return redirect(url_for("submissions.show", submission=submission), 303)
 
 
 @pages.post("/submissions/<submission>/void")
+@open_to(TEACHERS_OF_AUTHOR)
 def void(submission: str) -> BaseResponse | Page:
-    """For staff: the result counts for nothing, with a reason that its author reads; or counts again."""
+    """Void a result, with a reason that its author reads, or restore it. For staff."""
     course = request.form.get("course") or None
     try:
         if request.form.get("action") == "restore":
@@ -192,7 +198,7 @@ def _panel(view: SubmissionView, source: str) -> dict[str, object]:
 
 
 def _source(view: SubmissionView) -> str:
-    """What the listing shows that the panel may lead to."""
+    """The source, if the panel may link to its lines."""
     if not view.state.final:
         return ""
     return submissions.get_source(platform(), current_user(), view.id).source

@@ -1,4 +1,4 @@
-"""For staff without a shell: upload a challenge, follow its check, see what it changes, use it, reword its spec."""
+"""For staff without a shell: upload a challenge, follow its check, see what it changes, use it, edit its spec."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from grader.errors import BadBundle, GraderError, NotAllowed, NotFound
 from grader.schemas.upload import SpecBody, UploadBody, UploadView, UseBody
 from grader.service.challenges import upload_effects, uploads
 from grader.web import forms, throttle
+from grader.web.access import STAFF, open_to
 from grader.web.answers import conditional
 from grader.web.api.uploads import archive
 from grader.web.auth.identity import current_user
@@ -26,15 +27,17 @@ Page = tuple[str, int]
 
 
 @pages.get("/uploads")
+@open_to(STAFF)
 def index() -> Page:
     """Every upload, and a form for another."""
     return _index(None)
 
 
 @pages.post("/uploads")
+@open_to(STAFF)
 @throttle.upload_limit
 def upload() -> BaseResponse | Page:
-    """Keep an archive and have it checked."""
+    """Store an archive and let a worker check it."""
     user = current_user()
     file = request.files.get("archive")
     data = file.read(limits.BUNDLE_ARCHIVE_BYTES + 1) if file is not None else b""
@@ -54,7 +57,7 @@ def _index(error: GraderError | None) -> Page:
     found = uploads.list_uploads(platform(), current_user()).uploads
     most = limits.BUNDLE_ARCHIVE_BYTES // limits.KIB
     page = render_template("upload/index.html", found=found, error=error, most=most)
-    # A manifest with a mistake is the file's that was sent, not the platform's.
+    # A mistake in a manifest is the uploaded file's, not the platform's.
     return page, 200 if error is None else error.status if error.status < 500 else 400
 
 
@@ -63,14 +66,16 @@ def _to(view: UploadView) -> BaseResponse:
 
 
 @pages.get("/uploads/<slug>/<int:number>")
+@open_to(STAFF)
 def show(slug: str, number: int) -> Page:
-    """One upload: check, findings, what it changes, and what can be done with it."""
+    """One upload: its check, findings, changes, and buttons."""
     return _show(slug, number, None)
 
 
 @pages.get("/uploads/<slug>/<int:number>/panel")
+@open_to(STAFF)
 def panel(slug: str, number: int) -> Response:
-    """The part of that page which changes while it is checked; 304 while it does not."""
+    """The part of that page that changes during the check; 304 while it does not."""
     found = uploads.get_upload(platform(), current_user(), slug, number)
     return conditional(Response(render_template("upload/_panel.html", it=found.upload, found=found)))
 
@@ -93,33 +98,38 @@ def _do(slug: str, number: int, act: Callable[[], object]) -> BaseResponse | Pag
 
 
 @pages.post("/uploads/<slug>/<int:number>/check")
+@open_to(STAFF)
 def check(slug: str, number: int) -> BaseResponse | Page:
-    """Have it checked once more."""
+    """Check an upload again."""
     return _do(slug, number, lambda: uploads.check_again(platform(), current_user(), slug, number))
 
 
 @pages.post("/uploads/<slug>/<int:number>/stop")
+@open_to(STAFF)
 def stop(slug: str, number: int) -> BaseResponse | Page:
-    """Give the check up."""
+    """Stop a check."""
     return _do(slug, number, lambda: uploads.stop_check(platform(), current_user(), slug, number))
 
 
 @pages.post("/uploads/<slug>/<int:number>/use")
+@open_to(STAFF)
 def use(slug: str, number: int) -> BaseResponse | Page:
-    """Show and judge by it from now on."""
+    """Show and judge with this upload from now on."""
     unproven = UseBody(unproven=forms.ticked("unproven"))
     return _do(slug, number, lambda: uploads.use(platform(), current_user(), slug, number, unproven))
 
 
 @pages.post("/uploads/<slug>/<int:number>/withdraw")
+@open_to(STAFF)
 def withdraw(slug: str, number: int) -> BaseResponse | Page:
-    """Serve the course's own folder again."""
+    """Use the challenge of the server's folder again."""
     return _do(slug, number, lambda: uploads.withdraw(platform(), current_user(), slug))
 
 
 @pages.get("/uploads/<slug>/<int:number>/preview")
+@open_to(STAFF)
 def preview(slug: str, number: int) -> str:
-    """The challenge as a student would see it."""
+    """The challenge as students would see it."""
     challenge = uploads.preview(platform(), current_user(), slug, number)
     return render_template(
         "upload/preview.html",
@@ -131,12 +141,14 @@ def preview(slug: str, number: int) -> str:
 
 
 @pages.get("/uploads/<slug>/<int:number>/archive.zip")
+@open_to(STAFF)
 def download(slug: str, number: int) -> Response:
-    """Its files."""
+    """The upload's files."""
     return archive(uploads.get_archive(platform(), current_user(), slug, number), slug, number)
 
 
 @pages.get("/uploads/<slug>/spec")
+@open_to(STAFF)
 def edit(slug: str) -> Page:
     """The newest text of a challenge's spec, in a form."""
     text, base = uploads.get_spec(platform(), current_user(), slug)
@@ -144,9 +156,10 @@ def edit(slug: str) -> Page:
 
 
 @pages.post("/uploads/<slug>/spec")
+@open_to(STAFF)
 @throttle.upload_limit
 def save(slug: str) -> BaseResponse | Page:
-    """Show how a text will look, or keep it. What somebody else kept meanwhile is shown beside it; nothing is lost."""
+    """Preview a text, or save it. A change that somebody else saved meanwhile is shown next to it; nothing is lost."""
     user = current_user()
     text = request.form.get("text", "").replace("\r\n", "\n")
     note = request.form.get("note", "")
@@ -176,7 +189,7 @@ def _edit(slug: str, text: str, base: int, note: str, error: GraderError | None)
         text=text,
         note=note,
         rendered=markdown.render(text),
-        # Saved again, it is on top of theirs, which is shown.
+        # Saving again puts it on top of theirs, which is shown.
         base=newest if newest != base else base,
         theirs=upload_effects.text_diff(theirs, text) if newest != base else [],
         error=error,

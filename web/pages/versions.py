@@ -1,4 +1,4 @@
-"""For staff: what judging again under a new version changes, and the button that publishes it."""
+"""For staff: what a rejudge under a new version changes, and the button that publishes it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from grader.schemas.version import ChangeView, Comparison, VersionList
 from grader.service.challenges import rejudge as rejudging
 from grader.service.challenges import versions
 from grader.web import forms
+from grader.web.access import STAFF, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -20,19 +21,22 @@ pages = Blueprint("versions", __name__)
 
 
 @pages.get("/challenges/<slug>/versions")
+@open_to(STAFF)
 def show(slug: str) -> str:
-    """Versions, what changed since the one that is shown, and the comparison."""
+    """Versions, changes since the version shown, and the comparison."""
     return _page(slug, None)
 
 
 @pages.post("/challenges/<slug>/rejudge")
+@open_to(STAFF)
 def rejudge(slug: str) -> Response | tuple[str, int]:
-    """Order what was judged before once more, under the folder's version."""
+    """Judge earlier submissions again under the folder's version."""
     ranked = forms.ticked("ranked")
     return _do(slug, lambda: rejudging.rejudge(platform(), current_user(), slug, ranked))
 
 
 @pages.post("/challenges/<slug>/publish")
+@open_to(STAFF)
 def publish(slug: str) -> Response | tuple[str, int]:
     """Show the board of the folder's version."""
     force = forms.ticked("force")
@@ -62,7 +66,7 @@ def _page(slug: str, error: GraderError | None) -> str:
 
 
 def _changes(found: VersionList) -> list[ChangeView]:
-    """Since the version that is shown; none where nothing is known of it."""
+    """Changes since the version shown; empty if it is unknown."""
     for each in found.versions:
         if each.shown:
             try:

@@ -1,4 +1,4 @@
-// Chooses lines of the source for a comment: by click or tap, and by keyboard. Without it the numbers are typed.
+// Chooses the lines of a comment by click, tap or keyboard. Without it, their numbers are typed.
 "use strict";
 
 class LineChooser {
@@ -9,7 +9,7 @@ class LineChooser {
     this.announce = document.getElementById("announce");
     this.button = document.createElement("button");
     Object.assign(this.button, { type: "button", className: "remark" });
-    this.button.dataset.count = "comment"; // drawn by the style sheet: who copies the source does not get it
+    this.button.dataset.count = "comment"; // drawn by the style sheet, so copying the source leaves it out
     this.button.addEventListener("click", () => form.elements.text.focus());
     source.addEventListener("click", (event) => this.click(event));
     source.addEventListener("keydown", (event) => this.key(event));
@@ -24,7 +24,7 @@ class LineChooser {
   click(event) {
     const line = event.target.closest("[id^='L-']");
     const range = event.shiftKey && this.anchor;
-    // Who marks text wants to copy it. With Shift the browser marks what lies between.
+    // Selecting text is for copying. With Shift the browser selects the text between.
     if (!line || !(range || getSelection().isCollapsed)) return;
     if (range) getSelection().removeAllRanges();
     const number = LineChooser.number(line);
@@ -51,7 +51,7 @@ class LineChooser {
     return first === last ? `Line ${last}` : `Lines ${first} to ${last}`;
   }
 
-  // From where it was begun to where it ends, which may be above.
+  // The end may be above the start.
   choose(anchor, end) {
     this.form.elements.first_line.value = Math.min(anchor, end) || "";
     this.form.elements.last_line.value = Math.max(anchor, end) || "";

@@ -1,8 +1,8 @@
-// Competitions: counts down by the server's clock, keeps the board up to date, and on the big screen resolves the freeze
-// from the last rank upwards.
+// Competitions: counts down by the server's clock, keeps the board up to date, and reveals the frozen ranks on the big
+// screen from the last upwards.
 "use strict";
 
-// The server says what time it is: a projector's laptop may not know.
+// The server's clock: a projector's laptop may be wrong.
 class Countdown {
   constructor(line) {
     this.figure = line.querySelector(".figures");
@@ -17,7 +17,7 @@ class Countdown {
     this.figure.textContent = Countdown.words(Math.max(0, left));
     if (left > 0) return;
     clearInterval(this.timer);
-    // Whoever looks at it wants to see what comes now; not all at one moment.
+    // Spectators see the change soon, but they do not all ask at the same moment.
     setTimeout(() => location.reload(), 1000 + 4000 * Math.random());
   }
 
@@ -44,7 +44,7 @@ class LiveBoard {
 
   show(html) {
     const before = this.place.querySelector(".panel").dataset.phase;
-    this.place.innerHTML = html; // made and escaped by the server, as the page itself was
+    this.place.innerHTML = html; // rendered and escaped by the server
     const { phase } = this.place.querySelector(".panel").dataset;
     if (phase !== before) { location.reload(); return; }
     if (!this.first) this.announce.textContent = "The board has changed.";
@@ -52,15 +52,15 @@ class LiveBoard {
   }
 }
 
-// Ranks of rows by their `sort`, [class, time], the smaller the better; null: no rank. As the server ranks: 1 + the number
-// of rows that are better by more than `resolution`, a share of the time.
+// Ranks of rows by their `sort`, [class, time], smaller is better; null: no rank. As on the server: 1 + the number of
+// rows better by more than `resolution`, a share of the time.
 function ranksOf(rows, resolution) {
   const better = (one, other) => one[0] < other[0] || (one[0] === other[0] && one[1] < other[1] / (1 + resolution));
   const sorts = rows.map((it) => it.sort).filter(Boolean);
   return rows.map((it) => it.sort && 1 + sorts.filter((other) => better(other, it.sort)).length);
 }
 
-// Teams in the order of what is shown of them: at first the frozen board, then, one by one from below, the results.
+// Teams in the order shown: at first the frozen board, then the results, one by one from below.
 class Resolver {
   constructor(place, announce) {
     Object.assign(this, { place, announce, steps: [] });
@@ -79,7 +79,7 @@ class Resolver {
 
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === " " && event.target.closest("button, a")) return; // it presses that
+    if (event.key === " " && event.target.closest("button, a")) return; // the key presses that button
     const step = { " ": "1", ArrowRight: "1", ArrowDown: "1", ArrowLeft: "-1", ArrowUp: "-1", a: "all", r: "begin", f: "full" }[event.key];
     if (!step) return;
     event.preventDefault();
@@ -108,12 +108,12 @@ class Resolver {
     return true;
   }
 
-  // The lowest that is not revealed; when it moves up, another one is the lowest.
+  // The lowest team not revealed yet; when it moves up, the next one is the lowest.
   next() {
     return this.order().filter((it) => !it.revealed).at(-1);
   }
 
-  // Sets each team's rank. When all is revealed it is the results' own order, with the ranks that they give.
+  // Sets each team's rank. Once all are revealed, order and ranks are the results'.
   order() {
     const shown = (it) => (it.revealed ? it.after : it.before);
     const ranks = ranksOf(this.teams.map(shown), this.resolution);
@@ -140,7 +140,7 @@ class Resolver {
       for (const [text, name] of [[it.rank ?? "–", "right figures"], [it.team, "user"], [shown.score, "right figures nowrap"], [it.revealed ? "" : shown.pending || "", "right figures"]]) {
         const cell = document.createElement("td");
         cell.className = name;
-        cell.textContent = text; // names are people's: never as HTML
+        cell.textContent = text; // names come from users: never as HTML
         row.append(cell);
       }
       return row;

@@ -1,4 +1,4 @@
-// The docs: a link beside each heading, buttons that copy, the section that is read marked in the contents, "/" to search.
+// The docs: a link at each heading, copy buttons, the current section marked in the contents, "/" to search.
 "use strict";
 
 for (const heading of document.querySelectorAll(".docs-prose :is(h2, h3, h4)[id]")) {
@@ -15,7 +15,7 @@ for (const block of document.querySelectorAll(".docs-prose pre")) {
   button.type = "button";
   button.className = "quiet";
   button.textContent = "Copy";
-  button.dataset.copyPrevious = ""; // page.js copies what stands before it
+  button.dataset.copyPrevious = ""; // page.js copies the element before it
   block.append(button);
 }
 
@@ -31,7 +31,7 @@ if (contents) {
   const links = new Map([...contents.querySelectorAll("a")].map((link) => [link.hash.slice(1), link]));
   const headings = [...links.keys()].map((id) => document.getElementById(decodeURIComponent(id)));
   const mark = () => {
-    // The last heading above a third of the window is what one reads.
+    // The current section has the last heading above a third of the window.
     const read = headings.filter((heading) => heading.getBoundingClientRect().top < innerHeight / 3).pop();
     for (const [id, link] of links) {
       if (read && decodeURIComponent(id) === read.id) link.setAttribute("aria-current", "true");

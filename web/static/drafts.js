@@ -1,16 +1,16 @@
-// Keeps what is in the editor: at once in this browser, and a moment later, for who is signed in, on the server. What
-// another tab or browser wrote meanwhile is not replaced before the student has chosen. web/client/test has the tests of
-// ``choose`` and ``endangered``.
+// Saves the editor's text: at once in this browser, a moment later on the server if the user is signed in. Text that
+// another tab or browser wrote meanwhile is only replaced after the student's choice. Tests of ``choose`` and
+// ``endangered`` are in web/client/test.
 "use strict";
 {
-  // From the last key to sending it.
+  // From the last key to sending.
   const QUIET_MS = 1500;
   const AGAIN_MS = 20000;
-  // What browsers send while a page goes away; the rest is sent when it comes back.
+  // The limit of what browsers send while a page closes; the rest is sent when it opens again.
   const FAREWELL_BYTES = 60000;
 
-  // `local`: {text, at, base, kept}: edited last at `at` (ms), made from the server's draft `base`, and whether it was sent.
-  // `server`: {text, at, revision}. Either may be null. Returns whose text to show, and whether to ask about the other.
+  // `local`: {text, at, base, kept}: edited at `at` (ms), based on the server's draft `base`, and if it was sent.
+  // `server`: {text, at, revision}. Either may be null. Returns whose text to show, and if to ask about the other.
   function choose(local, server) {
     if (!local) return { use: server ? "server" : "starter", ask: false };
     if (!server) return { use: local.kept ? "starter" : "local", ask: false };
@@ -20,8 +20,8 @@
     return { use: local.at > server.at ? "local" : "server", ask: true };
   }
 
-  // `found`: the record that is about to be replaced. `seen`: the record that this tab read or stored last. Returns the
-  // texts that would be lost: those of other tabs that no server has.
+  // `found`: the record about to be replaced. `seen`: the record that this tab last read or stored. Returns the texts
+  // that would be lost: those of other tabs that are not on the server.
   function endangered(found, seen, mine) {
     if (!found || (found.tab === seen?.tab && found.at === seen?.at)) return [];
     const all = [...(found.kept ? [] : [{ text: found.text, at: found.at, tab: found.tab }]), ...(found.others ?? [])];
@@ -36,9 +36,9 @@
       try { localStorage.setItem(key, JSON.stringify(value)); return true; } catch { return false; }
     },
     remove(key) {
-      try { localStorage.removeItem(key); } catch { /* nothing is kept here anyway */ }
+      try { localStorage.removeItem(key); } catch { /* the browser stores nothing here */ }
     },
-    // What others left in a browser that several people use, as far as the server has it.
+    // Other users' texts in a shared browser, if the server has them.
     tidy(mine) {
       try {
         for (const key of Object.keys(localStorage)) {
@@ -55,8 +55,8 @@
       const { editor, version, user } = form.dataset;
       const { language } = area.dataset;
       Object.assign(this, { form, area, tell, timer: 0, sending: false, signedIn: Boolean(user) });
-      // What the student has to decide about: {other, revision}. `other`: {text, at, tab}, which is not shown. `revision`:
-      // the server's name for it; none if this browser alone has it.
+      // The student's decision: {other, revision}. `other`: {text, at, tab}, the text not shown. `revision`: the
+      // server's name for it; none if only this browser has it.
       this.questions = [];
       this.seen = null;
       this.unanswered = null;
@@ -90,7 +90,7 @@
       else if (use === "server") this.remember(true);
     }
 
-    // What was written before signing in.
+    // Written before signing in.
     adopted() {
       const found = store.get(this.anonymous);
       if (found) store.remove(this.anonymous);
@@ -169,7 +169,7 @@
       } else this.tell(`Not saved: ${told.error?.message ?? "the server refused it."}`, true);
     }
 
-    // Somebody else, most likely oneself, wrote it too.
+    // Another tab or browser, most likely the same user's, wrote it, too.
     async compare() {
       const answer = await this.call("GET");
       if (answer.status === 404) {
@@ -178,7 +178,7 @@
         return;
       }
       const { source, updated_at: revision } = await answer.json();
-      const ours = source === this.unanswered; // it arrived, though its answer did not
+      const ours = source === this.unanswered; // it arrived, though the answer did not
       if (source === this.area.value || ours) {
         this.base = revision;
         this.remember(source === this.area.value);
@@ -224,7 +224,7 @@
     return new Date(ms).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   }
 
-  // One question at a time, and only about what is shown. Both texts are: the editor has the other one.
+  // One question at a time, and only about texts on display: the editor has the other one.
   function askAt(box, draft) {
     const { other, revision } = draft.questions[0];
     const [first, second] = box.querySelectorAll("button");
@@ -244,7 +244,7 @@
     const box = document.getElementById("which");
     const tell = (text, failed = false) => {
       status.classList.toggle("failed", failed);
-      // "Saved" every few seconds is nothing to read aloud.
+      // Screen readers should not say "Saved" every few seconds.
       if (failed) status.setAttribute("role", "status"); else status.removeAttribute("role");
       status.textContent = text;
     };

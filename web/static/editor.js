@@ -1,5 +1,5 @@
-// The editor of a challenge without what scripts/build_client makes: Tab indents (Escape first, then Tab leaves), line
-// numbers. And what is the same with it: shortcuts, the way back to the starter, messages that lead to their line.
+// The challenge editor without the files of scripts/build_client: Tab indents (Escape, then Tab leaves), line numbers.
+// Also, with and without them: shortcuts, reset to the starter, messages that link to their line.
 "use strict";
 {
   const form = document.querySelector("form[data-editor]");
@@ -25,7 +25,7 @@
   }
 
   function insert(area, text) {
-    // execCommand keeps the browser's undo; setRangeText is what remains where it is gone.
+    // execCommand keeps the browser's undo; setRangeText is the fallback.
     const done = text ? document.execCommand("insertText", false, text) : document.execCommand("delete");
     if (!done) {
       area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
@@ -63,13 +63,13 @@
     area.addEventListener("blur", () => { leaving = false; });
     area.addEventListener("input", draw);
     area.addEventListener("change", draw);
-    // Those of a newer run.
+    // Of a newer run.
     area.addEventListener("messages", () => form.querySelector(".said")?.remove());
     area.addEventListener("scroll", () => { gutter.scrollTop = area.scrollTop; });
     draw();
   }
 
-  // Ctrl (or Cmd) and Enter runs, with Shift it submits; where nothing can be run, both submit. Caught on the way down:
+  // Ctrl (or Cmd) + Enter runs, with Shift it submits; both submit if nothing can be run. Caught in the capture phase:
   // the editor would begin a line.
   function press(event) {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
@@ -98,13 +98,13 @@
     goTo(areaOf(name), nearest(areaOf(name).value.split("\n"), Number(link.dataset.line), link.dataset.text));
   }
 
-  // Where that line is now, as long as it is there; else where it was.
+  // The line's present place, if it still exists; else its old one.
   function nearest(lines, number, text) {
     const places = lines.flatMap((line, at) => (line.trim() === text.trim() ? [at + 1] : []));
     return places.sort((a, b) => Math.abs(a - number) - Math.abs(b - number))[0] ?? number;
   }
 
-  // So that undo brings back what was there, in the built editor or the text area.
+  // Undo restores the old text, in the built editor or the text area.
   function setText(area, text) {
     if (area.closest(".mounted")) {
       area.value = text;
@@ -127,13 +127,13 @@
     });
   }
 
-  // Kept in the browser, and for who is signed in in their preferences. The box is read by the built editor.
+  // Stored in the browser, and for signed-in users in their preferences. The built editor reads the box.
   function keepVim(box) {
     const key = "vim-keys";
     const signedIn = Boolean(form.dataset.user);
     try {
       if (!signedIn) box.checked = localStorage.getItem(key) === "1";
-    } catch { /* nothing may be kept here */ }
+    } catch { /* the browser may store nothing here */ }
     box.addEventListener("change", () => {
       try { localStorage.setItem(key, box.checked ? "1" : "0"); } catch { /* as above */ }
       if (signedIn) {

@@ -1,14 +1,14 @@
-// Follows a submission or a run: asks for its panel at the pace that it names while the page is seen, seldom while it is
-// hidden, and swaps it when it changed (the ETag says so). Counts the time meanwhile, says when the server is away, and
-// ends with the submission.
+// Follows a submission or a run: fetches its panel at the pace that the panel names while the page is visible, rarely
+// while it is hidden, and swaps it on change (by ETag). Meanwhile counts the time, and reports a lost server. Ends with
+// the submission.
 "use strict";
 
 class Follower {
   static QUICK_MS = 1000;
   static HIDDEN_MS = 15000;
-  static TOLD_MS = 5000; // hidden, and somebody wants to be told
+  static TOLD_MS = 5000; // hidden, and the user wants a notification
 
-  // live: the element that holds the panel; announce: a live region; title: sentence -> what the tab is called.
+  // live: the element around the panel; announce: a live region; title: sentence -> the tab's title.
   constructor(live, announce, title, ended = () => {}) {
     Object.assign(this, { live, announce, title, ended, away: false });
     this.id = live.dataset.source.split("/").at(-2);
@@ -40,7 +40,7 @@ class Follower {
 
   pace() {
     const pace = document.hidden ? (this.wanted ? Follower.TOLD_MS : Follower.HIDDEN_MS) : Number(this.panel.dataset.pace);
-    // Not all at one moment who submitted at one word.
+    // Users who submitted at the same moment should not all ask at the same moment.
     return Math.min(Poller.SLOWEST_MS, pace * (pace > Follower.QUICK_MS ? 0.8 + 0.4 * Math.random() : 1));
   }
 
@@ -61,12 +61,12 @@ class Follower {
   show(html) {
     const before = { ...this.panel.dataset };
     const focused = this.live.contains(document.activeElement) ? document.activeElement.id : "";
-    this.live.innerHTML = html; // made and escaped by the server, as the page itself was
+    this.live.innerHTML = html; // rendered and escaped by the server
     if (focused) (document.getElementById(focused) || document.getElementById("main")).focus({ preventScroll: true });
     this.dress();
     const { phase, sentence } = this.panel.dataset;
     if (sentence !== before.sentence) document.title = this.title(sentence);
-    // Every phase, but not every case of it: a screen reader would talk without end.
+    // Every phase, but not every case: a screen reader would never stop.
     if (phase !== before.phase) this.say(sentence);
     if (!this.panel.dataset.final) return;
     this.notify(sentence);
@@ -81,7 +81,7 @@ class Follower {
     this.panel.classList.toggle("away", Boolean(text));
   }
 
-  // What the server cannot know: this browser's clock and time zone, and whether it can tell.
+  // Unknown to the server: the browser's clock, time zone, and support for notifications.
   dress() {
     localTimes(this.live);
     this.skew = Date.now() - Date.parse(this.panel.dataset.now);
@@ -112,10 +112,10 @@ class Follower {
     return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   }
 
-  // Only ever asked for by a click.
+  // Only asked for after a click.
   async tell() {
     this.wanted = !this.wanted && (await Notification.requestPermission()) === "granted";
-    try { sessionStorage.setItem(`tell:${this.id}`, this.wanted ? "1" : ""); } catch { /* for this page only, then */ }
+    try { sessionStorage.setItem(`tell:${this.id}`, this.wanted ? "1" : ""); } catch { /* in that case for this page only */ }
     const button = this.live.querySelector("[data-tell]");
     if (!button) return;
     button.setAttribute("aria-pressed", String(this.wanted));
@@ -131,10 +131,10 @@ class Follower {
     try {
       const notice = new Notification(this.live.dataset.name, { body: sentence, tag: this.id });
       notice.addEventListener("click", () => { window.focus(); notice.close(); });
-    } catch { /* phones take notifications from service workers alone: the title has to do */ }
+    } catch { /* phones allow notifications only from service workers: the title must do */ }
   }
 
-  // On the spot, so that who runs from the editor does not leave it.
+  // Without leaving the page, so a run from the editor stays there.
   async cancel(event) {
     event.preventDefault();
     const button = event.target.querySelector("button");
@@ -144,13 +144,13 @@ class Follower {
     const make = () => ({ method: "POST", body: new URLSearchParams(new FormData(target)) });
     try {
       await session.send(target.action, make);
-    } catch { /* the next look tells that the server is away, and offers the button again */ }
-    this.poller.etag = ""; // whatever it says: the button is to be drawn again
+    } catch { /* the next poll reports the lost server, and offers the button again */ }
+    this.poller.etag = ""; // the button must be drawn again in any case
     this.poller.ask();
   }
 }
 
-// What comes with the result and stands outside the panel: the report as a file, and sharing.
+// Parts outside the panel that come with the result: the report as a file, and sharing.
 async function showWithResult() {
   try {
     const answer = await fetch(location.href, { redirect: "manual" });

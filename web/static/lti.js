@@ -1,2 +1,2 @@
-// Sends the choice of an assignment to the learning platform, as its button does without JavaScript.
+// Sends the chosen assignment to the learning platform; without JavaScript a button does.
 document.querySelector("form[data-send]")?.requestSubmit();

@@ -1,4 +1,4 @@
-// What every page does: local times, buttons that copy, the theme's button, lines of links.
+// On every page: local times, copy buttons, the theme's button, scrolling link lines.
 "use strict";
 
 const DAY = { dateStyle: "medium" };
@@ -16,7 +16,7 @@ function localTimes(root) {
   }
 }
 
-// What the server cannot know of the reader's time zone.
+// Unknown to the server: the reader's time zone.
 function ownZone() {
   if (!OWN_ZONE) return;
   for (const line of document.querySelectorAll("[data-zone-of]")) {
@@ -37,7 +37,7 @@ async function copy(button) {
     await navigator.clipboard.writeText(what.textContent);
     button.textContent = "Copied";
   } catch {
-    getSelection().selectAllChildren(what); // no clipboard without TLS or permission: at least it is marked
+    getSelection().selectAllChildren(what); // no clipboard without TLS or permission: select the text at least
     button.textContent = "Marked";
   }
   setTimeout(() => { button.textContent = label; }, 1500);
@@ -69,8 +69,8 @@ function switchTheme(event) {
 let saving = false;
 let unsaved = null;
 
-// One at a time, so that of several presses the last is kept. Where the server does not answer, the page shows the
-// choice until it is left.
+// One at a time, so the last of several presses is saved. If the server does not answer, only this page shows the
+// choice.
 async function saveTheme(address) {
   saving = true;
   while (unsaved) {
@@ -81,7 +81,7 @@ async function saveTheme(address) {
   saving = false;
 }
 
-// Where the links of a line are more than the screen is wide, the present one is in view.
+// If a line of links is wider than the screen, scroll to the current one.
 for (const here of document.querySelectorAll("nav [aria-current]")) {
   const line = here.closest("nav");
   line.scrollLeft = here.offsetLeft - (line.clientWidth - here.offsetWidth) / 2;
@@ -95,10 +95,10 @@ document.addEventListener("submit", switchTheme);
 localTimes(document);
 ownZone();
 
-// The bell counts on while the page is seen.
+// Keep the bell's count up to date while the page is visible.
 {
   const bell = document.querySelector("[data-notices]");
-  // Not all at one moment who opened a page at one word.
+  // Users who opened a page at the same moment should not all ask at the same moment.
   const PACE_MS = 60000 * (0.8 + 0.4 * Math.random());
 
   function count(text) {

@@ -1,14 +1,14 @@
-// Asks for a part of a page again and again, at its pace while the page is seen, and hands over what changed (the ETag
-// says so). Stops for good where there is nothing any more, and until somebody signs in again when the session ends.
+// Polls a part of a page at its pace while the page is visible, and hands over changes (by ETag). Stops for good if it
+// is gone, and until the next sign-in when the session ends.
 "use strict";
 
 class Poller {
-  static AWAY_MS = 2000; // the first pause after a failure; each further one is twice as long
+  static AWAY_MS = 2000; // the first pause after a failure; each further one doubles
   static SLOWEST_MS = 30000;
   static PATIENCE_MS = 10000;
 
-  // source: an address. pace: () -> ms until the next question, Infinity for none. changed: takes the text of an answer.
-  // asked: takes the number of failures in a row, after each question. gone: there is nothing at the address.
+  // source: an address. pace: () -> ms until the next request, Infinity for none. changed: gets the text of an answer.
+  // asked: gets the number of failures in a row, after each request. gone: the address no longer exists.
   constructor(source, { pace, changed, asked = () => {}, gone = () => location.reload() }) {
     Object.assign(this, { source, pace, changed, asked, gone, etag: "", failures: 0, next: 0, timer: 0, stopped: false, waits: false });
     this.seen = () => { if (!document.hidden) this.ask(); };
@@ -42,7 +42,7 @@ class Poller {
     try {
       const answer = await fetch(this.source, {
         headers: this.etag ? { "If-None-Match": this.etag } : {},
-        cache: "no-store", // the ETag is ours to send: the browser's cache would turn each 304 into a 200
+        cache: "no-store", // we send the ETag ourselves: the browser's cache would turn each 304 into a 200
         redirect: "manual",
         signal: AbortSignal.timeout(Poller.PATIENCE_MS),
       });

@@ -1,5 +1,5 @@
-// Keeps parts of a page up to date: those with a data-source, every data-refresh milliseconds. A part that holds a panel
-// with data-final is asked for no more.
+// Keeps parts of a page up to date: those with a data-source, every data-refresh milliseconds. Stops at a panel with
+// data-final.
 "use strict";
 
 class Refresher {
@@ -15,7 +15,7 @@ class Refresher {
 
   get final() { return Boolean(this.place.querySelector("[data-final]:not([data-final=''])")); }
 
-  // Somebody who fills in a field or opened a part must not lose it.
+  // Never replace a field being filled in or an opened part.
   busy() {
     const at = document.activeElement;
     return (this.place.contains(at) && at.matches("input, select, textarea")) || this.place.querySelector("details[open]");

@@ -1,9 +1,8 @@
-// A result page: filters of the cases without a new page, and a case that is led to is opened. Without this script the
-// links do the same.
+// A result page: filters cases without reloading, and opens a linked case. Without this script the links do the same.
 "use strict";
 
-{ // names of this script alone: others of the page use the same
-// What the panel holds is swapped while a submission is judged, so listeners sit above it.
+{ // a scope of its own: other scripts of the page use the same names
+// The panel is swapped during judging, so listeners are above it.
 document.addEventListener("click", async (event) => {
   const choice = event.target.closest(".choices a[data-cases]");
   if (!choice || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -21,7 +20,7 @@ document.addEventListener("click", async (event) => {
 function show(page, chosen) {
   const cases = document.getElementById("cases");
   for (const part of document.querySelectorAll("[data-filtered]")) part.remove();
-  const found = page.querySelectorAll("[data-filtered]"); // made and escaped by the server, as this page was
+  const found = page.querySelectorAll("[data-filtered]"); // rendered and escaped by the server
   cases.replaceWith(page.getElementById("cases"), ...found);
   const again = document.querySelector(`.choices a[data-cases="${CSS.escape(chosen)}"]`);
   if (again) again.focus({ preventScroll: true });

@@ -1,6 +1,5 @@
-// Run and Submit, without leaving the code before the server has taken it. The answer to Run is the page of the run: its
-// panel is shown under the editor and followed there. The page of a submission is opened. Without this script the
-// buttons lead to those pages.
+// Run and Submit without leaving the code before the server has accepted it. A run's panel is shown under the editor
+// and followed there; a submission's page is opened. Without this script the buttons lead to those pages.
 "use strict";
 
 {
@@ -18,7 +17,7 @@
     announce.textContent = text;
   }
 
-  // Why the server took nothing, as its page says it.
+  // The reason for a refusal, from the answer's page.
   function reason(page) {
     const told = [page.querySelector("main p[role=alert]:not([hidden])") || page.querySelector("main h1"), page.querySelector("main h1 + p")];
     const words = told.filter((each, index) => each && (index === 0 || told[0].matches("h1")));
@@ -50,7 +49,7 @@
   }
 
   function follow(live) {
-    live.removeAttribute("id"); // that one is of the page of a submission
+    live.removeAttribute("id"); // that one belongs to a submission's page
     const link = Object.assign(document.createElement("a"), { href: live.dataset.source.replace(/\/panel$/, "") });
     link.textContent = "This run on a page of its own";
     const line = document.createElement("p");
@@ -62,7 +61,7 @@
     if (follower.final) mark(follower);
   }
 
-  // Errors of the compiler go to their lines in the editor.
+  // Compiler errors go to their lines in the editor.
   async function mark({ id, stopped, panel }) {
     if (stopped && !panel.dataset.final) return;
     document.title = `Run: ${panel.dataset.sentence} · ${title}`;
@@ -72,10 +71,10 @@
       const { language, diagnostics } = await answer.json();
       const area = form.querySelector(`textarea[name="source-${language}"]`);
       if (area) area.dispatchEvent(new CustomEvent("messages", { detail: diagnostics }));
-    } catch { /* they stand in the compiler's log, too */ }
+    } catch { /* the compiler's log has them, too */ }
   }
 
-  // "Show line 3" of the panel means the editor here.
+  // "Show line 3" in the panel means the editor here.
   function goTo(event) {
     const link = event.target.closest('a[href^="#L-"]');
     if (!link) return;

@@ -1,5 +1,5 @@
-// What a page does when its session ends while it is open: it says so and stays as it is, and it goes on when the same
-// person signs in again, in this tab or another one.
+// When the session of an open page ends, the page says so and stays as it is; it continues when the same user signs in
+// again, in any tab.
 "use strict";
 
 class SignedOut extends Error {}
@@ -7,20 +7,20 @@ class SignedOut extends Error {}
 class Session {
   static PATIENCE_MS = 15000;
 
-  // user: who opened the page, "" for nobody. notice: where it says that they are signed out, and what stays.
+  // user: who opened the page, "" for nobody. notice: the element that says that they are signed out, and what stays.
   constructor(user, notice) {
     Object.assign(this, { user, notice, over: false, words: "" });
     const back = () => { if (this.over && !document.hidden) this.revive().catch(() => {}); };
     document.addEventListener("visibilitychange", back);
     if (!user) return;
-    // Who signs in elsewhere opens a page there, and that page tells the others.
+    // A sign-in elsewhere opens a page there, which tells the others.
     const tabs = new BroadcastChannel("session");
     tabs.addEventListener("message", back);
     tabs.postMessage(user);
   }
 
-  // fetch for a request that changes something. make: token -> options. The token of a page ends with its session, so a
-  // refusal is tried again with a new one. Throws SignedOut if the session has ended.
+  // fetch for a request that changes something. make: token -> options. A page's token ends with its session, so a
+  // refused request is repeated with a new one. Throws SignedOut if the session has ended.
   async send(address, make) {
     if (this.over && !await this.revive()) throw new SignedOut(this.words);
     let answer = await fetch(address, make(this.token));
@@ -32,7 +32,7 @@ class Session {
 
   get token() { return document.querySelector('input[name="csrf_token"]')?.value ?? ""; }
 
-  // Whether the answer is that of a visitor who is not signed in. A page leads them to sign-in, the API answers 401.
+  // True if the answer is for somebody signed out. Pages redirect to sign-in, the API answers 401.
   isOver(answer) {
     const led = answer.type === "opaqueredirect" || (answer.redirected && new URL(answer.url).pathname === "/sign-in");
     return Boolean(this.user) && (led || answer.status === 401);
@@ -49,7 +49,7 @@ class Session {
     this.over = true;
   }
 
-  // Takes over the token of the present session. Whether it is one of the person who opened this page.
+  // Takes over the token of the new session. True if the session is the same user's.
   async revive() {
     if (!this.user) return false;
     const answer = await fetch("/account", {

@@ -1,4 +1,4 @@
-// How much of the width the description has: dragged, or moved with the arrow keys, and remembered in this browser.
+// The description's share of the width: dragged, or moved with the arrow keys; this browser remembers it.
 "use strict";
 {
   const KEY = "description-width";
@@ -21,7 +21,7 @@
 
   function keep(percent) {
     const share = show(percent);
-    try { localStorage.setItem(KEY, String(share)); } catch { /* nothing may be kept here */ }
+    try { localStorage.setItem(KEY, String(share)); } catch { /* the browser may store nothing here */ }
   }
 
   function start() {

@@ -1,4 +1,4 @@
-"""The profile on a result page: where the time goes, hints, and counts beside the source's lines."""
+"""The profile on a result page: times, hints, and counts by source line."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def workload() -> WorkloadReport:
 
 def test_the_bar_is_the_whole_time() -> None:
     (view,) = profile_views([workload()], builders.SOURCE)
-    assert sum(it.width for it in view.parts) == pytest.approx(100, abs=0.1)
-    assert [it.start for it in view.parts] == sorted(it.start for it in view.parts)
-    assert sum(it.us for it in view.parts) == pytest.approx(view.profile.time_us)
-    assert {"launches", "copies"} < {it.label for it in view.parts}
+    assert sum(item.width for item in view.parts) == pytest.approx(100, abs=0.1)
+    assert [each.start for each in view.parts] == sorted(one.start for one in view.parts)
+    assert sum(part.us for part in view.parts) == pytest.approx(view.profile.time_us)
+    assert {"launches", "copies"} < {entry.label for entry in view.parts}
 
 
 def test_lines_have_their_counts_and_what_is_wrong_is_marked() -> None:
     (view,) = profile_views([workload()], builders.SOURCE)
-    rows = {it.number: it for it in view.rows}
+    rows = {row.number: row for row in view.rows}
     assert list(rows) == [1, 2, 3, 4, 5]
-    assert [number for number, it in rows.items() if it.counts] == [1, 4, 5]
-    marks = {number: (it.diverging, it.scattered, it.conflicting) for number, it in rows.items()}
+    assert [number for number, entry in rows.items() if entry.counts] == [1, 4, 5]
+    marks = {number: (each.diverging, each.scattered, each.conflicting) for number, each in rows.items()}
     assert marks[1] == (True, False, False)
     assert marks[4] == (False, True, True)
     assert marks[5] == (False, False, False)

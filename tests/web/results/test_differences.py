@@ -58,7 +58,7 @@ def test_blocks_cover_both_sources() -> None:
 def test_too_long_to_compare_is_one_change() -> None:
     many = limits.DIFF_LINES + 1
     before, after = ("\n".join(["head", *(f"{word}{n % 7}" for n in range(many)), "tail"]) for word in "ab")
-    assert [it.same for it in blocks(before, after)] == [True, False, True]
+    assert [block.same for block in blocks(before, after)] == [True, False, True]
 
 
 def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) -> None:
@@ -70,7 +70,7 @@ def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) ->
     page = visit(ada).get(f"/submissions/{after.id}/diff").text  # the one before is the default
     assert texts(page, "before") == ["line_30 = 30"]
     assert texts(page, "after") == ["line_30 = &#39;&lt;b&gt;&#39;"]
-    assert "26 lines that are the same" in page
+    assert "26 unchanged lines" in page
     assert before.id in page
     assert "wrong answer" in page
     assert "812 µs" in page
@@ -83,14 +83,14 @@ def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) ->
 def test_what_changed_in_verdict_and_times(visit: Visit, platform: Platform, ada: User) -> None:
     wrong = builders.wrong()
     builders.judged(platform, ada, wrong)
-    fixed = [it.model_copy(update={"name": "tail of block"}) for it in builders.accepted().cases[:1]]
+    fixed = [entry.model_copy(update={"name": "tail of block"}) for entry in builders.accepted().cases[:1]]
     builders.judged(platform, ada, builders.accepted(cases=fixed))
     faster = builders.judged(platform, ada, builders.accepted(406.25, cases=fixed))
     client = visit(ada)
     page = client.get(f"/submissions/{faster.id}/diff").text
     assert "2.00× as fast" in page
     assert "The sources are the same." in page
-    ids = [it.id for it in build_list(platform, ada)]
+    ids = [each.id for each in build_list(platform, ada)]
     page = client.get(f"/submissions/{ids[1]}/diff?against={ids[2]}").text
     assert "now passes: tail of block" in page
 
@@ -102,7 +102,7 @@ def build_list(platform: Platform, user: User) -> list[SubmissionView]:
 
 
 def test_the_first_has_nothing_to_be_compared_with(visit: Visit, seen: SubmissionView, ada: User) -> None:
-    assert "There is no earlier submission" in visit(ada).get(f"/submissions/{seen.id}/diff").text
+    assert "You have no earlier submission" in visit(ada).get(f"/submissions/{seen.id}/diff").text
 
 
 def test_who_may(

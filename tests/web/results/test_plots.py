@@ -1,4 +1,4 @@
-"""Axes, bars with intervals, the roofline and earlier times: where each mark lies, and what says the same in words."""
+"""Axes, bars with intervals, roofline and earlier times: the place of each mark, and the same in words."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def test_a_point_under_the_slope() -> None:
     ("workloads", "why"),
     [
         ([], "no times"),
-        ([timed(cost=None)], "from before costs"),
-        ([timed(cost=WorkloadCost(bytes=4.0, flops=1.0))], "was not measured"),
+        ([timed(cost=None)], "is older than the roofline"),
+        ([timed(cost=WorkloadCost(bytes=4.0, flops=1.0))], "were not measured"),
         ([timed(cost=COST.model_copy(update={"flops": 0.0}))], "does no arithmetic"),
     ],
 )
@@ -126,8 +126,8 @@ def past(number: int, time_us: float) -> PastTime:
 def test_earlier_times_from_left_to_right() -> None:
     plot = history([past(1, 900.0), past(2, 300.0), past(3, 600.0)], "id3")
     assert plot is not None
-    assert [(it.own, it.best) for it in plot.points] == [(False, False), (False, True), (True, False)]
-    assert [it.x for it in plot.points] == [3.0, 50.0, 97.0]
+    assert [(each.own, each.best) for each in plot.points] == [(False, False), (False, True), (True, False)]
+    assert [point.x for point in plot.points] == [3.0, 50.0, 97.0]
     assert plot.points[1].y > plot.points[2].y > plot.points[0].y  # percent from the top
     assert len(plot.lines) == 2
     assert not plot.y.log
@@ -145,10 +145,10 @@ def test_whose_times_and_which(
 ) -> None:
     builders.judged(platform, bob, builders.accepted(100.0))
     builders.judged(platform, ada, builders.wrong())
-    assert [it.id for it in past_times(platform, ada, seen.id)] == [seen.id]
+    assert [time.id for time in past_times(platform, ada, seen.id)] == [seen.id]
     assert 'id="history"' not in visit(ada).get(f"/submissions/{seen.id}").text
     second = builders.judged(platform, ada, builders.accepted(400.0))
-    assert [it.id for it in past_times(platform, ada, seen.id)] == [seen.id, second.id]
+    assert [each.id for each in past_times(platform, ada, seen.id)] == [seen.id, second.id]
     page = visit(ada).get(f"/submissions/{second.id}").text
     points = re.findall(r'<a href="/submissions/(\w+)" aria-label="([^,]+),', page)
     assert points == [(seen.id, "812 µs"), (second.id, "400 µs")]

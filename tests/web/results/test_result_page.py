@@ -1,4 +1,4 @@
-"""The result page: the grid of cases, its filters, elements that are furthest off, advice, links into the source."""
+"""The result page: the grid of cases, its filters, the worst elements, advice, links into the source."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ class TestCases:
         assert f'href="{path}?cases=failed#cases"' in whole
         assert f'href="{path}?cases=block_edge#cases"' in whole
         failed = client.get(f"{path}?cases=failed").text
-        assert [it in failed for it in ('id="case-1"', 'id="case-2"', 'id="case-3"', 'id="case-4"')] == [
-            *(False, True, False, False)
-        ]
-        # The grid stays whole: what is not listed leads to the whole list.
+        assert [
+            entry in failed for entry in ('id="case-1"', 'id="case-2"', 'id="case-3"', 'id="case-4"')
+        ] == [*(False, True, False, False)]
+        # The grid stays complete: cases outside the filter link to the whole list.
         assert squares(failed)[0] == ("passed", f"{path}#case-1", "✓", "basic: accepted")
         one = client.get(f"{path}?cases=huge").text
-        assert [it in one for it in ('id="case-2"', 'id="case-3"')] == [False, True]
+        assert [each in one for each in ('id="case-2"', 'id="case-3"')] == [False, True]
         # So does the advice, which names a case.
         assert f'<a href="{path}#case-2">Show the case</a>' in one
         assert re.search(r'data-cases="huge" aria-current="true"', one)
@@ -140,7 +140,7 @@ def test_a_panel_that_just_ended_leads_into_the_source(visit: Visit, platform: P
 
 
 def test_a_report_from_before_all_this_is_shown(visit: Visit, platform: Platform, ada: User) -> None:
-    """As it was stored: without the fields that came later."""
+    """Stored without the later fields."""
     from sqlalchemy import select, update
 
     from grader.records.engine import writing
@@ -157,7 +157,7 @@ def test_a_report_from_before_all_this_is_shown(visit: Visit, platform: Platform
             old = update(ReportRow).where(ReportRow.submission_id == row.submission_id)
             session.execute(old.values(body=body))
     assert "33 of 1,024 elements" in visit(ada).get(f"/submissions/{wrong.id}").text
-    assert "from before costs and ceilings" in visit(ada).get(f"/submissions/{timed.id}").text
+    assert "is older than the roofline" in visit(ada).get(f"/submissions/{timed.id}").text
 
 
 def test_the_report_can_be_taken_home(visit: Visit, seen: SubmissionView, ada: User) -> None:
@@ -182,7 +182,7 @@ def test_a_run_says_what_comes_with_submit(visit: Visit, platform: Platform, ada
         session.execute(row.values(kind=JudgingReason.RUN, time_us=None))
     page = visit(ada).get(f"/submissions/{view.id}").text
     assert "Hidden cases and times come with" in page
-    assert "Every case that you can see passed." in page
+    assert "Every visible case passed." in page
     assert 'id="times"' not in page
     assert (
         'id="only-a-run"'
@@ -203,7 +203,7 @@ class TestHints:
     def test_what_a_submission_says_stays_text(self, visit: Visit, platform: Platform, ada: User) -> None:
         report = worst()
         hints = {"hint": f"{EVIL} /docs/{EVIL}"}
-        cases = [it.model_copy(update=hints if it.detail else {}) for it in report.cases]
+        cases = [each.model_copy(update=hints if each.detail else {}) for each in report.cases]
         report = report.model_copy(update={"cases": cases, **hints})
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text
         assert "<script>alert" not in page

@@ -1,4 +1,4 @@
-"""Shared results: who may share, what the link shows and what it never shows, and that it ends."""
+"""Shared results: who may share, what the link shows and never shows, and how it ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def press(visit: Visit, user: User | None, submission: str, button: str = "share
 
 
 def link(visit: Visit, user: User, submission: str) -> str:
-    """Where the page of its owner says that it is shared."""
+    """The link on the owner's page."""
     found = re.search(
         r"http://localhost(/shared/[\w-]{43})<", visit(user).get(f"/submissions/{submission}").text
     )

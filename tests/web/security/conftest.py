@@ -1,4 +1,4 @@
-"""Guards come before the database, so here it is SQLite alone; what a database may decide (quotas) names its own."""
+"""Guards come before the database, so SQLite is enough; tests that depend on the database (quotas) name theirs."""
 
 import pytest
 

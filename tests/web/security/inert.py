@@ -1,4 +1,4 @@
-"""Reads a page as a browser would, and names whatever in it could run or load something."""
+"""Reads a page as a browser would, and names everything that could run or load something."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Reader(HTMLParser):
 
 
 def what_runs(page: str) -> list[str]:
-    """Nothing, on every page of ours but for scripts from /static/."""
+    """Empty for our pages, except for scripts from /static/."""
     reader = _Reader()
     reader.feed(page)
     reader.close()

@@ -1,6 +1,5 @@
-"""Who may do what in a course: the table of permissions, walked over every route of courses, by all that one can be
-to a course. A route without a row fails.
-"""
+"""The table of permissions in a course, applied to every route of courses, by every standing. A route of a course that
+declares no action fails."""
 
 from __future__ import annotations
 
@@ -32,111 +31,21 @@ from tests.web.security.rows import (
     OF_COURSES,
     OF_COURSES_BODIES,
     PAGES_OF_COURSES,
+    ROUTES,
 )
 
-# What a route of the API below a course takes.
-ACTIONS = {
-    ("GET", ""): Action.COURSE_LISTED,
-    ("PATCH", ""): Action.COURSE_EDIT,
-    ("PUT", "/staff/<name>"): Action.COURSE_STAFF,
-    ("GET", "/log"): Action.AUDIT_READ,
-    ("GET", "/join-codes"): Action.ROSTER_EDIT,
-    ("POST", "/join-codes"): Action.ROSTER_EDIT,
-    ("DELETE", "/join-codes/<int:number>"): Action.ROSTER_EDIT,
-    ("GET", "/roster"): Action.ROSTER_READ,
-    ("POST", "/roster"): Action.ROSTER_EDIT,
-    ("PATCH", "/roster/<name>"): Action.ROSTER_EDIT,
-    ("POST", "/invitations"): Action.ROSTER_EDIT,
-    ("DELETE", "/invitations/<int:number>"): Action.ROSTER_EDIT,
-    ("GET", "/assignments"): Action.ASSIGNMENT_READ,
-    ("GET", "/assignments/<assignment>"): Action.ASSIGNMENT_READ,
-    ("PUT", "/assignments/<assignment>"): Action.ASSIGNMENT_EDIT,
-    ("DELETE", "/assignments/<assignment>"): Action.ASSIGNMENT_EDIT,
-    ("POST", "/assignments/<assignment>/publish"): Action.ASSIGNMENT_EDIT,
-    ("GET", "/assignments/<assignment>/extensions"): Action.EXTENSION_GRANT,
-    ("PUT", "/assignments/<assignment>/extensions"): Action.EXTENSION_GRANT,
-    ("DELETE", "/assignments/<assignment>/extensions/<int:number>"): Action.EXTENSION_GRANT,
-    ("PUT", "/assignments/<assignment>/overrides"): Action.GRADES_OVERRIDE,
-    ("GET", "/assignments/<assignment>/similarity"): Action.SIMILARITY,
-    ("POST", "/assignments/<assignment>/similarity"): Action.SIMILARITY,
-    ("GET", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY,
-    ("PUT", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY_DECIDE,
-    ("GET", "/assignments/<assignment>/feedback"): Action.ASSIGNMENT_READ,
-    ("PUT", "/assignments/<assignment>/feedback"): Action.FEEDBACK_EDIT,
-    ("POST", "/assignments/<assignment>/feedback/release"): Action.FEEDBACK_EDIT,
-    ("GET", "/assignments/<assignment>/scores"): Action.GRADES_READ,
-    ("PUT", "/assignments/<assignment>/scores"): Action.GRADES_SCORE,
-    ("GET", "/regrade-requests"): Action.REGRADE_READ,
-    ("POST", "/regrade-requests"): Action.REGRADE_ASK,
-    ("PATCH", "/regrade-requests/<int:number>"): Action.REGRADE_ANSWER,
-    ("POST", "/regrade-requests/<int:number>/withdraw"): Action.REGRADE_ASK,
-    ("GET", "/announcements"): Action.COURSE_READ,
-    ("POST", "/announcements"): Action.ANNOUNCE,
-    ("PUT", "/announcements/<int:number>"): Action.ANNOUNCE,
-    ("DELETE", "/announcements/<int:number>"): Action.ANNOUNCE,
-    ("GET", "/questions"): Action.QUESTION_READ,
-    ("POST", "/questions"): Action.QUESTION_ASK,
-    ("PUT", "/questions/<int:number>"): Action.QUESTION_ANSWER,
-    ("GET", "/assignments/<assignment>/sources.zip"): Action.SOURCES,
-    ("GET", "/gradebook"): Action.GRADES_READ,
-    ("GET", "/gradebook/export"): Action.GRADES_READ,
-    ("GET", "/gradebook.csv"): Action.GRADES_READ,
-    ("GET", "/grades"): Action.GRADES_READ_OWN,
-    ("GET", "/grades/<name>"): Action.GRADES_READ,
-    ("GET", "/lti"): Action.LTI_READ,
-    ("DELETE", "/lti/<int:number>"): Action.LTI_LINK,
-    ("PUT", "/lti/links/<int:number>"): Action.LTI_SEND,
-    ("POST", "/lti/links/<int:number>/send"): Action.LTI_SEND,
-}
-# The same of its pages.
-PAGES = {
-    ("GET", ""): Action.COURSE_LISTED,
-    ("POST", ""): Action.COURSE_EDIT,
-    ("POST", "/staff"): Action.COURSE_STAFF,
-    ("GET", "/log"): Action.AUDIT_READ,
-    ("GET", "/roster"): Action.ROSTER_READ,
-    ("POST", "/roster"): Action.ROSTER_EDIT,
-    ("POST", "/roster/<name>"): Action.ROSTER_EDIT,
-    ("POST", "/invitations"): Action.ROSTER_EDIT,
-    ("POST", "/invitations/<int:number>/withdraw"): Action.ROSTER_EDIT,
-    ("POST", "/join-codes"): Action.ROSTER_EDIT,
-    ("POST", "/join-codes/<int:number>/revoke"): Action.ROSTER_EDIT,
-    ("GET", "/new-assignment"): Action.ASSIGNMENT_EDIT,
-    ("POST", "/new-assignment"): Action.ASSIGNMENT_EDIT,
-    ("GET", "/assignments/<assignment>"): Action.ASSIGNMENT_READ,
-    ("POST", "/assignments/<assignment>"): Action.ASSIGNMENT_EDIT,
-    ("POST", "/assignments/<assignment>/publish"): Action.ASSIGNMENT_EDIT,
-    ("POST", "/assignments/<assignment>/remove"): Action.ASSIGNMENT_EDIT,
-    ("POST", "/assignments/<assignment>/extensions"): Action.EXTENSION_GRANT,
-    ("POST", "/assignments/<assignment>/extensions/<int:number>/remove"): Action.EXTENSION_GRANT,
-    ("GET", "/assignments/<assignment>/similarity"): Action.SIMILARITY,
-    ("POST", "/assignments/<assignment>/similarity"): Action.SIMILARITY,
-    ("GET", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY,
-    ("POST", "/assignments/<assignment>/similarity/<int:number>"): Action.SIMILARITY_DECIDE,
-    ("GET", "/assignments/<assignment>/feedback"): Action.FEEDBACK_EDIT,
-    ("POST", "/assignments/<assignment>/feedback"): Action.FEEDBACK_EDIT,
-    ("POST", "/assignments/<assignment>/feedback/release"): Action.FEEDBACK_EDIT,
-    ("POST", "/grades/<name>/scores"): Action.GRADES_SCORE,
-    ("GET", "/regrade-requests"): Action.REGRADE_READ,
-    ("POST", "/regrade-requests"): Action.REGRADE_ASK,
-    ("POST", "/regrade-requests/<int:number>"): Action.REGRADE_ANSWER,
-    ("POST", "/regrade-requests/<int:number>/withdraw"): Action.REGRADE_ASK,
-    ("GET", "/announcements"): Action.COURSE_READ,
-    ("POST", "/announcements"): Action.ANNOUNCE,
-    ("POST", "/announcements/<int:number>"): Action.ANNOUNCE,
-    ("POST", "/announcements/<int:number>/remove"): Action.ANNOUNCE,
-    ("POST", "/questions"): Action.QUESTION_ASK,
-    ("POST", "/questions/<int:number>"): Action.QUESTION_ANSWER,
-    ("GET", "/gradebook"): Action.GRADES_READ,
-    ("GET", "/gradebook/grades.csv"): Action.GRADES_READ,
-    ("GET", "/grades"): Action.GRADES_READ_OWN,
-    ("GET", "/grades/<name>"): Action.GRADES_READ,
-    ("POST", "/grades/<name>/override"): Action.GRADES_OVERRIDE,
-    ("GET", "/lti"): Action.LTI_READ,
-    ("POST", "/lti/<int:number>/unlink"): Action.LTI_LINK,
-    ("POST", "/lti/links/<int:number>/release"): Action.LTI_SEND,
-    ("POST", "/lti/links/<int:number>/send"): Action.LTI_SEND,
-}
+
+def declared(start: str) -> dict[tuple[str, str], Action]:
+    """The action of each route below a course, by method and rule, as the route declares it."""
+    return {
+        (method, rule.removeprefix(start)): access.action
+        for method, rule, access in ROUTES
+        if rule.startswith(start) and access and access.action
+    }
+
+
+ACTIONS = declared(f"{API}/courses/<course>")
+PAGES = declared("/courses/<course>")
 PEOPLE = tuple(Standing)
 
 
@@ -161,13 +70,14 @@ def platform(tmp_path: Path, database: str) -> Iterator[Platform]:
 def scene(platform: Platform) -> Scene:
     roles = dict.fromkeys(PEOPLE, Role.STUDENT) | {Standing.STAFF: Role.STAFF, Standing.ADMIN: Role.ADMIN}
     people = {
-        it: accounts.create_user(platform, it.value, builders.PASSWORD, role) for it, role in roles.items()
+        item: accounts.create_user(platform, item.value, builders.PASSWORD, role)
+        for item, role in roles.items()
     }
     admin = people[Standing.ADMIN]
     accounts.create_user(platform, "ada", builders.PASSWORD)
     accounts.create_user(platform, "bob", builders.PASSWORD)
     for slug, visibility in (("secret", Visibility.MEMBERS), ("open", Visibility.LISTED)):
-        # Made by somebody who leaves it, so that nobody stands in it twice.
+        # Created by somebody who leaves, so nobody has two roles.
         maker = accounts.create_user(platform, f"maker-{slug}", builders.PASSWORD, Role.STAFF)
         courses.create_course(platform, maker, CourseBody(slug=slug, name=slug, visibility=visibility))
         for role in (CourseRole.OWNER, CourseRole.INSTRUCTOR, CourseRole.ASSISTANT):
@@ -186,9 +96,9 @@ def scene(platform: Platform) -> Scene:
         )
         extensions.extend(platform, admin, slug, "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
         joining.make_code(platform, admin, slug, JoinCodeBody())
-    # As they are now: with what teaching gives to their tokens.
-    present = {it: accounts.user_by_id(platform, user.id) for it, user in people.items()}
-    return Scene(platform, {it: user for it, user in present.items() if user is not None}, "secret")
+    # Loaded again: teaching changed their token's rights.
+    present = {each: accounts.user_by_id(platform, user.id) for each, user in people.items()}
+    return Scene(platform, {entry: user for entry, user in present.items() if user is not None}, "secret")
 
 
 @pytest.fixture(autouse=True)
@@ -205,9 +115,9 @@ def rules(app: Flask, start: str) -> set[tuple[str, str]]:
     }
 
 
-def test_every_route_has_a_row(app: Flask) -> None:
-    assert set(ACTIONS) == {it[:2] for it in OF_COURSES} == rules(app, f"{API}/courses/<course>")
-    assert set(PAGES) == {it[:2] for it in PAGES_OF_COURSES} == rules(app, "/courses/<course>")
+def test_every_route_declares_its_action(app: Flask) -> None:
+    assert set(ACTIONS) == {row[:2] for row in OF_COURSES} == rules(app, f"{API}/courses/<course>")
+    assert set(PAGES) == {row[:2] for row in PAGES_OF_COURSES} == rules(app, "/courses/<course>")
 
 
 @pytest.mark.parametrize("standing", PEOPLE)
@@ -240,8 +150,8 @@ def wrong(
     rows: list[tuple[str, str, str]],
     ask: Callable[[str, str, str], TestResponse],
 ) -> list[str]:
-    """Whoever may is answered, and anyone else is refused: as if there were no course where they may not know of it.
-    What is answered otherwise."""
+    """Deviations: those allowed must be answered, others refused, as if the course did not exist if they may not
+    know of it."""
     found = []
     member = standing in TABLE[Action.COURSE_READ]
     for slug in ("secret", "open"):
@@ -256,8 +166,8 @@ def wrong(
 
 
 def _missing(text: str) -> bool:
-    """What somebody reads who may, of a thing that is not there, or not in that state: not of the course, nor of their
-    role."""
+    """The refusal for an allowed caller whose object does not exist or has another state: not the course's, nor the
+    role's."""
     said = (
         "no join code 9",
         "no invitation 9",
@@ -290,7 +200,7 @@ def test_a_course_is_closed_by_its_owners_alone(scene: Scene) -> None:
         )
 
 
-# What belongs to no course, by calls that change nothing: who may is told that there is none, or what is wrong.
+# Actions outside courses, by calls that change nothing: allowed callers learn that the object is missing or invalid.
 OF_PLATFORM: list[tuple[str, str, Action]] = [
     ("GET", "/operations", Action.OPERATIONS_READ),
     ("POST", "/operations/retry", Action.SUBMISSION_REQUEUE),

@@ -1,4 +1,4 @@
-"""What is too large, odd or cannot be served: one shape of error, and never a 5xx for what was sent."""
+"""Oversized and odd requests, and failures: one shape of error, and never a 5xx because of the request."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TestDatabaseAway:
     def test_also_where_it_is_really_gone(
         self, visit: Visit, call: Visit, platform: Platform, ada: User
     ) -> None:
-        """Tables that are not there are like a file on a disk that is not there: SQLite says the same of both."""
+        """Missing tables look like a missing file on the disk: SQLite reports the same for both."""
         browser, program = visit(ada), call(ada)
         with platform.engine.begin() as connection:
             connection.exec_driver_sql("ALTER TABLE submissions RENAME TO gone")

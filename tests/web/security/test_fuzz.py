@@ -49,7 +49,7 @@ SHARES = 8
 MAY_BE_UNWELL = "GET /api/v1/health"
 CALLERS = ["nobody", "student", "staff", "admin"]
 WORKER = "host-1"
-# In addresses; most of them are there.
+# Values in addresses; most exist.
 NAMES = {
     "slug": builders.SLUG,
     "challenge": builders.SLUG,
@@ -66,7 +66,7 @@ NAMES = {
     "version": 1,
     "number": 1,
 }
-# Numbers at and beyond what columns of databases and Python's own limits take.
+# Numbers at and beyond the limits of database columns and of Python.
 WHOLE_NUMBERS = {"version", "before", "after", "limit", "offset", "number"}
 NUMBERS = [0, -1, 2**31 - 1, 2**31, 2**63, 10**30]
 
@@ -82,9 +82,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Platform,
 
 @pytest.fixture(scope="module")
 def by_label(served: tuple[Platform, Any]) -> dict[str, Any]:
-    """The document's operations: to read them all takes longer than to ask one."""
+    """The document's operations by label: reading them takes longer than calling one."""
     _, schema = served
-    return {it.label: it for it in (found.ok() for found in schema.get_all_operations())}
+    return {each.label: each for each in (found.ok() for found in schema.get_all_operations())}
 
 
 @pytest.fixture(autouse=True)
@@ -159,7 +159,7 @@ def _ask(platform: Platform, people: dict[str, User | None], caller: str, label:
     )
     @given(case=sent, real=st.booleans(), ending=st.sampled_from(["py", "cu"]))
     def ask(case: Any, real: bool, ending: str) -> None:
-        if real:  # made-up names seldom meet what is there
+        if real:  # invented names rarely exist
             case.path_parameters = {name: known[name] for name in case.path_parameters or {}}
             if isinstance(case.body, dict) and label == "POST /api/v1/submissions":
                 case.body = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": f"a.{ending}"}
@@ -170,7 +170,7 @@ def _ask(platform: Platform, people: dict[str, User | None], caller: str, label:
         case.validate_response(answer, checks=CHECKS)
 
     def token() -> str:
-        """A fresh one: operations end tokens."""
+        """A new one each time: operations revoke tokens."""
         assert user is not None
         return tokens.issue_token(platform, user, "fuzz").token
 
@@ -186,8 +186,8 @@ def test_numbers_beyond_every_column(
     assert user
     asked = 0
     for operation in (found.ok() for found in schema.get_all_operations()):
-        places = [("query", it.name) for it in operation.query] + [
-            ("path", it.name) for it in operation.path_parameters
+        places = [("query", each.name) for each in operation.query] + [
+            ("path", parameter.name) for parameter in operation.path_parameters
         ]
         for place, name in places:
             if name not in WHOLE_NUMBERS:

@@ -1,4 +1,4 @@
-"""Forgery, sessions, cookies and headers: on every route, not on a chosen few."""
+"""Forgery, sessions, cookies and headers, on every route."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def unsafe(app: Flask, api: bool) -> list[tuple[str, str]]:
     ]
 
 
-# Forms that learning platforms send. They act for no session: what they hold is signed, or works once.
+# Forms that learning platforms send. They use no session: their content is signed, or works once.
 OF_OTHERS = {"/lti/login", "/lti/launch", "/lti/select"}
-# Our own for people who are not signed in.
+# Our forms for people who are not signed in.
 OF_ANYONE = {
     "/forgot",
     "/lti/connect",
@@ -80,7 +80,7 @@ class TestForgery:
         assert client.get(f"{API}/me").status_code == 200
 
     def test_a_body_that_a_foreign_form_can_send_is_no_json(self, app: Flask, ada: User) -> None:
-        """Such as enctype=text/plain: it needs no leave of the browser."""
+        """Such as enctype=text/plain, which needs no permission from the browser."""
         body = f'{{"name": "ada", "password": "{builders.PASSWORD}"}}'
         answer = app.test_client().post(f"{API}/tokens", data=body, content_type="text/plain")
         assert answer.status_code == 400
@@ -88,7 +88,7 @@ class TestForgery:
     @pytest.mark.parametrize(
         ("headers", "status"),
         [
-            # A page with a secret in its address, or a browser without referrers: the browser still vouches for it.
+            # A page with a secret in its address, or a browser without referrers: the browser still confirms the site.
             ({"Sec-Fetch-Site": "same-origin", "Origin": "null"}, 303),
             ({"Sec-Fetch-Site": "none"}, 303),
             ({"Sec-Fetch-Site": "same-site", "Origin": TLS, "Referer": TLS}, 403),
@@ -107,7 +107,7 @@ class TestForgery:
     def test_over_tls_the_origin_must_be_ours_too(
         self, app: Flask, ada: User, headers: dict[str, str], status: int
     ) -> None:
-        """Who can put a cookie into the browser knows a token that fits it."""
+        """An attacker who can plant a cookie knows a matching token."""
         client = app.test_client()
         page = client.get("/sign-in", base_url=TLS).text
         found = re.search(r'name="csrf_token" value="([^"]+)"', page)
@@ -119,7 +119,7 @@ class TestForgery:
     def test_nothing_is_changed_by_reading(self, app: Flask) -> None:
         for rule in app.url_map.iter_rules():
             if rule.rule in OF_OTHERS:
-                continue  # a learning platform may begin a sign-in by either; nothing is kept of it here
+                continue  # a learning platform may start a sign-in with either; nothing is stored
             reads = (rule.methods or set()) & {"GET", "HEAD"}
             assert not (reads and (rule.methods or set()) & {"POST", "PUT", "PATCH", "DELETE"}), rule.rule
 
@@ -141,7 +141,7 @@ class TestSession:
     def test_a_form_sent_after_the_end_of_its_session_leads_to_sign_in(
         self, app: Flask, visit: Visit, platform: Platform, teacher: User
     ) -> None:
-        """It is not called forged. What anybody may send, such as the form for signing in, keeps its own check."""
+        """It is not called forged. Forms for anyone, such as signing in, keep their check."""
         client = visit(teacher)
         token, ended = csrf(client, "/account"), cookie(client)
         tokens.end_sessions(platform, teacher, "")
@@ -157,7 +157,7 @@ class TestSession:
         assert others == OF_ANYONE | OF_OTHERS
 
     def test_a_planted_session_is_not_signed_in(self, app: Flask, ada: User) -> None:
-        """Fixation: who knows the cookie from before the sign-in has nothing of the one after it."""
+        """Fixation: the cookie from before the sign-in gives nothing of the session after it."""
         victim = app.test_client()
         token = csrf(victim)
         planted = cookie(victim)
@@ -286,13 +286,14 @@ class TestTokens:
         asked = app.test_client().post(f"{API}/tokens", json=body | {"days": 3}).get_json()
         whole = app.test_client().post(f"{API}/tokens", json=body).get_json()
         found = {
-            it.expires_at.isoformat(): it for it in tokens.list_tokens(platform, ada, whole["token"]).tokens
+            token.expires_at.isoformat(): token
+            for token in tokens.list_tokens(platform, ada, whole["token"]).tokens
         }
         lives = sorted(
-            round((it.expires_at - it.created_at).total_seconds() / 86400) for it in found.values()
+            round((entry.expires_at - entry.created_at).total_seconds() / 86400) for entry in found.values()
         )
         assert lives == [3, 180]
-        assert [it.current for it in found.values()] == [True, False]
+        assert [each.current for each in found.values()] == [True, False]
         assert asked["expires_at"] < whole["expires_at"]
         too_long = app.test_client().post(f"{API}/tokens", json=body | {"days": 181})
         assert (too_long.status_code, "180 days" in too_long.text) == (400, True)

@@ -1,4 +1,4 @@
-"""Guesses of strangers do not shut an account for who has signed in to it before."""
+"""Strangers' guesses do not lock out browsers in which the owner has signed in before."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_known_browser_may_not_guess_without_end(app: Flask, visit: Visit, ada
 
 
 def test_it_is_known_for_its_own_account_alone(app: Flask, visit: Visit, ada: User, bob: User) -> None:
-    """Who has an account is no better off at another's than a stranger: signed out, or in."""
+    """At another account, a user is a stranger, signed out or in."""
     outside, inside = known(app, visit, bob), visit(bob)
     shut(app, "ada")
     assert sign_in(outside, "ada") == 429
@@ -76,7 +76,7 @@ def test_who_is_signed_in_changes_the_password_meanwhile(app: Flask, visit: Visi
 
 
 def test_one_address_cannot_shut_an_account(app: Flask, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However patient it is: a minute passes between its rounds."""
+    """However patient: a minute passes between its rounds."""
     import limits.storage.memory as storage
 
     class Clock:

@@ -1,4 +1,4 @@
-"""Limits on guessing and on handing in, also where fifty threads come at once."""
+"""Limits on guessing and submitting, also with fifty threads at once."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from tests.web.conftest import Visit, csrf
 pytestmark = pytest.mark.both_databases
 
 API = "/api/v1"
-# What validates requests would parse it twice.
+# The validation would parse it twice.
 _WITHIN_A_STRING = json.dumps(json.dumps({"name": "ada", "password": builders.PASSWORD})).encode()
 AT_ONCE = 50
 BODY = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "add.py"}
 
 
 def at_once(act: Callable[[int], int], count: int = AT_ONCE) -> Counter[int]:
-    """The statuses of ``count`` threads that begin together."""
+    """The statuses of ``count`` threads that start together."""
     statuses: list[int] = []
     ready = threading.Barrier(count)
 
@@ -168,7 +168,7 @@ def guess(app: Flask, name: str, address: str, password: str = "guess") -> int:
 
 
 class Clock:
-    """Passes when a test says so; of the counts in memory."""
+    """The clock of counts in memory; a test moves it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._real = storage.time
@@ -183,7 +183,7 @@ class Clock:
 
 
 def try_password(app: Flask, name: str, right: bool, address: str = "192.0.2.1") -> bool:
-    """Whether the password was checked."""
+    """True if the password was checked."""
     with app.test_request_context(environ_base={"REMOTE_ADDR": address}):
         try:
             with throttle.password_try(name):
@@ -211,7 +211,7 @@ def bare() -> Flask:
 
 
 class TestClass:
-    """Who sits in one room comes from one address."""
+    """A class in one room has one address."""
 
     def test_a_class_signs_in_within_a_minute_while_a_neighbour_guesses(
         self, bare: Flask, clock: Clock
@@ -257,7 +257,7 @@ class TestClass:
                     raise LinkUseless
             with pytest.raises(RateLimitExceeded), throttle.join_code(code):
                 pass
-            # Nobody guesses a personal link, and the form for an account asks for no code.
+            # Personal links cannot be guessed, and the account form has no code.
             for key in (new_key(PRINTED), new_key(MAILED), ""):
                 with throttle.join_code(key):
                     pass
@@ -282,7 +282,7 @@ class TestGuessing:
         self, counted: Flask, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(limits, "WRONG_PASSWORDS_PER_MINUTE", 15)
-        for number in range(5):  # what each account may be tried regardless of the others
+        for number in range(5):  # tries that each account gets regardless of the others
             assert guess(counted, f"user{number}", "192.0.2.1") == 401
         statuses = at_once(lambda number: guess(counted, f"user{number % 5}", "192.0.2.1"))
         assert statuses == {401: 10, 429: AT_ONCE - 10}
@@ -397,7 +397,7 @@ class TestGuessing:
     def test_new_accounts_are_counted_by_address_also_for_who_is_signed_in(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Else each new account could make as many more."""
+        """Otherwise each new account could create as many more."""
         monkeypatch.setattr(limits, "SIGN_UPS_PER_MINUTE", 3)
         platform = open_platform(builders.make_settings(tmp_path, sign_up="open"))
         app = create_app(platform)
@@ -437,7 +437,7 @@ class TestGuessing:
         for number in range(limits.BAD_TOKENS_PER_MINUTE - 1):
             assert show(f"grd_{number}") == 401
         assert show("grd_another") == 429
-        assert show(right) == 200  # a neighbour's old program shuts out nobody
+        assert show(right) == 200  # a neighbour's old program locks nobody out
         assert client.get(f"{API}/challenges").status_code == 200
 
     def test_right_tokens_are_not(self, app: Flask, platform: Platform, ada: User) -> None:

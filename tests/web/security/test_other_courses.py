@@ -1,8 +1,8 @@
-"""A student takes part in two courses that ask for the same challenge. What he handed in for the one is nothing to the
-staff of the other, by whatever the table of permissions allows them.
+"""A student takes two courses that assign the same challenge. Staff of one course get nothing of what he submitted for
+the other, by any action that the table of permissions allows.
 
-Each row reaches for a submission. It must not reach the one of the other course, and must reach one of its own: so a
-row that reaches nothing fails, too.
+Each row tries to reach a submission: it must fail for the other course's and succeed for its own, so a row that
+reaches nothing fails, too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _VOID = "/submissions/<id>/void"
 
 @dataclass(frozen=True)
 class Scene:
-    """``owner`` and ``student`` are their clients; of the submissions, ``foreign`` is the other course's."""
+    """Clients ``owner`` and ``student``; of the submissions, ``foreign`` is the other course's."""
 
     owner: FlaskClient
     student: FlaskClient
@@ -55,7 +55,7 @@ class Scene:
         return answer.text
 
     def done(self, method: str, path: str, **body: object) -> bool:
-        """Whether it was let do that, and not as if nothing were there."""
+        """True if the action was allowed and had an effect."""
         sent = None if method == "GET" else body
         answer = self.owner.open(f"{API}{path}", method=method, json=sent)
         assert answer.status_code not in (400, 401, 405, 500), answer.text
@@ -63,7 +63,7 @@ class Scene:
 
 
 class Else(Enum):
-    """Why a row has nothing to reach for."""
+    """Why a row has nothing to reach."""
 
     NO_SUBMISSION = "it shows and changes nobody's submission"
     GRADEBOOK = "it acts on points of the gradebook, which grades.read walks"
@@ -87,7 +87,7 @@ def _acts(method: str, path: str, **body: object) -> Reach:
 
 
 def _voids(**body: str) -> Reach:
-    """And takes it back: a void result has left the gradebook, which other rows read."""
+    """And restores it: a void result leaves the gradebook, which other rows read."""
 
     def reach(scene: Scene, submission: str) -> bool:
         done = scene.done("PUT", _VOID.replace("<id>", submission), reason="a copy", **body)
@@ -99,21 +99,21 @@ def _voids(**body: str) -> Reach:
 def _archive(scene: Scene, submission: str) -> bool:
     answer = scene.owner.get(f"{MINE}/assignments/week/sources.zip")
     with zipfile.ZipFile(io.BytesIO(answer.data)) as found:
-        names = {it["submission"] for it in json.loads(found.read("manifest.json"))}
+        names = {load["submission"] for load in json.loads(found.read("manifest.json"))}
         inside = any(submission in name for name in found.namelist())
     assert inside == (submission in names)
     return inside
 
 
 def _compared(scene: Scene, submission: str) -> bool:
-    """How many sources are compared; the starter's worth of code resembles nothing."""
+    """The number of compared sources; the starter's code resembles nothing."""
     answer = scene.owner.post(f"{MINE}/assignments/week/similarity").json
     assert submission not in json.dumps(answer) or submission == scene.own
     return submission == scene.own and answer["sources"] == 1
 
 
 def _asks(scene: Scene, submission: str) -> bool:
-    """The student names it in a request for a regrade, which staff read."""
+    """The student names it in a regrade request, which staff read."""
     body = {"assignment": "week", "challenge": "scale", "submission": submission, "text": "Why?"}
     return scene.student.post(f"{MINE}/regrade-requests", json=body).status_code == 201
 
@@ -156,7 +156,7 @@ ROWS: Mapping[Action, Mapping[str, Reach] | Else] = {
     Action.LTI_SEND: Else.GRADEBOOK,
     Action.REGRADE_READ: Else.NO_SUBMISSION,
     Action.REGRADE_ANSWER: Else.NO_SUBMISSION,
-    # A pair is found by comparing.
+    # Comparing finds a pair.
     Action.SIMILARITY_DECIDE: Else.NO_SUBMISSION,
     **dict.fromkeys(
         (
@@ -219,7 +219,7 @@ def _made(platform: Platform) -> Scene:
         joining.join(platform, bob, joining.make_code(platform, admin, slug, JoinCodeBody()).code)
     _assign(platform, admin, THEIRS)
     foreign = _judged(platform, bob)
-    # It opens before he handed that in, as far as it says.
+    # It opens before he submitted that, by its times.
     _assign(platform, admin, "mine")
     own = _judged(platform, bob)
     app = create_app(platform)

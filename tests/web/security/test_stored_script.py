@@ -1,4 +1,4 @@
-"""Script in every text that someone else may write: shown as text on every page, and as JSON by the API."""
+"""Script in every text that other people write: pages show it as text, the API as JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.web import builders
 from tests.web.conftest import Visit, csrf
 from tests.web.security.inert import what_runs
 
-# One text that leaves an attribute of either quote, a text area, a title, a comment and a listing, and runs there.
+# One text that breaks out of attributes with either quote, a text area, a title, a comment and a listing, and runs.
 EVIL = (
     "\"'><script>alert(1)</script></pre></textarea></title></script>--><img src=x onerror=alert(2)>"
     "<svg onload=alert(3)><a href=javascript:alert(4)>x</a>{{7919*7907}}"
@@ -53,7 +53,7 @@ def test_the_reader_sees_what_runs(page: str) -> None:
 
 
 def evil_catalogue(root: Path) -> Path:
-    """Staff may have it from anywhere: title, description, spec, tags, notes and starters hold script."""
+    """Staff may get it from anywhere: title, description, spec, tags, notes and starters contain script."""
     make_catalogue(root)
     folder = root / "challenges" / "scale"
     manifest = folder / "challenge.toml"
@@ -137,7 +137,7 @@ def ids(platform: Platform, ada: User) -> dict[str, str]:
 
 @pytest.fixture
 def evil_names(platform: Platform, ids: dict[str, str], ada: User) -> None:
-    """No such name can be made; yet the pages do not rely on it."""
+    """No such name can be created; pages do not rely on that."""
     with writing(platform.sessions) as session:
         session.execute(update(UserRow).where(UserRow.id == ada.id).values(name=EVIL[:64]))
         session.execute(update(SubmissionRow).values(device=EVIL[:32]))

@@ -1,0 +1,116 @@
+"""Who may use a route, declared at the route: ``@open_to(STAFF)`` below ``@pages.get(...)``.
+
+The declaration guards the route before its body is read. The test of every route by every role, the samples that
+browsers look at and the reference's list of pages follow from it. A route without one fails a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from flask import Flask, current_app, request
+
+from grader.service.accounts.accounts import User, check_admin, check_staff
+from grader.service.competitions import competitions
+from grader.service.courses import courses
+from grader.service.courses.permissions import Action
+from grader.web.auth.identity import current_user
+from grader.web.current import platform
+
+
+class Who(StrEnum):
+    """The value completes "open to ..."."""
+
+    ANYONE = "anyone"
+    SIGNED_IN = "anyone who is signed in"
+    # GRADER_BOARD_READERS decides; the use case checks it.
+    READERS = "whoever may read boards"
+    # The next ones depend on the thing in the address; the use case checks them.
+    OWNER = "its owner"
+    AUTHOR = "its author, their teachers and staff"
+    PERSON = "that person and staff"
+    PARTY = "members of it, by their role"
+    TEACHERS_OF_AUTHOR = "the author's teachers and staff"
+    TEACHERS = "teachers and staff"
+    STAFF = "staff"
+    ADMINS = "admins"
+
+
+ANYONE, SIGNED_IN, READERS = Who.ANYONE, Who.SIGNED_IN, Who.READERS
+OWNER, AUTHOR, PERSON = Who.OWNER, Who.AUTHOR, Who.PERSON
+PARTY, TEACHERS_OF_AUTHOR, TEACHERS = Who.PARTY, Who.TEACHERS_OF_AUTHOR, Who.TEACHERS
+STAFF, ADMINS = Who.STAFF, Who.ADMINS
+
+# Gets the caller and the variables of the address; raises NotAllowed, NotFound.
+Check = Callable[[User, dict[str, Any]], None]
+_CHECKS: dict[Who, Check] = {
+    STAFF: lambda user, _: check_staff(user),
+    ADMINS: lambda user, _: check_admin(user),
+}
+_READING = ("GET", "HEAD", "OPTIONS")
+_View = TypeVar("_View", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Access:
+    who: Who
+    check: Check | None
+    action: Action | None
+    guard: bool
+
+    @property
+    def signed_in(self) -> bool:
+        return self.who not in (ANYONE, READERS)
+
+
+def open_to(
+    who: Who, check: Check | None = None, *, action: Action | None = None, guard: bool = True
+) -> Callable[[_View], _View]:
+    """Let only ``who`` use a view. All but ANYONE and READERS must be signed in, which is
+    checked here, as are STAFF and ADMINS.
+
+    ``check`` runs before the body is read: a caller who may not send it learns that, and nothing about the body. The
+    use case checks again, with all that it needs to know. ``action``: what a route of a course does; checked in the
+    same way if it changes something. ``guard=False``: the view itself sends people to sign in,
+    with the query that brings them back.
+    """
+
+    def declare(view: _View) -> _View:
+        view.__dict__["access"] = Access(who, check or _CHECKS.get(who), action, guard)
+        return view
+
+    return declare
+
+
+def access_of(view: Callable[..., Any]) -> Access | None:
+    found: Access | None = getattr(view, "access", None)
+    return found
+
+
+def in_course(action: Action) -> Check:
+    """The caller may do ``action`` in the course of the address."""
+    return lambda user, at: courses.check(platform(), user, at["course"], action)
+
+
+def in_competition(action: Action) -> Check:
+    return lambda user, at: competitions.check(platform(), user, at["slug"], action)
+
+
+def init_app(app: Flask) -> None:
+    app.before_request(_guard)
+    open_to(ANYONE)(app.view_functions["static"])
+
+
+def _guard() -> None:
+    access = access_of(current_app.view_functions.get(request.endpoint or "", _guard))
+    if access is None or not access.signed_in or not access.guard:
+        return
+    user = current_user()
+    at = request.view_args or {}
+    if access.check is not None:
+        access.check(user, at)
+    elif access.action is not None and request.method not in _READING:
+        in_course(access.action)(user, at)

@@ -1,0 +1,28 @@
+"""Finds the blueprints of a package: a new page or resource needs no list."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+from flask import Blueprint
+
+
+def blueprints(package: ModuleType) -> list[Blueprint]:
+    """Every blueprint that a module of ``package`` defines or adds views to, once each, by module name.
+
+    The order decides nothing about URLs: no two rules match the same address equally well
+    (``tests/web/test_blueprints.py``).
+    """
+    found: dict[str, Blueprint] = {}
+    # All modules first: some add views to another module's blueprint.
+    modules = [
+        import_module(f"{package.__name__}.{name}")
+        for name in sorted(info.name for info in iter_modules(package.__path__))
+    ]
+    for module in modules:
+        for value in vars(module).values():
+            if isinstance(value, Blueprint):
+                found.setdefault(value.name, value)
+    return list(found.values())
