@@ -1,10 +1,10 @@
-"""People at their browsers and terminals, cheaply: HTTP/1.1 by hand, so that hundreds fit into one process.
+"""Hundreds of people at browsers and terminals in one process: HTTP/1.1 by hand.
 
-Run by itself: a class signs in behind one address. Half of its people use the form, in a browser that opens six
-connections, half ask for a token as a program does and for a code as `grader login` does; meanwhile somebody at the
-same address guesses passwords of 50 other accounts as fast as they are answered.
+Run by itself: a class signs in behind one address. Half use the form, in a browser with six connections, half ask for
+a token as a program does and for a code as `grader login` does. Meanwhile somebody at that address guesses passwords
+of 50 other accounts.
 
-Target: everybody signs in at once, no connection is dropped, and what is checked of the guesses is within the limits.
+Target: everybody signs in at once, no connection is dropped, and the guesses that are checked stay within the limits.
 
 Usage: python benchmarks/crowd.py [--json] [--people N] [--seconds S]
 """

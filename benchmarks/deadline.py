@@ -1,11 +1,12 @@
-"""The last ten minutes before a deadline: STUDENTS submit, most of them near the end and some of them several times,
-to WORKERS processes that take 2 s each, through the real database, queue and worker's loop. One student sends endless
-loops. Checked is that none is lost and none judged twice, and that nobody's first waits behind somebody's fifth; and
-measured is how far the wait that each is shown, when they submit and later, lies from the real one.
+"""The last ten minutes before a deadline, through the real database, queue and worker's loop.
 
-The judge sleeps. ``--scale 5`` divides all times by five: those of the students and of the judge, and those of the
-queue's order and of its snapshots, in every process; what the platform itself takes then weighs five times as much.
-``--window 300 --students 250 --loops 2`` is half of it at its own pace. ``deadline_simulation.py`` needs no clocks.
+STUDENTS submit, most of them near the end and some several times, to WORKERS processes that take 2 s each; one
+student sends endless loops. Checks that none is lost or judged twice, and that nobody's first waits behind somebody's
+fifth; measures how far the wait that is shown differs from the real one.
+
+The judge sleeps. ``--scale 5`` divides all times by five, those of the queue's order included; the platform's own
+work then weighs five times as much. ``--window 300 --students 250 --loops 2`` is half of it at full pace.
+``deadline_simulation.py`` needs no clocks.
 
 Usage: python benchmarks/deadline.py [--scale 1] [--window 600] [--students 500] [--workers 4] [--loops 4] [--json]
 """

@@ -1,7 +1,7 @@
-"""The deadline of ``deadline.py`` without clocks, processes and a database, in seconds in place of minutes: who submits
-when, the order of the queue, workers that take a while between two, and a student of endless loops. The wait that each
-is shown comes from the platform's own functions, for several seeds, ways to arrive, and loads of the platform. The same
-for a lab of ten students, whose kernels take from half a second to half a minute.
+"""``deadline.py`` without clocks, processes and a database: seconds in place of minutes.
+
+The wait that is shown comes from the platform's own functions, for several seeds, ways to arrive, and loads of the
+platform; also for a lab of ten students, whose kernels take from half a second to half a minute.
 
 Usage: python benchmarks/deadline_simulation.py [--seeds 2] [--students 500] [--workers 4] [--loops 4] [--apart 130]
     [--json]

@@ -1,16 +1,16 @@
-"""How long reading takes with a million submissions in the database, and what each answer is made of.
+"""How long reads take with a million submissions in the database.
 
 A leaderboard, a page of a user's history and a place in the queue, through the functions that the web and the API
-call, and the same once more over HTTP; beside them whatever else reads the table: progress, claims, sweeps, posting.
-Half of the draws fall where it is fullest (the largest board, the most diligent user), half anywhere.
+call, and over HTTP; also whatever else reads the table: progress, claims, sweeps, posting. Half of the draws fall on
+the largest board and the most diligent user, half anywhere.
 
 Targets: those three under 50 ms (95 of 100) in PostgreSQL and under 100 ms in SQLite.
 
 Usage: python benchmarks/records.py [--json] [--database sqlite|postgresql] [--submissions N] [--calls N] [--plans]
        [--keep FOLDER]
 
-``--keep`` leaves the database there, and takes it from there the next time. ``--plans`` prints how the database
-executes each statement.
+``--keep`` leaves the database in that folder, and takes it from there the next time. ``--plans`` prints how the
+database executes each statement.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Whether copies are found among independent work, and nothing else, and in what time.
+"""Whether copies, and nothing else, are found among independent work, and how fast.
 
-Independent work is of two kinds. ``benchmarks/homework`` holds 100 sources of one assignment, each written by itself,
-for a course's usual case: many solutions of one task, which the starter and the staff's solution are background of.
-The staff's solutions of all challenges share little but habits, and the parts that some of them have in common. Among
-each, 20 copies are made and disguised: renamed, lines and functions in another order, other lines mixed in, or all.
+``benchmarks/homework`` holds 100 sources of one assignment, each written independently: a course's usual case, with
+the starter and the staff's solution as background. The staff's solutions of all challenges are the other set. In
+each, 20 copies are disguised: renamed, lines and functions in another order, other lines mixed in, or all of these.
 
 Usage: python benchmarks/similarity.py [--json] [--shown N]
 """

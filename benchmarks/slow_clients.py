@@ -1,16 +1,15 @@
-"""How a server of the web bears clients that send and read slowly, and what it does otherwise: ours beside others.
+"""How servers bear clients that send and read slowly: ours against others.
 
-For each server: pages a second for clients that behave; then N connections that send half of their headers, half of a
-body, or that do not read their answer, all from one address, and meanwhile somebody else asks for /health four times a
-second. Kept are the times of those answers, how many of the N the server had closed after a while, and how long
-the server took to end, asked to while N are held.
+For each server: pages a second for clients that behave; then N connections from one address that send half of their
+headers or half of a body, or do not read their answer, while somebody else asks for /health four times a second. Kept
+are the times of those answers, how many of the N the server closed, and how long it took to end with N held.
 
-Servers: ours (``grader.web.server``); gunicorn's threads, two processes with eight each, as it was until now;
-gunicorn's gevent; Waitress alone; Granian; Uvicorn with a2wsgi. Those that are not installed are left out:
-``pip install gevent granian uvicorn a2wsgi``, or a PYTHONPATH that has them.
+Servers: ours (``grader.web.server``); gunicorn's threads, two processes with eight each; gunicorn's gevent; Waitress
+alone; Granian; Uvicorn with a2wsgi. Those that are not installed are left out: ``pip install gevent granian uvicorn
+a2wsgi``, or a PYTHONPATH that has them.
 
-Target: beside half headers and bodies no answer of /health above 1 s, and none of them left after 40 s. Those that do
-not read are whole requests, which have their turn before whoever comes later.
+Target: with half headers and bodies held, no answer of /health above 1 s, and none of them left after 40 s.
+Connections that do not read sent whole requests, so they have their turn first.
 
 Usage: python benchmarks/slow_clients.py [--json] [--held N] [--seconds S] [SERVER ...]
 """

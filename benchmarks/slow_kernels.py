@@ -1,8 +1,9 @@
-"""How much processor time right but slow kernels need for a case in Triton's interpreter, where each program of a grid
-costs about a millisecond however little it does. ``limits.CASE_SECONDS`` and the challenges' own limits come from it.
+"""Processor time that right but slow kernels need for a case in Triton's interpreter.
 
-The kernels are the staff's solutions with the smallest blocks and tiles that students use: 64 elements, tiles of
-16 x 16, one row a program. Each case and each workload of the board ``cpu`` goes through the judge, in a plain process.
+There each program of a grid costs about a millisecond. ``limits.CASE_SECONDS`` and the challenges' limits come from
+this. The kernels are the staff's solutions with the smallest blocks and tiles that students use: 64 elements, tiles
+of 16 x 16, one row a program. Each case and each workload of the board ``cpu`` goes through the judge, in a plain
+process.
 
 Usage: python benchmarks/slow_kernels.py [SLUG ...] [--json]
 """

@@ -1,9 +1,9 @@
-"""How the code is cut: files, lines, modules with one importer and import circles, by package.
+"""Figures on the code's structure, by package: files, lines, modules with one importer, import circles.
 
 Usage: python benchmarks/structure.py [--commit COMMIT] [--json]
 
-An import counts wherever it stands: at the top, in a function, or under TYPE_CHECKING. A package's own ``__init__`` is
-a module like others. Tests do not count as importers.
+An import counts at the top, in a function, or under TYPE_CHECKING. A package's ``__init__`` is a module like others.
+Tests do not count as importers.
 """
 
 from __future__ import annotations

@@ -1,22 +1,18 @@
 """Submissions per hour through the real queue, with compiling overlapped and without.
 
 Starts a Redis and workers as `grader worker` does, sends all submissions at once as several students, and divides by
-the time from the first one sent to the last one ended. "Without": the workers of the device do all, each compiling
-when it has nothing to run. "With": `--compilers N` processes compile beside them. Every source differs in a comment,
-so each is compiled; what is frozen or loaded once is paid by submissions ahead that do not count. On a GPU the
-processes beside also compile Triton's kernels while their submission waits; how many were there in time is told.
+the time from the first one sent to the last one ended. "Without": the workers of the device compile when they have
+nothing to run. "With": `--compilers N` processes compile ahead. Every source differs in a comment, so each is
+compiled; the first submissions, which freeze baselines, do not count. On a GPU the compilers also compile Triton's
+kernels of submissions that wait.
 
-The logs of the workers say where the time lies: how long each judgement took (hidden cases included), and how long the
-device was idle from the end of one to the beginning of the next, where the next one was waiting by then. That gap is
-told in three parts: to record the verdict, to claim the next, and to prepare it until the judge begins. Medians hide
-what a few slow judgements cost, so the means are told, too. What is left of the elapsed time is the wait for the first
-one to be compiled.
+The workers' logs show where the time goes: each judgement (hidden cases included), and the gap from its end to the
+next one that was waiting: recording the verdict, claiming, preparing. Means are printed beside medians, which hide a
+few slow judgements.
 
-On a GPU (`--device h200`, or `gpu` for the board of the GPU with that number) the sources are the staff's
-`vector_add`, in CUDA unless `--languages` says more. On `cpu`, which runs no CUDA, half are Triton's and half are
-CUDA sources that are compiled in full for a board that is not there and then have no entry point: a definite end
-without a GPU. On `emulated`, CUDA goes the way that it goes on a GPU. On these two boards the judge also waits for
-its spare box in a gap.
+On a GPU (`--device h200`, or `gpu`) the sources are the staff's `vector_add`, in CUDA unless `--languages` says more.
+On `cpu` half are Triton's and half are CUDA sources for a board without workers, which end once they are compiled. On
+`emulated`, CUDA goes the way that it goes on a GPU. On these two boards a gap includes the wait for a spare box.
 
 Usage: python benchmarks/throughput.py [--json] [--submissions N] [--workers N] [--compilers N]
        [--device cpu|emulated|h200|...] [--languages cuda,triton] [--box local|docker] [--gpu 0] [--overlapped]

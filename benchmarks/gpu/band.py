@@ -1,9 +1,8 @@
 """What attacks on the clock gain over the honest kernel: each of ``attacks/`` graded like a submission, on one GPU.
 
-An attack is DEFENDED where it is not accepted, where it gains at most 1.5 %, where its time is not known, which has no
-rank, or where the report carries the flag ``work_outside_gate``; else it is VULNERABLE. An attack whose constant is
-followed by ``// band: ...`` (in Python ``# band: ...``) runs once with each of the values named there. Attacks are held
-against the honest kernel of their own language.
+An attack is DEFENDED if it is not accepted, gains at most 1.5 %, has no known time (and so no rank), or is flagged
+``work_outside_gate``; else it is VULNERABLE. An attack whose constant is followed by ``// band: ...`` (in Python ``#
+band: ...``) runs once with each of these values. Each is compared with the honest kernel of its language.
 
 Usage: python benchmarks/gpu/band.py [--json] [--only NAME ...] [--honest K] [--again N] [--seconds S]
        [--box local|docker] [--missing]: only attacks that were not graded yet, by these very sources

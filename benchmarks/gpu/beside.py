@@ -1,7 +1,7 @@
-"""What company does to the rounds of a control and of an honest kernel: each kind of company in turn, beside none.
+"""What company does to the rounds of a control and of an honest kernel: each kind of company in turn, and none.
 
-On a machine with two GPUs it tells what makes rounds take one more switch between contexts while the other GPU is busy.
-Some kinds are on the judged GPU itself ("here"): what is known to disturb shows what a disturbance looks like.
+With two GPUs it shows what makes rounds take one more switch between contexts while the other GPU is busy. Kinds
+marked "here" run on the judged GPU itself: they show what a disturbance looks like.
 
 Usage: python benchmarks/gpu/beside.py [--json] [--gpu N] [--other N] [--rounds N] [--seconds S] [--only TEXT ...]
 """

@@ -1,7 +1,7 @@
 """What ``run.py --plan NAME`` runs on a GPU, the most worth first, and what of it is left to do.
 
-Every step ends by itself within the seconds that it is given, keeps what it has by then, and goes on from there the
-next time. So a plan is run again, call after call, until nothing is left. This module imports nothing but Python's own.
+Every step ends within the seconds that it gets, keeps what it has, and goes on from there the next time: run a plan
+again until nothing is left. Imports nothing but Python's own.
 """
 
 from __future__ import annotations

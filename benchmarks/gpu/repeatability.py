@@ -1,11 +1,10 @@
 """How well a time repeats: the same solution graded again and again, each time in a new box with new data.
 
-Beside it, in the same run, what is used elsewhere, in fresh processes: ``triton.testing.do_bench`` (median) and CUDA
-events without a gate. The figure is the spread, max / min - 1. Targets: 0.2 % from 700 us on, 0.3 % from 400 us on.
+In the same run, in fresh processes: ``triton.testing.do_bench`` (median) and CUDA events without a gate. The figure
+is the spread, max / min - 1. Targets: 0.2 % from 700 us on, 0.3 % from 400 us on.
 
-With --json the raw rounds of every grading are kept, too, with the GPU's clocks after each. With --inside a Triton
-solution also notes what each of its calls took by events of its own, which shows whether the kernel differed or the
-cost of a round; its boxes must be plain processes.
+--json also keeps the raw rounds of every grading, with the GPU's clocks. --inside has a Triton solution note each
+call by its own events, which shows whether the kernel differed or the cost of a round; boxes must be plain processes.
 
 Usage: python benchmarks/gpu/repeatability.py [--json] [--quick] [--count N] [--processes N] [--seconds S]
        [--box local|docker] [--device h200|cpu] [--only TEXT ...] [--inside] [--rounds N] [--control-rounds N]

@@ -3,21 +3,19 @@
 Usage: python3 benchmarks/gpu/run.py [STEP[=OPTIONS] ...] [--gpus N] [--budget SECONDS] [--most SECONDS] [--out FOLDER]
        python3 benchmarks/gpu/run.py --plan everything [--only TEXT ...] [--again] [--dry-run] [--budget SECONDS] ...
 
-Steps: tests proofs solutions repeatability band trueness turnaround throughput hostile; all of them in this order
-where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, ``tests=PATHS`` others than all, and
-``"python=SCRIPT OPTIONS"`` runs any other script that takes --gpu; a step may be named more than once. A step that
-outlasts its time is ended and the next one begins; none begins when the budget is spent. With --gpus 2 each of two GPUs
-takes the next step when it is free. With --out each step's whole output grows in that folder, and a tar file with the
-results lies there after every step.
+Steps: tests proofs solutions repeatability band trueness turnaround throughput hostile; by default all, in this
+order. ``"solutions=relu saxpy"`` passes more words to a step's script, ``tests=PATHS`` other tests, and
+``"python=SCRIPT OPTIONS"`` runs any other script that takes --gpu. A step that outlasts its time is ended; none
+begins when the budget is spent. With --gpus 2 each of two GPUs takes the next step when it is free. --out: each
+step's output grows in that folder, and a tar file with the results is written there after every step.
 
-A plan (``plan.py``) is all that is to be known of the judge on a card, the most worth first. A call runs as much of it
-as its budget allows; what was done from the same sources of the judge is skipped, what was left goes on, and --again
-runs it all the same; --only takes the steps whose names hold these texts, in this order. --dry-run shows what a call
-would do, and needs no GPU. With --gpus, what is slower beside other work comes first and runs alone. Where the files
-of a call come back as a tar file, unpack it (``tar -xzf gpu.tar.gz -C benchmarks``) ahead of the next call: that
-tells what is done. Where they travel without their repository, GRADER_COMMIT must name the commit. GRADER_ALSO_GOOD:
-digests of earlier sources, with commas between them, of which you know that what they measured would come out the
-same today; each row keeps the commit that it is of.
+A plan (``plan.py``) is everything to measure on a card, the most worth first. A call runs as much of it as its budget
+allows, skips what was done from the same sources of the judge, and goes on with what was left. --again runs all of
+it, --only the steps whose names hold these texts, --dry-run shows what a call would do without a GPU. With --gpus,
+steps that are slower with other work around come first and run alone. Unpack the tar file of a call (``tar -xzf
+gpu.tar.gz -C benchmarks``) before the next: it tells what is done. If files travel without their repository,
+GRADER_COMMIT names the commit. GRADER_ALSO_GOOD: digests of earlier sources, separated by commas, whose results you
+know to be as good today; each row keeps its commit.
 """
 
 from __future__ import annotations
