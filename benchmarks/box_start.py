@@ -68,7 +68,7 @@ def start_and_end_seconds(
 
 def measure(maker: BoxMaker, spec: BoxSpec, boxes: int) -> dict[str, float]:
     configs = {"plain": plain, "hardened": hardened}
-    for config in configs.values():  # what is read from disk once is read now
+    for config in configs.values():  # warms the disk cache
         start_and_end_seconds(maker, spec, config)
     times: dict[str, list[float]] = {name: [] for name in configs}
     ends: list[float] = []

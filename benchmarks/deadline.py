@@ -67,13 +67,13 @@ from grader.settings import Settings
 
 SLUG, DEVICE = "vector_add", "cpu"
 WINDOW_S, SERVICE_S, LOOP_S = 600.0, 2.0, 84.0
-# How many submissions a student sends, and how many of a hundred send so many.
+# Submissions per student, and how many students of a hundred send that number.
 EACH = {1: 40, 2: 25, 3: 15, 4: 12, 5: 8}
-# One student in so many sends five at once.
+# One student in this number sends five at once.
 AT_ONCE = 25
 # Between two looks at the queue, and how many of those who wait look.
 LOOK_S, LOOKING = 5.0, 20
-# Of a wait that is no longer, a share says little: it is told in seconds.
+# For shorter waits the error is given in seconds, because a share says little.
 SHORT_S = 4 * SERVICE_S
 LOOP = "# endless"
 SEED = 7

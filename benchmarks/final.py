@@ -173,7 +173,7 @@ def enter(platform: Platform, device: str, options: argparse.Namespace) -> User:
 
 
 def staff_of(platform: Platform) -> User | None:
-    """Who ran it in an earlier call on the same folder."""
+    """The staff account of an earlier call on the same folder."""
     with platform.sessions() as session:
         row = session.query(UserRow).filter_by(name="organiser").one_or_none()
     return None if row is None else User(row.id, row.name, Role.STAFF)
@@ -315,7 +315,7 @@ class SimulatedJudge:
             on_progress(JudgingProgress(state=state, progress=ProgressView(done=0, total=1, label="")))
         number = int(job.source.split("\n", 1)[0].rsplit(" ", 1)[1])
         dice = random.Random(f"{job.seed_key} {number}")
-        # Half of a board's resolution lies between two kernels that follow each other.
+        # Neighbouring kernels differ by half of a board's resolution.
         time_us = 1000.0 * (1 + 0.0025) ** number * (1 + dice.gauss(0.0, self._noise))
         time.sleep(0.03)
         case = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
@@ -386,7 +386,7 @@ def simulated(settings: Settings, noise: float) -> Iterator[None]:
 
 @contextmanager
 def real(env: dict[str, str], folder: Path, gpu: int | None) -> Iterator[None]:
-    """The same of `grader worker`, and one that compiles beside a card's. Their words are in workers.log."""
+    """As `grader worker`, with a compile worker for a GPU's. Both log to workers.log."""
     board = env.get("GRADER_DEVICE", "")
     kinds = (
         [["--device", board]] if gpu is None else [["--gpu", str(gpu)], ["--gpu", "none", "--compile", "1"]]

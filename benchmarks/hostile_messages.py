@@ -29,7 +29,7 @@ from grader.judge.channel import BoxLied, BoxSilent, Channel
 from grader.judge.messages import Queued
 
 REPEATS = 200
-# Of a drip: long enough that the judge's processor time in it can be told.
+# Seconds of a drip: long enough to measure the judge's processor time.
 DRIP_SECONDS = 3.0
 # A refusal that takes longer than this could be felt by the next submission.
 MOST_MS = 100.0

@@ -59,7 +59,7 @@ EXPECTED = {"real": Verdict.COMPILE_ERROR, "stand-in": Verdict.ACCEPTED}
 TARGET_MS = 300.0
 READY_SECONDS = 300.0
 WORKERS = 2
-# Of what is submitted before the minute begins.
+# For submissions before the minute begins.
 AT_ONCE = 8
 
 
@@ -92,7 +92,7 @@ async def crowd(options: argparse.Namespace, line: Line, tokens: list[str], cook
 
 
 async def _post(heard: Heard, line: Line, token: str, number: int) -> str:
-    """The id that it got; empty where it was not taken."""
+    """Its id, or empty if it was refused."""
     body = {"challenge": SLUG, "source": SOURCE.format(number=number), "filename": "solution.py"}
     answer = await line.post(Post(token, json.dumps(body).encode(), f"load-{number}"))
     heard.note("post", answer)
@@ -236,7 +236,7 @@ def run(options: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         host, port, web = stack.enter_context(serving(settings))
         stack.enter_context(workers(settings, platform, options.judge))
         print(f"ready, load {os.getloadavg()[0]:.1f}", flush=True)
-        # The crowd sits at other machines: what it does here must not wait for what is judged here.
+        # In reality the crowd is on other machines: it must not wait for the judges here.
         with suppress(PermissionError):
             os.nice(-10)
         used, used_by_web = os.times(), cpu_seconds(web)

@@ -37,7 +37,7 @@ SCRIPT_BYTES = 150_000
 # Scripts of the editor, by their files' names.
 EDITOR = "editor"
 
-# Both are told late: the observers are there before the page is.
+# Observers are installed before the page, because both are reported late.
 _OBSERVE = """
 window.paints = []; window.shifts = 0;
 new PerformanceObserver(list => window.paints.push(...list.getEntries().map(it => it.startTime)))

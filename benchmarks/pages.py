@@ -48,13 +48,13 @@ from tests.web import builders
 TARGET_MS = 100.0
 # Reports as students have them; the others of the database are never read.
 _REPORTS = 200
-# Before anything is timed, each page is asked for so often: both processes have read the catalogue then.
+# Requests for each page before timing, so that both processes have read the catalogue.
 _WARM = 8
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Draws who asks for what. Half of the draws fall where it is fullest."""
+    """Draws who asks for what. Half of the draws fall on the largest."""
 
     chance: random.Random
     crowd: Crowd

@@ -66,7 +66,7 @@ JUDGED = ("leaderboard", "history", "position")
 
 @dataclass(frozen=True)
 class Draws:
-    """Who and what the next call is about."""
+    """The user and the challenge of the next call."""
 
     chance: random.Random
     crowd: Crowd
@@ -108,7 +108,7 @@ def calls(platform: Platform, draws: Draws) -> dict[str, Callable[[], object]]:
 
 
 class _Undo(Exception):
-    """Takes back what was claimed."""
+    """Undoes a claim."""
 
 
 def _claim(platform: Platform) -> None:
@@ -124,7 +124,7 @@ def _claim(platform: Platform) -> None:
 
 
 class NoWakeUps(WakeUps):
-    """A queue that has whatever is asked of it: what is measured here is the record."""
+    """A queue that accepts everything, because only the record is measured."""
 
     def enqueue(self, queue: str, count: int = 1) -> bool:
         return True

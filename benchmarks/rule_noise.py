@@ -65,7 +65,7 @@ Score = tuple[list[Estimate], Estimate]
 
 @dataclass(frozen=True)
 class Deviations:
-    """Of real rounds from the midmean of their own series, seconds: of a submission and of a control."""
+    """Seconds by which real rounds differ from the midmean of their series: a submission's and a control's."""
 
     own: dict[str, list[float]]
     control: dict[str, list[float]]
@@ -120,7 +120,7 @@ class World:
         return self._rounds(self.seen.own, length + COST_S, OWN_BOX_S, count)
 
     def usual(self) -> Usual | None:
-        """As known after so many timings."""
+        """The cost as known after these timings."""
         costs = RoundCosts()
         for _ in range(LEARNT):
             first, second = self.control()
@@ -168,7 +168,7 @@ def spread(times: Sequence[float]) -> float:
 
 
 def hidden(world: World, length: float, trials: int) -> list[dict[str, Any]]:
-    """For each side, and each share of the rounds it is done in, what gained most of what is mostly not flagged."""
+    """For each side and share of the rounds: the largest gain that is mostly not flagged."""
     found = []
     for side in ("before", "after"):
         for part in SHARES:
@@ -217,7 +217,7 @@ def quicker(world: World, length: float, trials: int) -> list[dict[str, float]]:
 
 
 def chosen(world: World, length: float, trials: int) -> dict[str, float]:
-    """Half of the rounds that count are dropped, and as many made anew, as often as there is room for that."""
+    """Drops half of the rounds that count and makes as many again, as often as there is room."""
     fewest, most = GPU_PLAN.rounds, GPU_PLAN.most_rounds
     gains = []
     for _ in range(trials):
@@ -272,8 +272,7 @@ def submitted_again(world: World, times: Sequence[float]) -> dict[str, float]:
 
 
 def slowed_control(world: World, length: float, lift: float, both: bool, series: int) -> dict[str, float]:
-    """Gains of the submission behind so many whose controls were slower by ``lift`` seconds: behind them alone, or on
-    ``both`` sides."""
+    """Gains of a submission that follows some with controls slower by ``lift`` seconds, behind or on both sides."""
 
     def one(costs: RoundCosts, behind: float, ahead: float) -> None:
         first, second = (

@@ -128,7 +128,7 @@ def closed(client: socket.socket) -> bool:
 
 
 def ask(port: int, path: str = "/health") -> float | None:
-    """Milliseconds to a whole answer over a connection of its own; None where there was none in time."""
+    """Milliseconds to a whole answer over a new connection, or None if it did not come in time."""
     began = time.perf_counter()
     connection = http.client.HTTPConnection(HOST, port, timeout=PATIENCE_S)
     try:
@@ -143,7 +143,7 @@ def ask(port: int, path: str = "/health") -> float | None:
 
 
 def asked(port: int, seconds: float) -> dict[str, Any]:
-    """/health, four times a second, for so long."""
+    """/health, four times a second, for these seconds."""
     times: list[float | None] = []
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -251,7 +251,7 @@ def ending(port: int, process: subprocess.Popen[bytes], number: int) -> float | 
 
 def measure(name: str, number: int, seconds: float) -> dict[str, Any]:
     row: dict[str, Any] = {"server": name}
-    for kind in KINDS:  # a server of its own for each: what one kind leaves is not the next one's fault
+    for kind in KINDS:  # a new server for each kind, so that none suffers from the one before
         with tempfile.TemporaryDirectory(prefix="slow") as folder, served(name, Path(folder)) as at:
             port, process, row["start_s"] = at
             if "throughput" not in row:

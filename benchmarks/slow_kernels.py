@@ -36,7 +36,7 @@ from grader.sandbox.local_box import LocalBoxes
 
 # As much as a challenge may give a case.
 MOST_SECONDS = 300.0
-# A limit is so many times what the slowest of these needs here: students' processors may be half as quick.
+# A limit is this multiple of what the slowest needs here: students' processors may be half as quick.
 MARGIN = 2.0
 
 _BLOCK_64 = {"BLOCK = 1024": "BLOCK = 64"}
@@ -46,7 +46,7 @@ _TILES_16 = {"BLOCK_M, BLOCK_N, BLOCK_K = 64, 64, 32": "BLOCK_M, BLOCK_N, BLOCK_
 _HALF_TILES_16 = {
     '"BLOCK_M": 32, "BLOCK_N": 32, "BLOCK_K": 32': '"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16'
 }
-# By challenge and name: what stands in the solution, and what takes its place.
+# By challenge and name: text of the solution, and its replacement.
 VARIANTS: dict[str, dict[str, Mapping[str, str]]] = {
     "vector_add": {"blocks of 64": _BLOCK_64},
     "relu": {"blocks of 64": _BLOCK_64},

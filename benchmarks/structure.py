@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-# What is imported as grader.sandbox and grader.web lies beside the package.
+# Imported as grader.sandbox and grader.web, but outside the package's folder.
 _OUTSIDE = {"sandbox": "grader.sandbox", "web": "grader.web"}
 
 

@@ -65,7 +65,7 @@ from grader.service.submissions.submit import submit
 from grader.settings import Settings
 
 SLUG = "vector_add"
-# The board of CUDA sources where there is no GPU; nobody serves it, and nothing of it ever runs.
+# The board of CUDA sources on a machine without a GPU; nobody serves it, so nothing of it runs.
 NOWHERE = "t4"
 # Hides what the compiler's footer defines: compiled and linked in full, and of no use.
 WITHOUT_ENTRY = "\n#define grader_entry hidden\n"
@@ -94,7 +94,7 @@ class Sent:
 
 
 class Sender:
-    """Sends sources that nobody compiled before, as so many students as may wait at once."""
+    """Sends sources that were not compiled before, as enough students that all may wait at once."""
 
     def __init__(self, platform: Platform, options: Options) -> None:
         self._platform, self._options = platform, options
@@ -211,8 +211,8 @@ def judgements(log: Path, views: Sequence[SubmissionView]) -> list[Judgement]:
 
 
 def kernels_ahead(log: Path, views: Sequence[SubmissionView]) -> dict[str, int]:
-    """Of ``views`` in languages whose kernels can be compiled ahead: how many, and of how many they were when a worker
-    took them; nothing where there are none."""
+    """Of ``views`` in languages that compile ahead: how many there are, and how many were compiled when a worker took
+    them; empty if there are none."""
     able = [view for view in views if compiled_ahead(view.device, view.language)]
     made: dict[str, float] = {}
     taken: dict[str, float] = {}
@@ -257,7 +257,7 @@ def gaps(found: Sequence[Judgement]) -> list[dict[str, float]]:
 def measure(
     settings: Settings, options: Options, sender: Sender, platform: Platform, compilers: int
 ) -> dict[str, object]:
-    """Submissions per hour, seconds from sent to verdict, and where the seconds of one lie, with so many compilers."""
+    """Submissions per hour, seconds from sent to verdict, and the parts of one, with this many compilers."""
     with workers(settings, platform, options, compilers) as log:
         finish(platform, sender.send(2 * options.workers * len(options.languages), options.languages))
         began, at = time.monotonic(), time.time()
@@ -285,7 +285,7 @@ def measure(
 
 
 def where(found: Sequence[Judgement], sent: float) -> dict[str, object]:
-    """Where the seconds lie, printed, too. ``sent``: when the first one was, seconds since 1970."""
+    """The parts of the time, printed, too. ``sent``: of the first one, seconds since 1970."""
     if not found:
         return {}
     first = min(judgement.began for judgement in found) - sent

@@ -42,7 +42,7 @@ BOARDS = {"triton": "cpu", "cuda": "emulated"}
 
 
 def one(client: Client, language: str, number: int) -> dict[str, float]:
-    """Seconds of one submission: the whole, and its parts. Every ``number`` gives a source of its own to compile."""
+    """Seconds of one submission: the whole, and its parts. Each ``number`` gives another source to compile."""
     comment = f"\n// number {number}\n" if language == "cuda" else ""
     solution = SOLUTIONS / {"triton": "solution.py", "cuda": "solution.cu"}[language]
     body = {

@@ -22,7 +22,7 @@ import load
 from results import keep
 
 TARGET_MS = 500.0
-# What was asked for by those who watch.
+# The requests of watchers.
 LOOKS = ("panel", "status")
 
 

@@ -27,7 +27,7 @@ from tests.faults.campaign import Outcome, Wanted
 from tests.faults.harness import Layout, can_use
 from tests.faults.recovery import measure
 
-# From so many on there is time for faults that outlast every wait.
+# From this number on there is time for faults that outlast every wait.
 _MANY = 60
 
 

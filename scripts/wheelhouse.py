@@ -68,7 +68,7 @@ def pins(part: str) -> dict[str, str]:
 
 
 def _closure(names: list[str]) -> Iterator[Distribution]:
-    """What is installed here of these requirements and of all that they need."""
+    """The installed distributions of these requirements and of all that they need."""
     waiting = [
         requirement
         for requirement in map(Requirement, names)

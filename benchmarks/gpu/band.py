@@ -46,7 +46,7 @@ WORKLOAD = "2^28"
 BAND_PERCENT = 1.5
 # Two cases: that a submission is right is not the question here, and every timed output is compared anyway.
 CASES = 2
-# A call that hangs ends its attack after so long, and a whole attack is given up after the second figure.
+# Seconds after which a hanging call ends its attack, and after which a whole attack is given up.
 CASE_SECONDS = 5.0
 ATTACK_SECONDS = 25.0
 COMPILERS = 8
@@ -96,7 +96,7 @@ class Finding:
 
 
 class Range:
-    """Grades sources on one device, with the one ranked workload and nothing measured beside it."""
+    """Grades sources on one device, with the one ranked workload and no baselines."""
 
     def __init__(self, device: Device, boxes: BoxMaker, workload: str = WORKLOAD) -> None:
         self.device, self.boxes = device, boxes
@@ -206,7 +206,7 @@ def judge(range_: Range, attack: Attack, honest_us: float) -> Finding:
 
 
 def honest_times(range_: Range, language: Language, count: int) -> list[float]:
-    """Microseconds of ``count`` gradings of the staff's kernel. Raises SystemExit where it is not accepted."""
+    """Microseconds of ``count`` gradings of the staff's kernel. Raises SystemExit if it is not accepted."""
     times = []
     for _ in range(count):
         report = range_.grade(range_.honest(language), language)

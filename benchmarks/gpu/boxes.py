@@ -204,7 +204,7 @@ class _Boxes:
         return self._artefacts[of.challenge.slug]
 
     def gates(self, name: str, client: RunnerClient, part: str) -> list[float]:
-        """Microseconds of each round, with the memory bound anew; a control's less the known length."""
+        """Microseconds of each round, with the memory bound again; a control's without the known length."""
         kernel = self.kernels[0]
         if name == kernel.name:
             return self._own(kernel, client, part)

@@ -48,7 +48,7 @@ from grader.scoring import midmean
 OTHERS = ("do_bench", "events")
 # Of the time allowed, how much the gradings may use; the other processes get the rest.
 GRADINGS_SHARE = 0.75
-# The spread that ten gradings may show, of times of so many microseconds and more.
+# The spread allowed in ten gradings, from these microseconds on.
 TARGETS = ((700.0, 0.002), (400.0, 0.003))
 # (subject, workload) -> way of timing -> microseconds
 Times = dict[tuple[str, str], dict[str, list[float]]]
@@ -129,7 +129,7 @@ def gradings(
 
 
 def learn(chosen: Chosen, device: Device, maker: BoxMaker, count: int) -> None:
-    """Time that many controls of each workload, each in a box of its own, and keep what a round cost."""
+    """Time that many controls of each workload, each in a new box, and keep what a round cost."""
     if (costs := device.round_costs) is None:
         return
     for subject, some in chosen.items():

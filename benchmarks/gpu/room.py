@@ -20,7 +20,7 @@ from grader.judge.cuda.memory import KEPT_SHARE
 from grader.judge.cuda.plan import case_bytes, kept_bytes, own_bytes
 from grader.limits import GIB
 
-# A card that is sold with so many GiB has that share of them.
+# The share of its nominal GiB that a card has.
 HAS = 0.99
 
 

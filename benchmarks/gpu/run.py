@@ -42,7 +42,7 @@ import plan
 from test_gpu import ROOT, WORK, engine, install_wheels
 
 LOGS = WORK / "logs"
-# What a step that was told to end gets to write down what it has.
+# Seconds that a step gets to write its results after it was asked to end.
 GRACE_SECONDS = 5.0
 # More than one step's usual table; the whole output is in its log.
 SHOWN_LINES = 60
@@ -58,7 +58,7 @@ class Step:
     seconds: float
     # Follow the command where the caller names no others.
     words: str = ""
-    # How it is told which GPU to use; the tests are told by GRADER_TEST_GPU.
+    # The option that names the GPU; tests read GRADER_TEST_GPU.
     gpu_option: str = "--gpu"
 
 
@@ -127,7 +127,7 @@ def commit() -> str:
 
 
 def ledger() -> plan.Ledger:
-    """What was done of plans, on whatever machine."""
+    """Steps of plans that were done, on any machine."""
     results = _results()
     return plan.Ledger.read(sorted(results.FOLDER.glob("gpu_plan-*.json")), results.as_good())
 
@@ -186,7 +186,7 @@ class Task:
         return self.planned.most if self.planned is not None else self.step.seconds
 
     def within(self, seconds: float) -> Task:
-        """The task as it is told that it has so many."""
+        """The task with these seconds filled in."""
         if self.planned is None:
             return self
         return replace(self, words=plan.told(self.planned, seconds).partition("=")[2])
@@ -257,9 +257,9 @@ class Lanes:
 
 
 def run(task: Task, gpu: int, environment: dict[str, str], seconds: float, logs: Path) -> int:
-    """The step's exit code; 124 where it had to be ended. Its output goes to its log, the last of it is shown too.
+    """The step's exit code; 124 if it had to be ended. Its output goes to its log; the end of it is printed, too.
 
-    Each has a folder of its own for what is temporary, so that none sees another's files.
+    Each step has its own folder for temporary files.
     """
     step = task.step
     words = shlex.split(task.words or step.words)
@@ -306,7 +306,7 @@ def _stop(process: subprocess.Popen[bytes]) -> int:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(GRACE_SECONDS)
             break
-    # What it started is in its session, so nothing of it runs on beside the next step.
+    # All that it started is in its session, so nothing of it outlives the step.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     return 124

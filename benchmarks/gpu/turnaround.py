@@ -57,8 +57,7 @@ INLINE_SECONDS = 240.0
 
 @dataclass(frozen=True)
 class Run:
-    """Seconds of one submission: all of it but compiling, the parts of all, and where asked for, every phase and the
-    start of its box by what was done."""
+    """Seconds of one submission without compiling, its parts, and on request every phase and the start of its box."""
 
     seconds: float
     parts: dict[str, float]
@@ -72,8 +71,7 @@ class Run:
 
 
 class Submitter:
-    """Hands submissions of one language to a judge; keeps what was frozen by the first. ``kernels``: what all have
-    compiled ahead, if anything."""
+    """Hands submissions of one language to a judge, with what the first froze. ``kernels``: compiled ahead for all."""
 
     def __init__(
         self,
@@ -208,7 +206,7 @@ def load_inline(source: Path, elements: int, gpu: int) -> dict[str, Any]:
     """The same source as others build and time it: wall seconds of a fresh process, and its parts."""
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as name:
         answer = Path(name) / "answer.json"
-        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # ninja lies beside the interpreter
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # ninja is in the interpreter's folder
         env = {**os.environ, "TORCH_EXTENSIONS_DIR": name, "PATH": path, "CUDA_VISIBLE_DEVICES": str(gpu)}
         began = time.perf_counter()
         ran = subprocess.run(

@@ -20,7 +20,7 @@ ABOUT = (
     "caught, the likeliest first; where no kind of round does so alone, with all that show it at some. "
     "[Figures](figures.md) has the probabilities."
 )
-# Kinds of rounds that are named for one approximation; what is shown by many is shown.
+# Kinds of rounds that are named for one approximation at most.
 _NAMED = 4
 
 
@@ -29,7 +29,7 @@ def make() -> str:
 
 
 def _rows() -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Of each challenge the row and the run that it is from: of a GPU, where there is one."""
+    """The row of each challenge with its run, a GPU's if there is one."""
     found: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for name in ("approximations_reduced", "approximations"):
         for path in sorted(RESULTS.glob(f"{name}-*.json")):

@@ -55,7 +55,7 @@ def _command(path: str, command: Any) -> Iterator[str]:
 
 
 def _parameters(path: str, command: Any) -> Iterator[str]:
-    """How it is called. A group has that where it does something by itself."""
+    """How it is called; nothing for a group that does nothing by itself."""
     shown = [each for each in command.params if not getattr(each, "hidden", False) and each.name != "help"]
     if shown or not hasattr(command, "commands"):
         yield f"```sh\n{_usage(path, command)}\n```"
@@ -88,7 +88,7 @@ def _row(parameter: Any, command: Any) -> tuple[str, str, str]:
 
 
 def _value(parameter: Any, command: Any) -> str:
-    """What stands for the value: the name it was given, its choices, or its type."""
+    """The placeholder of the value: its metavar, its choices, or its type."""
     if parameter.metavar:
         return str(parameter.metavar)
     if _is_argument(parameter):
@@ -108,7 +108,7 @@ def _of_type(hint: Any) -> str:
 
 
 def _default(parameter: Any) -> str:
-    """What holds where the option is not given; flags that are off, and values that are worked out, say nothing."""
+    """The default; empty for flags that are off and for computed values."""
     value = parameter.default
     if value is None or callable(value) or value is False or value in ((), [], ""):
         return ""

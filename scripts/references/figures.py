@@ -1,4 +1,4 @@
-"""What was measured, from ``benchmarks/results``."""
+"""The measurements in ``benchmarks/results``."""
 
 from __future__ import annotations
 
