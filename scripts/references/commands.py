@@ -16,7 +16,7 @@ from grader.manual.markup import code, table, unwrapped
 from references.markdown import page
 
 ABOUT = (
-    "Every command with its arguments and options, as `grader COMMAND --help` has them. "
+    "After this page you know every command with its arguments and options, as `grader COMMAND --help` has them. "
     "[Using the command line](../command-line.md) says what they share: signing in, settings, JSON, exit codes."
 )
 HEADS = ("option", "meaning", "default")
