@@ -103,7 +103,7 @@ def main() -> int:
         assembler = Assembler(Path(name))
         print("a branch becomes predicates over:")
         for title, body in BODIES.items():
-            # Behind the code lies one branch to itself.
+            # The code ends with one branch to itself.
             kept = [
                 n for n in SIZES if len(re.findall(r"\bBRA\b", assembler.machine_code(branch(body(n))))) > 1
             ]

@@ -159,7 +159,7 @@ def looks(host: str, port: int) -> dict[str, Callable[[], object]]:
 def measured(
     named: dict[str, Callable[[], object]], change: Changes, times: int
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Of each call: while nothing changes, and after a change, which is not part of what is measured."""
+    """Times of each call without changes, and after a change (whose own time does not count)."""
     found = {"kept": measure(named, times)}
     print("after a change:", flush=True)
     found["changed"] = measure(named, max(10, times // 4), before=change)

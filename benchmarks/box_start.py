@@ -1,9 +1,8 @@
-"""What hardening costs: how long a Docker box takes to start, with Docker's defaults and with ours beyond them.
+"""What hardening costs: how long a Docker box takes to start, with Docker's defaults and with ours.
 
-A box as a submission gets it: torch and Triton's interpreter imported, from the call to its hello. Beside it a bare
-one, whose program does nothing but connect: in it the engine's own work is all there is. The two take turns, so that
-what else the host does falls on both. Target: at most 1.20 times as long, of both. And how long the end of a box takes,
-which the judge waits for: until its last process is gone.
+Two boxes take turns, so the host's other work falls on both: one as a submission gets it (torch and Triton's
+interpreter imported, from the call to its hello), and a bare one whose program only connects. Target for both: at
+most 1.20 times as long. Also: how long the end of a box takes, until its last process is gone.
 
 Usage: python benchmarks/box_start.py [--json] [--boxes N]
 """
@@ -69,7 +68,7 @@ def start_and_end_seconds(
 
 def measure(maker: BoxMaker, spec: BoxSpec, boxes: int) -> dict[str, float]:
     configs = {"plain": plain, "hardened": hardened}
-    for config in configs.values():  # what is read from disk once is read now
+    for config in configs.values():  # warms the disk cache
         start_and_end_seconds(maker, spec, config)
     times: dict[str, list[float]] = {name: [] for name in configs}
     ends: list[float] = []

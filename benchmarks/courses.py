@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def make_catalogue(folder: Path, count: int) -> list[str]:
     """``count`` challenges in ``folder``; returns their slugs, the original ones first.
 
-    Copies have titles of their own; what they build on is the original.
+    Copies have other titles; their prerequisites are the originals'.
     """
     originals = find_catalogue(None).slugs()
     slugs = originals[:count]

@@ -1,10 +1,10 @@
-"""People at their browsers and terminals, cheaply: HTTP/1.1 by hand, so that hundreds fit into one process.
+"""Hundreds of people at browsers and terminals in one process: HTTP/1.1 by hand.
 
-Run by itself: a class signs in behind one address. Half of its people use the form, in a browser that opens six
-connections, half ask for a token as a program does and for a code as `grader login` does; meanwhile somebody at the
-same address guesses passwords of 50 other accounts as fast as they are answered.
+Run by itself: a class signs in behind one address. Half use the form, in a browser with six connections, half ask for
+a token as a program does and for a code as `grader login` does. Meanwhile somebody at that address guesses passwords
+of 50 other accounts.
 
-Target: everybody signs in at once, no connection is dropped, and what is checked of the guesses is within the limits.
+Target: everybody signs in at once, no connection is dropped, and the guesses that are checked stay within the limits.
 
 Usage: python benchmarks/crowd.py [--json] [--people N] [--seconds S]
 """
@@ -44,7 +44,7 @@ from grader.service.accounts.accounts import hash_password
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
 
-# As live.js: what does not answer for so long is asked again later.
+# As in live.js: a request without an answer after this is repeated later.
 PATIENCE_SECONDS = 30.0
 _PACE = re.compile(rb'data-pace="(\d+)"')
 _CSRF = re.compile(rb'name="csrf_token"[^>]*value="([^"]+)"')
@@ -133,7 +133,7 @@ class Line:
         return Connection(self.host, self.port)
 
     async def post(self, post: Post) -> Answer:
-        """Send a submission, over a connection of its own."""
+        """Send a submission over a new connection."""
         connection = self.connection()
         head = (
             f"POST /api/v1/submissions HTTP/1.1\r\nHost: {self.host}\r\nAuthorization: Bearer {post.token}\r\n"
@@ -146,7 +146,7 @@ class Line:
 
 
 class Watcher:
-    """Follows one submission to its end: by the page's panel where there is a ``cookie``, else as the command line."""
+    """Follows one submission to its end: by the page's panel with a ``cookie``, else as the command line does."""
 
     def __init__(
         self, line: Line, submission: str, token: str, cookie: str | None, note: Callable[[str, Answer], None]
@@ -157,8 +157,7 @@ class Watcher:
         self._pace = 1.0
 
     async def watch(self, stop: asyncio.Event) -> None:
-        """Until ``stop``, from now on. Who has seen the end looks on, at an open page's pace: the number of those who
-        poll stays."""
+        """Polls until ``stop``, after the end at an open page's pace, so that the number of pollers is constant."""
         connection = self._line.connection()
         pause = 0.0
         while not stop.is_set():
@@ -199,7 +198,7 @@ class Watcher:
 
 @dataclass
 class Heard:
-    """Answers, by what was asked for."""
+    """Answers by kind of request."""
 
     answers: dict[str, list[Answer]] = field(default_factory=dict)
     posted: list[str] = field(default_factory=list)

@@ -1,11 +1,12 @@
-"""The last ten minutes before a deadline: STUDENTS submit, most of them near the end and some of them several times,
-to WORKERS processes that take 2 s each, through the real database, queue and worker's loop. One student sends endless
-loops. Checked is that none is lost and none judged twice, and that nobody's first waits behind somebody's fifth; and
-measured is how far the wait that each is shown, when they submit and later, lies from the real one.
+"""The last ten minutes before a deadline, through the real database, queue and worker's loop.
 
-The judge sleeps. ``--scale 5`` divides all times by five: those of the students and of the judge, and those of the
-queue's order and of its snapshots, in every process; what the platform itself takes then weighs five times as much.
-``--window 300 --students 250 --loops 2`` is half of it at its own pace. ``deadline_simulation.py`` needs no clocks.
+STUDENTS submit, most of them near the end and some several times, to WORKERS processes that take 2 s each; one
+student sends endless loops. Checks that none is lost or judged twice, and that nobody's first waits behind somebody's
+fifth; measures how far the wait that is shown differs from the real one.
+
+The judge sleeps. ``--scale 5`` divides all times by five, those of the queue's order included; the platform's own
+work then weighs five times as much. ``--window 300 --students 250 --loops 2`` is half of it at full pace.
+``deadline_simulation.py`` needs no clocks.
 
 Usage: python benchmarks/deadline.py [--scale 1] [--window 600] [--students 500] [--workers 4] [--loops 4] [--json]
 """
@@ -66,13 +67,13 @@ from grader.settings import Settings
 
 SLUG, DEVICE = "vector_add", "cpu"
 WINDOW_S, SERVICE_S, LOOP_S = 600.0, 2.0, 84.0
-# How many submissions a student sends, and how many of a hundred send so many.
+# Submissions per student, and how many students of a hundred send that number.
 EACH = {1: 40, 2: 25, 3: 15, 4: 12, 5: 8}
-# One student in so many sends five at once.
+# One student in this number sends five at once.
 AT_ONCE = 25
 # Between two looks at the queue, and how many of those who wait look.
 LOOK_S, LOOKING = 5.0, 20
-# Of a wait that is no longer, a share says little: it is told in seconds.
+# For shorter waits the error is given in seconds, because a share says little.
 SHORT_S = 4 * SERVICE_S
 LOOP = "# endless"
 SEED = 7

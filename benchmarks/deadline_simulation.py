@@ -1,7 +1,7 @@
-"""The deadline of ``deadline.py`` without clocks, processes and a database, in seconds in place of minutes: who submits
-when, the order of the queue, workers that take a while between two, and a student of endless loops. The wait that each
-is shown comes from the platform's own functions, for several seeds, ways to arrive, and loads of the platform. The same
-for a lab of ten students, whose kernels take from half a second to half a minute.
+"""``deadline.py`` without clocks, processes and a database: seconds in place of minutes.
+
+The wait that is shown comes from the platform's own functions, for several seeds, ways to arrive, and loads of the
+platform; also for a lab of ten students, whose kernels take from half a second to half a minute.
 
 Usage: python benchmarks/deadline_simulation.py [--seeds 2] [--students 500] [--workers 4] [--loops 4] [--apart 130]
     [--json]
@@ -63,7 +63,7 @@ LOADS: dict[str, Callable[[float], tuple[float, float]]] = {
 LAB_STUDENTS, LAB_SUBMISSIONS, LAB_WORKERS = 10, 146, 2
 # Seconds within which a lab sends everything: at once, and over a few minutes.
 LAB_WINDOWS = (15.0, 120.0, 300.0)
-# Somebody looks for the first time so long after they submitted.
+# Seconds after a submission until its author looks for the first time.
 FIRST_LOOK_S = 0.5
 
 
@@ -299,7 +299,7 @@ def figures_of(rows: list[Row], looks: list[Look]) -> dict[str, Any]:
 
 
 def beside_own(rows: list[Row]) -> float:
-    """Seconds of workers that a submission held which was begun beside another of its author while others waited."""
+    """Seconds of workers held by submissions that began during another of their author's while others waited."""
     seconds = 0.0
     for row in rows:
         assert row.claimed is not None

@@ -1,18 +1,13 @@
-"""A final of a competition through the real queue: FINALISTS teams, whose vector additions differ in their blocks, are
-judged REPEATS times each by `grader worker`, on hidden seeds and a hidden size; then the results are published
-and every certificate is checked. In the middle the worker is killed (-9), unless ``--no-kill``.
+"""A final of a competition through the real queue, with the worker killed (-9) in the middle unless ``--no-kill``.
 
-What was handed in before is entered as judged: measured is the final. It tells the seconds of it all and of each
-judgement, the pause between two, whether the order was kept, how far the repeats of one kernel differ, and how ranks
-changed between repeats.
+FINALISTS teams, whose vector additions differ in their blocks, are judged REPEATS times each by `grader worker`, on
+hidden seeds and a hidden size; then results are published and every certificate is checked. Earlier submissions are
+entered as judged. Prints the seconds of the whole and of each judgement, the pause between two, whether the order was
+kept, how far the repeats of one kernel differ, and how ranks changed between repeats.
 
-With ``--simulated`` the worker's judge draws each time around its kernel's own, with a standard deviation of
-``--noise``: queue, order, recovery and results of a board h200 at full size within a minute, on any machine.
-
-With ``--folder`` the platform's data stays there, and with ``--seconds`` the run ends after that long, with status 75:
-the same command goes on where it was, on a machine that is lent by the minute.
-
-``--device gpu`` is the board of the GPU that ``--gpu`` numbers.
+``--simulated``: the judge draws each time around its kernel's own, with a standard deviation of ``--noise``; a board
+h200 within a minute, on any machine. ``--folder`` keeps the platform's data, and ``--seconds`` ends the run after
+that long with status 75: the same command goes on. ``--device gpu`` is the board of the GPU that ``--gpu`` numbers.
 
 Usage: python benchmarks/final.py [--device cpu|emulated|gpu] [--gpu 0] [--language cuda|triton]
        [--finalists 50] [--repeats 5] [--size N] [--no-kill] [--simulated] [--noise 0.003]
@@ -178,7 +173,7 @@ def enter(platform: Platform, device: str, options: argparse.Namespace) -> User:
 
 
 def staff_of(platform: Platform) -> User | None:
-    """Who ran it in an earlier call on the same folder."""
+    """The staff account of an earlier call on the same folder."""
     with platform.sessions() as session:
         row = session.query(UserRow).filter_by(name="organiser").one_or_none()
     return None if row is None else User(row.id, row.name, Role.STAFF)
@@ -320,7 +315,7 @@ class SimulatedJudge:
             on_progress(JudgingProgress(state=state, progress=ProgressView(done=0, total=1, label="")))
         number = int(job.source.split("\n", 1)[0].rsplit(" ", 1)[1])
         dice = random.Random(f"{job.seed_key} {number}")
-        # Half of a board's resolution lies between two kernels that follow each other.
+        # Neighbouring kernels differ by half of a board's resolution.
         time_us = 1000.0 * (1 + 0.0025) ** number * (1 + dice.gauss(0.0, self._noise))
         time.sleep(0.03)
         case = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
@@ -391,7 +386,7 @@ def simulated(settings: Settings, noise: float) -> Iterator[None]:
 
 @contextmanager
 def real(env: dict[str, str], folder: Path, gpu: int | None) -> Iterator[None]:
-    """The same of `grader worker`, and one that compiles beside a card's. Their words are in workers.log."""
+    """As `grader worker`, with a compile worker for a GPU's. Both log to workers.log."""
     board = env.get("GRADER_DEVICE", "")
     kinds = (
         [["--device", board]] if gpu is None else [["--gpu", str(gpu)], ["--gpu", "none", "--compile", "1"]]

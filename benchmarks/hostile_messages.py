@@ -1,8 +1,8 @@
-"""What a box that sends nonsense costs the judge, until the judge cuts the line.
+"""What a box that sends nonsense costs the judge, until the judge closes the connection.
 
-The first message that breaks the protocol is the last one that is read, so what a box can cost is one refusal: how many
-of them a judge does in a second, for each kind of nonsense, what the dearest one takes, and what a flood leaves in
-memory. A line that only drips, or never ends its message, costs the wait that the judge allows and this much processor.
+The first message that breaks the protocol is the last one that is read. Measured for each kind of nonsense: how many
+such refusals a judge does in a second, the dearest one, and the memory that a flood leaves. A line that drips or
+never ends costs the wait that the judge allows, and this much processor time.
 
 Usage: python benchmarks/hostile_messages.py [--json]
 """
@@ -29,7 +29,7 @@ from grader.judge.channel import BoxLied, BoxSilent, Channel
 from grader.judge.messages import Queued
 
 REPEATS = 200
-# Of a drip: long enough that the judge's processor time in it can be told.
+# Seconds of a drip: long enough to measure the judge's processor time.
 DRIP_SECONDS = 3.0
 # A refusal that takes longer than this could be felt by the next submission.
 MOST_MS = 100.0

@@ -42,7 +42,7 @@ NARROW = Path(__file__).parent / "narrow"
 
 @dataclass
 class Row:
-    """``cases``: by name the verdict, the seconds and what was said. ``right``: as it must be."""
+    """``cases``: verdict, seconds and message by name. ``right``: as it must be."""
 
     name: str
     right: bool

@@ -1,19 +1,18 @@
 """An hour before the deadline: 500 users post 1,000 submissions in 60 s, 300 people follow theirs, two workers judge.
 
-Web by gunicorn, Redis and workers as `grader up` starts them, all on this machine; rate limits stay on. Who follows
-does as our pages and our command line do: half ask for the page's panel as ``live.js`` (a connection kept, the ETag
-sent back, at the pace that the answer names), half for the submission as ``grader watch`` (a connection each time).
-Those 300 have one submission each in the queue before the minute begins. Posts and looks are timed from this process,
-which goes ahead of all others where it may (as root) and sends nothing but bytes that were made before. Afterwards the
-queue runs empty, and SQL tells whether each submission ended once, with the verdict that it must get.
+Web by gunicorn, Redis and workers as `grader up` starts them, all on this machine, with rate limits on. Half of the
+watchers ask for the page's panel as ``live.js`` does (a kept connection, the ETag, the pace that the answer names),
+half for the submission as ``grader watch`` does; each has a submission in the queue before the minute begins. Posts
+and looks are timed from this process, which has priority over all others if it may (as root). Afterwards the queue
+runs empty, and SQL shows whether each submission ended once, with its true verdict.
 
 Target: none lost, none judged twice, 99 of 100 answers of the API under 300 ms.
 
 Usage: python benchmarks/load.py [--json] [--database sqlite|postgresql] [--judge real|stand-in] [--box auto|local|...]
        [--users N] [--posts N] [--watchers N] [--seconds S] [--drain-s S]
 
-``--judge stand-in`` accepts everything at once, for a quick look. ``--drain-s 0`` does not wait for the queue: what is
-still waiting is counted, and only what has ended is checked.
+``--judge stand-in`` accepts everything at once, for a quick look. ``--drain-s 0`` does not wait for the queue, and
+checks only what has ended.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ EXPECTED = {"real": Verdict.COMPILE_ERROR, "stand-in": Verdict.ACCEPTED}
 TARGET_MS = 300.0
 READY_SECONDS = 300.0
 WORKERS = 2
-# Of what is submitted before the minute begins.
+# For submissions before the minute begins.
 AT_ONCE = 8
 
 
@@ -93,7 +92,7 @@ async def crowd(options: argparse.Namespace, line: Line, tokens: list[str], cook
 
 
 async def _post(heard: Heard, line: Line, token: str, number: int) -> str:
-    """The id that it got; empty where it was not taken."""
+    """Its id, or empty if it was refused."""
     body = {"challenge": SLUG, "source": SOURCE.format(number=number), "filename": "solution.py"}
     answer = await line.post(Post(token, json.dumps(body).encode(), f"load-{number}"))
     heard.note("post", answer)
@@ -237,7 +236,7 @@ def run(options: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         host, port, web = stack.enter_context(serving(settings))
         stack.enter_context(workers(settings, platform, options.judge))
         print(f"ready, load {os.getloadavg()[0]:.1f}", flush=True)
-        # The crowd sits at other machines: what it does here must not wait for what is judged here.
+        # In reality the crowd is on other machines: it must not wait for the judges here.
         with suppress(PermissionError):
             os.nice(-10)
         used, used_by_web = os.times(), cpu_seconds(web)

@@ -38,7 +38,7 @@ _VERDICTS = ("accepted", "wrong_answer", "compile_error", "runtime_error", "time
 _VERDICT_SHARES = (45, 25, 16, 8, 5, 1)
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 _DAYS = 300
-# Every so many-th submission was cancelled, has failed by our fault, judges an earlier one again.
+# One submission in this number was cancelled, failed by our fault, or judges an earlier one again.
 _CANCELLED, _FAILED, _AGAIN = 50, 400, 60
 # Reports are only ever read one at a time, by their key: some are enough.
 _WITH_REPORT = 100
@@ -47,7 +47,7 @@ _BATCH = 20_000
 
 @dataclass(frozen=True)
 class Crowd:
-    """What was made: names and tokens of users (the most diligent first), challenges (the most popular first)."""
+    """Names and tokens of users (the most diligent first), challenges (the most popular first)."""
 
     users: list[str]
     tokens: list[str]

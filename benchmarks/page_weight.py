@@ -1,8 +1,7 @@
-"""What each page weighs, and when it is there: a Lighthouse of few lines, on loopback, in Debian's Chromium.
+"""How heavy each page is, and how soon it shows: a small Lighthouse, on loopback, in Debian's Chromium.
 
-For every page (as the screenshots show them): the largest contentful paint (ms), how much the layout shifts (0 is
-none), and the bytes of scripts and styles as a browser gets them, and gzipped, each page by a browser that has seen
-nothing. The median of some visits is told.
+For every page of the screenshots, the median of some visits by a browser with an empty cache: the largest contentful
+paint (ms), layout shifts (0 is none), and the bytes of scripts and styles, as sent and gzipped.
 
 Targets: the largest paint under 1 s, shifts under 0.1, at most 150 kB of script, compressed, beyond the editor.
 
@@ -38,7 +37,7 @@ SCRIPT_BYTES = 150_000
 # Scripts of the editor, by their files' names.
 EDITOR = "editor"
 
-# Both are told late: the observers are there before the page is.
+# Observers are installed before the page, because both are reported late.
 _OBSERVE = """
 window.paints = []; window.shifts = 0;
 new PerformanceObserver(list => window.paints.push(...list.getEntries().map(it => it.startTime)))

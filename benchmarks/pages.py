@@ -1,15 +1,14 @@
 """How long pages take while people read: 20 requests a second over 200 challenges, 2,000 users, 200,000 submissions.
 
-The web as `grader up` starts it; requests come at fixed times whether or not the earlier ones were answered (what waits
-behind a slow page is counted, too), over connections that are kept, by users of very different diligence. The pages are
-asked for in turn; beside the times stands what the web's processes computed for one request.
+The web as `grader up` starts it. Requests come at fixed times, whether or not earlier ones were answered, over kept
+connections, by users of very different diligence, to each page in turn. Also shown: the processor time of a request.
 
 Target: of each page 95 of 100 answers under 100 ms.
 
 Usage: python benchmarks/pages.py [--json] [--database sqlite|postgresql] [--submissions N] [--rate R] [--seconds S]
        [--only PAGE] [--keep FOLDER]
 
-``--keep`` leaves catalogue and database there, and takes them from there the next time.
+``--keep`` leaves catalogue and database in that folder, and takes them from there the next time.
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ from tests.web import builders
 TARGET_MS = 100.0
 # Reports as students have them; the others of the database are never read.
 _REPORTS = 200
-# Before anything is timed, each page is asked for so often: both processes have read the catalogue then.
+# Requests for each page before timing, so that both processes have read the catalogue.
 _WARM = 8
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Draws who asks for what. Half of the draws fall where it is fullest."""
+    """Draws who asks for what. Half of the draws fall on the largest."""
 
     chance: random.Random
     crowd: Crowd

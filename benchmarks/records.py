@@ -1,16 +1,16 @@
-"""How long reading takes with a million submissions in the database, and what each answer is made of.
+"""How long reads take with a million submissions in the database.
 
 A leaderboard, a page of a user's history and a place in the queue, through the functions that the web and the API
-call, and the same once more over HTTP; beside them whatever else reads the table: progress, claims, sweeps, posting.
-Half of the draws fall where it is fullest (the largest board, the most diligent user), half anywhere.
+call, and over HTTP; also whatever else reads the table: progress, claims, sweeps, posting. Half of the draws fall on
+the largest board and the most diligent user, half anywhere.
 
 Targets: those three under 50 ms (95 of 100) in PostgreSQL and under 100 ms in SQLite.
 
 Usage: python benchmarks/records.py [--json] [--database sqlite|postgresql] [--submissions N] [--calls N] [--plans]
        [--keep FOLDER]
 
-``--keep`` leaves the database there, and takes it from there the next time. ``--plans`` prints how the database
-executes each statement.
+``--keep`` leaves the database in that folder, and takes it from there the next time. ``--plans`` prints how the
+database executes each statement.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ JUDGED = ("leaderboard", "history", "position")
 
 @dataclass(frozen=True)
 class Draws:
-    """Who and what the next call is about."""
+    """The user and the challenge of the next call."""
 
     chance: random.Random
     crowd: Crowd
@@ -108,7 +108,7 @@ def calls(platform: Platform, draws: Draws) -> dict[str, Callable[[], object]]:
 
 
 class _Undo(Exception):
-    """Takes back what was claimed."""
+    """Undoes a claim."""
 
 
 def _claim(platform: Platform) -> None:
@@ -124,7 +124,7 @@ def _claim(platform: Platform) -> None:
 
 
 class NoWakeUps(WakeUps):
-    """A queue that has whatever is asked of it: what is measured here is the record."""
+    """A queue that accepts everything, because only the record is measured."""
 
     def enqueue(self, queue: str, count: int = 1) -> bool:
         return True

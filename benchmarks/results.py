@@ -22,13 +22,13 @@ from grader.judge.environment import cpu_model
 
 FOLDER = Path(__file__).resolve().parent / "results"
 ROOT = Path(__file__).resolve().parents[1]
-# What a table holds is as good as new while none of these has changed.
+# Results are as good as new while none of these has changed.
 MEASURED = (
     "grader/challenge", "grader/judge", "grader/limits.py", "grader/scoring.py",
     "sandbox/runner", "sandbox/compiler", "challenges", "reference",
 )  # fmt: skip
 SUFFIXES = {".py", ".toml", ".cu", ".cuh", ".h", ".c"}
-# A program's exit code where more is left to measure for want of time: the same again goes on (EX_TEMPFAIL).
+# Exit code of a program that ran out of time: the same command goes on (EX_TEMPFAIL).
 GO_ON = 75
 PACKAGES = ("torch", "triton", "flask", "rq", "redis", "sqlalchemy", "docker", "typer")
 
@@ -53,8 +53,9 @@ def keep(name: str, figures: Mapping[str, object]) -> Path:
 
 
 def merged(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[dict[str, Any]]:
-    """``rows``, each with the commit, the sources and the day it was measured at, and those kept earlier whose ``key``
-    is not among them: a machine that is lent by the minute measures a table in several goes.
+    """``rows``, stamped with commit, sources and day, and earlier rows whose ``key`` is not among them.
+
+    So a machine that is lent by the minute measures a table in several goes.
     """
     stamp = {"commit": commit(), "sources": sources(), "measured": today()}
     new = [{**row, **stamp} for row in rows]
@@ -68,14 +69,13 @@ def merged(name: str, rows: Sequence[dict[str, Any]], key: str) -> list[dict[str
 
 
 def known(name: str, key: str, good: Callable[[dict[str, Any]], bool] = lambda _: True) -> set[Any]:
-    """The keys of the rows that were measured on such a machine from these very sources (or ``as_good`` ones), of those
-    that are ``good``."""
+    """The keys of ``good`` rows that were measured on such a machine from these sources (or ``as_good`` ones)."""
     rows = before(name).get("rows", [])
     return {row[key] for row in rows if row.get("sources") in as_good() and good(row)}
 
 
 def before(name: str) -> dict[str, Any]:
-    """The figures kept last on such a machine; empty where there are none."""
+    """The figures kept last on such a machine, or an empty dict."""
     kept = _kept(name)
     return {} if kept is None else dict(kept["figures"])
 
@@ -98,8 +98,10 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that was measured; ``+`` when files of the package differed from it. Where the files travelled without
-    their repository, ``GRADER_COMMIT`` names it."""
+    """The measured commit, with ``+`` if files of the package differ from it.
+
+    ``GRADER_COMMIT`` names it if the files travelled without their repository.
+    """
     if named := os.environ.get("GRADER_COMMIT"):
         return named
     head = _first_line("git", "rev-parse", "HEAD")
@@ -111,7 +113,7 @@ def commit() -> str:
 
 @functools.cache
 def sources() -> str:
-    """A digest of what is measured (``MEASURED``), whatever else has changed since."""
+    """A digest of the measured files (``MEASURED``)."""
     found = hashlib.sha256()
     for name in MEASURED:
         path = ROOT / name
@@ -124,8 +126,7 @@ def sources() -> str:
 
 
 def as_good() -> frozenset[str]:
-    """The digests of sources of which rows need not be measured again: today's, and those that ``GRADER_ALSO_GOOD``
-    names, by whoever knows that the change since then alters none of them."""
+    """The digests of sources whose rows need not be measured again: today's, and those in ``GRADER_ALSO_GOOD``."""
     return frozenset({sources(), *filter(None, os.environ.get("GRADER_ALSO_GOOD", "").split(","))})
 
 

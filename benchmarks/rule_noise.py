@@ -1,28 +1,20 @@
-"""What the rule makes of noise: how often it charges honest calls, and what hidden work gains, at 1x, 2x and 4x.
+"""How often the rule charges honest calls, and what hidden work gains, at 1x, 2x and 4x the noise of a real GPU.
 
-Gradings are made up of rounds that a GPU really made: deviations of the raw rounds that repeatability.py keeps, drawn
-again at random and multiplied by 1, 2 and 4, around calls of 400, 700 and 1,000 microseconds, with a difference between
-boxes on top. Nothing runs on a GPU, and every figure follows from the seed.
+Gradings are made up from the raw rounds that repeatability.py keeps: their deviations are drawn at random, scaled,
+and put around calls of 400, 700 and 1,000 microseconds, with a difference between boxes on top. Every figure follows
+from the seed.
 
-- Honest calls: how often something is charged, how often the report is flagged, how often it is measured once more, and
-  how far ten gradings lie apart, with c from one control or from twenty earlier timings, and by the median.
-- Work hidden before or behind the gate, in all rounds or a share of them: the best gain that is mostly not flagged. For
-  what is behind it this is the rule alone: on a GPU "done" is when the judge's own stream goes on, and the spot check
-  finds what is late, so no attack has won time there (benchmarks/gpu/band.py), and the floor is wide.
-- A call that is a tenth quicker in a share of its rounds, unseen: what the time gains by midmean and by median. It is
-  the price of a midmean that varies less. Who can be quicker unseen would be so in all rounds; who risks a wrong
-  answer in each such round needs a quarter of them to gain anything.
-- A submission that chooses when earlier rounds are dropped, by heating the GPU, and knows its own times: the best of
-  all runs of rounds that it could have count, against the first.
+- Honest calls: how often they are charged, flagged, or measured once more, and the spread of ten gradings.
+- Work hidden before or behind the gate: the best gain that mostly passes unflagged. Behind the gate this is the rule
+  alone; on a GPU the judge's stream and the spot check protect as well (benchmarks/gpu/band.py).
+- A call that is a tenth quicker in a share of its rounds, unseen: what it gains by midmean and by median.
+- A submission that chooses when earlier rounds are dropped: its best run of rounds against the first.
 
-With --series, what several gradings make, of sizes that share a box:
+With --series, what several gradings of sizes that share a box make:
 
-- How often the interval of a time over all sizes holds the true one, by how much boxes differ.
-- One source submitted again and again: how often its best time is faster than another's first one by more than a
-  board's resolution, though both are the same kernel; and what a submission gains that has itself measured once more
-  (by uneven rounds) whenever it finds itself slow.
-- Submissions that slow the control behind them, or on both sides of them, which is all that they could do to the costs
-  of a round that are kept: what the next one gains, or loses.
+- how often the interval of a time over all sizes holds the true one, by how much boxes differ;
+- how often one source, submitted again and again, beats another's first time by more than a board's resolution;
+- what the next submission gains or loses if submissions slow the controls that set the kept costs of a round.
 
 Usage: python benchmarks/rule_noise.py [--json] [--trials N] [--raw FILE] [--series]
 """
@@ -73,7 +65,7 @@ Score = tuple[list[Estimate], Estimate]
 
 @dataclass(frozen=True)
 class Deviations:
-    """Of real rounds from the midmean of their own series, seconds: of a submission and of a control."""
+    """Seconds by which real rounds differ from the midmean of their series: a submission's and a control's."""
 
     own: dict[str, list[float]]
     control: dict[str, list[float]]
@@ -128,7 +120,7 @@ class World:
         return self._rounds(self.seen.own, length + COST_S, OWN_BOX_S, count)
 
     def usual(self) -> Usual | None:
-        """As known after so many timings."""
+        """The cost as known after these timings."""
         costs = RoundCosts()
         for _ in range(LEARNT):
             first, second = self.control()
@@ -176,7 +168,7 @@ def spread(times: Sequence[float]) -> float:
 
 
 def hidden(world: World, length: float, trials: int) -> list[dict[str, Any]]:
-    """For each side, and each share of the rounds it is done in, what gained most of what is mostly not flagged."""
+    """For each side and share of the rounds: the largest gain that is mostly not flagged."""
     found = []
     for side in ("before", "after"):
         for part in SHARES:
@@ -225,7 +217,7 @@ def quicker(world: World, length: float, trials: int) -> list[dict[str, float]]:
 
 
 def chosen(world: World, length: float, trials: int) -> dict[str, float]:
-    """Half of the rounds that count are dropped, and as many made anew, as often as there is room for that."""
+    """Drops half of the rounds that count and makes as many again, as often as there is room."""
     fewest, most = GPU_PLAN.rounds, GPU_PLAN.most_rounds
     gains = []
     for _ in range(trials):
@@ -280,8 +272,7 @@ def submitted_again(world: World, times: Sequence[float]) -> dict[str, float]:
 
 
 def slowed_control(world: World, length: float, lift: float, both: bool, series: int) -> dict[str, float]:
-    """Gains of the submission behind so many whose controls were slower by ``lift`` seconds: behind them alone, or on
-    ``both`` sides."""
+    """Gains of a submission that follows some with controls slower by ``lift`` seconds, behind or on both sides."""
 
     def one(costs: RoundCosts, behind: float, ahead: float) -> None:
         first, second = (

@@ -28,7 +28,7 @@ STOP_SECONDS = 30.0
 
 @contextmanager
 def database(kind: str, folder: Path) -> Iterator[str]:
-    """Its SQLAlchemy URL; what lies in ``folder`` already is used again."""
+    """Its SQLAlchemy URL; data in ``folder`` is reused."""
     folder.mkdir(parents=True, exist_ok=True)
     if kind == "sqlite":
         yield f"sqlite:///{folder / 'grader.sqlite3'}"

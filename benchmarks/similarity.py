@@ -1,9 +1,8 @@
-"""Whether copies are found among independent work, and nothing else, and in what time.
+"""Whether copies, and nothing else, are found among independent work, and how fast.
 
-Independent work is of two kinds. ``benchmarks/homework`` holds 100 sources of one assignment, each written by itself,
-for a course's usual case: many solutions of one task, which the starter and the staff's solution are background of.
-The staff's solutions of all challenges share little but habits, and the parts that some of them have in common. Among
-each, 20 copies are made and disguised: renamed, lines and functions in another order, other lines mixed in, or all.
+``benchmarks/homework`` holds 100 sources of one assignment, each written independently: a course's usual case, with
+the starter and the staff's solution as background. The staff's solutions of all challenges are the other set. In
+each, 20 copies are disguised: renamed, lines and functions in another order, other lines mixed in, or all of these.
 
 Usage: python benchmarks/similarity.py [--json] [--shown N]
 """
@@ -34,7 +33,7 @@ COPIES = 20
 # The size of a large course, for the time that it takes.
 COURSE = 500
 SEED = 20
-# Twenty originals are few: so many more draws of them say how often a copy is missed.
+# More draws of originals, because twenty are too few to tell how often a copy is missed.
 MORE_DRAWS = 9
 
 Disguise = Callable[[str, Language, random.Random], str]
@@ -140,7 +139,7 @@ def _open(line: str) -> bool:
 
 @dataclass
 class Group:
-    """What is compared with one another. ``planted``: of an original's id the copy, and its disguise."""
+    """Sources to compare. ``planted``: the copy and its disguise by the original's id."""
 
     honest: list[Source]
     background: list[Source] = field(default_factory=list)
@@ -165,7 +164,7 @@ def homework() -> list[Group]:
 
 
 def solutions() -> list[Group]:
-    """Of every challenge, each by an author of its own, by language."""
+    """Solutions of every challenge by language, each as another author's."""
     return [
         Group(
             [
@@ -178,7 +177,7 @@ def solutions() -> list[Group]:
 
 
 def plant(groups: list[Group], dice: random.Random) -> None:
-    """Copies of so many originals, each disguise as often as the others."""
+    """Copies of this many originals, each disguise equally often."""
     all_honest = [(group, source) for group in groups for source in group.honest]
     for number, (group, original) in enumerate(dice.sample(all_honest, COPIES)):
         name = list(DISGUISES)[number % len(DISGUISES)]
@@ -191,7 +190,7 @@ def plant(groups: list[Group], dice: random.Random) -> None:
 
 @dataclass
 class Found:
-    """Rows of what was planted, and of pairs of which neither is a copy of the other, most alike first."""
+    """Rows of planted pairs, and of independent pairs, most alike first."""
 
     copies: list[dict[str, Any]] = field(default_factory=list)
     innocent: list[dict[str, Any]] = field(default_factory=list)
@@ -205,7 +204,7 @@ class Found:
         return [row for row in self.innocent if row["found"]]
 
     def separation(self) -> dict[str, Any]:
-        """How far copies and independent work lie apart. ``bits_of_least``: 1 is what a pair must share."""
+        """How far copies and independent work differ. ``bits_of_least``: a pair must share 1."""
         enough = [row["share"] for row in self.innocent if row["bits_of_least"] >= 1]
         return {
             "least_share": LEAST_SHARE,
@@ -231,7 +230,7 @@ def searched(groups: list[Group]) -> Found:
                 unseen.pop(copied)
                 found.copies.append({"disguise": copies[copied][1], **row})
             else:
-                # So is a copy beside all but its original.
+                # So is a copy with all but its original.
                 found.innocent.append(row)
         for copied, (original, name) in unseen.items():
             nothing = dict.fromkeys(("share", "left_share", "right_share", "bits", "bits_of_least"), 0.0)
@@ -300,7 +299,7 @@ def _more_draws() -> dict[str, Any]:
 
 
 def figures(pair: Pair, authors: int) -> dict[str, Any]:
-    """``bits_of_least``: the shared bits over those that a pair of so many authors must share."""
+    """``bits_of_least``: the shared bits over those that a pair among this many authors must share."""
     return {
         "left": pair.left,
         "right": pair.right,

@@ -1,16 +1,15 @@
-"""How a server of the web bears clients that send and read slowly, and what it does otherwise: ours beside others.
+"""How servers bear clients that send and read slowly: ours against others.
 
-For each server: pages a second for clients that behave; then N connections that send half of their headers, half of a
-body, or that do not read their answer, all from one address, and meanwhile somebody else asks for /health four times a
-second. Kept are the times of those answers, how many of the N the server had closed after a while, and how long
-the server took to end, asked to while N are held.
+For each server: pages a second for clients that behave; then N connections from one address that send half of their
+headers or half of a body, or do not read their answer, while somebody else asks for /health four times a second. Kept
+are the times of those answers, how many of the N the server closed, and how long it took to end with N held.
 
-Servers: ours (``grader.web.server``); gunicorn's threads, two processes with eight each, as it was until now;
-gunicorn's gevent; Waitress alone; Granian; Uvicorn with a2wsgi. Those that are not installed are left out:
-``pip install gevent granian uvicorn a2wsgi``, or a PYTHONPATH that has them.
+Servers: ours (``grader.web.server``); gunicorn's threads, two processes with eight each; gunicorn's gevent; Waitress
+alone; Granian; Uvicorn with a2wsgi. Those that are not installed are left out: ``pip install gevent granian uvicorn
+a2wsgi``, or a PYTHONPATH that has them.
 
-Target: beside half headers and bodies no answer of /health above 1 s, and none of them left after 40 s. Those that do
-not read are whole requests, which have their turn before whoever comes later.
+Target: with half headers and bodies held, no answer of /health above 1 s, and none of them left after 40 s.
+Connections that do not read sent whole requests, so they have their turn first.
 
 Usage: python benchmarks/slow_clients.py [--json] [--held N] [--seconds S] [SERVER ...]
 """
@@ -129,7 +128,7 @@ def closed(client: socket.socket) -> bool:
 
 
 def ask(port: int, path: str = "/health") -> float | None:
-    """Milliseconds to a whole answer over a connection of its own; None where there was none in time."""
+    """Milliseconds to a whole answer over a new connection, or None if it did not come in time."""
     began = time.perf_counter()
     connection = http.client.HTTPConnection(HOST, port, timeout=PATIENCE_S)
     try:
@@ -144,7 +143,7 @@ def ask(port: int, path: str = "/health") -> float | None:
 
 
 def asked(port: int, seconds: float) -> dict[str, Any]:
-    """/health, four times a second, for so long."""
+    """/health, four times a second, for these seconds."""
     times: list[float | None] = []
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -252,7 +251,7 @@ def ending(port: int, process: subprocess.Popen[bytes], number: int) -> float | 
 
 def measure(name: str, number: int, seconds: float) -> dict[str, Any]:
     row: dict[str, Any] = {"server": name}
-    for kind in KINDS:  # a server of its own for each: what one kind leaves is not the next one's fault
+    for kind in KINDS:  # a new server for each kind, so that none suffers from the one before
         with tempfile.TemporaryDirectory(prefix="slow") as folder, served(name, Path(folder)) as at:
             port, process, row["start_s"] = at
             if "throughput" not in row:

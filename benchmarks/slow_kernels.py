@@ -1,8 +1,9 @@
-"""How much processor time right but slow kernels need for a case in Triton's interpreter, where each program of a grid
-costs about a millisecond however little it does. ``limits.CASE_SECONDS`` and the challenges' own limits come from it.
+"""Processor time that right but slow kernels need for a case in Triton's interpreter.
 
-The kernels are the staff's solutions with the smallest blocks and tiles that students use: 64 elements, tiles of
-16 x 16, one row a program. Each case and each workload of the board ``cpu`` goes through the judge, in a plain process.
+There each program of a grid costs about a millisecond. ``limits.CASE_SECONDS`` and the challenges' limits come from
+this. The kernels are the staff's solutions with the smallest blocks and tiles that students use: 64 elements, tiles
+of 16 x 16, one row a program. Each case and each workload of the board ``cpu`` goes through the judge, in a plain
+process.
 
 Usage: python benchmarks/slow_kernels.py [SLUG ...] [--json]
 """
@@ -35,7 +36,7 @@ from grader.sandbox.local_box import LocalBoxes
 
 # As much as a challenge may give a case.
 MOST_SECONDS = 300.0
-# A limit is so many times what the slowest of these needs here: students' processors may be half as quick.
+# A limit is this multiple of what the slowest needs here: students' processors may be half as quick.
 MARGIN = 2.0
 
 _BLOCK_64 = {"BLOCK = 1024": "BLOCK = 64"}
@@ -45,7 +46,7 @@ _TILES_16 = {"BLOCK_M, BLOCK_N, BLOCK_K = 64, 64, 32": "BLOCK_M, BLOCK_N, BLOCK_
 _HALF_TILES_16 = {
     '"BLOCK_M": 32, "BLOCK_N": 32, "BLOCK_K": 32': '"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16'
 }
-# By challenge and name: what stands in the solution, and what takes its place.
+# By challenge and name: text of the solution, and its replacement.
 VARIANTS: dict[str, dict[str, Mapping[str, str]]] = {
     "vector_add": {"blocks of 64": _BLOCK_64},
     "relu": {"blocks of 64": _BLOCK_64},

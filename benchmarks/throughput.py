@@ -1,22 +1,18 @@
 """Submissions per hour through the real queue, with compiling overlapped and without.
 
 Starts a Redis and workers as `grader worker` does, sends all submissions at once as several students, and divides by
-the time from the first one sent to the last one ended. "Without": the workers of the device do all, each compiling
-when it has nothing to run. "With": `--compilers N` processes compile beside them. Every source differs in a comment,
-so each is compiled; what is frozen or loaded once is paid by submissions ahead that do not count. On a GPU the
-processes beside also compile Triton's kernels while their submission waits; how many were there in time is told.
+the time from the first one sent to the last one ended. "Without": the workers of the device compile when they have
+nothing to run. "With": `--compilers N` processes compile ahead. Every source differs in a comment, so each is
+compiled; the first submissions, which freeze baselines, do not count. On a GPU the compilers also compile Triton's
+kernels of submissions that wait.
 
-The logs of the workers say where the time lies: how long each judgement took (hidden cases included), and how long the
-device was idle from the end of one to the beginning of the next, where the next one was waiting by then. That gap is
-told in three parts: to record the verdict, to claim the next, and to prepare it until the judge begins. Medians hide
-what a few slow judgements cost, so the means are told, too. What is left of the elapsed time is the wait for the first
-one to be compiled.
+The workers' logs show where the time goes: each judgement (hidden cases included), and the gap from its end to the
+next one that was waiting: recording the verdict, claiming, preparing. Means are printed beside medians, which hide a
+few slow judgements.
 
-On a GPU (`--device h200`, or `gpu` for the board of the GPU with that number) the sources are the staff's
-`vector_add`, in CUDA unless `--languages` says more. On `cpu`, which runs no CUDA, half are Triton's and half are
-CUDA sources that are compiled in full for a board that is not there and then have no entry point: a definite end
-without a GPU. On `emulated`, CUDA goes the way that it goes on a GPU. On these two boards the judge also waits for
-its spare box in a gap.
+On a GPU (`--device h200`, or `gpu`) the sources are the staff's `vector_add`, in CUDA unless `--languages` says more.
+On `cpu` half are Triton's and half are CUDA sources for a board without workers, which end once they are compiled. On
+`emulated`, CUDA goes the way that it goes on a GPU. On these two boards a gap includes the wait for a spare box.
 
 Usage: python benchmarks/throughput.py [--json] [--submissions N] [--workers N] [--compilers N]
        [--device cpu|emulated|h200|...] [--languages cuda,triton] [--box local|docker] [--gpu 0] [--overlapped]
@@ -69,7 +65,7 @@ from grader.service.submissions.submit import submit
 from grader.settings import Settings
 
 SLUG = "vector_add"
-# The board of CUDA sources where there is no GPU; nobody serves it, and nothing of it ever runs.
+# The board of CUDA sources on a machine without a GPU; nobody serves it, so nothing of it runs.
 NOWHERE = "t4"
 # Hides what the compiler's footer defines: compiled and linked in full, and of no use.
 WITHOUT_ENTRY = "\n#define grader_entry hidden\n"
@@ -98,7 +94,7 @@ class Sent:
 
 
 class Sender:
-    """Sends sources that nobody compiled before, as so many students as may wait at once."""
+    """Sends sources that were not compiled before, as enough students that all may wait at once."""
 
     def __init__(self, platform: Platform, options: Options) -> None:
         self._platform, self._options = platform, options
@@ -215,8 +211,8 @@ def judgements(log: Path, views: Sequence[SubmissionView]) -> list[Judgement]:
 
 
 def kernels_ahead(log: Path, views: Sequence[SubmissionView]) -> dict[str, int]:
-    """Of ``views`` in languages whose kernels can be compiled ahead: how many, and of how many they were when a worker
-    took them; nothing where there are none."""
+    """Of ``views`` in languages that compile ahead: how many there are, and how many were compiled when a worker took
+    them; empty if there are none."""
     able = [view for view in views if compiled_ahead(view.device, view.language)]
     made: dict[str, float] = {}
     taken: dict[str, float] = {}
@@ -261,7 +257,7 @@ def gaps(found: Sequence[Judgement]) -> list[dict[str, float]]:
 def measure(
     settings: Settings, options: Options, sender: Sender, platform: Platform, compilers: int
 ) -> dict[str, object]:
-    """Submissions per hour, seconds from sent to verdict, and where the seconds of one lie, with so many compilers."""
+    """Submissions per hour, seconds from sent to verdict, and the parts of one, with this many compilers."""
     with workers(settings, platform, options, compilers) as log:
         finish(platform, sender.send(2 * options.workers * len(options.languages), options.languages))
         began, at = time.monotonic(), time.time()
@@ -289,7 +285,7 @@ def measure(
 
 
 def where(found: Sequence[Judgement], sent: float) -> dict[str, object]:
-    """Where the seconds lie, printed, too. ``sent``: when the first one was, seconds since 1970."""
+    """The parts of the time, printed, too. ``sent``: of the first one, seconds since 1970."""
     if not found:
         return {}
     first = min(judgement.began for judgement in found) - sent

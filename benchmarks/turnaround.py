@@ -1,11 +1,12 @@
-"""Submit to verdict: `vector_add` (the staff's solution, all cases and the workload) on a warm worker, in Triton on the
-board `cpu`; with ``--cuda`` on the emulated GPU, nvcc included: of each of COUNT new platforms the first submission,
-for which nothing was compiled or frozen before, and a warm one, of the same source but for a comment.
+"""Submit to verdict: `vector_add` on a warm worker, in Triton on the board `cpu`, or with ``--cuda`` on the emulated
+GPU.
 
-Each submission goes through HTTP, queue, worker and box as a student's does; before each the platform gets a pause, so
-that its spare box is ready. The wall clock runs here, from before the post until the verdict was read. Where it goes
-is taken from the server's timestamps and from the report. Boxes yield to whatever else the machine does, so the load
-is kept, too.
+With ``--cuda``, nvcc included, for each of COUNT new platforms: its first submission, for which nothing was compiled
+or frozen before, and a warm one, of the same source but for a comment.
+
+Each submission goes through HTTP, queue, worker and box, after a pause in which the spare box gets ready. The wall
+clock runs here, from before the post until the verdict was read; its parts come from the server's timestamps and the
+report. Boxes yield to other work on the machine, so its load is kept, too.
 
 Targets on a CPU machine with Docker boxes: a median under 5 s in Triton; in CUDA under 4 s, and under 2 s warm.
 
@@ -41,7 +42,7 @@ BOARDS = {"triton": "cpu", "cuda": "emulated"}
 
 
 def one(client: Client, language: str, number: int) -> dict[str, float]:
-    """Seconds of one submission: the whole, and its parts. Every ``number`` gives a source of its own to compile."""
+    """Seconds of one submission: the whole, and its parts. Each ``number`` gives another source to compile."""
     comment = f"\n// number {number}\n" if language == "cuda" else ""
     solution = SOLUTIONS / {"triton": "solution.py", "cuda": "solution.cu"}[language]
     body = {

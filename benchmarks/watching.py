@@ -1,8 +1,7 @@
-"""300 people watch one submission of their own each, at once, while workers judge: how long each look takes.
+"""300 people watch one submission each while workers judge: how long each look takes.
 
-As ``load.py``, whose minute this is without the storm of posts: web by gunicorn, Redis, two workers, and boxes, all on
-this machine. Half of those who watch do as our pages (``live.js``), half as ``grader watch``. Posts are few, so that
-the queue moves, and what people see with it.
+``load.py`` without the storm of posts: web by gunicorn, Redis, two workers and boxes, all on this machine. Half watch
+as our pages do (``live.js``), half as ``grader watch``. A few posts keep the queue moving.
 
 Target: 99 of 100 looks under 500 ms.
 
@@ -23,7 +22,7 @@ import load
 from results import keep
 
 TARGET_MS = 500.0
-# What was asked for by those who watch.
+# The requests of watchers.
 LOOKS = ("panel", "status")
 
 

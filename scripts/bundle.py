@@ -42,7 +42,7 @@ LIBRARIES = ("libdevmapper.so.1.02.1",)
 
 
 def our_own(extras: Iterable[str]) -> Iterator[Requirement]:
-    """What the platform needs by its manifest: what is installed says so as of its last installation."""
+    """The dependencies in the manifest; an installed package may list those of an earlier version."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     optional = project["optional-dependencies"]
     texts = [*project["dependencies"], *(text for extra in extras for text in optional.get(extra, []))]
@@ -121,7 +121,7 @@ def collect_docker(target: Path) -> None:
     """The engine's programs in one archive, flat, as small as xz makes them."""
     with tempfile.TemporaryDirectory(prefix="grader-bundle-") as name:
         folder = Path(name)
-        folder.chmod(0o755)  # apt downloads as a user of its own
+        folder.chmod(0o755)  # apt downloads as another user
         subprocess.run(["apt-get", "download", "--quiet", *DEBIAN], cwd=folder, check=True)
         for package in folder.glob("*.deb"):
             subprocess.run(["dpkg-deb", "--extract", package, folder / "root"], check=True)

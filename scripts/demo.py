@@ -1,9 +1,8 @@
 """`make demo`: the whole platform once, for real, on this machine.
 
-Starts a platform, makes a student, submits a right and a wrong kernel of six challenges, each of another track, by the
-command line and the queue, and prints verdicts and leaderboards. Exits 0 only if every verdict was the expected one.
-It is a script beside the package, not a command of it: it submits the staff's solutions and mutants, which only a
-checkout has.
+Starts a platform, makes a student, submits a right and a wrong kernel of six challenges, each of another track,
+through the command line and the queue, and prints verdicts and leaderboards. Exits with 0 if every verdict is the
+expected one. Not a command of the package, because only a checkout has the staff's solutions and mutants.
 """
 
 from __future__ import annotations

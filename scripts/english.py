@@ -1,9 +1,10 @@
-"""How much the code says in words, and how much of that is stilted: figures to watch, not a gate.
+"""Counts words and stilted phrases of code and docs: figures to watch, not a gate.
 
 Usage: python scripts/english.py [--json] [--lines] [PATH ...]
 
-For each package: words in comments and docstrings (Python, C, JavaScript and CSS), words in pages of the documentation,
-loop variables called ``it``, and phrases of ``PHRASES``. ``--lines`` prints each place where one occurs.
+For each package: words in comments and docstrings (Python, C, JavaScript and CSS), words in pages of the
+documentation, loop variables called ``it``, and phrases of ``PHRASES``. ``--lines`` prints each place where one
+occurs.
 """
 
 from __future__ import annotations

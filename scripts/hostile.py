@@ -1,9 +1,8 @@
 """Judges every attack and every honest control of tests/hostile, and counts what each cost the host (`make hostile`).
 
-In Docker boxes where an engine answers, else in bubblewrap boxes, else in plain processes. Submissions run on the CPU;
-where there is a GPU, what names it runs on it too, and then the attacks on the clock of benchmarks/gpu. Exit code 1 if
-an attack got through, ended by something other than what it is there to try, or changed the host, or if a control was
-refused.
+In Docker boxes if an engine answers, else in bubblewrap boxes, else in plain processes; on the CPU, and with a GPU
+also what names it, and the attacks on the clock of benchmarks/gpu. Exit code 1 if an attack got through, ended for
+another reason than what it tries, or changed the host, or if a control was refused.
 
 Usage: python scripts/hostile.py [NAME ...] [--json] [--on cpu] [--device h200] [--boxes auto] [--alone]
 NAME: the beginning of an attack's name, or a surface (clock, replay, ..., control, clock_gpu).

@@ -192,7 +192,7 @@ class _Instead(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class Tests:
-    """The tests of one target, each run in a forked process: what is imported slowly is there already."""
+    """The tests of one target, each run in a fork of a process with the slow imports done."""
 
     def __init__(self, tree: Path, path: str) -> None:
         self.tree, self.path = tree, tree / path
@@ -248,7 +248,7 @@ class Tests:
         import pytest
 
         unused = [word for name in _NO_PLUGINS for word in ("-p", f"no:{name}")]
-        # What was imported ahead is not rewritten by pytest, which warns of that, and warnings are errors.
+        # pytest warns that it cannot rewrite modules that are imported already, and warnings are errors.
         quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
         options = ["-x", "-q", "--hypothesis-seed=0", f"--basetemp={folder / 'tmp'}", *quiet, *unused]
         return int(pytest.main([*options, *self.files]))
@@ -263,7 +263,7 @@ class Tests:
 
 @dataclass
 class _Child:
-    """A running pytest: the leader of a session of its own, so that what it started ends with it."""
+    """A running pytest: a session leader, so that all that it started ends with it."""
 
     pid: int
     folder: Path
@@ -318,7 +318,7 @@ def judge(tree: Path, path: str, jobs: int) -> Score:
 
 
 def _judge_apart(tree: Path, path: str, jobs: int) -> Score:
-    """As ``judge``, in a process of its own: what one target's tests import stays away from the next one's."""
+    """As ``judge``, in a new process, because one target's imports would affect the next."""
     reading, writing = os.pipe()
     sys.stdout.flush()
     pid = os.fork()
@@ -372,7 +372,7 @@ def answers(tree: Path) -> list[Answer]:
 
 
 def report(scores: Sequence[Score], known: Sequence[Answer]) -> bool:
-    """Print the scores, the survivors and what is wrong; whether nothing is."""
+    """Print the scores, the survivors and the errors; return True if there are none."""
     fine = True
     for score in scores:
         for mutant in score.survivors:

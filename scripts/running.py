@@ -33,7 +33,7 @@ class Failed(Exception):
 
 @contextmanager
 def environment(folder: Path) -> Iterator[dict[str, str]]:
-    """The environment of a platform whose files lie in ``folder`` (made again); its data is removed afterwards."""
+    """The environment of a platform in ``folder``, which is emptied first; its data is removed afterwards."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     data = folder / "data"

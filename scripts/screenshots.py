@@ -1,8 +1,7 @@
-"""`make screenshots`: every page on a large screen in light and dark, and on a phone, into .screenshots/ for review;
-and README's pictures into docs/images.
+"""`make screenshots`: every page in light, dark and on a phone, into .screenshots/; README's pictures into docs/images.
 
-Everything shown is made up: people, boards, and a submission in every state, on a platform of its own without a worker,
-so two runs differ only where the pages do. Arguments are names of pages, or `front` for README's pictures alone.
+Everything shown is made up, on a platform without a worker, so two runs differ only if the pages do. Arguments are
+names of pages, or `front` for README's pictures alone.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Runs the GPU's tests on a GPU host, with or without a network (`make test-gpu`). Needs Python and CUDA only.
 
-Where `.bundle/` is there (`make bundle` made it elsewhere), its wheels go into a folder of their own, which the host's
-Python is pointed to, and its Docker Engine is started when none answers; it is ended with the tests. Without a bundle
-everything must be installed already. Arguments are handed on to pytest; where the first is a script of this folder
-(scripts/hostile.py), that is run instead.
+If there is a `.bundle/` (from `make bundle`), its wheels go into a folder that the host's Python is pointed to, and
+its Docker Engine is started if none answers, and ended with the tests. Without one everything must be installed
+already. Arguments go to pytest; if the first is a script of this folder (scripts/hostile.py), that runs instead.
 """
 
 from __future__ import annotations

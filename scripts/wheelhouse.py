@@ -1,7 +1,7 @@
-"""What the images install: ``--pin`` writes ``images/*.txt`` from what is installed here (and tested); without it, the
-wheels that those name are collected into a folder, for builds that reach no package index. See docs/deploying.md.
+"""What the images install. ``--pin`` writes ``images/*.txt`` from what is installed here and tested.
 
-Collect with the Python version that the base image has: Debian 12's is 3.11.
+Without ``--pin`` it collects the wheels that those files name into a folder, for builds that reach no package index;
+run it with the base image's version of Python (Debian 12: 3.11). See docs/deploying.md.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def pins(part: str) -> dict[str, str]:
 
 
 def _closure(names: list[str]) -> Iterator[Distribution]:
-    """What is installed here of these requirements and of all that they need."""
+    """The installed distributions of these requirements and of all that they need."""
     waiting = [
         requirement
         for requirement in map(Requirement, names)

@@ -48,7 +48,7 @@ class CompileFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Family:
-    """``flags``: nvcc's beside the usual; ``architecture``: of the PTX, which both devices run; ``alone``: each kernel
+    """``flags``: more words for nvcc; ``architecture``: of the PTX, which both devices run; ``alone``: each kernel
     ends its process."""
 
     name: str
@@ -155,8 +155,9 @@ def compile_for_emulator(
 
 
 def with_entries(wanted: Sequence[Path], folder: Path) -> Path:
-    """A source that makes a library's entry point of the ``main`` of programs: its first argument says which. They
-    themselves stay as they are; each is included in a namespace of its own, after all headers.
+    """A source whose library entry point calls the ``main`` of the program that its first argument numbers.
+
+    The programs are unchanged: each is included in its own namespace, after all headers.
     """
     headers = {
         line for path in wanted for line in path.read_text().splitlines() if line.startswith("#include <")
@@ -238,7 +239,7 @@ def run_on_emulator(library: Path, only: str | None = None, program: int = 0) ->
 
 
 def results_in(output: str, family: str) -> Iterator[Result]:
-    """The kernels that a program of the suite told of. What stands between them, they printed."""
+    """The kernels in a program's output. Text between two of them is what they printed."""
     said: list[str] = []
     for line in output.splitlines():
         if not line.startswith("kernel|"):

@@ -46,7 +46,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NAME = "agreement"
 PLAN = TimingPlan(rounds=15, most_rounds=15, control_rounds=8, warm_up=2, seconds=3.0)
 COMPILE_THREADS = 14
-# Nobody is interested in them here, and each takes a box of its own.
+# Baselines do not matter here, and each takes a box.
 NO_BASELINES = {"eager": None, "compile": None}
 
 
@@ -58,7 +58,7 @@ CATALOGUE_OF_CONTROLS = ROOT / "tests" / "catalogue"
 @dataclass(frozen=True)
 class Subject:
     """A source for the challenge ``slug``, of the served catalogue or of the tests'. ``group``: the first word
-    of its name where that is not the slug."""
+    of its name if that is not the slug."""
 
     slug: str
     path: Path
@@ -87,7 +87,7 @@ class Subject:
 
 
 def subjects(catalogue: Catalogue, wanted: Sequence[str]) -> Iterator[Subject]:
-    """``wanted``: slugs, ``CONTROLS``, or names of subjects; all where there are none."""
+    """``wanted``: slugs, ``CONTROLS``, or names of subjects; all if empty."""
     every = [*of_catalogue(catalogue), *controls()]
     yield from (
         subject
@@ -229,7 +229,7 @@ def compare() -> int:
     cases = different = alone = 0
     for name in sorted(both["card"].keys() & both["emulated"].keys()):
         card, emulated = both["card"][name], both["emulated"][name]
-        # What does not compile has no cases. Large ones are a card's alone, and some are newer than what was kept.
+        # Sources that do not compile have no cases. Large cases are a card's alone; some are newer than the results.
         every, common = (
             card["cases"].keys() | emulated["cases"].keys(),
             card["cases"].keys() & emulated["cases"].keys(),

@@ -1,9 +1,8 @@
 """What attacks on the clock gain over the honest kernel: each of ``attacks/`` graded like a submission, on one GPU.
 
-An attack is DEFENDED where it is not accepted, where it gains at most 1.5 %, where its time is not known, which has no
-rank, or where the report carries the flag ``work_outside_gate``; else it is VULNERABLE. An attack whose constant is
-followed by ``// band: ...`` (in Python ``# band: ...``) runs once with each of the values named there. Attacks are held
-against the honest kernel of their own language.
+An attack is DEFENDED if it is not accepted, gains at most 1.5 %, has no known time (and so no rank), or is flagged
+``work_outside_gate``; else it is VULNERABLE. An attack whose constant is followed by ``// band: ...`` (in Python ``#
+band: ...``) runs once with each of these values. Each is compared with the honest kernel of its language.
 
 Usage: python benchmarks/gpu/band.py [--json] [--only NAME ...] [--honest K] [--again N] [--seconds S]
        [--box local|docker] [--missing]: only attacks that were not graded yet, by these very sources
@@ -47,7 +46,7 @@ WORKLOAD = "2^28"
 BAND_PERCENT = 1.5
 # Two cases: that a submission is right is not the question here, and every timed output is compared anyway.
 CASES = 2
-# A call that hangs ends its attack after so long, and a whole attack is given up after the second figure.
+# Seconds after which a hanging call ends its attack, and after which a whole attack is given up.
 CASE_SECONDS = 5.0
 ATTACK_SECONDS = 25.0
 COMPILERS = 8
@@ -97,7 +96,7 @@ class Finding:
 
 
 class Range:
-    """Grades sources on one device, with the one ranked workload and nothing measured beside it."""
+    """Grades sources on one device, with the one ranked workload and no baselines."""
 
     def __init__(self, device: Device, boxes: BoxMaker, workload: str = WORKLOAD) -> None:
         self.device, self.boxes = device, boxes
@@ -207,7 +206,7 @@ def judge(range_: Range, attack: Attack, honest_us: float) -> Finding:
 
 
 def honest_times(range_: Range, language: Language, count: int) -> list[float]:
-    """Microseconds of ``count`` gradings of the staff's kernel. Raises SystemExit where it is not accepted."""
+    """Microseconds of ``count`` gradings of the staff's kernel. Raises SystemExit if it is not accepted."""
     times = []
     for _ in range(count):
         report = range_.grade(range_.honest(language), language)

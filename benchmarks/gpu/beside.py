@@ -1,7 +1,7 @@
-"""What company does to the rounds of a control and of an honest kernel: each kind of company in turn, beside none.
+"""What company does to the rounds of a control and of an honest kernel: each kind of company in turn, and none.
 
-On a machine with two GPUs it tells what makes rounds take one more switch between contexts while the other GPU is busy.
-Some kinds are on the judged GPU itself ("here"): what is known to disturb shows what a disturbance looks like.
+With two GPUs it shows what makes rounds take one more switch between contexts while the other GPU is busy. Kinds
+marked "here" run on the judged GPU itself: they show what a disturbance looks like.
 
 Usage: python benchmarks/gpu/beside.py [--json] [--gpu N] [--other N] [--rounds N] [--seconds S] [--only TEXT ...]
 """
@@ -27,11 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 HERE = Path(__file__).resolve().parent
 WORKLOAD = "2^28"
-# A round that is so much slower than the fastest quarter had company (``CudaDevice.noise``).
+# A round slower than the fastest quarter by this had company (``CudaDevice.noise``).
 DISTURBED_S = 30e-6
 READY = "ready"
 READY_SECONDS = 40.0
-# One that keeps starting and ending is killed when so long has passed.
+# Seconds after which company that keeps starting and ending is killed.
 LIFE_SECONDS = 1.5
 HELD_BYTES = 4 << 30
 
@@ -238,7 +238,7 @@ def company(kind: str, where: str, gpu: int, other: int) -> Iterator[None]:
 
 
 def wait_for(process: subprocess.Popen[str], sign: str) -> None:
-    """Raises RuntimeError where it does not say so. Its output is read on, so that it never waits for a reader."""
+    """Raises RuntimeError if it does not say so. Goes on reading its output, so that it never blocks."""
     assert process.stdout is not None
     said = threading.Event()
 

@@ -1,18 +1,15 @@
-"""Where the difference between boxes comes from: rounds of several boxes, each bound several times to the same memory.
+"""How much times differ between boxes: rounds of several boxes, each bound several times to the same memory.
 
-Each box has a context and a page for its gate of its own; a new binding maps the arrays anew. For a control and for
-the staff's CUDA vector_add: by how much midmeans of G differ from binding to binding in one box, and from box to box,
-beside what chance makes of so many rounds (standard deviations, microseconds).
+For a control and for the staff's CUDA vector_add: standard deviations of midmeans of G, in microseconds, from binding
+to binding in one box, and from box to box, compared with chance. A new binding maps the arrays again.
 
-One box after the other is measured with all its bindings, so a GPU that drifts within seconds looks like boxes that
-differ. With ``--alternating`` all boxes live at once and are bound in turn: what then differs is the boxes.
+By default one box after the other is measured, so a GPU that drifts within seconds looks like boxes that differ. With
+``--alternating`` all boxes live at once and are bound in turn.
 
-With ``--same-box`` the control works in each box at several sizes, then the submission is loaded and timed, or several
-one after the other (in Triton; a CUDA box loads one), then the control works there again: does a box show by what is
-measured there ahead of a submission what it will cost the submission? For every pair: correlation, slope, and by how
-much the submission's times differ when what precedes them is taken off (``left``, with a slope of 1). A control's are
-given whole, and less the known length of its call. Nothing that is measured behind a submission can be trusted; that is
-about causes.
+With ``--same-box`` the control runs in each box at several sizes, then the submissions (in Triton several, in CUDA
+one), then the control again: can what is measured ahead of a submission predict its cost? For every pair:
+correlation, slope, and how much the submission's times differ once the prediction is taken off (``left``, with a
+slope of 1).
 
 Usage: python benchmarks/gpu/boxes.py [--json] [--gpu N] [--boxes N] [--bindings N] [--rounds N]
        [--alternating | --same-box SLUG ...] [--language cuda|triton]
@@ -207,7 +204,7 @@ class _Boxes:
         return self._artefacts[of.challenge.slug]
 
     def gates(self, name: str, client: RunnerClient, part: str) -> list[float]:
-        """Microseconds of each round, with the memory bound anew; a control's less the known length."""
+        """Microseconds of each round, with the memory bound again; a control's without the known length."""
         kernel = self.kernels[0]
         if name == kernel.name:
             return self._own(kernel, client, part)

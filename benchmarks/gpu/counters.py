@@ -55,7 +55,7 @@ KERNELS = (
     "histogram/copy_per_warp.cu", "histogram/match_in_warp.cu",
     "histogram/global_atomics.cu", "spmv_csr/thread_per_row.cu", "spmv_csr/warp_per_row.cu",
 )  # fmt: skip
-# ncu starts Python anew for each share; what one of them loses is tried again alone.
+# ncu starts Python again for each share; kernels that a share loses are tried again alone.
 SHARE = 6
 PATIENCE_SECONDS = 120.0
 NEAR = 0.02
@@ -123,7 +123,7 @@ WHERE = (
 def on_card(
     subjects: Sequence[Subject], catalogue: Catalogue, options: argparse.Namespace
 ) -> Iterator[dict[str, Any]]:
-    """A row for each kernel. Raises SystemExit where there is no ncu, or it reads no counters."""
+    """A row for each kernel. Raises SystemExit if there is no ncu, or it reads no counters."""
     program = find_ncu()
     began = time.monotonic()
     end = began + options.seconds
@@ -198,7 +198,7 @@ class Ncu:
             elif answer.get("marked"):
                 marked.append(answer["name"])
         if failed and len(asked) > 1:
-            # Which of ncu's lines is of whom is not known then, so each has a run of its own.
+            # ncu's lines cannot be matched to kernels then, so each kernel is run alone.
             marked = []
         output = self.folder / f"{label}.log"
         said = "\n".join(path.read_text(errors="replace") for path in (log, output) if path.exists())

@@ -33,14 +33,14 @@ from grader.sandbox.emulator.model import Launch
 
 HERE = Path(__file__).resolve().parent
 _FORMATS = {"float32": "<f", "float64": "<d", "int64": "<q", "int32": "<i"}
-# A Triton program that says nothing for so long hangs.
+# Seconds of silence after which a Triton program hangs.
 _PATIENCE_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
 class Counted:
     """``copies``: also memsets, of ``copied`` bytes in all; ``modelled``: seconds; ``took``: seconds here; ``wrong``:
-    what was wrong with the result, empty where nothing was."""
+    what is wrong with the result, or empty."""
 
     launches: tuple[Launch, ...]
     copies: int

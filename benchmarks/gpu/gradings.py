@@ -105,8 +105,10 @@ def grade(
     readings: list[Reading] | None = None,
     control: KeptControl | None = None,
 ) -> Report:
-    """One grading with a key of its own; ``readings`` gets its rounds, and ``control`` serves it and the next. Raises
-    RuntimeError where it is not accepted."""
+    """One grading with a fresh key; ``readings`` gets its rounds, ``control`` serves it and the next.
+
+    Raises RuntimeError if it is not accepted.
+    """
     challenge = narrowed(subject.challenge, chosen)
     case = next(case for case in challenge.cases if case.category is Category.BASIC)
     request = Request(

@@ -34,9 +34,9 @@ from tests.emulator.judging import NVCC_FLAGS
 
 NAME = "hopper"
 SOURCE = Path(__file__).resolve().parents[2] / "tests" / "emulator" / "hopper.cu"
-# Added to a program's number: it returns its digest, or the line where it was not right, negated.
+# Added to a program's number: it returns its digest, or the negated line of its first error.
 DIGEST = 1000
-# A card that was lost in one program answers nothing more, so each has a process of its own.
+# A process that lost the card gets no more answers, so each program has its own.
 PATIENCE_SECONDS = 60
 
 

@@ -44,7 +44,7 @@ from grader.sandbox.emulator.model import H100, MODEL_VERSION, parts_of, seconds
 NAME, CARD = "model", "card"
 HERE = Path(__file__).resolve().parent
 COMPILE_THREADS, WARMING_PROCESSES = 14, 6
-# On a card, one that has not answered for so long hangs.
+# Seconds without an answer after which a subject on a card hangs.
 PATIENCE_SECONDS = 45.0
 WANTED = 0.9
 SHOWN_PAIRS = 25
@@ -122,7 +122,7 @@ def emulated(
 
 @contextlib.contextmanager
 def libraries(options: argparse.Namespace) -> Iterator[Path]:
-    """The folder for what is compiled: one that is kept, where the options name it."""
+    """The folder for compiled files: the one that the options name is kept."""
     if options.libraries:
         options.libraries.mkdir(parents=True, exist_ok=True)
         yield options.libraries
@@ -178,9 +178,11 @@ def answers(
     before: Sequence[str] = (),
     patience: float = PATIENCE_SECONDS,
 ) -> Iterator[dict[str, Any]]:
-    """What ``on_card.py`` says of each, from a process of its own that is started again after one that it did not
-    survive. ``before``: words of a program that runs it. ``end``: begin nothing more after this; ``patience``: seconds
-    after which one that does not answer hangs."""
+    """What ``on_card.py`` says of each subject; its process is started again after one that killed it.
+
+    ``before``: words of a program that runs it. ``end``: begin nothing more after this; ``patience``: seconds without
+    an answer after which a subject hangs.
+    """
     left, environment = list(asked), _environment(folder, gpu)
     while left and time.monotonic() < end:
         task, said = folder / f"{label}.json", folder / f"{label}.jsonl"
@@ -218,7 +220,7 @@ def answers(
 def _follow(
     process: subprocess.Popen[bytes], said: Path, left: list[dict[str, str]], end: float, patience: float
 ) -> Generator[dict[str, Any], None, bool]:
-    """Yields answers, taking what was answered out of ``left``; True where the process did what it could."""
+    """Yields answers and removes them from ``left``; returns True if the process did all it could."""
     seen, heard = 0, time.monotonic()
     while True:
         ended = process.poll() is not None
@@ -379,9 +381,9 @@ SWEEPS, STEPS = 60, 9
 class Fit:
     """Times of subjects as a function of factors on the model's constants.
 
-    A part of a launch takes its time by H100's constants, divided by its factor (times, for what is a time itself).
-    ``overlap``: launches take the longest of their parts where it is infinite, and (sum of part ** overlap) ** (1 /
-    overlap) else: parts that are nearly as long as the longest hold it up a little, too.
+    A part of a launch takes its time by H100's constants, divided by its factor (multiplied if it is a time).
+    ``overlap``: if infinite, launches take the longest of their parts, else (sum of part ** overlap) ** (1 /
+    overlap): parts that are nearly as long as the longest add a little.
     """
 
     TIMES = ("launch", "copy", "latency", "atomics on one address", "blocks")

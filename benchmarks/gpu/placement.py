@@ -1,9 +1,8 @@
-"""What a kernel's time depends on beside the kernel: where its arrays lie, and when it is called.
+"""How a kernel's time depends on where its arrays are and when it is called.
 
-The staff's Triton solutions, called in this process with the L2 cache flushed and the launch hidden, on several sets of
-buffers that are all held at once, in shuffled order. For each set the median over its calls; the figure is how far the
-sets' medians lie apart, beside how far the medians of as many arbitrary shares of the calls on one set do, which is
-what chance makes of it.
+The staff's Triton solutions run in this process with the L2 cache flushed and the launch hidden, on several sets of
+buffers that are all held at once, in shuffled order. The figure is how far the sets' medians differ, compared with
+the medians of arbitrary shares of the calls on one set, which differ by chance.
 
 Usage: python benchmarks/gpu/placement.py [--json] [--gpu N] [--sets N] [--calls N] [--seconds S]
 """

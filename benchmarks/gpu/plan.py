@@ -1,7 +1,7 @@
 """What ``run.py --plan NAME`` runs on a GPU, the most worth first, and what of it is left to do.
 
-Every step ends by itself within the seconds that it is given, keeps what it has by then, and goes on from there the
-next time. So a plan is run again, call after call, until nothing is left. This module imports nothing but Python's own.
+Every step ends within the seconds that it gets, keeps what it has, and goes on from there the next time: run a plan
+again until nothing is left. Imports nothing but Python's own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-# A program's exit code where it has more to do (benchmarks/results.py), and one that was ended (run.py).
+# Exit codes of a program that has more to do (benchmarks/results.py), and of one that was ended (run.py).
 GO_ON, ENDED = 75, 124
 # From the end of what a step begins itself to its own end: boxes, files.
 ENDING_SECONDS = 25.0
@@ -24,9 +24,9 @@ class Planned:
     """A step of a plan. ``task``: as on the command line of run.py; ``{seconds}`` is when it begins nothing more.
 
     It is not begun with fewer than ``least`` seconds and ended after ``most``. ``keeps``: the file of results that it
-    writes at its end; then it is done, whatever it found (1 may mean that a target was missed). Without it, a second
-    run does what the first left or what failed there, and nothing else; so it is run until it exits with 0. ``alone``:
-    what it measures is slower beside work on other GPUs of the host, so all such steps come first, one by one.
+    writes at its end; then it is done, whatever it found (1 may mean that a target was missed). Without it, it is run
+    until it exits with 0; each run does what the last left or what failed. ``alone``: work on other GPUs of the host
+    slows what it measures, so such steps come first, one by one.
     """
 
     name: str
@@ -46,7 +46,7 @@ _UNTIMED = (
 _FEW = "--bindings 2 --rounds 16"
 _GPU = "benchmarks/gpu"
 EVERYTHING = (
-    # The judge itself first: what is measured with a judge that fails is worth nothing. In halves for two GPUs.
+    # The judge's tests first: figures of a judge that fails are worth nothing. In halves for two GPUs.
     Planned("judging in plain boxes", "tests=tests/gpu -k 'test_judging and not docker'", 60, 300),
     Planned(
         "tests in plain boxes",
@@ -122,7 +122,7 @@ EVERYTHING = (
         60,
         420,
     ),
-    # Goes on where it was as long as the machine is held: give it a call of its own, and the next at once.
+    # Goes on as long as the machine is held: run it in a call by itself, and the next at once.
     Planned(
         "final",
         "python=benchmarks/final.py --device gpu --folder /tmp/final --seconds {seconds} --json",
@@ -202,7 +202,7 @@ class Ledger:
 
 
 def fits(step: Planned, left: float) -> bool:
-    """Whether it is worth beginning with so many seconds left."""
+    """True if it is worth beginning with these seconds left."""
     return left >= step.least
 
 
@@ -212,8 +212,7 @@ def told(step: Planned, seconds: float) -> str:
 
 
 def table(plan: Sequence[Planned], ledger: Ledger, budget: float, *, again: bool = False) -> str:
-    """What a call of so many seconds would do of a plan, as lines: each step with what became of it and how long it
-    took the last time."""
+    """Lines on what a call of these seconds would do: each step with its last state and duration."""
     lines, left = [], budget
     to_do = ledger.to_do(plan, again=again)
     for step in plan:

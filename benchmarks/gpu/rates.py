@@ -27,7 +27,7 @@ PATIENCE_SECONDS = 120.0
 
 
 def measure(gpu: int) -> list[dict[str, str | int | float]]:
-    """Raises SystemExit where there is no nvcc, and CalledProcessError where the program fails."""
+    """Raises SystemExit without nvcc, CalledProcessError if the program fails."""
     home = cuda_home()
     if home is None:
         raise SystemExit("no nvcc: put it on the path, or set CUDA_HOME")

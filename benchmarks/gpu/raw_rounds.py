@@ -11,7 +11,7 @@ from grader.judge.rule import ControlRound
 from grader.judge.runner_client import Timed
 from grader.judge.timekeeper import Reading
 
-# Of a round: its gate time less the known length of a control's call, and what lies before and after its gate.
+# A round's gate time without the known length of a control's call, and its times before and after the gate.
 PARTS = ("gate", "before", "after")
 
 

@@ -1,11 +1,10 @@
 """How well a time repeats: the same solution graded again and again, each time in a new box with new data.
 
-Beside it, in the same run, what is used elsewhere, in fresh processes: ``triton.testing.do_bench`` (median) and CUDA
-events without a gate. The figure is the spread, max / min - 1. Targets: 0.2 % from 700 us on, 0.3 % from 400 us on.
+In the same run, in fresh processes: ``triton.testing.do_bench`` (median) and CUDA events without a gate. The figure
+is the spread, max / min - 1. Targets: 0.2 % from 700 us on, 0.3 % from 400 us on.
 
-With --json the raw rounds of every grading are kept, too, with the GPU's clocks after each. With --inside a Triton
-solution also notes what each of its calls took by events of its own, which shows whether the kernel differed or the
-cost of a round; its boxes must be plain processes.
+--json also keeps the raw rounds of every grading, with the GPU's clocks. --inside has a Triton solution note each
+call by its own events, which shows whether the kernel differed or the cost of a round; boxes must be plain processes.
 
 Usage: python benchmarks/gpu/repeatability.py [--json] [--quick] [--count N] [--processes N] [--seconds S]
        [--box local|docker] [--device h200|cpu] [--only TEXT ...] [--inside] [--rounds N] [--control-rounds N]
@@ -49,7 +48,7 @@ from grader.scoring import midmean
 OTHERS = ("do_bench", "events")
 # Of the time allowed, how much the gradings may use; the other processes get the rest.
 GRADINGS_SHARE = 0.75
-# The spread that ten gradings may show, of times of so many microseconds and more.
+# The spread allowed in ten gradings, from these microseconds on.
 TARGETS = ((700.0, 0.002), (400.0, 0.003))
 # (subject, workload) -> way of timing -> microseconds
 Times = dict[tuple[str, str], dict[str, list[float]]]
@@ -130,7 +129,7 @@ def gradings(
 
 
 def learn(chosen: Chosen, device: Device, maker: BoxMaker, count: int) -> None:
-    """Time that many controls of each workload, each in a box of its own, and keep what a round cost."""
+    """Time that many controls of each workload, each in a new box, and keep what a round cost."""
     if (costs := device.round_costs) is None:
         return
     for subject, some in chosen.items():

@@ -1,8 +1,7 @@
-"""What the rule of today makes of raw rounds that were kept: the spread of gradings made earlier, on several cards.
+"""The spread of earlier gradings, settled by today's rule from their raw rounds.
 
-Each file of repeatability.py's is settled anew, every grading with the control's rounds that belong to it; c is known
-from the other gradings of the workload, as it is on a machine in use. How many rounds there are, and which count, is as
-it was. Beside it: the same with c from the grading's own control alone, and by medians, as times were made once.
+Each grading is settled with the control's rounds that belong to it; c is known from the other gradings of the
+workload, as on a machine in use. Also: with c from the grading's own control alone, and by medians.
 
 Usage: python benchmarks/gpu/replay.py [--json] [FILE ...]    (default: all of benchmarks/results/repeatability*.json)
 """

@@ -1,7 +1,7 @@
 """Which cases cards of some sizes leave out for want of memory: arithmetic alone, for any machine.
 
-A row for each case that is for a GPU alone: GiB of its own arrays, what judging takes with them, what the timed rounds
-keep beside that, and whether it fits. A context, spare boxes and a display are taken to hold some memory of the card.
+A row for each case that is for a GPU alone: GiB of its arrays, of what judging adds, of what the timed rounds keep,
+and whether it fits. A context, spare boxes and a display are assumed to hold some memory.
 
 Usage: python benchmarks/gpu/room.py [--gib 80 ...] [SLUG ...]
 """
@@ -20,7 +20,7 @@ from grader.judge.cuda.memory_plan import PLANNED_SHARE, TAKEN_BYTES
 from grader.judge.cuda.plan import case_bytes, kept_bytes, own_bytes
 from grader.limits import GIB
 
-# A card that is sold with so many GiB has that share of them.
+# The share of its nominal GiB that a card has.
 HAS = 0.99
 
 

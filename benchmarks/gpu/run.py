@@ -3,21 +3,19 @@
 Usage: python3 benchmarks/gpu/run.py [STEP[=OPTIONS] ...] [--gpus N] [--budget SECONDS] [--most SECONDS] [--out FOLDER]
        python3 benchmarks/gpu/run.py --plan everything [--only TEXT ...] [--again] [--dry-run] [--budget SECONDS] ...
 
-Steps: tests proofs solutions repeatability band trueness turnaround throughput hostile; all of them in this order
-where none is named. ``"solutions=relu saxpy"`` hands a step's script more words, ``tests=PATHS`` others than all, and
-``"python=SCRIPT OPTIONS"`` runs any other script that takes --gpu; a step may be named more than once. A step that
-outlasts its time is ended and the next one begins; none begins when the budget is spent. With --gpus 2 each of two GPUs
-takes the next step when it is free. With --out each step's whole output grows in that folder, and a tar file with the
-results lies there after every step.
+Steps: tests proofs solutions repeatability band trueness turnaround throughput hostile; by default all, in this
+order. ``"solutions=relu saxpy"`` passes more words to a step's script, ``tests=PATHS`` other tests, and
+``"python=SCRIPT OPTIONS"`` runs any other script that takes --gpu. A step that outlasts its time is ended; none
+begins when the budget is spent. With --gpus 2 each of two GPUs takes the next step when it is free. --out: each
+step's output grows in that folder, and a tar file with the results is written there after every step.
 
-A plan (``plan.py``) is all that is to be known of the judge on a card, the most worth first. A call runs as much of it
-as its budget allows; what was done from the same sources of the judge is skipped, what was left goes on, and --again
-runs it all the same; --only takes the steps whose names hold these texts, in this order. --dry-run shows what a call
-would do, and needs no GPU. With --gpus, what is slower beside other work comes first and runs alone. Where the files
-of a call come back as a tar file, unpack it (``tar -xzf gpu.tar.gz -C benchmarks``) ahead of the next call: that
-tells what is done. Where they travel without their repository, GRADER_COMMIT must name the commit. GRADER_ALSO_GOOD:
-digests of earlier sources, with commas between them, of which you know that what they measured would come out the
-same today; each row keeps the commit that it is of.
+A plan (``plan.py``) is everything to measure on a card, the most worth first. A call runs as much of it as its budget
+allows, skips what was done from the same sources of the judge, and goes on with what was left. --again runs all of
+it, --only the steps whose names hold these texts, --dry-run shows what a call would do without a GPU. With --gpus,
+steps that are slower with other work around come first and run alone. Unpack the tar file of a call (``tar -xzf
+gpu.tar.gz -C benchmarks``) before the next: it tells what is done. If files travel without their repository,
+GRADER_COMMIT names the commit. GRADER_ALSO_GOOD: digests of earlier sources, separated by commas, whose results you
+know to be as good today; each row keeps its commit.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ import plan
 from test_gpu import ROOT, WORK, engine, install_wheels
 
 LOGS = WORK / "logs"
-# What a step that was told to end gets to write down what it has.
+# Seconds that a step gets to write its results after it was asked to end.
 GRACE_SECONDS = 5.0
 # More than one step's usual table; the whole output is in its log.
 SHOWN_LINES = 60
@@ -60,7 +58,7 @@ class Step:
     seconds: float
     # Follow the command where the caller names no others.
     words: str = ""
-    # How it is told which GPU to use; the tests are told by GRADER_TEST_GPU.
+    # The option that names the GPU; tests read GRADER_TEST_GPU.
     gpu_option: str = "--gpu"
 
 
@@ -129,7 +127,7 @@ def commit() -> str:
 
 
 def ledger() -> plan.Ledger:
-    """What was done of plans, on whatever machine."""
+    """Steps of plans that were done, on any machine."""
     results = _results()
     return plan.Ledger.read(sorted(results.FOLDER.glob("gpu_plan-*.json")), results.as_good())
 
@@ -188,7 +186,7 @@ class Task:
         return self.planned.most if self.planned is not None else self.step.seconds
 
     def within(self, seconds: float) -> Task:
-        """The task as it is told that it has so many."""
+        """The task with these seconds filled in."""
         if self.planned is None:
             return self
         return replace(self, words=plan.told(self.planned, seconds).partition("=")[2])
@@ -259,9 +257,9 @@ class Lanes:
 
 
 def run(task: Task, gpu: int, environment: dict[str, str], seconds: float, logs: Path) -> int:
-    """The step's exit code; 124 where it had to be ended. Its output goes to its log, the last of it is shown too.
+    """The step's exit code; 124 if it had to be ended. Its output goes to its log; the end of it is printed, too.
 
-    Each has a folder of its own for what is temporary, so that none sees another's files.
+    Each step has its own folder for temporary files.
     """
     step = task.step
     words = shlex.split(task.words or step.words)
@@ -308,7 +306,7 @@ def _stop(process: subprocess.Popen[bytes]) -> int:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(GRACE_SECONDS)
             break
-    # What it started is in its session, so nothing of it runs on beside the next step.
+    # All that it started is in its session, so nothing of it outlives the step.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     return 124

@@ -68,7 +68,7 @@ def family_of(slug: str) -> str:
 
 
 def right(catalogue: Catalogue, wanted: Sequence[str]) -> list[Subject]:
-    """Solutions and variants; ``wanted``: slugs or names of subjects, all where there are none."""
+    """Solutions and variants; ``wanted``: slugs or names of subjects; all if empty."""
     every = (
         subject
         for subject in of_catalogue(catalogue)

@@ -110,7 +110,7 @@ class Bench:
         return (self.catalogue.root / f"reference/{slug}/staff/solution{language.suffix}").read_text()
 
     def compiled(self, challenge: Challenge) -> bytes | None:
-        """The CUDA solution's library. Raises RuntimeError with the log where there is none."""
+        """The CUDA solution's library. Raises RuntimeError with the log if it does not compile."""
         source = self.source(challenge.slug, Language.CUDA)
         request = CompileRequest(source, cuda_footer(challenge.manifest), arch=self.device.architecture)
         made = compile_cuda(self.boxes, request)
@@ -200,7 +200,7 @@ def longest(challenge: Challenge, device: Device) -> Workload | None:
 
 
 def compile_ahead(bench: Bench, challenges: Sequence[Challenge]) -> None:
-    """Side by side; the compiler keeps the libraries for later. What fails does so again, and is told, then."""
+    """In parallel; the compiler keeps the libraries. A source that fails is reported when it is used."""
 
     def attempt(challenge: Challenge) -> None:
         try:

@@ -1,8 +1,8 @@
-"""Where the seconds of a box's start lie: containers, imports, bytecode, the GPU's context, Triton's own helper.
+"""Where the seconds of a box's start go: containers, imports, bytecode, the GPU's context, Triton's own helper.
 
-Boxes of each kind that the judge starts, one after the other, then as many side by side: seconds until the runner said
-hello, and its own account of them. Beside it, in plain processes: the slowest imports, and how many files of torch and
-Triton have no bytecode.
+Boxes of each kind, one after the other, then several at once: seconds until the runner said hello, and its own
+account of them. Also, in plain processes: the slowest imports, and how many files of torch and Triton have no
+bytecode.
 
 Usage: python benchmarks/gpu/start.py [--json] [--count N] [--box local|docker] [--device h200|cpu] [--gpu 0]
 """

@@ -1,18 +1,14 @@
 """Submit to verdict on a warm worker with a GPU: vector_add, all cases and workloads, in CUDA and in Triton.
 
-The wall clock runs from handing the job to the warm judge process until its outcome is back; what queue and web add
-is in `benchmarks/turnaround.py`. Baselines and ceilings are frozen with the first submission, as in service. Every
-source differs in a comment, so that each is compiled. With ``--inline`` beside it: the same CUDA source through
-``load_inline`` in a fresh process with an empty cache, timed there by events.
+The wall clock runs from handing the job to the warm judge process until its outcome is back;
+`benchmarks/turnaround.py` adds queue and web. The first submission freezes baselines and ceilings. Every source
+differs in a comment, so each is compiled. ``--inline`` also times the same CUDA source through ``load_inline`` in a
+fresh process with an empty cache. ``--phases`` waits for the GPU after each part, which adds some hundredths of a
+second.
 
-With ``--phases`` the judge waits for the GPU after each part of its own work, so that the seconds of each are known;
-that adds some hundredths of a second.
-
-Targets, medians of submissions handed in back to back (``--pause 0``): CUDA without the compiler's time under 2.0 s,
-Triton under 2.5 s; and the GPU is held at most 1.5 s for each. A Triton submission that an idle GPU takes at once has
-its kernels compiled there; one that waited has them compiled ahead, as CUDA has. The second kind is handed in as
-``triton, ahead``: that is how long a busy GPU is held. The kernels are those of the first such submission, since what
-the sources differ in, a comment at the end, changes nothing of them.
+Targets, medians back to back (``--pause 0``): CUDA without the compiler's time under 2.0 s, Triton under 2.5 s; the
+GPU is held at most 1.5 s for each. ``triton, ahead`` is a Triton submission that waited behind a busy GPU, so its
+kernels were compiled ahead; they are those of the first such submission, because a comment changes no kernel.
 
 Usage: python benchmarks/gpu/turnaround.py [--json] [--quick] [--count N] [--pause SECONDS] [--box local|docker]
        [--device h200|cpu] [--gpu 0] [--spares N] [--languages cuda,triton] [--phases] [--inline]
@@ -61,8 +57,7 @@ INLINE_SECONDS = 240.0
 
 @dataclass(frozen=True)
 class Run:
-    """Seconds of one submission: all of it but compiling, the parts of all, and where asked for, every phase and the
-    start of its box by what was done."""
+    """Seconds of one submission without compiling, its parts, and on request every phase and the start of its box."""
 
     seconds: float
     parts: dict[str, float]
@@ -76,8 +71,7 @@ class Run:
 
 
 class Submitter:
-    """Hands submissions of one language to a judge; keeps what was frozen by the first. ``kernels``: what all have
-    compiled ahead, if anything."""
+    """Hands submissions of one language to a judge, with what the first froze. ``kernels``: compiled ahead for all."""
 
     def __init__(
         self,
@@ -212,7 +206,7 @@ def load_inline(source: Path, elements: int, gpu: int) -> dict[str, Any]:
     """The same source as others build and time it: wall seconds of a fresh process, and its parts."""
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as name:
         answer = Path(name) / "answer.json"
-        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # ninja lies beside the interpreter
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # ninja is in the interpreter's folder
         env = {**os.environ, "TORCH_EXTENSIONS_DIR": name, "PATH": path, "CUDA_VISIBLE_DEVICES": str(gpu)}
         began = time.perf_counter()
         ran = subprocess.run(

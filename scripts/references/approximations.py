@@ -13,14 +13,14 @@ from references.markdown import page
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 ABOUT = (
-    "Every wrong answer near the right one that was tried at the workloads of each challenge, in rounds drawn and "
-    "compared as the judge does, and what kills it ([how](../proving.md#approximations)). *Ordinary* rounds hold the "
-    "challenge's own inputs, *outliers* a few large values strewn over an input; the rest are special inputs by the "
-    "names of the cases that hold them. An approximation is listed with what shows it at every workload where it was "
-    "caught, the likeliest first; where no kind of round does so alone, with all that show it at some. "
-    "[Figures](figures.md) has the probabilities."
+    "After this page you know which wrong answers near the right one were tried at the workloads of each challenge, "
+    "in rounds drawn and compared as the judge does, and what kills each ([how](../proving.md#approximations)). "
+    "*Ordinary* rounds hold the challenge's own inputs, *outliers* a few large values strewn over an input; the rest "
+    "are special inputs by the names of the cases that hold them. An approximation is listed with what shows it at "
+    "every workload where it was caught, the likeliest first; where no kind of round does so alone, with all that "
+    "show it at some. [Figures](figures.md) has the probabilities."
 )
-# Kinds of rounds that are named for one approximation; what is shown by many is shown.
+# Kinds of rounds that are named for one approximation at most.
 _NAMED = 4
 
 
@@ -29,7 +29,7 @@ def make() -> str:
 
 
 def _rows() -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Of each challenge the row and the run that it is from: of a GPU, where there is one."""
+    """The row of each challenge with its run, a GPU's if there is one."""
     found: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for name in ("approximations_reduced", "approximations"):
         for path in sorted(RESULTS.glob(f"{name}-*.json")):

@@ -16,7 +16,7 @@ from grader.manual.markup import code, table, unwrapped
 from references.markdown import page
 
 ABOUT = (
-    "Every command with its arguments and options, as `grader COMMAND --help` has them. "
+    "After this page you know every command with its arguments and options, as `grader COMMAND --help` has them. "
     "[Using the command line](../command-line.md) says what they share: signing in, settings, JSON, exit codes."
 )
 HEADS = ("option", "meaning", "default")
@@ -55,7 +55,7 @@ def _command(path: str, command: Any) -> Iterator[str]:
 
 
 def _parameters(path: str, command: Any) -> Iterator[str]:
-    """How it is called. A group has that where it does something by itself."""
+    """How it is called; nothing for a group that does nothing by itself."""
     shown = [each for each in command.params if not getattr(each, "hidden", False) and each.name != "help"]
     if shown or not hasattr(command, "commands"):
         yield f"```sh\n{_usage(path, command)}\n```"
@@ -88,7 +88,7 @@ def _row(parameter: Any, command: Any) -> tuple[str, str, str]:
 
 
 def _value(parameter: Any, command: Any) -> str:
-    """What stands for the value: the name it was given, its choices, or its type."""
+    """The placeholder of the value: its metavar, its choices, or its type."""
     if parameter.metavar:
         return str(parameter.metavar)
     if _is_argument(parameter):
@@ -108,7 +108,7 @@ def _of_type(hint: Any) -> str:
 
 
 def _default(parameter: Any) -> str:
-    """What holds where the option is not given; flags that are off, and values that are worked out, say nothing."""
+    """The default; empty for flags that are off and for computed values."""
     value = parameter.default
     if value is None or callable(value) or value is False or value in ((), [], ""):
         return ""

@@ -11,9 +11,10 @@ from grader.manual.markup import code, table, unwrapped
 from references.markdown import page
 
 ABOUT = (
-    "Each error has a code, a message and, mostly, a hint that says how to fix it. The API answers with "
-    '`{"error": {"code": ..., "message": ..., "hint": ...}}` and the status below, the command line prints message and '
-    "hint and exits with the code below. [Verdicts](../verdicts.md) are not errors: a wrong answer is a result."
+    "After this page you can tell errors apart in a program. Each has a code, a message and, mostly, a hint. The API "
+    'answers with `{"error": {"code": ..., "message": ..., "hint": ...}}` and the status below, the command line '
+    "prints message and hint and exits with the code below. [Verdicts](../verdicts.md) are not errors: a wrong answer "
+    "is a result."
 )
 
 

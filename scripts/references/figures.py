@@ -1,4 +1,4 @@
-"""What was measured, from ``benchmarks/results``."""
+"""The measurements in ``benchmarks/results``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from references.markdown import page
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 ABOUT = (
-    "Measurements of this repository, where and when. Scripts in `benchmarks/` write their results to "
-    "`benchmarks/results`, with device, versions and commit, and this page is made from them; only remarks on how a "
-    "run went are added by hand. A `+` after a commit: files differed from it. Rows of one table may be of several "
-    "commits."
+    "After this page you know what was measured of this repository, where and when. Scripts in `benchmarks/` write "
+    "their results to `benchmarks/results`, with device, versions and commit, and this page is made from them; only "
+    "remarks on how a run went are added by hand. A `+` after a commit: files differed from it. Rows of one table may "
+    "be of several commits."
 )
 SOLUTIONS = (
     "Each challenge's two solutions, PyTorch as one writes it (eager) and `torch.compile`, in microseconds at the "

@@ -12,7 +12,7 @@ from references.application import API, application
 from references.markdown import page
 
 ABOUT = (
-    "Every address of the web outside the [API](../api.md), with what it shows or does. Pages are made on the server "
+    "After this page you can find every address of the web outside the [API](../api.md). Pages are made on the server "
     "and work without JavaScript. Forms carry a token against forgery, so a program should use the API instead."
 )
 _STATIC = "A file that pages need: style, script, icon. Its address changes with its content."

@@ -13,10 +13,11 @@ from grader.settings import Settings
 from references.markdown import page
 
 ABOUT = (
-    "A platform is configured by environment variables. Each setting may also be a file of its name, in lower case, in "
-    "`/run/secrets`, where container engines put secrets; the environment wins. A value that cannot be used stops the "
-    "start with a message that names the variable. [Operating a platform](../operating.md) says how they work "
-    "together; the [command line](../command-line.md#settings-of-the-client) has settings of its own."
+    "After this page you can configure a platform. Its settings are environment variables. Each may also be a file of "
+    "its name, in lower case, in `/run/secrets`, where container engines put secrets; the environment wins. A value "
+    "that cannot be used stops the start with a message that names the variable. [Operating a "
+    "platform](../operating.md) says how they work together; the [command "
+    "line](../command-line.md#settings-of-the-client) has settings of its own."
 )
 ABOUT_PROVIDERS = (
     "NAME is yours to choose, in letters and digits: it is in the address that the provider sends people back to. "

@@ -1,4 +1,4 @@
-"""An application whose docs are read: it needs no worker, and one does for all tests."""
+"""One application without a worker for all tests of the docs."""
 
 from __future__ import annotations
 

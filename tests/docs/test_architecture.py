@@ -20,7 +20,7 @@ MOST_STEPS = 25
 
 @cache
 def symbols(path: Path) -> frozenset[str]:
-    """What a module defines at its top level, and in its classes as ``Class.name``."""
+    """Names that a module defines at its top level, and in its classes as ``Class.name``."""
     found: set[str] = set()
 
     def collect(body: list[ast.stmt], prefix: str) -> None:
@@ -30,7 +30,7 @@ def symbols(path: Path) -> frozenset[str]:
             if isinstance(node, ast.ClassDef):
                 collect(node.body, f"{prefix}{node.name}.")
             if isinstance(node, ast.Assign):
-                found.update(prefix + it.id for it in node.targets if isinstance(it, ast.Name))
+                found.update(prefix + target.id for target in node.targets if isinstance(target, ast.Name))
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 found.add(prefix + node.target.id)
 

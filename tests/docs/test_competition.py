@@ -1,4 +1,4 @@
-"""What the page "Competitions" tells staff and participants to type does what it says, against a server."""
+"""The commands of the page "Competitions" do what it says, against a server."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from grader.web.app import create_app
 from tests.service.competitions.builders import elapse, judge
 from tests.web import builders
 
-# Where a page says what participants type.
+# Sections whose commands participants type.
 PARTICIPANTS = ("Take part", "Afterwards")
 
 
 @pytest.fixture
 def platform(tmp_path: Path) -> Iterator[Platform]:
-    # The worker that is entered here stays alive, however slow the machine is.
+    # A long lease keeps the registered worker alive on a slow machine.
     opened = open_platform(builders.make_settings(tmp_path / "platform", lease_s=600.0))
     yield opened
     opened.close()
@@ -53,7 +53,7 @@ def address(platform: Platform) -> Iterator[str]:
 
 
 def blocks(docs: Manual, language: str) -> list[tuple[str, str]]:
-    """Each block of that language with the heading that it stands under."""
+    """Each block of that language with its heading."""
     return [
         (part.partition("\n")[0], text)
         for part in re.split(r"^## (?!Rules)", docs.page("competitions").text, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What the page "A course in an afternoon" tells teachers and students to type does what it says, against a server."""
+"""The commands of the page "A course in an afternoon" do what it says, against a server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from grader.web.app import create_app
 from tests.service.courses.scenes import LONG_AGO, asked_since
 from tests.web import builders
 
-# Where a page says what students type.
+# The section whose commands students type.
 STUDENT = "What a student does"
 
 
@@ -50,7 +50,7 @@ def address(platform: Platform) -> Iterator[str]:
 
 
 def blocks(docs: Manual, language: str) -> list[tuple[str, str]]:
-    """Each block of that language with the heading that it stands under."""
+    """Each block of that language with its heading."""
     found = []
     for part in re.split(r"^## ", docs.page("courses").text, flags=re.MULTILINE):
         title = part.partition("\n")[0]
@@ -108,11 +108,11 @@ def test_every_command_of_the_page(
                 code = said[line].split()[-1]
             if line.startswith(("grader submit", "grader regrade assignment")):
                 play_worker(platform)
-    assert [it.name for it in rosters.get_roster(platform, people["teacher"], "gpu-2026").members] == [
+    assert [member.name for member in rosters.get_roster(platform, people["teacher"], "gpu-2026").members] == [
         "ada", "kim", "teacher", "tom",
     ]  # fmt: skip
     with Path("links.csv").open(newline="") as file:
-        assert [(it["full_name"], "/join?key=crs_" in it["link"]) for it in csv.DictReader(file)] == [
+        assert [(row["full_name"], "/join?key=crs_" in row["link"]) for row in csv.DictReader(file)] == [
             ("Grace Hopper", True)
         ]
     dry = said["grader roster import gpu-2026 roster.csv"]
@@ -140,12 +140,12 @@ def last_submission(platform: Platform) -> str:
 
 
 def play_worker(platform: Platform) -> None:
-    """It is right, and was received a day after the deadline of the page."""
+    """Accept the submission, as received a day after the page's deadline."""
     builders.finish(platform, builders.take(platform), builders.accepted(speedup=1.31))
     late = datetime(2026, 10, 20, 12, tzinfo=UTC)
     with writing(platform.sessions) as session:
         session.execute(update(SubmissionRow).values(created_at=late))
-        # The class took part, and was asked, before that.
+        # The class joined, and the assignment asked, before that.
         session.execute(update(StayRow).values(accepted_at=LONG_AGO))
     asked_since(platform, LONG_AGO)
 
@@ -156,7 +156,7 @@ def check_grades(platform: Platform, teacher: User) -> None:
     assert (vectors.points, vectors.late_days) == (100, 0)  # extended to the 26th
     assert (scaled.points, scaled.reason) == (150, "a broken GPU")
     with Path("grades.csv").open(newline="") as file:
-        rows = {(it["student"], it["challenge"]): it for it in csv.DictReader(file)}
+        rows = {(row["student"], row["challenge"]): row for row in csv.DictReader(file)}
     assert set(rows) == {(who, what) for who in ("ada", "kim") for what in ("vector_add", "saxpy")}
     assert (rows["ada", "saxpy"]["points"], rows["ada", "vector_add"]["submission"]) == (
         "150.0",

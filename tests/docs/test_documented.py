@@ -1,6 +1,6 @@
-"""What people meet is in the docs: routes, settings, commands, words of reports and queues, exit codes, metrics.
+"""The docs name every route, setting, command, word of reports and queues, exit code and metric.
 
-Each test reads the thing itself and looks for its name, as code, in the page that should have it.
+Each test reads the names from the code and looks for them, as code, in the page that should have them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def section(docs: Manual, page: str, anchor: str) -> str:
 
 
 def rows(text: str) -> dict[str, list[str]]:
-    """A table's rows by what is code, or alone, in their first cell."""
+    """A table's rows by their first cell without backticks."""
     cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in text.splitlines()]
     return {row[0].strip("`"): row[1:] for row in cells if len(row) > 1 and set(row[0]) - set("- ")}
 
@@ -85,7 +85,7 @@ def test_each_page(app: Flask, docs: Manual) -> None:
 def test_each_setting(docs: Manual) -> None:
     told = rows(docs.page("reference/settings").text)
     parts = [f"oidc__name__{part}" for part in OidcProvider.model_fields]
-    for name in (*(it for it in Settings.model_fields if it != "oidc"), *parts):
+    for name in (*(field for field in Settings.model_fields if field != "oidc"), *parts):
         *_, meaning = told[f"GRADER_{name.upper()}"]
         assert meaning, f"{name} has no description"
 
@@ -139,7 +139,7 @@ def test_each_has_a_cause_and_what_to_do(docs: Manual, words: type[StrEnum], anc
 
 def test_flags_are_explained_where_judging_is(docs: Manual) -> None:
     told = docs.page("judging").text
-    raised = set(Flag) - {Flag.SIMILAR}  # staff's own doing, not the judge's
+    raised = set(Flag) - {Flag.SIMILAR}  # by staff, not by the judge
     assert [flag.value for flag in raised if f"| `{flag.value}` |" not in told] == []
 
 
@@ -189,7 +189,7 @@ def test_each_scope_of_a_token(docs: Manual) -> None:
 
 
 def figures() -> set[str]:
-    """Names that Prometheus is told, read from the calls that make them."""
+    """Names of metrics, read from the calls that make them."""
     found = set()
     for path in sorted((ROOT / "grader").rglob("*.py")):
         source = path.read_text()

@@ -1,4 +1,4 @@
-"""The pages as they are read from the folder: order, sections, anchors, search."""
+"""Reading pages from the folder: order, sections, anchors, search."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_pages_that_were_meant(small: Manual) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in manual().pages if "/" not in page.name], ids=lambda it: it.name
+    "page", [page for page in manual().pages if "/" not in page.name], ids=lambda page: page.name
 )
 def test_a_guide_says_what_it_is_about_before_its_first_table(page: Page) -> None:
     prose = page.text.partition("\n|")[0]

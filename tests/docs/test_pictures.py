@@ -33,7 +33,7 @@ def png(pixels: NDArray[np.uint8], kind: int, *, depth: int = 8) -> bytes:
         left = np.concatenate([np.zeros(channels, int), row[:-channels]])
         corner = np.concatenate([np.zeros(channels, int), above[:-channels]])
         guess = left + above - corner
-        apart = [abs(guess - it) for it in (left, above, corner)]
+        apart = [abs(guess - near) for near in (left, above, corner)]
         paeth = np.where(
             (apart[0] <= apart[1]) & (apart[0] <= apart[2]),
             left,
@@ -47,7 +47,7 @@ def png(pixels: NDArray[np.uint8], kind: int, *, depth: int = 8) -> bytes:
 
 
 def shown(small: bytes) -> NDArray[np.uint8]:
-    """What a viewer makes of a picture with a palette."""
+    """The pixels of a picture with a palette."""
     found = dict(palette_png._chunks(small))
     width, height, depth, kind, *_ = struct.unpack(">IIBBBBB", found[b"IHDR"])
     assert (depth, kind) == (8, 3)
@@ -81,7 +81,7 @@ def test_another_kind_of_picture_is_refused(data: bytes) -> None:
         palette_png.reduced(data)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "images").glob("*.png")), ids=lambda it: it.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "images").glob("*.png")), ids=lambda path: path.stem)
 def test_a_committed_picture_is_such_a_picture(path: Path) -> None:
     assert (
         shown(path.read_bytes()).shape

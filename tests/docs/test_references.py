@@ -45,7 +45,7 @@ def test_it_does_not_depend_on_who_makes_it(tmp_path: Path) -> None:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A folder with all that the pages are made from and by, and the pages."""
+    """A copy of the pages, their sources and their scripts."""
     sources = [ROOT / "scripts" / "reference.py", *(ROOT / "scripts" / "references").glob("*.py")]
     for path in [*sources, *RESULTS.glob("*.json"), *(ROOT / "docs" / "reference").glob("*.md")]:
         target = tmp_path / path.relative_to(ROOT)
@@ -68,7 +68,7 @@ def test_a_stale_page_is_named_and_not_touched(copied: Path) -> None:
 
 
 def test_figures_tell_what_was_missed(copied: Path) -> None:
-    """A target that was missed, a solution that failed, an attack that got through, a challenge that is not proven."""
+    """Missed targets, failed solutions, attacks that got through and unproven challenges."""
     results = copied / "benchmarks" / "results"
 
     def change(name: str, edit: Callable[[Any], None]) -> None:
@@ -77,16 +77,20 @@ def test_figures_tell_what_was_missed(copied: Path) -> None:
         (results / name).write_text(json.dumps(kept))
 
     def miss(figures: Any) -> None:
-        rows = {it["slug"]: it for it in figures["rows"]}
+        rows = {row["slug"]: row for row in figures["rows"]}
         relu, saxpy, dot = (rows[slug] for slug in ("relu", "saxpy", "dot"))
         relu["met"], relu["bandwidth_share"] = False, 0.7531
         del saxpy["times"]["triton"], dot["times"]["cuda"], dot["times"]["triton"]
 
     change("solutions-nvidia-h200.json", miss)
-    change("gpu_proofs-nvidia-h200.json", lambda it: it["rows"][0].update(strong=False))
-    change("gpu_proofs-nvidia-h200.json", lambda it: it.update(whole_run=None))  # only some were proven there
-    change("repeatability-nvidia-h200.json", lambda it: it["rows"][0].update(spread=0.0321))
-    change("band-nvidia-h200.json", lambda it: it["attacks"][0].update(outcome="VULNERABLE", gain=8.5))
+    change("gpu_proofs-nvidia-h200.json", lambda figures: figures["rows"][0].update(strong=False))
+    change(
+        "gpu_proofs-nvidia-h200.json", lambda figures: figures.update(whole_run=None)
+    )  # only some were proven there
+    change("repeatability-nvidia-h200.json", lambda figures: figures["rows"][0].update(spread=0.0321))
+    change(
+        "band-nvidia-h200.json", lambda figures: figures["attacks"][0].update(outcome="VULNERABLE", gain=8.5)
+    )
     assert remake(copied) == (0, "docs/reference/figures.md is new\n")
     text = (copied / "docs" / "reference" / "figures.md").read_text()
     lines = text.splitlines()

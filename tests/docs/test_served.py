@@ -1,4 +1,4 @@
-"""The docs as they are served: complete, public, linked without a loose end, kept by browsers."""
+"""The served docs are complete, public, without broken links, and cached by browsers."""
 
 from __future__ import annotations
 

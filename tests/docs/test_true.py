@@ -1,4 +1,4 @@
-"""What the docs say of numbers and commands is so."""
+"""Numbers and commands in the docs are right."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.oidc_settings import OidcProvider
 from grader.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-# Variables that are no settings of a platform.
+# Variables that are not settings of a platform.
 OTHERS = {
     "GRADER_SERVER",
     "GRADER_TOKEN",
@@ -78,7 +78,7 @@ def test_the_compiler_is_called_as_the_interface_says(docs: Manual) -> None:
 
 
 def mentioned(text: str) -> list[list[str]]:
-    """Command lines of ours: in running text as code, and in blocks."""
+    """Command lines of grader in inline code and in blocks."""
     blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     lines += re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
@@ -101,7 +101,7 @@ def test_commands_that_are_named_are_there(docs: Manual) -> None:
 
 
 def known(words: list[str]) -> bool:
-    """Whether command, commands below it and long options exist."""
+    """True if the command, its subcommands and long options exist."""
     if words[0] not in COMMANDS:
         return False
     group: Any = typer.main.get_command(load(words[0]))
@@ -120,6 +120,6 @@ def test_settings_that_are_named_are_there(docs: Manual) -> None:
     known |= {f"GRADER_OIDC__NAME__{name.upper()}" for name in OidcProvider.model_fields}
     for page in docs.pages:
         named = set(re.findall(r"\bGRADER_[A-Z0-9_]*[A-Z0-9]\b", page.text))
-        # A provider's name stands in the middle, and is the operator's choice.
+        # The operator chooses the provider's name in the middle.
         named = {re.sub(r"^(GRADER_OIDC__)[A-Z0-9]+__", r"\1NAME__", name) for name in named}
         assert named - known == set(), page.name
