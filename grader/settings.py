@@ -240,7 +240,7 @@ class Settings(BaseSettings):
         max_length=200,
         pattern=r"^[^\x00-\x1f\x7f]*$",
         description="the command that installs the command line, such as pip install kernel-grader, for the "
-        "first page; empty: a link to the docs",
+        "first page; empty: pip install with the address of this server's own client",
     )
 
     # Images.

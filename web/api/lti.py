@@ -94,4 +94,6 @@ def release(path: NumberPath, body: LtiReleaseBody) -> Response:
 @open_to(PARTY, action=Action.LTI_SEND)
 def send_again(path: NumberPath, body: LtiSendBody) -> Response:
     """Send again failed or waiting grades, for one student or for all."""
-    return answer(linked_courses.send_again(platform(), current_user(), path.course, path.number, body.student))
+    return answer(
+        linked_courses.send_again(platform(), current_user(), path.course, path.number, body.student)
+    )

@@ -15,6 +15,7 @@ from grader.web.access import OWNER, SIGNED_IN, open_to
 from grader.web.auth import sessions
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
+from grader.web.pages.client import install_command
 from grader.web.pages.keys import Page, private, shown_key
 
 pages = Blueprint("account", __name__)
@@ -145,6 +146,8 @@ def account_page(error: GraderError | None) -> Page:
         email=addresses.address_of(platform(), user),
         identities=sign_on.identities(platform(), user),
         providers={entry: oidc.label(settings, entry) for entry in settings.oidc},
+        install=install_command(),
+        server=platform().settings.url or request.host_url.rstrip("/"),
         error=error,
         saved="saved" in request.args and error is None,
     )

@@ -17,6 +17,7 @@ from grader.web.access import ANYONE, open_to
 from grader.web.auth.identity import is_staff, viewer
 from grader.web.current import platform
 from grader.web.pages.challenges import pages
+from grader.web.pages.client import install_command
 
 # A longer search finds nothing more.
 _QUERY_CHARS = 100
@@ -78,7 +79,7 @@ def index() -> str:
         unpublished=publication.unpublished(platform(), user) if user is not None else {},
         alerts=health.catalogue_alerts(platform()) if is_staff() else [],
         server=platform().settings.url or request.host_url.rstrip("/"),
-        install=platform().settings.client_install,
+        install=install_command(),
     )
 
 

@@ -1,0 +1,47 @@
+"""The command line that this server offers: a wheel of its version, for pip. Public, as pip does not sign in."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from importlib.metadata import PackageNotFoundError
+
+from flask import Blueprint, Response, request, send_file, url_for
+
+from grader.client_wheel import client_wheel, client_wheel_name
+from grader.errors import NotFound
+from grader.web.access import ANYONE, open_to
+from grader.web.current import platform
+
+pages = Blueprint("client", __name__, url_prefix="/client")
+
+
+@pages.get("/<name>")
+@open_to(ANYONE)
+def wheel(name: str) -> Response:
+    """The wheel; its name has the version, so there is one name."""
+    if name != _name():
+        raise NotFound(f"There is no client '{name}' here.", f"Install this one: {install_command()}")
+    found = client_wheel()
+    etag = hashlib.sha256(found.content).hexdigest()
+    content = io.BytesIO(found.content)
+    return send_file(
+        content, "application/zip", as_attachment=True, download_name=found.name, etag=etag, max_age=0
+    )
+
+
+def install_command() -> str:
+    """The command that installs the command line: the operator's, or pip with this server's wheel. "" if this server
+    runs from a folder that was not installed."""
+    if chosen := platform().settings.client_install:
+        return chosen
+    name = _name()
+    base = platform().settings.url or request.host_url.rstrip("/")
+    return f"pip install {base}{url_for('client.wheel', name=name)}" if name else ""
+
+
+def _name() -> str:
+    try:
+        return client_wheel_name()
+    except PackageNotFoundError:
+        return ""
