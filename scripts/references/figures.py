@@ -78,6 +78,7 @@ def _parts(kept: Sequence[dict[str, Any]]) -> Iterator[str]:
         ("How far gradings differ", "repeatability", _repeatability),
         ("Those gradings by the rule of today", "replay", _replay),
         ("Attacks on the clock", "band", _band),
+        ("Attacks on the clock while the host's other GPU works", "band_beside_another_gpu", _band),
     ):
         for each in kept:
             if each["benchmark"] == name:
