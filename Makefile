@@ -60,16 +60,20 @@ mutate: $(STAMP) ## Change the modules that judge and guard, one place at a time
 check: $(STAMP) ## What a change most often forgets, in two minutes: format, lint, types, layers, reference, docs, commands, routes
 	@$(BIN)/python scripts/check.py
 
-lint: $(STAMP) ## Ruff, mypy (strict) and the import contracts
+C_FILES := $(wildcard sandbox/emulator/engine/*.[ch] sandbox/emulator/host/*.[ch])
+
+lint: $(STAMP) ## Ruff, clang-format, mypy (strict) and the import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(C_FILES)
 	$(BIN)/mypy
 	MYPYPATH=sandbox/runner $(BIN)/mypy --explicit-package-bases $(wildcard sandbox/runner/*.py)
 	$(BIN)/lint-imports
 
-format: $(STAMP) ## Let ruff fix what it can
+format: $(STAMP) ## Let ruff and clang-format fix what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(C_FILES)
 
 reference: $(STAMP) ## Write docs/reference/ from commands, API, settings, errors and figures (ARGS=--check says what is stale)
 	$(BIN)/python scripts/reference.py $(ARGS)

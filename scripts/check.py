@@ -14,6 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
+EMULATOR = ROOT / "sandbox" / "emulator"
+C_FILES = sorted(str(path.relative_to(ROOT)) for path in EMULATOR.glob("*/*.[ch]"))
 RUNNER = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "sandbox" / "runner").glob("*.py"))
 TESTS = [
     "tests/test_structure.py",
@@ -27,6 +29,7 @@ STEPS = {
     "types": ([BIN / "mypy"], ""),
     "tests": ([BIN / "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *TESTS], ""),
     "format": ([BIN / "ruff", "format", "--check", "."], "make format"),
+    "format of C": ([BIN / "clang-format", "--dry-run", "-Werror", *C_FILES], "make format"),
     "lint": ([BIN / "ruff", "check", "--output-format=concise", "."], "make format repairs some"),
     "types of the runner": (
         ["env", "MYPYPATH=sandbox/runner", BIN / "mypy", "--explicit-package-bases", *RUNNER],

@@ -37,7 +37,7 @@ class DatabaseDamaged(GraderError):
         super().__init__(
             f"The database {file} is damaged: {what}.",
             f"Nothing was changed. Stop web and workers, move {file.name}* to a safe place, and restore the last "
-            "backup: grader admin restore FILE. docs/operating.md describes what else you can try.",
+            "backup: grader admin restore FILE. docs/troubleshooting.md describes what else you can try.",
         )
 
 

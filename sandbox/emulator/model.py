@@ -2,7 +2,7 @@
 
 A launch takes as long as its slowest part: memory, the second-level cache, the busiest unit of a multiprocessor, or the
 longest chain of dependent instructions. The card is an H200 with rates from NVIDIA's data sheets and microbenchmarks;
-see docs/emulated.md for the reasons and for the agreement with a card.
+see docs/emulated-model.md for the reasons and for the agreement with a card.
 """
 
 from __future__ import annotations

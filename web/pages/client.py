@@ -16,12 +16,12 @@ from grader.web.current import platform
 pages = Blueprint("client", __name__, url_prefix="/client")
 
 
-@pages.get("/<name>")
+@pages.get("/<wheel>")
 @open_to(ANYONE)
-def wheel(name: str) -> Response:
+def show(wheel: str) -> Response:
     """The wheel; its name has the version, so there is one name."""
-    if name != _name():
-        raise NotFound(f"There is no client '{name}' here.", f"Install this one: {install_command()}")
+    if wheel != _name():
+        raise NotFound(f"There is no client '{wheel}' here.", f"Install this one: {install_command()}")
     found = client_wheel()
     etag = hashlib.sha256(found.content).hexdigest()
     content = io.BytesIO(found.content)
@@ -37,7 +37,7 @@ def install_command() -> str:
         return chosen
     name = _name()
     base = platform().settings.url or request.host_url.rstrip("/")
-    return f"pip install {base}{url_for('client.wheel', name=name)}" if name else ""
+    return f"pip install {base}{url_for('client.show', wheel=name)}" if name else ""
 
 
 def _name() -> str:

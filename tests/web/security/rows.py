@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from flask_openapi3.openapi import OpenAPI
 
+from grader.client_wheel import client_wheel_name
 from grader.web.access import Access, Who, access_of, open_to
 from grader.web.app import add_routes
 
@@ -81,6 +82,7 @@ PATHS = {
     "GET /account/email": "/account/email?key=x",
     "GET /api/v1/challenges/<slug>/sources.zip": "/api/v1/challenges/nothing/sources.zip",
     f"GET {_SCORES}": "/api/v1/courses/none/assignments/week1/scores?student=ada",
+    "GET /client/<wheel>": f"/client/{client_wheel_name()}",
     "GET /docs/<path:name>": "/docs/judging",
     "GET /docs/search": "/docs/search?q=gate",
     "GET /join": "/join?key=BCDF-GHJK",
