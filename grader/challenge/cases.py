@@ -396,7 +396,7 @@ class Rows:
         return drawing_bytes(self.base, count, itemsize, {})
 
     def words(self) -> str:
-        return f"{self.base.words()}, every {self.step}. row all {self.value:g}"
+        return f"{self.base.words()}, rows 0, {self.step}, {2 * self.step}, ... all {self.value:g}"
 
 
 @dataclass(frozen=True)

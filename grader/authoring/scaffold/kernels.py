@@ -29,7 +29,7 @@ class Style:
 
 MUTANTS = {
     "blocks_rounded_down": Style(
-        "Mistake: the number of blocks is rounded down, so the last ones that fill no whole block are never written.",
+        "Mistake: the number of blocks is rounded down, so elements after the last whole block are never written.",
         blocks="total // BLOCK",
         runs="total >= BLOCK",
     ),
@@ -41,7 +41,7 @@ MUTANTS = {
         "Mistake: the index into the input is off by one, so each element comes from its neighbour.", shift=1
     ),
     "small_left_out": Style(
-        "Mistake: returns early where there is less than one block, and not only where there is nothing.",
+        "Mistake: returns early if there is less than one block, not only if there is nothing.",
         runs="total >= BLOCK",
     ),
 }
@@ -65,7 +65,7 @@ def _triton_kernel(formula: Formula, style: Style) -> str:
     mask = f", {style.mask}" if style.mask else ""
     return (
         f"@triton.jit\ndef compute_{formula.result.name}(source, result, last, total, BLOCK: tl.constexpr):\n"
-        "    # 64 bits before the multiplication: a 32-bit index wraps round from 2^31 elements on.\n"
+        "    # 64 bits before the multiplication: a 32-bit index overflows from 2^31 elements on.\n"
         f"    places = {_PLACES}\n"
         f"    inside = {style.inside}\n"
         f"    values = tl.load(source + {index}, mask=inside)\n"
@@ -99,7 +99,7 @@ def _triton_call(formula: Formula, style: Style) -> str:
     lines = [
         f"total = {result}.numel()",
         f"if {source}.numel() == 0:",
-        f"    {result}.fill_({formula.value(0)})  # nothing to read, and something to write nevertheless",
+        f"    {result}.fill_({formula.value(0)})  # nothing to read, but something to write",
         f"elif {style.runs}:",
         f"    grid = ({style.blocks},)",
         f"    compute_{result}[grid]({source}, {result}, {source}.numel() - 1, total, BLOCK=BLOCK)",
@@ -133,10 +133,10 @@ def _cuda_kernel(formula: Formula) -> str:
     name = formula.result.name
     lines = [
         f"__global__ void compute_{name}({source} source, {result}* result, int64_t last, int64_t total) {{",
-        "    // 64 bits before the multiplication: a 32-bit index wraps round from 2^31 elements on.",
+        "    // 64 bits before the multiplication: a 32-bit index overflows from 2^31 elements on.",
         "    const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;",
-        "    if (i >= total) return;  // the last block may have threads to spare",
-        "    // Where there is nothing to read there may be something to write.",
+        "    if (i >= total) return;  // the last block may have spare threads",
+        "    // There may be something to write even if there is nothing to read.",
         f"    const {_plain(formula.source)} value = last < 0 ? {_plain(formula.source)}(0) : source[{index}];",
         f"    result[i] = {_cuda_value(formula)};",
         "}",

@@ -41,11 +41,11 @@ def manifest_text(manifest: Manifest) -> str:
     lines += [line for arg in manifest.args for line in _argument(arg)]
     if signs := [formula.result.name for formula in formulas(manifest) if formula.asks]:
         lines.append("\n[waives]")
-        lines += [f'"low_precision:{name}" = "The example asks for the sign alone."' for name in signs]
+        lines += [f'"low_precision:{name}" = "The example depends only on the sign."' for name in signs]
     lines += [
         f"\n# {_TOLERANCE[exact]} `grader challenge check` proposes values for yours.",
         f"[tolerance]\natol = {0.0 if exact else _FLUSHED}\nrtol = 0.0",
-        "\n# The least that must move and be done: every input read once, every result written once.",
+        "\n# Least bytes and operations: every input read once, every result written once.",
         f"[cost]\nbytes = {_quoted(manifest.cost.bytes)}\nflops = {_quoted(manifest.cost.flops)}",
     ]
     for workload in manifest.workloads:
@@ -103,7 +103,7 @@ def reference_text(manifest: Manifest) -> str:
     words = ";\n    ".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     spread = "" if all(formula.in_place for formula in made) else _SPREAD
     return (
-        f'"""The contract of {manifest.title}: what PyTorch does. Replace the example by your own operation."""\n\n'
+        f'"""The contract of {manifest.title}: what PyTorch does. Replace the example with your operation."""\n\n'
         f"import torch\n\n\n{spread}{head}\n"
         f'    """{words}."""\n    return {", ".join(values)}\n'
     )
@@ -164,11 +164,11 @@ def spec_text(manifest: Manifest) -> str:
 def _contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str, str, str]]:
     """Condition, result, and the cases that test it. Omits rows that no case of the new suite tests."""
     rows = [
-        (f"`{name} = 0`", "what has no element is neither read nor written", [f"{name}_0"])
+        (f"`{name} = 0`", "empty arrays are neither read nor written", [f"{name}_0"])
         for name in manifest.sizes
     ]
-    odd = "right all the same; nothing outside the arrays is read or written"
-    rows.append(("sizes are no multiples of your block", odd, ["odd", "prime", f"{manifest.sizes[0]}_33"]))
+    odd = "the answer is right; nothing outside the arrays is read or written"
+    rows.append(("sizes are not multiples of your block", odd, ["odd", "prime", f"{manifest.sizes[0]}_33"]))
     rows.append(("an element is NaN or infinite", "what PyTorch does with it", ["nan", "pos_inf", "neg_inf"]))
     rows.append(("values are at the ends of their range", "what PyTorch does with them", ["extremes"]))
     held = [(when, then, [name for name in names if name in cases]) for when, then, names in rows]
@@ -177,8 +177,8 @@ def _contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str
 
 SPEC_TEMPLATE = """# {title}
 
-Say here in a few sentences what the operation is, where it is met, and what it teaches. This text and the operation
-below are an example, to be replaced by yours; each index counts the elements of its array row by row.
+Describe in a few sentences what the operation does, where it is used, and what it teaches. Replace this text and the
+example below with your own; each index counts the elements of its array row by row.
 
 ```
 {equations}
@@ -210,13 +210,13 @@ rounded up to whole blocks, so the last ones have nothing to do.
 </details>
 <details><summary>It fails on some sizes only</summary>
 
-Look at which: one above a multiple of your block points at a missing mask, below one block at a number of blocks that
-was rounded down.
+Look at which: one above a multiple of your block suggests a missing mask; below one block, a number of blocks that was
+rounded down.
 
 </details>
 <details><summary>It is right, but slow</summary>
 
-Neighbouring threads should touch neighbouring addresses, and each should have several loads under way.
+Neighbouring threads should access neighbouring addresses, and each should have several loads in flight.
 
 </details>
 
