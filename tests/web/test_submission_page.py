@@ -149,7 +149,7 @@ class TestSubmission:
             "38.2 µs here, and below 400 µs",
             "12.3 µs were added: outside the gate",
             "148 µs of fixed cost subtracted per round.",
-            "The host needed 9.87 µs per call, which is not part of the time.",
+            "The host needed 9.87 µs per call, which does not count.",
             "GPU: SM 1,755 MHz (1,740 to 1,980), memory 3,201 MHz, 612 W, up to 61 °C; clocks were limited "
             "by power cap, thermal slowdown; 1 round repeated",
             "GPU slowed",
