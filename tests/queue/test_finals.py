@@ -311,7 +311,7 @@ def test_only_the_named_machine_judges_it(
     with writing(platform.sessions) as session:
         request = claims.ClaimRequest("cpu", languages_of("cpu"), "w2", clock(session), 1.0, machine="other")
         assert claims.claim(session, request).held is None
-    with pytest.raises(Conflict, match="has begun"):
+    with pytest.raises(Conflict, match="has already begun"):
         _start(platform, staff, repeats=4)
     finals.cancel_final(platform, staff, "cup")
     with platform.sessions() as session:

@@ -41,6 +41,7 @@ UNLOGGED = {
     Action.PLATFORM_AUDIT,
     Action.QUESTION_ASK,
     Action.QUESTION_READ,
+    Action.LTI_SELECT,  # the choice goes to the learning platform; here it only reads
 }
 _SERVICES = sorted(Path(grader.service.__path__[0]).rglob("*.py"))
 

@@ -85,7 +85,7 @@ def test_rubric_points_stand_beside_the_judges_and_lateness_leaves_them(
             give(platform, staff, student, scores)
     with pytest.raises(NotAllowed):
         give(platform, student, student, (report.id, 3, ""))
-    with pytest.raises(Conflict, match="has points for 'Readability'"):
+    with pytest.raises(Conflict, match="have points for 'Readability'"):
         rubric(platform, staff, CriterionBody(id=report.id, title="Report", points=3))
     with pytest.raises(Conflict, match="has 4 points"):
         rubric(platform, staff, CriterionBody(id=readability.id, title="Names", points=3), *RUBRIC[1:])
@@ -147,7 +147,7 @@ def test_a_regrade_is_asked_for_answered_and_withdrawn(
         notices.list_notices(platform, student).notices[0].text
         == "Your regrade request for scale was declined"
     )
-    with pytest.raises(Conflict, match="is declined"):
+    with pytest.raises(Conflict, match="is already declined"):
         regrade_requests.answer(platform, staff, "gpu", 1, body)
 
     # Withdrawn ones do not count; the limit is for answered and open ones.
@@ -192,7 +192,7 @@ def test_of_two_who_grade_or_edit_the_rubric_at_once_the_second_is_told(
         overrides.override(platform, staff, *WEEK, body)
 
     override(8, None)
-    with pytest.raises(Conflict, match="Somebody else has just graded"):
+    with pytest.raises(Conflict, match="Somebody else has just changed ada's points"):
         override(9, None)
     override(9, 8)
 

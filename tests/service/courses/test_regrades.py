@@ -273,7 +273,7 @@ def test_a_large_one_is_confirmed_by_its_name(
         judged(platform, student, -hours * HOUR, **timed(1.0))
     with pytest.raises(Conflict, match="would judge 2 submissions again") as refused:
         start(platform, staff, **WEEK1)
-    assert "'week1'" in refused.value.hint
+    assert "--confirm week1" in refused.value.hint
     assert start(platform, staff, **WEEK1, confirm="week1").summary.waiting == 2
 
 

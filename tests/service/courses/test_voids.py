@@ -166,13 +166,13 @@ def test_a_course_voids_in_that_course_alone(platform: Platform, staff: User, st
     courses.create_course(platform, staff, CourseBody(slug="empty", name="Empty"))
     with pytest.raises(NotFound, match="not handed in for"):
         voids.void(platform, staff, mine, COPIED.model_copy(update={"course": "empty"}))
-    with pytest.raises(NotFound, match="not void in gpu"):
+    with pytest.raises(NotFound, match="not void in course gpu"):
         voids.restore(platform, staff, mine, "gpu")
     voids.restore(platform, tom, mine)
     assert (points("other"), board(platform)) == ((100, 0), [mine])
     voids.void(platform, staff, mine, COPIED)
     assert (points("gpu"), points("other"), board(platform)) == ((0, 1), (0, 1), [])
-    with pytest.raises(NotFound, match="not void in other"):
+    with pytest.raises(NotFound, match="not void in course other"):
         voids.restore(platform, tom, mine)
 
 

@@ -237,7 +237,7 @@ def test_what_ends_is_counted_no_more(
 ) -> None:
     platform = tight(runs_at_once=1)
     first = run(platform, student, wanted())
-    with pytest.raises(TooMany, match="1 at once is the most"):
+    with pytest.raises(TooMany, match="the limit is 1 at once"):
         run(platform, student, wanted(challenge="second"))
     cancel(platform, student, first.id)
     second = run(platform, student, wanted(challenge="second"))
