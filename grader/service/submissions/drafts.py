@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from grader import limits
-from grader.challenge.source import language_of
-from grader.errors import BadSource, Conflict, NotFound, UnknownLanguage
+from grader.challenge.source import check_taken, language_of
+from grader.errors import BadSource, Conflict, NotFound
 from grader.languages import Language
 from grader.records import drafts
 from grader.records.drafts import DraftKey
@@ -53,8 +53,7 @@ def keep_draft(platform: Platform, user: User, challenge: str, language: str, bo
     source = _checked(body.source)
     place = _place(user, challenge, language)
     manifest = publication.load(platform, user, challenge).manifest
-    if place.language not in manifest.languages:
-        raise UnknownLanguage(f"{challenge} does not take {place.language}.")
+    check_taken(challenge, manifest.languages, place.language)
     with writing(platform.sessions) as session:
         drafts.lock(session, user.id)
         if "based_on" in body.model_fields_set:

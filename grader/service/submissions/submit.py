@@ -13,10 +13,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader import limits
-from grader.challenge.loader import Challenge
-from grader.challenge.source import decode, language_of
+from grader.challenge.source import check_taken, decode, language_of
 from grader.device_kinds import serves
-from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice, UnknownLanguage
+from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice
 from grader.languages import Language
 from grader.logs import get_logger
 from grader.records.engine import clock, writing
@@ -126,7 +125,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
     and BadRequest if it cannot be judged, and as ``teams.competition_for``."""
     body, language = what.body, what.language
     challenge = publication.load(platform, user, body.challenge)
-    _check_language(challenge, language)
+    check_taken(challenge.slug, challenge.manifest.languages, language)
     versions.check_served(platform, challenge)
     kind, competition, devices = kind_of(platform, challenge), None, served_devices(platform)
     if isinstance(body, SubmitBody) and not what.run:
@@ -241,12 +240,6 @@ def _judged_before(session: Session, row: SubmissionRow) -> str | None:
         .order_by(same.id.desc())
         .limit(1)
     )
-
-
-def _check_language(challenge: Challenge, language: Language) -> None:
-    if language not in challenge.manifest.languages:
-        taken = ", ".join(challenge.manifest.languages)
-        raise UnknownLanguage(f"{challenge.slug} does not take {language}.", f"It takes only: {taken}.")
 
 
 def _device(devices: list[str], chosen: str | None, language: Language) -> str:
