@@ -1,7 +1,7 @@
 """Who may use a route, declared at the route: ``@open_to(STAFF)`` below ``@pages.get(...)``.
 
 The declaration guards the route before its body is read. The test of every route by every role, the samples that
-browsers look at and the reference's list of pages follow from it. A route without one fails a test.
+browsers look at and the reference's list of pages follow from it. A route without one is refused, and fails a test.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from flask import Flask, current_app, request
 
+from grader.errors import NotAllowed
 from grader.service.accounts.accounts import User, check_admin, check_staff
 from grader.service.competitions import competitions
 from grader.service.courses import courses
@@ -105,8 +106,12 @@ def init_app(app: Flask) -> None:
 
 
 def _guard() -> None:
-    access = access_of(current_app.view_functions.get(request.endpoint or "", _guard))
-    if access is None or not access.signed_in or not access.guard:
+    if request.endpoint is None:  # no route matches
+        return
+    access = access_of(current_app.view_functions[request.endpoint])
+    if access is None:
+        raise NotAllowed("This route declares nobody who may use it.")
+    if not access.signed_in or not access.guard:
         return
     user = current_user()
     at = request.view_args or {}
