@@ -60,7 +60,7 @@ def _put_kernel(console: Console, kernel: KernelProfile) -> None:
 
 
 def _terms(kernel: KernelProfile) -> list[tuple[str, float]]:
-    terms = sorted(kernel.terms_us.items(), key=lambda it: (-it[1], it[0]))
+    terms = sorted(kernel.terms_us.items(), key=lambda term: (-term[1], term[0]))
     return terms[:_MOST_TERMS]
 
 
@@ -69,7 +69,7 @@ def _shape(sizes: Sequence[int]) -> str:
     shown = list(sizes)
     while len(shown) > 1 and shown[-1] == 1:
         shown.pop()
-    return " x ".join(f"{it:,}" for it in shown)
+    return " x ".join(f"{size:,}" for size in shown)
 
 
 def _put_totals(console: Console, profile: CallProfile) -> None:
@@ -84,7 +84,8 @@ def _put_source(console: Console, profile: CallProfile, source: Sequence[str]) -
     counts = profile.by_line
     shown = shown_lines(profile, len(source))
     cells = {
-        it: [str(it), *(line_cells(counts[it]) if it in counts else [""] * len(_COLUMNS))] for it in shown
+        number: [str(number), *(line_cells(counts[number]) if number in counts else [""] * len(_COLUMNS))]
+        for number in shown
     }
     names = ("line", *_COLUMNS)
     widths = [max(map(len, column)) for column in zip(names, *cells.values(), strict=True)]

@@ -75,7 +75,11 @@ def challenge_of(file: Path, chosen: str | None, local: bool) -> str:
         return chosen
     from grader.challenge.catalogue import near
 
-    slugs = local_catalogue().slugs() if local else [it.slug for it in all_challenges(local=False).challenges]
+    slugs = (
+        local_catalogue().slugs()
+        if local
+        else [challenge.slug for challenge in all_challenges(local=False).challenges]
+    )
     stem = file.stem.lower().replace("-", "_").replace(" ", "_").replace(".", "_")
     slug = stem if stem in slugs else _VERSION.sub("", stem)
     if slug not in slugs:
@@ -93,7 +97,7 @@ def refresh_names() -> None:
 
 
 def _keep_names(found: ChallengeList) -> ChallengeList:
-    names.keep(names.CHALLENGES, [it.slug for it in found.challenges])
+    names.keep(names.CHALLENGES, [challenge.slug for challenge in found.challenges])
     return found
 
 

@@ -42,7 +42,7 @@ def _languages() -> tuple[str, ...]:
     # Late: most commands start without the table.
     from grader.languages import Language
 
-    return tuple(it.value for it in Language)
+    return tuple(language.value for language in Language)
 
 
 KEYS = {

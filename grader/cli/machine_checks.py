@@ -328,8 +328,8 @@ def catalogue() -> Iterator[Finding]:
         return
     counted = f"{len(found.slugs())} challenges in {found.root}"
     yield note(f"{counted}; see below") if broken else ok(counted)
-    for it in broken:
-        yield Finding(Level.MISSING, it.error.message, it.hint, "challenge")
+    for challenge in broken:
+        yield Finding(Level.MISSING, challenge.error.message, challenge.hint, "challenge")
 
 
 def sign_on_checks() -> list[Callable[[], Finding]]:
@@ -373,11 +373,11 @@ def server() -> Iterator[Finding]:
     client = Client(address, token, seconds=_SERVER_SECONDS)
     health = client.get("/health")
     yield _server_itself(address, health, client.get("/me") if token else {})
-    for it in health.get("alerts") or []:
+    for alert in health.get("alerts") or []:
         yield Finding(
             Level.MISSING,
-            str(it.get("text")),
-            str(it.get("hint")),
+            str(alert.get("text")),
+            str(alert.get("hint")),
             "alert",
             needed_for=f"staff of {address}",
         )

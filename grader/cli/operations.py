@@ -135,15 +135,16 @@ def _facts(values: dict[str, object] | None) -> str:
 
 def _put_workers(found: Operations) -> None:
     rows = table("worker", "serves", "state", "submission", "GPU")
-    for it in found.workers:
-        gpu = Text("") if it.reading is None else _gpu(it.reading)
+    for entry in found.workers:
+        gpu = Text("") if entry.reading is None else _gpu(entry.reading)
         rows.add_row(
-            safe(it.worker.name, "cyan"),
-            safe(it.worker.device or "compile"),
+            safe(entry.worker.name, "cyan"),
+            safe(entry.worker.device or "compile"),
             safe(
-                f"{it.worker.state}: {it.fault}" if it.fault else it.worker.state, "red" if it.fault else ""
+                f"{entry.worker.state}: {entry.fault}" if entry.fault else entry.worker.state,
+                "red" if entry.fault else "",
             ),
-            safe(it.worker.submission or ""),
+            safe(entry.worker.submission or ""),
             gpu,
         )
     put_table(rows)
@@ -163,7 +164,7 @@ def _gpu(reading: GpuReading) -> Text:
         f"{reading.sm_mhz} MHz" if reading.sm_mhz is not None else "",
         *(each.value.replace("_", " ") for each in reading.events),
     ]
-    said = ", ".join(it for it in parts if it)
+    said = ", ".join(part for part in parts if part)
     return Text(f"slowed: {said}", "red") if reading.slowed else Text(said)
 
 
@@ -171,7 +172,9 @@ def _put_hours(found: Operations) -> None:
     rows = table("hour", "judged", "failed", "median wait", "95th percentile")
     for each in found.hours:
         if each.judged or each.failed:
-            waits = ("" if it is None else f"{it:.1f} s" for it in (each.wait_s, each.wait_95_s))
+            waits = (
+                "" if seconds is None else f"{seconds:.1f} s" for seconds in (each.wait_s, each.wait_95_s)
+            )
             rows.add_row(moment(each.hour), str(each.judged), str(each.failed or ""), *waits)
     if rows.row_count:
         put_table(rows)

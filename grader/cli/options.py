@@ -15,10 +15,10 @@ from grader.cli import config
 from grader.errors import BadRequest, BadSource
 from grader.languages import Language
 
-_ENDINGS = ", ".join(f"{it.suffix} is {it.display_name}" for it in Language)
-_NAMES = "|".join(it.value for it in Language)
-_TITLES = " or ".join(it.display_name for it in Language)
-_CHECKED = " and ".join(it.display_name for it in Language if it.python)
+_ENDINGS = ", ".join(f"{language.suffix} is {language.display_name}" for language in Language)
+_NAMES = "|".join(language.value for language in Language)
+_TITLES = " or ".join(language.display_name for language in Language)
+_CHECKED = " and ".join(language.display_name for language in Language if language.python)
 
 Slug = Annotated[
     str, typer.Argument(metavar="SLUG", help="The challenge's slug, as `grader challenges` lists it.")
@@ -155,7 +155,7 @@ def looks_like(source: str, language: Language) -> str:
     """A hint where the source is clearly of another language than ``language``; else empty."""
     if language.begins_in(source):
         return ""
-    other = next((it for it in Language if it.begins_in(source)), None)
+    other = next((other for other in Language if other.begins_in(source)), None)
     if other is None:
         return ""
     return (

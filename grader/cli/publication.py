@@ -114,7 +114,7 @@ def board(
 def _board_body(client: Client, slug: str) -> BoardBody:
     """As it is now."""
     found = understood(PublicationList, client.get("/challenge-states")).challenges
-    stands = next((it for it in found if it.challenge == slug), None)
+    stands = next((view for view in found if view.challenge == slug), None)
     return BoardBody() if stands is None else BoardBody(board=stands.board, frozen_at=stands.frozen_at)
 
 

@@ -234,10 +234,12 @@ def _facts(case: CaseReport) -> str:
 def _worst(mismatch: Mismatch) -> Table:
     """The elements with the largest errors."""
     rows = table("", safe(mismatch.argument).plain, "got", "expected", "error", "allowed")
-    for it in mismatch.worst:
-        index = ", ".join(map(str, it.index))
-        error, allowed = (f"{value:.3g}" if value is not None else "-" for value in (it.error, it.allowed))
-        rows.add_row(Text(f"[{index}]"), safe(it.got, "red"), safe(it.expected), error, allowed)
+    for element in mismatch.worst:
+        index = ", ".join(map(str, element.index))
+        error, allowed = (
+            f"{value:.3g}" if value is not None else "-" for value in (element.error, element.allowed)
+        )
+        rows.add_row(Text(f"[{index}]"), safe(element.got, "red"), safe(element.expected), error, allowed)
     return rows
 
 
@@ -255,8 +257,8 @@ def workloads(report: Report, width: int) -> list[RenderableType]:
     if not report.workloads:
         return []
     parts: list[RenderableType] = [Text.assemble("\n", ("Workloads", "bold"), ("  shorter is faster", "dim"))]
-    for it in report.workloads:
-        parts += [_workload_line(it), bars(it, width), *_remarks(it)]
+    for workload in report.workloads:
+        parts += [_workload_line(workload), bars(workload, width), *_remarks(workload)]
     parts.append(_score(report))
     return parts
 
@@ -356,14 +358,14 @@ def kernels(found: list[KernelUsage]) -> Table:
     """A row a kernel: registers, shared and constant memory, stack, spills."""
     source = " (as reported by the runner)" if found[0].said_by is Witness.RUNNER else ""
     rows = table(f"Kernels{source}", "kernel", "registers", "shared", "constant", "stack", "spilled")
-    for it in found:
+    for kernel in found:
         rows.add_row(
-            safe(it.name),
-            str(it.registers),
-            f"{it.shared_bytes:,} B",
-            "-" if it.constant_bytes is None else f"{it.constant_bytes:,} B",
-            f"{it.stack_bytes:,} B",
-            Text(_spilled(it), "yellow" if it.spills else ""),
+            safe(kernel.name),
+            str(kernel.registers),
+            f"{kernel.shared_bytes:,} B",
+            "-" if kernel.constant_bytes is None else f"{kernel.constant_bytes:,} B",
+            f"{kernel.stack_bytes:,} B",
+            Text(_spilled(kernel), "yellow" if kernel.spills else ""),
         )
     return rows
 

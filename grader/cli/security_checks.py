@@ -308,7 +308,7 @@ def toolkit_finding(answer: str | None) -> Finding:
     if not found:
         return ok(f"{version[0]}; boxes do not use it")
     names = ", ".join(escape.name for escape in found)
-    newest = _dotted(max(it.fixed_in for it in found))
+    newest = _dotted(max(escape.fixed_in for escape in found))
     return bad(
         f"{version[0]} lets containers reach the host ({names}); boxes do not use it, other containers here may",
         f"Upgrade to {newest} or newer, or remove it: grader does not use it.",

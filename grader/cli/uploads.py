@@ -255,9 +255,9 @@ def spec(
 
 
 def _put(found: UploadDetail) -> None:
-    it = found.upload
-    if it.error:
-        out().print(safe(it.error, "red"), soft_wrap=True)
+    view = found.upload
+    if view.error:
+        out().print(safe(view.error, "red"), soft_wrap=True)
     for each in found.findings.checks if found.findings is not None else ():
         out().print(
             Text(f" {each.status.value:<5}", _STATUS_COLOURS[each.status]),
@@ -272,4 +272,4 @@ def _put(found: UploadDetail) -> None:
     for sentence in found.means:
         if sentence:
             out().print(safe(sentence), soft_wrap=True)
-    say(f"check: {it.check.value}", _COLOURS.get(it.check, "yellow"))
+    say(f"check: {view.check.value}", _COLOURS.get(view.check, "yellow"))

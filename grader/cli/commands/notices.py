@@ -56,7 +56,7 @@ def choose(
     if kind is None and (site is not None or mail is not None):
         raise BadRequest("Which kind?", f"Name one of: {', '.join(NoticeKind)}.")
     if kind is not None:
-        stands = next((it for it in found.choices if it.kind == kind), NoticeChoice(kind=kind))
+        stands = next((choice for choice in found.choices if choice.kind == kind), NoticeChoice(kind=kind))
         wanted = NoticeChoice(
             kind=kind,
             site=stands.site if site is None else site,

@@ -133,11 +133,15 @@ def list_regrades(
         put_json(found)
         return 0
     table = _table("number", "what", "state", "waiting", "up", "down", "same", "failed", "why")
-    for it in found.regrades:
-        sums = it.summary
+    for entry in found.regrades:
+        sums = entry.summary
         counts = (sums.waiting, sums.up, sums.down, sums.unchanged, sums.failed)
         table.add_row(
-            str(it.number), safe(it.what, "cyan"), it.state.value, *map(str, counts), safe(it.reason)
+            str(entry.number),
+            safe(entry.what, "cyan"),
+            entry.state.value,
+            *map(str, counts),
+            safe(entry.reason),
         )
     put_table(table)
     return 0
@@ -216,11 +220,16 @@ def list_inbox(
         put_json(found)
         return 0
     table = _table("key", "mark", "student", "challenge", "course", "reviewer", "outcome", "about")
-    for it in found.items:
-        people = ", ".join(name for name in (it.user, it.other_user) if name)
-        told = (it.reviewer or "", it.outcome.value, it.reason or it.about)
+    for item in found.items:
+        people = ", ".join(name for name in (item.user, item.other_user) if name)
+        told = (item.reviewer or "", item.outcome.value, item.reason or item.about)
         table.add_row(
-            it.key, it.mark, safe(people, "cyan"), safe(it.challenge), safe(it.course or ""), *map(safe, told)
+            item.key,
+            item.mark,
+            safe(people, "cyan"),
+            safe(item.challenge),
+            safe(item.course or ""),
+            *map(safe, told),
         )
     put_table(table)
     say(f"{found.open} items are open in all.{' Filters show more.' if found.more else ''}")
@@ -316,18 +325,18 @@ def _show(found: RegradeView, unchanged: bool) -> None:
     table = _table(
         "submission", "student", "challenge", "change", "before", "after", "us", "us", "points", "points"
     )
-    for it in found.submissions:
-        if it.change is Change.UNCHANGED and not it.verdict_changed and not unchanged:
+    for entry in found.submissions:
+        if entry.change is Change.UNCHANGED and not entry.verdict_changed and not unchanged:
             continue
-        sides = (it.before, it.after)
+        sides = (entry.before, entry.after)
         verdicts = [side.verdict.value if side.verdict else side.state.value for side in sides]
         times = ["" if side.time_us is None else f"{side.time_us:.4g}" for side in sides]
-        worth = ["" if each is None else points(each) for each in (it.points_before, it.points_after)]
+        worth = ["" if each is None else points(each) for each in (entry.points_before, entry.points_after)]
         table.add_row(
-            it.submission,
-            safe(it.user, "cyan"),
-            safe(it.challenge),
-            it.change.value,
+            entry.submission,
+            safe(entry.user, "cyan"),
+            safe(entry.challenge),
+            entry.change.value,
             *verdicts,
             *times,
             *worth,

@@ -166,15 +166,15 @@ def _said(said: Any) -> list[str]:
         f"members: {', '.join(said['team']['members']) or 'none'}",
         f"judged {final['repeats']} times on {final['machine']} ({final['device']})",
     ]
-    for it in said["challenges"]:
-        time = duration(it["time_us"]) if it["time_us"] is not None else it["failed"] or "no time"
-        repeats = it.get("repeats", [])
+    for entry in said["challenges"]:
+        time = duration(entry["time_us"]) if entry["time_us"] is not None else entry["failed"] or "no time"
+        repeats = entry.get("repeats", [])
         unknown = [str(each["repeat"]) for each in repeats if each["time_us"] is None]
-        if unknown and it["time_us"] is not None:
+        if unknown and entry["time_us"] is not None:
             time += (
                 f", the median of {len(repeats) - len(unknown)} of {len(repeats)} repeats; "
                 f"no time could be known in {', '.join(unknown)}"
             )
-        lines.append(f"{it['challenge']} version {it['version']}, {it['language']}: {time}")
-        lines.append(f"  source SHA-256 {it['source_sha256']}")
+        lines.append(f"{entry['challenge']} version {entry['version']}, {entry['language']}: {time}")
+        lines.append(f"  source SHA-256 {entry['source_sha256']}")
     return lines
