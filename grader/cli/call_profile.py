@@ -1,4 +1,4 @@
-"""A profile on a terminal: totals, what bounds the time, hints, and the source with its counts."""
+"""A profile on a terminal: totals, limits of the time, hints, and the source with its counts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from grader.schemas.profile_advice import bound_sentence, hints_of, shown_lines,
 from grader.schemas.report import WorkloadReport
 
 _WIDEST_SOURCE = 100
-# Of what bounds a kernel; the others are far from it.
+# Show only the largest terms of a kernel's time.
 _MOST_TERMS = 5
 _COLUMNS = ("instr", "threads", "sect/req", "DRAM", "passes", "stall")
 
 
 def put_profile(workload: WorkloadReport, source: str, console: Console | None = None) -> None:
-    """Print the profile of ``workload``; ``source``: what was counted."""
+    """Print the profile of ``workload``, whose kernels are in ``source``."""
     profile, console = workload.profile, console or out()
     assert profile is not None
     console.print(Text.assemble("\n", safe(workload.name, "bold"), f"  {sizes_text(workload.sizes)}"))
@@ -48,7 +48,7 @@ def _put_kernel(console: Console, kernel: KernelProfile) -> None:
         Text.assemble("\n", safe(f"Kernel {kernel.name}", "bold"), f"  {times}, {duration(kernel.time_us)}"),
         soft_wrap=True,
     )
-    registers = f"{kernel.registers} registers" if kernel.registers is not None else "registers not known"
+    registers = f"{kernel.registers} registers" if kernel.registers is not None else "registers unknown"
     lines = [
         f"grid {_shape(kernel.grid)}, block {_shape(kernel.block)}, {registers}, {kernel.shared_bytes:,} B shared",
         f"{kernel.resident_blocks} blocks with {kernel.resident_warps} of {MOST_WARPS} warps on a multiprocessor "
@@ -104,11 +104,11 @@ def _put_source(console: Console, profile: CallProfile, source: Sequence[str]) -
         last = number
         put(cells[number], source[number - 1].expandtabs(4), "" if number in counts else "dim")
     if 0 in counts:
-        console.print(Text(f"{counts[0].instructions:,} instructions belong to no line.", "dim"))
+        console.print(Text(f"{counts[0].instructions:,} instructions have no source line.", "dim"))
 
 
 def line_cells(line: LineCounts) -> list[str]:
-    """As ``_COLUMNS``; empty where a line does none of it."""
+    """The cells of ``_COLUMNS``; empty if the line does none of it."""
     per_request, passes = line.sectors_per_request, line.passes_per_request
     return [
         f"{line.instructions:,}",

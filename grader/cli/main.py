@@ -1,8 +1,7 @@
-"""The `grader` command: picks the one module that the command needs, and turns errors into exit codes.
+"""The `grader` command: imports the one module that the command needs, and turns errors into exit codes.
 
-It must start fast, and importing Typer takes six times as long as starting Python. So `grader --help` is printed from
-the table of commands alone, and `challenges --json`, which editors and scripts call often, needs neither Typer nor
-pydantic (see `quick`).
+Importing Typer takes six times as long as starting Python. So `grader --help` prints the table of commands, and
+`challenges --json`, which editors and scripts call often, needs neither Typer nor pydantic (see `quick`).
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def _print(text: str, args: list[str]) -> int:
 
 
 def listing() -> str:
-    """What `grader --help` prints."""
+    """The text of `grader --help`."""
     width = max(len(name) for name in COMMANDS) + 2
     lines = [USAGE]
     for title, commands in GROUPS.items():
