@@ -271,7 +271,7 @@ def _write(lines: list[str]) -> None:
 
 
 def load_settings(**chosen: Any) -> Settings:
-    """The platform's settings: ``chosen`` (except None), else the environment's. Raises BadRequest with the variable."""
+    """The platform's settings: ``chosen`` (except None), else the environment. Raises BadRequest with the variable."""
     from pydantic import ValidationError
 
     from grader.settings import Settings

@@ -337,8 +337,8 @@ def bars(workload: WorkloadReport, width: int) -> Text:
 
 
 def _own(time_us: float, ends: Interval, longest: float, cells: int) -> str:
-    """``██████├─┼──┤``: a bar to the interval's lower end, then the interval around the time; one mark if it is narrower
-    than two cells."""
+    """``██████├─┼──┤``: a bar to the interval's lower end, then the interval around the time; one mark if narrower than
+    two cells."""
     low, middle, high = (_cells(value, longest, cells) for value in (ends[0], time_us, ends[1]))
     wide = high - low
     if wide < 2:

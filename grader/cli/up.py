@@ -42,7 +42,7 @@ READY_SECONDS = 180.0
 
 @dataclass(frozen=True)
 class PlatformPlan:
-    """The parts that `grader up` starts. ``compilers``: how many workers only compile; None: as many as suit the GPUs."""
+    """``compilers``: how many workers only compile; None: as many as suit the GPUs."""
 
     settings: Settings
     workers: int

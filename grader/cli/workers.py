@@ -113,7 +113,7 @@ def compile_child(number: int, env: Mapping[str, str], *options: str) -> ChildPr
 
 
 def _name(part: str) -> str:
-    """The same name at each restart of the child, so a drained worker stays drained. A GPU's worker is named by its GPU."""
+    """The same name at each restart of the child, so a drained worker stays drained."""
     return f"{socket.gethostname()}-{os.getpid()}-{_RUN}-{part}"
 
 
