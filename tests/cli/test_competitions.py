@@ -88,7 +88,7 @@ def test_a_final_names_repeats_without_a_time(cli: Cli, server: Stub) -> None:
     )
     server.answer("GET /competitions/cup/final", view.model_dump(mode="json"))
     shown = " ".join(cli("competition", "final", "show", "cup").out.split())
-    assert "Warps, scale: the median is of 2 of 3 repeats; no time could be known in 2." in shown
+    assert "Warps, scale: the median of 2 of 3 repeats; no time was measured in 2." in shown
 
 
 def test_teams_with_who_left_and_who_is_disqualified(cli: Cli, server: Stub) -> None:

@@ -95,7 +95,7 @@ def test_cancel_while_it_runs(up: Up, tmp_path: Path) -> None:
     until(lambda: up.json("status", submission)["state"] == "testing", up)
     ran = up.cli("watch", submission, "--timeout", "0.2")
     assert ran.returncode == 5
-    assert "It goes on" in ran.stderr
+    assert "It continues" in ran.stderr
     assert up.cli("cancel", submission).returncode == 0
     ran = up.cli("watch", submission)
     assert ran.returncode == 2

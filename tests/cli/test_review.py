@@ -240,7 +240,7 @@ def test_comments(site: Site) -> None:
         (site.ada, [done], 2, "nothing to say"),
         (site.ada, [done, "x", "--lines", "five"], 2, "names no lines"),
         (site.teacher, [done, "x", "--lines", "900"], 2, "line"),
-        (site.teacher, [done, "--send", number, "--resolve", number], 2, "One thing at a time"),
+        (site.teacher, [done, "--send", number, "--resolve", number], 2, "These options exclude each other"),
         (site.teacher, [done, "x", "--reply", "99"], 2, "99"),
         (site.ada, [done, "x", "--edit", number], 3, ""),
         (site.bob, [done, "x"], 2, "no submission"),

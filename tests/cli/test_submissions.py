@@ -43,7 +43,7 @@ def test_submit_says_what_it_reused(server: Stub, cli: Cli, kernel: str) -> None
     server.answer("POST /submissions", earlier, 200)
     ran = cli("submit", kernel, "-c", "vector_add", "--reuse")
     assert (ran.code, ran.out) == (0, "abc123\n")
-    assert "You submitted the same at" in ran.err
+    assert "You submitted the same source at" in ran.err
     assert json.loads(server.asked[0].body)["reuse"] is True
     assert json.loads(cli("submit", kernel, "-c", "vector_add", "--reuse", "--json").out)["reused"] is True
 

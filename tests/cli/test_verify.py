@@ -59,7 +59,7 @@ def test_a_repeat_without_a_time_is_named(cli: Cli, tmp_path: Path) -> None:
     said["challenges"][0]["repeats"] = [{"repeat": 1, "time_us": 12.0}, {"repeat": 2, "time_us": None}]
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(certificate.sign(said, SECRET)))
-    assert "the median of 1 of 2 repeats; no time could be known in 2" in cli("verify", str(path)).out
+    assert "the median of 1 of 2 repeats; no time was measured in 2" in cli("verify", str(path)).out
 
 
 def test_by_an_unknown_key(cli: Cli, file: Path) -> None:

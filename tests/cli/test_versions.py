@@ -187,7 +187,7 @@ class TestAdmin:
 
     def test_a_folder_that_nothing_was_judged_by(self, cli: Cli, server: Stub) -> None:
         server.answer("GET /challenges/scale/versions", {**listed().model_dump(mode="json"), "folder": 3})
-        assert "Nothing was judged yet by the folder's version 3" in cli("admin", "versions", "scale").err
+        assert "Nothing has been judged under the folder's version 3 yet" in cli("admin", "versions", "scale").err
 
     @pytest.mark.parametrize(("options", "ranked"), [([], False), (["--ranked"], True)])
     def test_rejudge(self, cli: Cli, server: Stub, options: list[str], ranked: bool) -> None:

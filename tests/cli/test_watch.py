@@ -83,7 +83,7 @@ def test_ctrl_c_leaves_and_says_how_to_come_back(
     monkeypatch.setattr(following.time, "sleep", interrupt)
     ran = cli(*command)
     assert ran.code == 130
-    assert "The submission goes on. Follow it with: grader watch abc123" in ran.err
+    assert "The submission continues. Follow it with: grader watch abc123" in ran.err
     assert not [asked for asked in server.asked if "cancel" in asked.path]
 
 

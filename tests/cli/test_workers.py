@@ -174,7 +174,7 @@ def test_what_a_round_costs_is_shown_and_forgotten(cli: Cli, home: Path, gpus: P
     (ill, first), (well, second) = shown()
     assert (well, ill) == ("ok", "missing")
     assert f"{SECOND.uuid}: 305.0 us; a time is ranked from 290 to 320 us" in second
-    assert first.endswith("the last 1 were beyond it")
+    assert first.endswith("the last 1 were outside this range")
     assert H200.uuid in cli("worker", "--forget-costs", "--gpu", "0").err
     assert [text for _, text in shown()] == [second]
     assert [it.is_usual(445e-6) for it in judges] == [True, False]
