@@ -1,4 +1,4 @@
-"""`competition`: what is sent, and how a board is shown."""
+"""`competition`: requests, and the display of a board."""
 
 from __future__ import annotations
 

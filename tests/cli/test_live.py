@@ -1,4 +1,4 @@
-"""The live view, drawn at fixed widths and read as text; and where plain lines take its place."""
+"""The live view as text at fixed widths, and the plain lines that replace it."""
 
 from __future__ import annotations
 

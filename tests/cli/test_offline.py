@@ -1,4 +1,4 @@
-"""Each way in which a server is not to be had: what is said, what to do about it, and the exit code."""
+"""Every way in which a server is unreachable: message, hint and exit code."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_connection_that_breaks_off(server: Stub) -> None:
 
 @contextmanager
 def tls(certificate: trustme.LeafCert) -> Iterator[int]:
-    """A port where so many handshakes are made as come, and nothing is said behind them."""
+    """A port that accepts every handshake, then stays silent."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     certificate.configure_cert(context)
     listener = socket.create_server(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""`verify`: its exit codes, that it needs no server, and what it asks one with --online."""
+"""`verify`: exit codes, work without a server, and requests with --online."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from _places(part, (*path, step))
 
 
-# 1e400 and "\ud800" stand in the file as such; Python's own writer makes "Infinity" of the first.
+# The file contains 1e400 and "\ud800" literally; Python's writer makes "Infinity" of the first.
 ODD: tuple[Any, ...] = (None, [], {}, "", "\ud800", True, -1, 10**400, "1e400", [[]] * 2, {"a": 1})
 
 
 @pytest.mark.parametrize("signed_again", [False, True])
 def test_no_odd_value_is_our_failure(cli: Cli, file: Path, signed_again: bool) -> None:
-    """Whatever a part of a certificate is replaced by, and however it is signed, the answer is one of verify's own."""
+    """Any replaced part of a certificate, under any signature, gives one of verify's own answers."""
     whole = certificate.sign(SAID, SECRET)
     codes = set()
     for path in _places(SAID if signed_again else whole):
