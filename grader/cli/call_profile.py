@@ -22,7 +22,6 @@ _COLUMNS = ("instr", "threads", "sect/req", "DRAM", "passes", "stall")
 
 
 def put_profile(workload: WorkloadReport, source: str, console: Console | None = None) -> None:
-    """Print the profile of ``workload``, whose kernels are in ``source``."""
     profile, console = workload.profile, console or out()
     assert profile is not None
     console.print(Text.assemble("\n", safe(workload.name, "bold"), f"  {sizes_text(workload.sizes)}"))

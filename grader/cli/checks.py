@@ -122,7 +122,6 @@ def checks(
 
 
 def examine(every: Iterable[Callable[[], Finding | list[Finding]]]) -> list[Finding]:
-    """Run the checks in their order."""
     found: list[Finding] = []
     for each in every:
         answer = each()
@@ -131,7 +130,6 @@ def examine(every: Iterable[Callable[[], Finding | list[Finding]]]) -> list[Find
 
 
 def as_table(findings: Iterable[Finding]) -> Table:
-    """A row for each finding."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for finding in findings:
         message = safe(finding.message)

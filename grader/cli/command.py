@@ -73,7 +73,6 @@ def make_app(remote: bool = False) -> typer.Typer:
 
 
 def load(name: str) -> typer.Typer:
-    """The app that holds the command ``name``."""
     module: Any = import_module(f"grader.cli.commands.{COMMANDS[name][0]}")
     app: typer.Typer = module.app
     return app

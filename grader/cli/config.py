@@ -51,7 +51,7 @@ KEYS = {
     "language": Key("the language that init writes", "", choices=_languages),
     "browser": Key("whether login and open may open a browser", True, of_bool=True),
 }
-# The variable of `name` is GRADER_NAME, except where that is a setting of the platform.
+# The variable of `name` is GRADER_NAME, unless that is a setting of the platform.
 _VARIABLES = {"device": "GRADER_CLIENT_DEVICE", "language": "GRADER_CLIENT_LANGUAGE"}
 # platformdirs would answer this, but its import takes 20 of the 30 ms of `grader challenges --json`.
 _WITH_OWN_FOLDERS = ("darwin", "win32")
@@ -71,7 +71,6 @@ class Setting:
 
 
 def variable(name: str) -> str:
-    """The environment variable of a setting."""
     return _VARIABLES.get(name, f"GRADER_{name.upper()}")
 
 
@@ -156,7 +155,6 @@ def _refuse_no_address(given: str, where: str) -> None:
 
 
 def unknown(name: str, where: str = "") -> BadRequest:
-    """The error for a setting that does not exist."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, KEYS, n=1)

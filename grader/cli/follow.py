@@ -36,7 +36,6 @@ def fetch(client: Client, submission: str) -> SubmissionView:
 
 
 def fetch_report(client: Client, submission: str) -> Report:
-    """The report of a finished submission."""
     return understood(Report, client.get(f"/submissions/{segment(submission)}/report"))
 
 
@@ -129,8 +128,6 @@ def refuse_unjudged(view: SubmissionView) -> None:
 
 
 class StatusDisplay(Protocol):
-    """A context manager that shows a submission."""
-
     def __enter__(self) -> Self: ...
 
     def __exit__(
@@ -158,8 +155,6 @@ def lively() -> bool:
 
 
 class Quiet:
-    """Shows nothing."""
-
     def __enter__(self) -> Self:
         return self
 
@@ -254,7 +249,6 @@ class Live:
         self._screen.refresh()
 
     def render(self) -> Text:
-        """All lines."""
         view = self._view
         if view is None:
             return Text("Asking the server ...", "dim")

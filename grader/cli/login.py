@@ -21,7 +21,6 @@ def path() -> str:
 
 
 def chosen_server() -> str | None:
-    """The server that the user chose, if any."""
     return config.text("server") or _kept().get("server") or None
 
 

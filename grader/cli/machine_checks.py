@@ -25,7 +25,6 @@ _SERVER_SECONDS = 5.0
 
 
 def machine_findings() -> list[Finding]:
-    """Run every check of this machine."""
     return examine(
         [
             python,
@@ -118,7 +117,7 @@ def _unfit_for_judging() -> tuple[str, str] | None:
 
 @check("nvcc", needed_for="judging CUDA")
 def nvcc() -> Finding:
-    """Its version, where it was found, and whether it can be executed."""
+    """Its version and source, and that it can be executed."""
     from grader.sandbox.toolkit import INSTALL, find_toolkit, not_executable, nvcc_version
 
     toolkit = find_toolkit()
@@ -183,7 +182,6 @@ def docker() -> Finding:
 
 @check("bubblewrap", needed_for="judging other people's code without Docker", failed=Level.NOTE)
 def bubblewrap() -> Finding:
-    """Bubblewrap boxes, and the limits that they lack."""
     from grader.sandbox.choose import bubblewrap_status, why_not_exposed
 
     usable, status = bubblewrap_status()
@@ -318,7 +316,6 @@ def leftovers() -> Iterator[Finding]:
 
 @checks("catalogue", needed_for="test, up")
 def catalogue() -> Iterator[Finding]:
-    """The catalogue, and its broken challenges."""
     from grader.cli.catalogue import local_catalogue
 
     found = local_catalogue()
@@ -365,7 +362,6 @@ def provider(name: str) -> Finding:
 
 @checks("server", needed_for="submit")
 def server() -> Iterator[Finding]:
-    """The server of commands, and its alerts."""
     from grader.cli import login
     from grader.cli.client import Client
 

@@ -27,7 +27,6 @@ Exit codes: 0 accepted or done, 1 judged and not accepted, 2 usage, 3 not allowe
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; returns the exit code."""
     degrade_output()
     args = list(sys.argv[1:] if argv is None else argv)
     if not args or args[0] in ("--help", "-h", "help"):
@@ -61,7 +60,6 @@ def _print(text: str, args: list[str]) -> int:
 
 
 def listing() -> str:
-    """The text of `grader --help`."""
     width = max(len(name) for name in COMMANDS) + 2
     lines = [USAGE]
     for title, commands in GROUPS.items():

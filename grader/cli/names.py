@@ -42,5 +42,4 @@ def keep(kind: str, names: Iterable[str]) -> None:
 
 
 def add(kind: str, name: str) -> None:
-    """Put a name first."""
     keep(kind, [name, *read(kind)])

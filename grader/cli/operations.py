@@ -19,7 +19,6 @@ from grader.schemas.submission_search import Requeued
 
 
 def register(admin: typer.Typer) -> None:
-    """Add the commands to the group `admin`."""
     for command in (operations, retry, audit):
         admin.command()(command)
 

@@ -32,8 +32,6 @@ HEALTHY_SECONDS = 60.0
 
 
 class ChildProcess:
-    """One process that should always run."""
-
     def __init__(self, name: str, start: Callable[[], subprocess.Popen[bytes]]) -> None:
         self.name = name
         self._start = start
@@ -48,7 +46,6 @@ class ChildProcess:
         self._again_at = None
 
     def check(self) -> None:
-        """Restart the process after a pause if it died."""
         now = time.monotonic()
         if self._again_at is not None:
             if now >= self._again_at:

@@ -27,7 +27,6 @@ _COLOURS = {PublicationState.PUBLISHED: "green", PublicationState.SCHEDULED: "ye
 
 
 def register(challenge: typer.Typer) -> None:
-    """Add these commands to the group `challenge`."""
     for command in (states, publish, schedule, hide, withdraw, board):
         challenge.command()(command)
 
@@ -114,7 +113,6 @@ def board(
 
 
 def _board_body(client: Client, slug: str) -> BoardBody:
-    """The present settings."""
     found = understood(PublicationList, client.get("/challenge-states")).challenges
     present = next((view for view in found if view.challenge == slug), None)
     return BoardBody() if present is None else BoardBody(board=present.board, frozen_at=present.frozen_at)

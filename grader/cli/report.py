@@ -142,7 +142,6 @@ _MARKS = {
 
 
 def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
-    """The part about cases, for a screen of ``width`` columns."""
     if not report.cases:
         return []
     parts: list[RenderableType] = [_count(report.cases), grid(report.cases, width)]
@@ -232,7 +231,6 @@ def _facts(case: CaseReport) -> str:
 
 
 def _worst(mismatch: Mismatch) -> Table:
-    """The elements with the largest errors."""
     rows = table("", safe(mismatch.argument).plain, "got", "expected", "error", "allowed")
     for element in mismatch.worst:
         index = ", ".join(map(str, element.index))
@@ -253,7 +251,6 @@ def replay_command(report: Report, case: CaseReport, filename: str) -> str:
 
 
 def workloads(report: Report, width: int) -> list[RenderableType]:
-    """The part about times, for a screen of ``width`` columns."""
     if not report.workloads:
         return []
     parts: list[RenderableType] = [Text.assemble("\n", ("Workloads", "bold"), ("  shorter is faster", "dim"))]
@@ -355,7 +352,6 @@ def _cells(value: float, longest: float, cells: int) -> int:
 
 
 def kernels(found: list[KernelUsage]) -> Table:
-    """A row for each kernel: registers, shared and constant memory, stack, spills."""
     source = " (as reported by the runner)" if found[0].said_by is Witness.RUNNER else ""
     rows = table(f"Kernels{source}", "kernel", "registers", "shared", "constant", "stack", "spilled")
     for kernel in found:

@@ -24,7 +24,6 @@ ENGINE, KERNEL, GPU, PLATFORM = "engine", "kernel", "gpu", "platform"
 
 
 def security_findings() -> list[Finding]:
-    """Run every check of this host, area by area."""
     return examine(
         [
             engine_socket,
@@ -341,7 +340,6 @@ def gpus() -> Iterator[Finding]:
 
 @checks("gpu", GPU)
 def gpu_findings(fields: Mapping[str, str]) -> Iterator[Finding]:
-    """Check one GPU by nvidia-smi's answers."""
     number = fields["index"]
     yield ok(f"{fields['driver_version']}; compare it with NVIDIA's security bulletins", f"{number}, driver")
     if fields["persistence_mode"] == "Enabled":

@@ -24,7 +24,6 @@ _File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup file.")]
 
 
 def register(admin: typer.Typer) -> None:
-    """Add these commands to the group `admin`."""
     for command in (backup, restore, prune, submissions, show, requeue, export, forget):
         admin.command()(command)
 
@@ -201,7 +200,7 @@ def requeue(
     everything: Annotated[bool, typer.Option("--all", help="All failed submissions.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Queue submissions that the platform failed to judge again."""
+    """Requeue submissions that the platform failed to judge."""
     from grader.service.operation.operations import retry
 
     if bool(submissions) == everything:

@@ -29,13 +29,11 @@ class _Console(Console):
 
 @cache
 def out() -> Console:
-    """The console of results."""
     return _Console(highlight=False, soft_wrap=False)
 
 
 @cache
 def aside() -> Console:
-    """The console of progress and remarks."""
     return _Console(stderr=True, highlight=False)
 
 
@@ -58,7 +56,6 @@ def busy(label: str) -> AbstractContextManager[object]:
 
 
 def table(*names: str) -> Table:
-    """An empty table with these columns."""
     made = Table(box=None, pad_edge=False, header_style="bold")
     for name in names:
         made.add_column(Text(name))
@@ -109,7 +106,6 @@ def _width(columns: dict[str, list[Text]], wrapped: str) -> int:
 
 
 def say(text: str, style: str = "") -> None:
-    """Print one remark on stderr."""
     aside().print(Text(printable(text), style), soft_wrap=True)
 
 

@@ -48,7 +48,6 @@ BaseOption = Annotated[
 
 
 def register(challenge: typer.Typer) -> None:
-    """Add these commands to the group `challenge`."""
     for command in (upload, uploads, findings, preview, archive, stop, use, spec):
         challenge.command()(command)
 

@@ -65,7 +65,6 @@ def check_device(device: str) -> None:
 
 
 def _run_all(settings: Settings, gpus: list[Gpu], wanted: WorkerSet, name: str | None, burst: bool) -> int:
-    """One child each, restarted when it dies, all ended together."""
     for gpu in gpus:
         if (pid := holder(gpu.uuid, lock_folder(settings))) is not None:
             raise held(gpu.uuid, pid)
@@ -95,19 +94,16 @@ def _run_all(settings: Settings, gpus: list[Gpu], wanted: WorkerSet, name: str |
 
 
 def gpu_child(gpu: Gpu, env: Mapping[str, str], *options: str) -> ChildProcess:
-    """A worker of that GPU."""
     return _child(f"worker of GPU {gpu.index}", env, "--gpu", gpu.uuid, *options)
 
 
 def board_child(number: int, device: str, env: Mapping[str, str], *options: str) -> ChildProcess:
-    """A worker of a board without a GPU."""
     return _child(
         f"worker {number}", env, "--device", device, "--name", _name(f"{device}-{number}"), *options
     )
 
 
 def compile_child(number: int, env: Mapping[str, str], *options: str) -> ChildProcess:
-    """A worker that only compiles."""
     name = _name(f"compile-{number}")
     return _child(f"compile worker {number}", env, "--gpu", NONE, "--compile", "1", "--name", name, *options)
 
@@ -152,7 +148,6 @@ def gpus_of_up(settings: Settings) -> tuple[list[Gpu], list[str]]:
 
 
 def calibrate(settings: Settings, wanted: str) -> int:
-    """Measure, store and print the ceilings of the GPUs that ``wanted`` names."""
     from grader.queue.calibrate import calibrate as measure
 
     table = Table("GPU", "ceiling", "reached", box=None, pad_edge=False, header_style="dim")

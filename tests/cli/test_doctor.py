@@ -36,14 +36,14 @@ def test_a_gpu_without_stream_memory_operations_is_reported_with_a_fix(
 
 @pytest.mark.usefixtures("_one_gpu")
 @pytest.mark.parametrize(
-    ("error", "found"),
+    ("error", "told"),
     [
         (driver.DriverError("CUDA_ERROR_NO_DEVICE"), "CUDA_ERROR_NO_DEVICE"),
         (BoxUnavailable("no bindings", "pip"), "no bindings"),
     ],
 )
 def test_a_driver_that_does_not_answer_is_reported(
-    monkeypatch: pytest.MonkeyPatch, error: Exception, found: str
+    monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
 ) -> None:
     def fail(index: int) -> list[str]:
         raise error
@@ -51,7 +51,7 @@ def test_a_driver_that_does_not_answer_is_reported(
     monkeypatch.setattr(driver, "lacking", fail)
     found = machine_checks.gpu()
     assert found.level is Level.MISSING
-    assert found in found.message
+    assert told in found.message
     assert found.hint
 
 
@@ -62,7 +62,7 @@ def test_a_fit_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "lacking", "level", "found", "hint"),
+    ("status", "lacking", "level", "told", "hint"),
     [
         ((True, "bubblewrap: by root, control groups 1."), "", Level.OK, "control groups 1", ""),
         (
@@ -85,7 +85,7 @@ def test_bubblewrap_and_what_it_holds_less_well(
     status: tuple[bool, str],
     lacking: str,
     level: Level,
-    found: str,
+    told: str,
     hint: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -93,7 +93,7 @@ def test_bubblewrap_and_what_it_holds_less_well(
     monkeypatch.setattr(choose, "why_not_exposed", lambda _: lacking)
     found = machine_checks.bubblewrap()
     assert found.level is level
-    assert found in found.message
+    assert told in found.message
     assert hint in found.hint
 
 
@@ -103,11 +103,11 @@ def test_each_broken_challenge_is_reported(tmp_path: Path, monkeypatch: pytest.M
     assert [finding.level for finding in machine_checks.catalogue()] == [Level.OK]
     (catalogue / "challenges" / "scale" / "cases.py").write_text("1 / 0")
     (catalogue / "challenges" / "only_cuda" / "challenge.toml").unlink()
-    _, *found = machine_checks.catalogue()
-    assert [finding.level for finding in found] == [Level.MISSING, Level.MISSING]
-    assert "only_cuda/challenge.toml: the file is missing" in found[0].message
-    assert "scale/cases.py: ZeroDivisionError" in found[1].message
-    assert all("grader challenge check" in finding.hint for finding in found)
+    _, *told = machine_checks.catalogue()
+    assert [finding.level for finding in told] == [Level.MISSING, Level.MISSING]
+    assert "only_cuda/challenge.toml: the file is missing" in told[0].message
+    assert "scale/cases.py: ZeroDivisionError" in told[1].message
+    assert all("grader challenge check" in finding.hint for finding in told)
 
 
 def test_an_empty_catalogue_says_how_to_begin_and_that_works(

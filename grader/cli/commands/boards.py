@@ -40,7 +40,6 @@ def leaderboard(
 
 
 def show(board: Leaderboard) -> None:
-    """Print the board as a table, with remarks on how to read it."""
     put_table(_table(board))
     if not board.open:
         say("This board is not open to you: you see your own entry, without a rank.", "yellow")

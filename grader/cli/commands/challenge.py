@@ -355,7 +355,6 @@ class ProofProgress:
 
 
 def put_proofs(proofs: Proofs) -> None:
-    """Print each challenge with its checks, then one line for all."""
     for proof in proofs.challenges:
         _put_proof(proof)
     strong = sum(proof.strong for proof in proofs.challenges)

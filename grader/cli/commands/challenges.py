@@ -106,7 +106,6 @@ def _put_list(found: ChallengeList) -> None:
 
 
 def put_detail(detail: ChallengeDetail) -> None:
-    """The challenge as text, for people."""
     from rich.markdown import Markdown
     from rich.syntax import Syntax
 

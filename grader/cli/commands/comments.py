@@ -104,7 +104,6 @@ def _act(client: Client, path: str, name: str, text: str | None) -> Any:
 
 
 def _range(text: str) -> tuple[int, int]:
-    """Raises BadRequest."""
     found = _LINES.fullmatch(text.strip())
     if found is None:
         raise BadRequest(f"'{text[:20]}' is not a range of lines.", "Write 12, or 12-15.")
@@ -113,12 +112,10 @@ def _range(text: str) -> tuple[int, int]:
 
 
 def fetch(client: Client, submission: str) -> CommentList:
-    """The comments on a submission."""
     return understood(CommentList, client.get(f"/submissions/{segment(submission)}/comments"))
 
 
 def put_comments(found: CommentList) -> None:
-    """Print threads on stdout."""
     if not found.threads:
         say(f"There are no comments on {found.submission}.", "dim")
         return

@@ -391,7 +391,6 @@ def _final(slug: str, rest: str, body: Any = None) -> FinalView:
 
 
 def _definition(file: Path) -> CompetitionBody:
-    """Raises BadRequest."""
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -448,7 +447,6 @@ def _put(view: CompetitionView, json: bool, rules: bool = False) -> int:
 
 
 def _put_facts(view: CompetitionView) -> None:
-    """How it is judged, in the words of its page."""
     caps = [
         f"{most} {words}"
         for most, words in ((view.cap_day, "times a day (UTC)"), (view.cap_total, "times in all"))

@@ -212,7 +212,6 @@ def _read(path: Path) -> str:
 
 
 def _earlier(client: Client, newer: ComparedSide, challenge: str | None) -> str:
-    """The id of the submission that ``newer`` follows."""
     of = newer.view.challenge if newer.view is not None else challenge
     found = understood(SubmissionList, client.get("/submissions", challenge=of, limit=_BACK)).submissions
     if newer.view is None:

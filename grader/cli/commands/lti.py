@@ -183,7 +183,7 @@ def send(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Send the grades again that failed or wait."""
+    """Send failed and waiting grades again."""
     found = connect().post(f"{_path(course)}/links/{link}/send", {"student": student})
     return _show_course(understood(LtiCourse, found), json)
 
