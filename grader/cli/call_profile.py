@@ -16,7 +16,7 @@ from grader.schemas.profile_advice import bound_sentence, hints_of, shown_lines,
 from grader.schemas.report import WorkloadReport
 
 _WIDEST_SOURCE = 100
-# Show only the largest terms of a kernel's time.
+# A kernel's largest terms; the others are far from limiting it.
 _MOST_TERMS = 5
 _COLUMNS = ("instr", "threads", "sect/req", "DRAM", "passes", "stall")
 

@@ -63,7 +63,7 @@ def test_an_error_without_a_hint_gets_that_of_the_check() -> None:
         yield checks.ok("fine")
         raise BadRequest("No.")
 
-    assert [finding.hint for finding in several()] == ["", "Start finding."]
+    assert [finding.hint for finding in several()] == ["", "Start it."]
 
 
 def test_what_is_well_is_needed_for_nothing() -> None:

@@ -69,7 +69,7 @@ def test_a_frozen_board(cli: Cli, server: Stub) -> None:
     assert "Warps" in ran.out
     assert "12.5" in ran.out
     assert "no time in repeats 1, 2" in ran.out, "one challenge has no column of its own"
-    assert "stopped before the end" in ran.err
+    assert "froze before the end" in ran.err
 
 
 def test_a_final_names_repeats_without_a_time(cli: Cli, server: Stub) -> None:
