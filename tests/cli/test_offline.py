@@ -143,7 +143,7 @@ def test_an_ended_token_says_how_to_sign_in_again(
     assert ran.code == errors.EXIT_NOT_ALLOWED
     assert f"hint:  Sign in again: grader login --server {server.url}" in ran.err
     monkeypatch.setenv("GRADER_TOKEN", "grd_other")
-    assert "that of GRADER_TOKEN" in cli("history").err
+    assert "The token comes from GRADER_TOKEN" in cli("history").err
 
 
 @pytest.mark.parametrize(

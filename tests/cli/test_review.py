@@ -245,8 +245,8 @@ def test_comments(site: Site) -> None:
     resolved = site.run(site.teacher, "comment", done, "--resolve", number)
     assert "resolved by teacher" in resolved.out
     for who, args, code, words in (
-        (site.ada, [done], 2, "nothing to say"),
-        (site.ada, [done, "x", "--lines", "five"], 2, "names no lines"),
+        (site.ada, [done], 2, "The comment is empty"),
+        (site.ada, [done, "x", "--lines", "five"], 2, "is not a range of lines"),
         (site.teacher, [done, "x", "--lines", "900"], 2, "line"),
         (site.teacher, [done, "--send", number, "--resolve", number], 2, "These options exclude each other"),
         (site.teacher, [done, "x", "--reply", "99"], 2, "99"),

@@ -151,4 +151,4 @@ def test_online_what_the_platform_gives_no_more_does_not_stand(cli: Cli, server:
     )
     ran = cli("verify", str(file), "--online")
     assert ran.code == 1
-    assert "no such certificate any more" in ran.err
+    assert "The platform no longer gives this certificate" in ran.err

@@ -173,7 +173,7 @@ def test_what_a_round_costs_is_shown_and_forgotten(cli: Cli, home: Path, gpus: P
             if finding["name"] == "cost of a round"
         ]
 
-    assert "Nothing is kept" in cli("worker", "--forget-costs").err
+    assert "No cost of a round is stored" in cli("worker", "--forget-costs").err
     judges = kept(H200, 445e-6), kept(SECOND)
     (ill, first), (well, second) = shown()
     assert (well, ill) == ("ok", "missing")

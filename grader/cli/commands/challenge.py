@@ -212,7 +212,7 @@ def diff(
     ] = "HEAD",
     json: options.Json = False,
 ) -> int:
-    """Show what changed in a challenge, and whether that needs a new version number."""
+    """Show the changes of a challenge, and whether they need a new version number."""
     catalogue = local_catalogue()
     found = _compare(catalogue, catalogue.load(slug), against)
     if json:

@@ -124,7 +124,8 @@ def show(slug: Slug, json: options.Json = False) -> int:
 def register(
     slug: Slug,
     team: Annotated[
-        str | None, typer.Option("--team", metavar="NAME", help="A team of your own (default: your name).")
+        str | None,
+        typer.Option("--team", metavar="NAME", help="Make a team with this name (default: your name)."),
     ] = None,
     join: Annotated[
         str | None, typer.Option("--join", metavar="CODE", help="Join a team by its join code.")
