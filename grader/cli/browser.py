@@ -9,7 +9,6 @@ from grader.cli import config
 
 
 def has_browser() -> bool:
-    """True if the user would see a page that opens here."""
     if not sys.stderr.isatty() or os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"):
         return False
     if sys.platform in ("win32", "darwin"):
@@ -18,7 +17,6 @@ def has_browser() -> bool:
 
 
 def allowed(flag: bool | None) -> bool:
-    """True if the flag, else the settings, allow a browser."""
     return bool(config.value("browser")) if flag is None else flag
 
 

@@ -53,7 +53,6 @@ def all_challenges(local: bool) -> ChallengeList:
 
 
 def one(slug: str, local: bool) -> ChallengeDetail:
-    """One challenge. Raises UnknownChallenge, Unreachable as above."""
     if not local:
         try:
             return understood(ChallengeDetail, connect().get(f"/challenges/{segment(slug)}"))

@@ -1,7 +1,6 @@
 """Client of a server's API, with the standard library only.
 
-An error of the API is raised as the class of ``grader.errors`` with its code, so message, hint and exit code are the
-server's.
+Raises API errors as the class of ``grader.errors`` with their code: message, hint and exit code are the server's.
 """
 
 from __future__ import annotations
@@ -175,12 +174,10 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def connect() -> Client:
-    """A client of the server named by flags, environment, settings or login."""
     return Client(login.server(), login.token())
 
 
 def segment(text: str) -> str:
-    """``text`` as one segment of a path."""
     return quote(text, safe="")
 
 
@@ -322,8 +319,6 @@ _PROXY_PORT = 8080
 
 
 class Proxy(NamedTuple):
-    """The proxy for a server, from HTTP_PROXY, HTTPS_PROXY and NO_PROXY."""
-
     host: str
     port: int
     headers: dict[str, str]

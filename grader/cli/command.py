@@ -79,7 +79,6 @@ def load(name: str) -> typer.Typer:
 
 
 def run(args: list[str]) -> int:
-    """Run the command line ``args`` (without the program's name); returns the exit code."""
     config.forget_flags()
     try:
         with interrupts_end_this():
@@ -108,7 +107,6 @@ def _missing(error: ModuleNotFoundError) -> GraderError:
 
 
 def extra_of(error: ModuleNotFoundError) -> str:
-    """The extra of kernel-grader that installs the missing package."""
     return _EXTRA_OF.get(_package(error), "server")
 
 

@@ -116,7 +116,6 @@ def value(name: str) -> Value:
 
 
 def text(name: str) -> str | None:
-    """A text setting; None if it is not set."""
     return str(value(name)) or None
 
 
@@ -165,8 +164,8 @@ def unknown(name: str, where: str = "") -> BadRequest:
 
 
 def put(name: str, given: str) -> Value:
-    """Write a setting to the file; comments and other lines stay. Raises BadRequest for an unknown setting or value,
-    and for a file that cannot be read or written.
+    """Write a setting to the file; comments and other lines stay. Raises BadRequest for an unknown setting, a wrong
+    value, or a file that cannot be read or written.
     """
     import json
 
@@ -287,8 +286,8 @@ def load_settings(**chosen: Any) -> Settings:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """The environment for a child process with these settings: ours, and a variable for each setting. Settings of
-    several parts come only from the environment, so it has them."""
+    """Our environment, and a variable for each setting, for a child process. Settings of several parts come only from
+    the environment, so it has them already."""
     spelled = {
         f"GRADER_{name.upper()}": str(value)
         for name, value in settings.model_dump(exclude={"oidc"}).items()

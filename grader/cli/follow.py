@@ -142,7 +142,6 @@ class StatusDisplay(Protocol):
 
 
 def watch_for(json: bool) -> StatusDisplay:
-    """The display for this terminal, or for a program."""
     if json:
         return JsonLines()
     return Live(aside()) if lively() else LineDisplay()

@@ -296,7 +296,6 @@ def round_costs() -> Iterator[Finding]:
 
 @checks("leftover", needed_for="keeping data safe")
 def leftovers() -> Iterator[Finding]:
-    """Files that a killed backup or restore left behind."""
     try:
         from grader.cli.config import load_settings
         from grader.service.operation.backup import interrupted

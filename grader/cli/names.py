@@ -22,7 +22,6 @@ def folder() -> Path:
 
 
 def read(kind: str) -> list[str]:
-    """The cached names; empty if the cache cannot be read."""
     try:
         lines = (folder() / kind).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

@@ -97,7 +97,6 @@ def read_bytes(path: Path) -> bytes:
 
 
 def language(name: str | None) -> Language | None:
-    """The language of that name. Raises UnknownLanguage."""
     from grader.challenge.source import language_of
 
     return None if name is None else language_of("", name)

@@ -93,7 +93,7 @@ def degrade_output() -> None:
 
 
 def discard_output() -> None:
-    """Send stdout to nowhere, so that output that cannot be written does not fail again at exit."""
+    """Discard stdout: output that cannot be written would fail again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

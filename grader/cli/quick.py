@@ -1,8 +1,8 @@
 """One anonymous GET over a plain socket, for the command that must start fastest.
 
 Importing `http.client` (with `email` and `ssl`) takes four times as long as starting Python. An HTTP/1.0 answer ends
-with the connection, so a socket is enough. Anything but the plain case (https, another status, an odd answer, no
-connection, an unreadable login file) gives None, and the caller uses the full client, which explains the failure.
+with the connection, so a socket is enough. Anything else (https, another status, an odd answer, no connection, an
+unreadable login file) gives None, and the caller uses the full client, which explains the failure.
 """
 
 from __future__ import annotations

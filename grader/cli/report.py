@@ -94,7 +94,6 @@ _RIGHT_ALIGNED = ("speedup", "SOL", "got", "expected", "error", "allowed")
 
 
 def verdict_text(verdict: Verdict) -> Text:
-    """The verdict in its colour: ``WRONG ANSWER``."""
     return Text(verdict.row.title.upper(), _COLOURS[verdict.row.tone])
 
 
@@ -167,7 +166,6 @@ def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
 
 
 def _count(found: list[CaseReport]) -> Text:
-    """``Cases  3 of 4 passed, 1 failed``."""
     counts = Counter(_mark(case) for case in found)
     line = Text.assemble("\n", ("Cases", "bold"), "  ")
     every = counts[_PASSED] == len(found)

@@ -330,7 +330,6 @@ def clock_governor(root: Path = GOVERNORS) -> Finding:
 
 @checks("gpus", GPU)
 def gpus() -> Iterator[Finding]:
-    """Check each GPU; without a driver there are none."""
     answer = _output(["nvidia-smi", f"--query-gpu={','.join(GPU_FIELDS)}", "--format=csv,noheader,nounits"])
     for line in (answer or "").splitlines():
         row = [field.strip() for field in line.split(",")]

@@ -133,7 +133,6 @@ def safe(text: object, style: str = "") -> Text:
 
 
 def put_json(value: BaseModel | Any) -> None:
-    """Print only the answer on stdout, for programs."""
     _put(value.model_dump_json(indent=2) if isinstance(value, BaseModel) else json.dumps(value, indent=2))
 
 

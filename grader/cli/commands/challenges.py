@@ -85,7 +85,6 @@ def init(
 
 
 def _preferred(detail: ChallengeDetail) -> Language:
-    """The first language that every machine runs, else the first."""
     return next((language for language in detail.languages if language.runs_on(ON_HOST)), detail.languages[0])
 
 

@@ -47,8 +47,8 @@ def verify(
 ) -> int:
     """Check a certificate of a result, without a server.
 
-    Exit codes: 0 genuine; 1 changed, signed by another key, or with --online no longer valid; 2 not a certificate; 3
-    unchanged since it was signed, but by an unknown key: use --key or --online.
+    Exit codes: 0 genuine; 1 changed, signed by another key, or with --online no longer valid; 2 not a certificate;
+    3 unchanged, but signed by an unknown key: use --key or --online.
     """
     text = _read(file)
     client = connect() if online else None
