@@ -280,7 +280,7 @@ def _remarks(workload: WorkloadReport) -> list[Text]:
 def _breakdown(workload: WorkloadReport) -> str:
     parts = []
     if workload.host_us is not None:
-        parts.append(f"host {duration(workload.host_us)} per call, not part of the time")
+        parts.append(f"host {duration(workload.host_us)} a call, not part of the time")
     if workload.fixed_us is not None:
         parts.append(f"{duration(workload.fixed_us)} of fixed cost subtracted from a round")
     if workload.gpu is not None:

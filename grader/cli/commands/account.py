@@ -172,5 +172,5 @@ def _page(client: Client, address: str) -> str:
     """The page's address. Must be a web page, because a browser opens what the server names here."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise Unreachable(f"{client.server} names no page to open.", "Sign in with --password.")
+        raise Unreachable(f"{client.server} sent no page to open.", "Sign in with --password.")
     return address
