@@ -109,7 +109,7 @@ def test_notices_and_who_reads_a_profile(site: Site) -> None:
     ] == [("Room 3", "Up", "week1")]
     refused(site.run(site.teacher, "announcement", "make", "gpu", "x", "--edit", "9"), 2, "no announcement 9")
     shown = site.run(site.ada, "notice", "list")
-    assert ("GPU: Room 2" in shown.out, "1 not read." in shown.err) == (True, True)
+    assert ("GPU: Room 2" in shown.out, "1 unread." in shown.err) == (True, True)
     assert site.json(site.ada, "notice", "read")["unread"] == 0
     refused(site.run(site.ada, "notice", "choose", "--no-mail"), 2, "Which kind?")
     site.run(site.ada, "notice", "choose", "announcement", "--no-mail")
@@ -155,7 +155,7 @@ def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "0 unchanged, 1 up, 0 down." in shown.out
     published = site.run(teacher, "regrade", "publish", "1")
     assert (published.code, "is published: 0 unchanged, 1 up" in published.err) == (0, True)
-    refused(site.run(teacher, "regrade", "publish", "1"), 2, "published already")
+    refused(site.run(teacher, "regrade", "publish", "1"), 2, "already published")
 
     monkeypatch.setattr(limits, "REGRADE_UNCONFIRMED", 1)
     whole = ("regrade", "assignment", "gpu", "week1", "--reason", "A case was wrong.")
@@ -203,7 +203,7 @@ def test_inbox(site: Site) -> None:
     assert site.json(teacher, *decide, "--reason", "It calls cuBLAS.")["open"] == 0
     assert "It calls cuBLAS." in site.run(teacher, "inbox", "list", "--outcome", "void").out
     for who, args, code, words in (
-        (teacher, ["decide", kernel, "--outcome", "fine"], 2, "void already"),
+        (teacher, ["decide", kernel, "--outcome", "fine"], 2, "already decided: void"),
         (teacher, ["decide", f"{done}:similar", "--outcome", "fine"], 2, "similar"),
         (teacher, ["assign", kernel, "--to", "ada"], 2, "may not decide"),
         (teacher, ["list", "--outcome", "odd"], 2, "outcome"),
