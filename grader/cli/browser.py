@@ -1,4 +1,4 @@
-"""Opens pages in a browser, if this machine has one that the user sees."""
+"""Opens pages in a browser, if the user can see one on this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from grader.cli import config
 
 
 def has_browser() -> bool:
-    """Whether the user would see a page that is opened here."""
     if not sys.stderr.isatty() or os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"):
         return False
     if sys.platform in ("win32", "darwin"):
@@ -18,12 +17,11 @@ def has_browser() -> bool:
 
 
 def allowed(flag: bool | None) -> bool:
-    """Whether a browser may be opened: as the flag says, else the settings."""
     return bool(config.value("browser")) if flag is None else flag
 
 
 def open_page(address: str) -> bool:
-    """Open the page; False where no browser could."""
+    """Open the page; False if no browser could."""
     import webbrowser
 
     try:

@@ -1,4 +1,4 @@
-"""A profile on a terminal: totals, what bounds the time, hints, and the source with its counts."""
+"""A profile on a terminal: totals, limits of the time, hints, and the source with its counts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from grader.schemas.profile_advice import bound_sentence, hints_of, shown_lines,
 from grader.schemas.report import WorkloadReport
 
 _WIDEST_SOURCE = 100
-# Of what bounds a kernel; the others are far from it.
+# A kernel's largest terms; the others are far from limiting it.
 _MOST_TERMS = 5
 _COLUMNS = ("instr", "threads", "sect/req", "DRAM", "passes", "stall")
 
 
 def put_profile(workload: WorkloadReport, source: str, console: Console | None = None) -> None:
-    """Print the profile of ``workload``; ``source``: what was counted."""
     profile, console = workload.profile, console or out()
     assert profile is not None
     console.print(Text.assemble("\n", safe(workload.name, "bold"), f"  {sizes_text(workload.sizes)}"))
@@ -48,7 +47,7 @@ def _put_kernel(console: Console, kernel: KernelProfile) -> None:
         Text.assemble("\n", safe(f"Kernel {kernel.name}", "bold"), f"  {times}, {duration(kernel.time_us)}"),
         soft_wrap=True,
     )
-    registers = f"{kernel.registers} registers" if kernel.registers is not None else "registers not known"
+    registers = f"{kernel.registers} registers" if kernel.registers is not None else "registers unknown"
     lines = [
         f"grid {_shape(kernel.grid)}, block {_shape(kernel.block)}, {registers}, {kernel.shared_bytes:,} B shared",
         f"{kernel.resident_blocks} blocks with {kernel.resident_warps} of {MOST_WARPS} warps on a multiprocessor "
@@ -60,7 +59,7 @@ def _put_kernel(console: Console, kernel: KernelProfile) -> None:
 
 
 def _terms(kernel: KernelProfile) -> list[tuple[str, float]]:
-    terms = sorted(kernel.terms_us.items(), key=lambda it: (-it[1], it[0]))
+    terms = sorted(kernel.terms_us.items(), key=lambda term: (-term[1], term[0]))
     return terms[:_MOST_TERMS]
 
 
@@ -69,7 +68,7 @@ def _shape(sizes: Sequence[int]) -> str:
     shown = list(sizes)
     while len(shown) > 1 and shown[-1] == 1:
         shown.pop()
-    return " x ".join(f"{it:,}" for it in shown)
+    return " x ".join(f"{size:,}" for size in shown)
 
 
 def _put_totals(console: Console, profile: CallProfile) -> None:
@@ -84,7 +83,8 @@ def _put_source(console: Console, profile: CallProfile, source: Sequence[str]) -
     counts = profile.by_line
     shown = shown_lines(profile, len(source))
     cells = {
-        it: [str(it), *(line_cells(counts[it]) if it in counts else [""] * len(_COLUMNS))] for it in shown
+        number: [str(number), *(line_cells(counts[number]) if number in counts else [""] * len(_COLUMNS))]
+        for number in shown
     }
     names = ("line", *_COLUMNS)
     widths = [max(map(len, column)) for column in zip(names, *cells.values(), strict=True)]
@@ -103,11 +103,11 @@ def _put_source(console: Console, profile: CallProfile, source: Sequence[str]) -
         last = number
         put(cells[number], source[number - 1].expandtabs(4), "" if number in counts else "dim")
     if 0 in counts:
-        console.print(Text(f"{counts[0].instructions:,} instructions belong to no line.", "dim"))
+        console.print(Text(f"{counts[0].instructions:,} instructions have no source line.", "dim"))
 
 
 def line_cells(line: LineCounts) -> list[str]:
-    """As ``_COLUMNS``; empty where a line does none of it."""
+    """The cells of ``_COLUMNS``; empty if the line does none of it."""
     per_request, passes = line.sectors_per_request, line.passes_per_request
     return [
         f"{line.instructions:,}",

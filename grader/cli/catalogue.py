@@ -1,7 +1,6 @@
 """Where challenges come from: the server, or the catalogue on this machine.
 
-A user who chose no server and runs none can still read, start and judge challenges: the catalogue that comes with this
-installation is used then, and a remark says so.
+Without a chosen or running server, the installation's own catalogue is used, and a remark says so.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
     from grader.challenge.catalogue import Catalogue
     from grader.challenge.loader import Challenge
 
-# What people append to a file's name for another attempt: _v2, _3.
+# Suffixes that people append for another attempt: _v2, _3.
 _VERSION = re.compile(r"_v?\d+$")
-# A shell that starts does not wait longer for names to complete.
+# A starting shell waits at most this long for the names.
 _AT_ONCE_SECONDS = 2.0
 
 
@@ -41,7 +40,7 @@ def local_catalogue(beginning: bool = False) -> Catalogue:
 
 
 def all_challenges(local: bool) -> ChallengeList:
-    """Every challenge. Raises Unreachable where the server that the user chose does not answer."""
+    """Every challenge. Raises Unreachable if the chosen server does not answer."""
     if not local:
         try:
             return _keep_names(understood(ChallengeList, connect().get("/challenges")))
@@ -54,7 +53,6 @@ def all_challenges(local: bool) -> ChallengeList:
 
 
 def one(slug: str, local: bool) -> ChallengeDetail:
-    """One challenge. Raises UnknownChallenge, Unreachable as above."""
     if not local:
         try:
             return understood(ChallengeDetail, connect().get(f"/challenges/{segment(slug)}"))
@@ -67,15 +65,18 @@ def one(slug: str, local: bool) -> ChallengeDetail:
 
 
 def challenge_of(file: Path, chosen: str | None, local: bool) -> str:
-    """The chosen slug, else the one that the file is named after (``vector_add.py``, ``vector_add_v2.cu``). Raises
-    BadRequest where the name is no slug: one that only begins like a slug may mean another challenge, and an attempt
-    counts.
+    """The chosen slug, else the one in the file's name (``vector_add.py``, ``vector_add_v2.cu``). Raises BadRequest for
+    any other name: a name that only begins like a slug may mean another challenge, and an attempt would count.
     """
     if chosen is not None:
         return chosen
     from grader.challenge.catalogue import near
 
-    slugs = local_catalogue().slugs() if local else [it.slug for it in all_challenges(local=False).challenges]
+    slugs = (
+        local_catalogue().slugs()
+        if local
+        else [challenge.slug for challenge in all_challenges(local=False).challenges]
+    )
     stem = file.stem.lower().replace("-", "_").replace(" ", "_").replace(".", "_")
     slug = stem if stem in slugs else _VERSION.sub("", stem)
     if slug not in slugs:
@@ -87,13 +88,13 @@ def challenge_of(file: Path, chosen: str | None, local: bool) -> str:
 
 
 def refresh_names() -> None:
-    """Cache the challenges' names for completion. Raises GraderError where the server does not answer at once."""
+    """Cache the challenges' names for completion. Raises GraderError if the server does not answer at once."""
     client = Client(login.server(), login.token(), seconds=_AT_ONCE_SECONDS)
     _keep_names(understood(ChallengeList, client.get("/challenges")))
 
 
 def _keep_names(found: ChallengeList) -> ChallengeList:
-    names.keep(names.CHALLENGES, [it.slug for it in found.challenges])
+    names.keep(names.CHALLENGES, [challenge.slug for challenge in found.challenges])
     return found
 
 

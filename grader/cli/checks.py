@@ -1,7 +1,6 @@
-"""The checks of `grader doctor`: what a check finds, how checks run, and how findings are shown.
+"""The checks of `grader doctor`: decorators, findings and their table.
 
-A check is a function under ``check`` (one finding) or ``checks`` (any number). It never raises: an error that it does
-not handle becomes a finding.
+A function under ``check`` (one finding) or ``checks`` (any number) never raises: an unhandled error becomes a finding.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ P = ParamSpec("P")
 
 
 class Level(StrEnum):
-    """``NOTE``: fine as it is. ``MISSING``: something that a person may want does not work. ``WARN``: one protection
-    fewer than possible, or timings that vary. ``BAD``: a way into the host or to other people's data is open.
+    """``NOTE``: fine as it is. ``MISSING``: an optional part does not work. ``WARN``: a possible protection is missing,
+    or timings vary. ``BAD``: the host or other people's data are open to attack.
     """
 
     OK = "ok"
@@ -45,8 +44,8 @@ _COLOURS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found. ``needed_for`` names the commands or the work that need it; ``name``, ``area`` and
-    ``needed_for`` are the check's own where the finding gives none.
+    """One finding. ``needed_for``: the commands or the work that need it. ``name``, ``area`` and ``needed_for`` default
+    to the check's.
     """
 
     level: Level
@@ -58,7 +57,7 @@ class Finding:
 
     @property
     def code(self) -> str:
-        """``engine.control_groups``: what a program compares."""
+        """A stable name for programs, such as ``engine.control_groups``."""
         words = "_".join(self.name.replace(",", "").split()).lower()
         return words if not self.area or words.startswith(f"{self.area}.") else f"{self.area}.{words}"
 
@@ -86,7 +85,7 @@ def bad(message: str, hint: str, name: str = "") -> Finding:
 def check(
     name: str, area: str = "", needed_for: str = "", failed: Level = Level.MISSING
 ) -> Callable[[Callable[P, Finding]], Callable[P, Finding]]:
-    """Make a function a check with one finding. ``failed``: the level of an error that the function raises."""
+    """Make a function a check with one finding. ``failed``: the level of an error that it raises."""
 
     def made(find: Callable[P, Finding]) -> Callable[P, Finding]:
         @wraps(find)
@@ -105,7 +104,7 @@ def check(
 def checks(
     name: str, area: str = "", needed_for: str = "", failed: Level = Level.MISSING, hint: str = ""
 ) -> Callable[[Callable[P, Iterable[Finding]]], Callable[P, list[Finding]]]:
-    """Make a function a check with any number of findings. ``hint`` is for an error that has none."""
+    """Make a function a check with any number of findings. ``hint``: for errors without one."""
 
     def made(find: Callable[P, Iterable[Finding]]) -> Callable[P, list[Finding]]:
         @wraps(find)
@@ -123,7 +122,6 @@ def checks(
 
 
 def examine(every: Iterable[Callable[[], Finding | list[Finding]]]) -> list[Finding]:
-    """Run the checks in their order."""
     found: list[Finding] = []
     for each in every:
         answer = each()
@@ -132,7 +130,6 @@ def examine(every: Iterable[Callable[[], Finding | list[Finding]]]) -> list[Find
 
 
 def as_table(findings: Iterable[Finding]) -> Table:
-    """A row for each finding: level, name, message and hint."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for finding in findings:
         message = safe(finding.message)

@@ -1,7 +1,6 @@
-"""Talks to a server's API with the standard library: requests, proxies, answers and errors.
+"""Client of a server's API, with the standard library only.
 
-Errors of the API come back as the class of ``grader.errors`` that the server raised, found by its code, so that
-message, hint and exit code are the server's own.
+Raises API errors as the class of ``grader.errors`` with their code: message, hint and exit code are the server's.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from grader.cli import login
 from grader.errors import BadRequest, GraderError, Unreachable
 
 PREFIX = "/api/v1"
-# Far more than any answer takes.
+# Far longer than any answer takes.
 SECONDS = 30.0
-# A longer wait is given as a time of day alone.
+# For a longer wait, only the time of day is given.
 _SHORT_SECONDS = 600
 
 
@@ -61,7 +60,7 @@ class Client:
         return self._call("DELETE", path)
 
     def download(self, path: str, output: Path, **query: object) -> int:
-        """Write what is at ``path`` to a file, as it comes; its bytes. The file is there once all of it is. Raises as
+        """Stream ``path`` to a file, and return its size in bytes. The file appears only when complete. Raises as
         ``get``."""
         wanted = {key: value for key, value in query.items() if value is not None}
         partial = output.with_name(f"{output.name}.part")
@@ -123,7 +122,7 @@ class Client:
             answer = json.loads(raw)
         except ValueError as error:
             raise self._no_grader(status, headers) from error
-        # Health answers 503 with its whole body where a part is down: the body says which.
+        # If a part is down, health answers 503 with its whole body, which names the part.
         if 200 <= status < 300 or (status == 503 and isinstance(answer, dict) and "parts" in answer):
             return answer
         problem = answer.get("error") if isinstance(answer, dict) else None
@@ -163,7 +162,7 @@ class Client:
 
     def _how_to_sign_in_again(self) -> str:
         if os.environ.get("GRADER_TOKEN") == self._token:
-            return "The token is that of GRADER_TOKEN. Unset it, then: grader login"
+            return "The token comes from GRADER_TOKEN. Unset it, then: grader login"
         return f"Sign in again: grader login --server {self.server}"
 
 
@@ -175,12 +174,10 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def connect() -> Client:
-    """A client of the server that flags, environment, settings or login name."""
     return Client(login.server(), login.token())
 
 
 def segment(text: str) -> str:
-    """``text`` as one segment of a path."""
     return quote(text, safe="")
 
 
@@ -203,7 +200,7 @@ def _kinds(base: type[GraderError]) -> dict[str, type[GraderError]]:
 
 
 def _when_again(seconds: str) -> str:
-    """``in 34 s, at 14:03:20``; empty where the server does not say."""
+    """``in 34 s, at 14:03:20``; empty if the server does not say."""
     if not seconds.isdecimal():
         return ""
     wait = int(seconds)
@@ -211,21 +208,21 @@ def _when_again(seconds: str) -> str:
     return f"in {wait} s, at {at:%H:%M:%S}" if wait < _SHORT_SECONDS else f"at {at:%Y-%m-%d %H:%M}"
 
 
-# The version is asked for only to explain a failure.
+# The version is requested only to explain a failure.
 _VERSION_SECONDS = 5.0
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def understood(model: type[Model], answer: Any) -> Model:
-    """``answer`` as ``model``. Raises Unreachable for any other answer: another version, another program."""
+    """``answer`` as ``model``. Raises Unreachable if it does not fit: another version or another program."""
     try:
         return model.model_validate(answer)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise Unreachable(
-            f"The server's answer is not the expected one ({model.__name__}.{where}: {first['msg']}).",
+            f"The server's answer has an unexpected form ({model.__name__}.{where}: {first['msg']}).",
             _hint_by_version(),
         ) from error
 
@@ -238,7 +235,7 @@ def _hint_by_version() -> str:
 
 
 def server_version() -> str | None:
-    """The server's version; None where it does not say."""
+    """The server's version; None if it does not say."""
     try:
         health = Client(login.server(), seconds=_VERSION_SECONDS).get("/health")
     except GraderError:
@@ -256,7 +253,7 @@ _EXPIRED, _OTHER_NAME = (10,), (62, 64)
 
 
 def unreachable(server: str, error: Exception, seconds: float, proxy: str | None) -> Unreachable:
-    """The error for how the connection failed. ``proxy``: the one used, as ``host:port``."""
+    """The error for a failed connection. ``proxy``: the proxy used, as ``host:port``."""
     if isinstance(error, TimeoutError):
         return Unreachable(
             f"{server} did not answer within {seconds:g} s.",
@@ -290,7 +287,7 @@ def _reason(error: Exception) -> tuple[str, str]:
         return "nothing listens there", _NAME_A_SERVER
     if isinstance(error, socket.gaierror):
         return (
-            "no name server knows this host",
+            "the host name is unknown",
             f"Check the name, your network, and your VPN if it needs one. {_NAME_A_SERVER}",
         )
     if isinstance(error, (ConnectionResetError, http.client.RemoteDisconnected)):
@@ -322,8 +319,6 @@ _PROXY_PORT = 8080
 
 
 class Proxy(NamedTuple):
-    """The proxy on the way to a server, by the usual variables: HTTP_PROXY, HTTPS_PROXY, NO_PROXY."""
-
     host: str
     port: int
     headers: dict[str, str]
@@ -334,12 +329,12 @@ class Proxy(NamedTuple):
 
 
 def proxy_for(at: SplitResult) -> Proxy | None:
-    """The proxy on the way to ``at``; None for this machine, and where no variable names one. Raises BadRequest for a
-    proxy that is not an address."""
+    """The proxy for ``at``; None for this machine, or if no variable names one. Raises BadRequest for a proxy that is
+    not an address."""
     host = at.hostname or ""
     if host in _THIS_MACHINE or not any(name.lower() in _PROXY_VARIABLES for name in os.environ):
         return None  # without the import below
-    # Undocumented and without a stub, but what Python's own clients use.
+    # Undocumented and without a stub, but Python's own clients use it.
     from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
     found = getproxies_environment()

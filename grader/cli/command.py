@@ -38,7 +38,7 @@ _EXTRA_OF = {"torch": "worker", "triton": "worker", "numpy": "worker", "docker":
 
 
 class _RemoteApp(typer.Typer):
-    """Each command takes --server, also if its function does not name it."""
+    """Adds --server to each command whose function does not name it."""
 
     def command(  # type: ignore[override]
         self, *args: Any, **options: Any
@@ -63,24 +63,22 @@ def _with_server(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def make_app(remote: bool = False) -> typer.Typer:
-    """A Typer app for one group of commands. Its commands return their exit code (None means 0). Those of a ``remote``
-    app all talk to a server."""
+    """A Typer app for one group of commands, which return their exit code (None: 0). Commands of a ``remote`` app all
+    talk to a server."""
     kind = _RemoteApp if remote else typer.Typer
     app = kind(add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
-    # Without a callback Typer would make an app of one command into that command.
+    # Without a callback, Typer turns an app with one command into that command.
     app.callback()(lambda: None)
     return app
 
 
 def load(name: str) -> typer.Typer:
-    """The app that holds the command ``name``."""
     module: Any = import_module(f"grader.cli.commands.{COMMANDS[name][0]}")
     app: typer.Typer = module.app
     return app
 
 
 def run(args: list[str]) -> int:
-    """Run the command line ``args`` (without the program's name); returns the exit code."""
     config.forget_flags()
     try:
         with interrupts_end_this():
@@ -109,7 +107,6 @@ def _missing(error: ModuleNotFoundError) -> GraderError:
 
 
 def extra_of(error: ModuleNotFoundError) -> str:
-    """The extra of kernel-grader that installs the missing package."""
     return _EXTRA_OF.get(_package(error), "server")
 
 
@@ -118,7 +115,7 @@ def _package(error: ModuleNotFoundError) -> str:
 
 
 def _explain(error: Exception, args: list[str]) -> GraderError:
-    """Typer's usage errors in our form; anything else is a defect, shown without its traceback."""
+    """Typer's usage errors in our form. Anything else is a defect, shown without its traceback."""
     describe = getattr(error, "format_message", None)
     if describe is not None:
         said = str(describe()).replace("\n", " ").replace("Value error, ", "")  # the latter is pydantic's

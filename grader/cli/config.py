@@ -1,7 +1,7 @@
-"""Settings. The client's come from flags, else the environment, else a file; the platform's from the environment alone.
+"""Settings: the client's come from flags, else the environment, else a file; the platform's only from the environment.
 
-`grader challenges --json` reads the client's, and must start fast: pathlib, pydantic and the TOML parser are imported
-where they are needed.
+`grader challenges --json` reads the client's and must start fast, so imports of pathlib, pydantic and the TOML parser
+are late.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Value = str | bool
 
 
 class Key:
-    """One setting of the client. ``choices`` gives the values there are; none: any text. ``of_bool``: true or false."""
+    """One setting of the client. ``choices``: the allowed values; empty: any text. ``of_bool``: true or false."""
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class Key:
 
 
 def _languages() -> tuple[str, ...]:
-    # Late: most commands start without the table.
+    # Imported late: most commands do not need the table.
     from grader.languages import Language
 
-    return tuple(it.value for it in Language)
+    return tuple(language.value for language in Language)
 
 
 KEYS = {
@@ -51,9 +51,9 @@ KEYS = {
     "language": Key("the language that init writes", "", choices=_languages),
     "browser": Key("whether login and open may open a browser", True, of_bool=True),
 }
-# The variable of `name` is GRADER_NAME, except where that is a setting of the platform.
+# The variable of `name` is GRADER_NAME, unless that is a setting of the platform.
 _VARIABLES = {"device": "GRADER_CLIENT_DEVICE", "language": "GRADER_CLIENT_LANGUAGE"}
-# Elsewhere platformdirs has the answers below, but its import takes 20 ms of the 30 ms of `grader challenges --json`.
+# platformdirs would answer this, but its import takes 20 of the 30 ms of `grader challenges --json`.
 _WITH_OWN_FOLDERS = ("darwin", "win32")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
@@ -71,12 +71,11 @@ class Setting:
 
 
 def variable(name: str) -> str:
-    """The environment variable of a setting."""
     return _VARIABLES.get(name, f"GRADER_{name.upper()}")
 
 
 def folder() -> str:
-    """Where this system keeps a program's settings. XDG_CONFIG_HOME counts on all systems."""
+    """The system's folder of settings. XDG_CONFIG_HOME counts on all systems."""
     if base := os.environ.get("XDG_CONFIG_HOME"):
         return os.path.join(base, "grader")  # noqa: PTH118
     if sys.platform in _WITH_OWN_FOLDERS:
@@ -87,7 +86,7 @@ def folder() -> str:
 
 
 def cache_folder() -> str:
-    """Where this system keeps what a program can make again. XDG_CACHE_HOME counts on all systems."""
+    """The system's folder of caches. XDG_CACHE_HOME counts on all systems."""
     if base := os.environ.get("XDG_CACHE_HOME"):
         return os.path.join(base, "grader")  # noqa: PTH118
     if sys.platform in _WITH_OWN_FOLDERS:
@@ -98,12 +97,11 @@ def cache_folder() -> str:
 
 
 def path() -> str:
-    """The file of settings."""
     return os.path.join(folder(), "config.toml")  # noqa: PTH118
 
 
 def choose(name: str, value: Value) -> None:
-    """Set what a flag says. It overrides everything until this process ends."""
+    """Set a flag's value, which overrides everything until this process ends."""
     _flags[name] = value
 
 
@@ -113,17 +111,16 @@ def forget_flags() -> None:
 
 
 def value(name: str) -> Value:
-    """The value in force. Raises BadRequest naming the variable, or the file with line and key."""
+    """The effective value. Raises BadRequest naming the variable, or the file with line and key."""
     return find(name).value
 
 
 def text(name: str) -> str | None:
-    """A setting of text; None where it is not set."""
     return str(value(name)) or None
 
 
 def find(name: str) -> Setting:
-    """The value in force, and its source. Raises BadRequest as ``value`` does."""
+    """The effective value and its source. Raises BadRequest as ``value`` does."""
     if name in _flags:
         return Setting(name, _flags[name], "flag", f"--{name}")
     if given := os.environ.get(variable(name)):
@@ -135,7 +132,7 @@ def find(name: str) -> Setting:
 
 
 def parsed(name: str, given: str, where: str) -> Value:
-    """``given`` as a value of that setting. Raises BadRequest beginning with ``where``."""
+    """``given`` as a value of that setting. Raises BadRequest whose message begins with ``where``."""
     key = KEYS[name]
     if key.of_bool:
         if given.lower() not in _TRUE + _FALSE:
@@ -157,7 +154,6 @@ def _refuse_no_address(given: str, where: str) -> None:
 
 
 def unknown(name: str, where: str = "") -> BadRequest:
-    """The error for a setting that does not exist."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, KEYS, n=1)
@@ -168,8 +164,8 @@ def unknown(name: str, where: str = "") -> BadRequest:
 
 
 def put(name: str, given: str) -> Value:
-    """Write a setting to the file; comments and other lines stay. Raises BadRequest: no such setting, no such value, a
-    file that cannot be read or written.
+    """Write a setting to the file; comments and other lines stay. Raises BadRequest for an unknown setting, a wrong
+    value, or a file that cannot be read or written.
     """
     import json
 
@@ -187,7 +183,7 @@ def put(name: str, given: str) -> Value:
 
 
 def take(name: str) -> bool:
-    """Remove a setting from the file; False where the file does not have it. Raises BadRequest as ``put`` does."""
+    """Remove a setting from the file; False if the file does not have it. Raises BadRequest as ``put`` does."""
     if name not in KEYS:
         raise unknown(name)
     lines = _lines()
@@ -198,7 +194,7 @@ def take(name: str) -> bool:
 
 
 def _read() -> dict[str, Value]:
-    """The file's settings; none where there is no file."""
+    """The file's settings; empty if there is no file."""
     try:
         with open(path(), "rb") as file:  # noqa: PTH123
             raw = file.read()
@@ -231,7 +227,7 @@ def _checked(found: Mapping[str, object], raw: str) -> dict[str, Value]:
 
 
 def line_of(name: str, raw: str) -> int:
-    """The line that gives a setting, counted from 1; 1 where none is found (a table, a quoted key)."""
+    """The number of a setting's line, from 1; 1 if none is found (a table, a quoted key)."""
     for number, line in enumerate(raw.splitlines(), start=1):
         if line.partition("=")[0].strip().strip("\"'[]") == name:
             return number
@@ -257,7 +253,7 @@ def _lines_of(name: str, lines: list[str]) -> list[int]:
 
 
 def _write(lines: list[str]) -> None:
-    """Whole or not at all: another command may read the file meanwhile."""
+    """Write atomically: another command may read the file meanwhile."""
     from pathlib import Path
 
     target = Path(path())
@@ -272,9 +268,7 @@ def _write(lines: list[str]) -> None:
 
 
 def load_settings(**chosen: Any) -> Settings:
-    """The settings of the platform on this machine: ``chosen`` (except None), else the environment's. Raises BadRequest
-    naming the variable.
-    """
+    """The platform's settings: ``chosen`` (except None), else the environment. Raises BadRequest with the variable."""
     from pydantic import ValidationError
 
     from grader.settings import Settings
@@ -292,8 +286,8 @@ def load_settings(**chosen: Any) -> Settings:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """The environment of a child process that gets these settings: ours, and every setting as a variable, except those
-    of several parts, which only the environment gives."""
+    """Our environment, and a variable for each setting, for a child process. Settings of several parts come only from
+    the environment, so it has them already."""
     spelled = {
         f"GRADER_{name.upper()}": str(value)
         for name, value in settings.model_dump(exclude={"oidc"}).items()

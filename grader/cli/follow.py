@@ -1,4 +1,4 @@
-"""Follows a submission on the server to its end: a live view on a terminal, lines elsewhere, or JSON."""
+"""Follows a submission to its end: a live view on a terminal, lines elsewhere, or JSON."""
 
 from __future__ import annotations
 
@@ -24,25 +24,23 @@ from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import ProgressView, State, SubmissionList, SubmissionView, WaitReason
 from grader.schemas.verdict import Fault
 
-# While a submission is judged, and just after it was sent, when small kernels end; in the queue `pace_s` decides.
+# During judging, and just after sending, when small kernels end; in the queue `pace_s` decides.
 POLL_SECONDS = 0.25
 QUICK_FOR_SECONDS = 20.0
-# A restart of the server takes less.
+# A restart of the server takes less time.
 AWAY_SECONDS = 30.0
 
 
 def fetch(client: Client, submission: str) -> SubmissionView:
-    """The submission as it is now."""
     return understood(SubmissionView, client.get(f"/submissions/{segment(submission)}"))
 
 
 def fetch_report(client: Client, submission: str) -> Report:
-    """The report of a submission that is done."""
     return understood(Report, client.get(f"/submissions/{segment(submission)}/report"))
 
 
 def fetch_last(client: Client, challenge: str | None = None) -> SubmissionView:
-    """The user's latest submission. Raises NotFound where there is none."""
+    """The user's latest submission. Raises NotFound if there is none."""
     found = understood(SubmissionList, client.get("/submissions", challenge=challenge, limit=1))
     if not found.submissions:
         what = f" for {challenge}" if challenge else ""
@@ -53,14 +51,14 @@ def fetch_last(client: Client, challenge: str | None = None) -> SubmissionView:
 def to_the_end(
     client: Client, submission: str, timeout: float, *, json: str = "", filename: str | None = None
 ) -> int:
-    """Show a submission until it ends, then its report; returns the exit code. ``json``: ``lines`` for one line a
-    change and the report as the last, ``report`` for the report and the submission's id. Raises what ``follow``
-    raises, Conflict for one that was cancelled, JudgeFailure for one that the platform failed to judge.
+    """Show a submission until it ends, then its report; returns the exit code. ``json``: ``lines`` for a line for each
+    change and the report last, ``report`` for the report with the submission's id. Raises as ``follow`` and
+    ``refuse_unjudged``.
     """
     try:
         view = follow(client, submission, timeout, watch_for(json == "lines"))
     except KeyboardInterrupt:
-        say(f"The submission goes on. Follow it with: grader watch {submission}", "bold")
+        say(f"The submission continues. Follow it with: grader watch {submission}", "bold")
         return EXIT_INTERRUPTED
     refuse_unjudged(view)
     report = fetch_report(client, view.id)
@@ -91,7 +89,7 @@ def follow(
                 if clock() - last_seen > AWAY_SECONDS:
                     raise
                 shown.away(clock() - last_seen)
-            except errors.TooMany:  # we poll too often; the submission is not affected
+            except errors.TooMany:  # we poll too often; the submission continues
                 last_seen, pause = clock(), SLOWEST_S
             else:
                 last_seen = clock()
@@ -105,13 +103,13 @@ def follow(
             if timeout and waited >= timeout:
                 raise errors.TimedOut(
                     f"{submission} was not done within {timeout:g} s.",
-                    f"It goes on. Follow it with: grader watch {submission}",
+                    f"It continues. Follow it with: grader watch {submission}",
                 )
             time.sleep(min(pause, timeout - waited) if timeout else pause)
 
 
 def exit_code(verdict: Verdict | None) -> int:
-    """The exit code for a verdict. None: not judged, which is no failure of the command."""
+    """The exit code for a verdict. None means not judged, which is not a failure of the command."""
     if verdict is None:
         return errors.EXIT_ACCEPTED
     exit_codes = {Fault.NOBODY: errors.EXIT_ACCEPTED, Fault.PLATFORM: errors.EXIT_OUR_FAILURE}
@@ -119,19 +117,17 @@ def exit_code(verdict: Verdict | None) -> int:
 
 
 def refuse_unjudged(view: SubmissionView) -> None:
-    """Raises Conflict for a cancelled submission and JudgeFailure for one that the platform failed to judge."""
+    """Raises Conflict for a cancelled submission, and JudgeFailure if the platform failed to judge it."""
     if view.state is State.CANCELLED:
         raise errors.Conflict(f"{view.id} was cancelled.", "Submit it again to have it judged.")
     if view.state is State.FAILED:
         why = view.error or "the platform failed"
         raise errors.JudgeFailure(
-            f"{view.id} could not be judged: {why}.", "It does not count as an attempt; submit it again."
+            f"{view.id} could not be judged: {why}.", "It does not count as an attempt. Submit it again."
         )
 
 
 class StatusDisplay(Protocol):
-    """A context manager that shows a submission."""
-
     def __enter__(self) -> Self: ...
 
     def __exit__(
@@ -139,28 +135,25 @@ class StatusDisplay(Protocol):
     ) -> None: ...
 
     def show(self, view: SubmissionView) -> None:
-        """Show the submission as it is now. Called at each poll, changed or not."""
+        """Show the submission. Called at each poll, changed or not."""
 
     def away(self, seconds: float) -> None:
-        """Show that the server has not answered for ``seconds``; polling goes on."""
+        """Show that the server has not answered for ``seconds``; polling continues."""
 
 
 def watch_for(json: bool) -> StatusDisplay:
-    """The display for this terminal, or for a program."""
     if json:
         return JsonLines()
     return Live(aside()) if lively() else LineDisplay()
 
 
 def lively() -> bool:
-    """Whether stderr is a terminal that can redraw lines, and its user wants that."""
+    """True if stderr is a terminal that can redraw lines, and the user wants that."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return aside().is_terminal and not plain
 
 
 class Quiet:
-    """Shows nothing."""
-
     def __enter__(self) -> Self:
         return self
 
@@ -177,7 +170,7 @@ class Quiet:
 
 
 class LineDisplay(Quiet):
-    """A line on stderr for each state, and for what blocks the submission there."""
+    """A line on stderr for each state, and for each obstacle in it."""
 
     def __init__(self) -> None:
         self._last: State | None = None
@@ -200,7 +193,7 @@ class LineDisplay(Quiet):
 
 
 class JsonLines(LineDisplay):
-    """A line on stdout for each change: ``{"submission": {...}}``; on stderr only that the server is away."""
+    """A line on stdout for each change: ``{"submission": {...}}``. stderr only gets failures to reach the server."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -213,17 +206,15 @@ class JsonLines(LineDisplay):
 
 
 PHASES = (State.QUEUED, State.COMPILING, State.WAITING, State.TESTING, State.TIMING, State.DONE)
-# Twice for each second of the clock, so that none is skipped.
+# Twice a second, so the clock skips none.
 _DRAWN_PER_SECOND = 2.0
 _LONGEST_BAR, _SHORTEST_BAR = 30, 8
-# Cells of a line beside the bar: mark, name, clock, `Testing 26 of 32 public cases`.
+# Cells of a line without its bar: mark, name, clock, `Testing 26 of 32 public cases`.
 _BESIDE_BAR = 52
 
 
 class Live:
-    """The phases one below the other, what the submission waits for, and the time. Redrawn in place on ``console``;
-    nothing of it remains.
-    """
+    """The phases, the obstacle and the time, redrawn in place on ``console`` and erased at the end."""
 
     def __init__(self, console: Console, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._console = console
@@ -257,7 +248,6 @@ class Live:
         self._screen.refresh()
 
     def render(self) -> Text:
-        """All lines, as they are now."""
         view = self._view
         if view is None:
             return Text("Asking the server ...", "dim")
@@ -270,7 +260,7 @@ class Live:
         if self._away:
             text.append(f"\n  The server has not answered for {wait(self._away)}; trying again.", "yellow")
         if not view.state.final:
-            text.append("\nCtrl-C stops watching; the submission goes on.", "dim")
+            text.append("\nCtrl-C stops watching; the submission continues.", "dim")
         return text
 
     def _phase(self, state: State, view: SubmissionView) -> Text:
@@ -292,7 +282,7 @@ class Live:
         return line
 
     def _in_phase_s(self, view: SubmissionView) -> float:
-        """Seconds in this phase: by the server, else since we saw it begin."""
+        """Seconds in this phase: since the server's time, else since we saw it begin."""
         if view.progress.since is not None:
             return max(0.0, (datetime.now(UTC) - view.progress.since).total_seconds())
         return self._monotonic() - self._began[view.state]
@@ -304,7 +294,7 @@ class Live:
         return line.append("  ").append_text(safe(progress.label, "dim"))
 
     def _took(self, state: State) -> str:
-        """How long a phase took; empty where we did not see it begin and end."""
+        """How long a phase took; empty if we did not see it begin and end."""
         later = [began for other, began in self._began.items() if _place(other) > _place(state)]
         if state not in self._began or not later:
             return ""
@@ -312,7 +302,7 @@ class Live:
 
 
 def _rail(state: State) -> tuple[State, ...]:
-    """Every phase; a submission that ended otherwise shows its state alone."""
+    """Every phase, or only the state of a submission that was cancelled or failed."""
     return PHASES if state in PHASES else (state,)
 
 
@@ -320,18 +310,18 @@ def _place(state: State) -> int:
     return PHASES.index(state) if state in PHASES else len(PHASES)
 
 
-# A shorter wait is no forecast.
+# A shorter forecast is shown as `next`.
 _SHORT_SECONDS = 0.5
 
 
 def waiting_text(view: SubmissionView) -> str:
-    """``place 3, about 20 s`` while it waits, and why the queue does not move, if so; empty otherwise."""
+    """``place 3, about 20 s`` while it waits, and the obstacle if there is one; else empty."""
     why = obstacle(view)
     return place_text(view) + (f". {why}" if why and view.position is not None else "")
 
 
 def place_text(view: SubmissionView) -> str:
-    """``place 3, about 20 s``, or ``next``; empty where it has no place, or is being worked on."""
+    """``place 3, about 20 s``, or ``next``; empty if it has no place, or is being worked on."""
     if view.position is None or view.state is State.COMPILING:
         return ""
     if view.position == 1 and view.expected_wait_s is not None and view.expected_wait_s < _SHORT_SECONDS:
@@ -341,7 +331,7 @@ def place_text(view: SubmissionView) -> str:
 
 
 def obstacle(view: SubmissionView) -> str:
-    """What must change before it moves at all; empty where it moves."""
+    """Why the submission cannot move; empty if it can."""
     waits_for = view.waits_for
     if waits_for is None or waits_for.reason in (WaitReason.AHEAD, WaitReason.NEXT):
         return ""
@@ -350,7 +340,7 @@ def obstacle(view: SubmissionView) -> str:
 
 
 def elapsed_s(view: SubmissionView, now: datetime | None = None) -> float:
-    """Seconds from submission to its end or to now. Never below 0: clocks differ."""
+    """Seconds from submission to its end or to now; at least 0, because clocks differ."""
     end = view.finished_at or now or datetime.now(UTC)
     return max(0.0, (end - view.created_at).total_seconds())
 

@@ -1,4 +1,4 @@
-"""What Ctrl-C does while this process imports what a command needs."""
+"""Ctrl-C while the imports of a command run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts_end_this() -> Iterator[None]:
-    """Ctrl-C ends this process as it ends any other: an import that it breaks off would print its traceback."""
+    """Let Ctrl-C kill this process: KeyboardInterrupt inside an import would print a traceback."""
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if not ours or threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""The platform and the database of this machine's settings, for commands that need no server and no token."""
+"""The platform and database on this machine, for commands that need neither server nor token."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def here() -> Iterator[Platform]:
-    """Open the platform and bring its tables up to date. Raises DatabaseDamaged, also when the caller runs into it."""
+    """Open the platform and upgrade its tables. Raises DatabaseDamaged, also for errors inside the caller's block."""
     from grader.cli.terminal import say
     from grader.service.platform import open_platform
 
     settings = load_settings()
     if not settings.database_url and not (settings.data_dir / "grader.sqlite3").exists():
-        say(f"There is no platform in {settings.data_dir} yet; this makes an empty one.", "yellow")
+        say(f"There is no platform in {settings.data_dir} yet; creating an empty one.", "yellow")
         say("GRADER_DATA_DIR names another folder.", "dim")
     platform = open_platform(settings)
     try:
@@ -36,7 +36,7 @@ def here() -> Iterator[Platform]:
 
 @contextmanager
 def database() -> Iterator[tuple[Settings, Engine]]:
-    """Open the database as it is: without migrations, and without a catalogue. Raises DatabaseDamaged."""
+    """Open the database without migrations and catalogue. Raises DatabaseDamaged."""
     from grader import data_folder, logs
     from grader.records.engine import make_engine
 

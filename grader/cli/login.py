@@ -1,6 +1,6 @@
-"""The server and the token to use: by flags, environment or settings, else what `grader login` kept.
+"""The server and the token: from flags, environment or settings, else as kept by `grader login`.
 
-`grader challenges --json` uses this and must start fast: no pathlib and no pydantic here.
+`grader challenges --json` uses this and must start fast, so no pathlib and no pydantic here.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ DEFAULT_SERVER = "http://127.0.0.1:8000"
 
 
 def path() -> str:
-    """The file that keeps server, name and token; readable by its owner only."""
+    """The file with server, name and token; readable by its owner only."""
     return os.path.join(config.folder(), "client.json")  # noqa: PTH118
 
 
 def chosen_server() -> str | None:
-    """The server that the user chose; None where they chose none."""
     return config.text("server") or _kept().get("server") or None
 
 
@@ -35,7 +34,8 @@ def token() -> str | None:
     if from_environment := os.environ.get("GRADER_TOKEN"):
         if not (from_environment.isascii() and from_environment.isprintable()):
             raise BadRequest(
-                "GRADER_TOKEN holds characters that no token has.", "Unset it, then: grader login"
+                "GRADER_TOKEN is not a token: it has characters that no token has.",
+                "Unset it, then: grader login",
             )
         return from_environment
     kept = _kept()
@@ -43,13 +43,13 @@ def token() -> str | None:
 
 
 def name() -> str | None:
-    """Who is signed in to the server in use; None for nobody, and for a token of the environment."""
+    """The user signed in to the server in use; None for nobody, and for a token of the environment."""
     kept = _kept()
     return kept.get("name") if kept.get("server", "").rstrip("/") == server() else None
 
 
 def keep(server: str, name: str, token: str) -> None:
-    """Write the file with mode 0600 from its first byte on."""
+    """Write the file, with mode 0600 from its first byte."""
     folder = os.path.dirname(path())  # noqa: PTH120
     os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
     partial = f"{path()}.{os.getpid()}"
@@ -60,7 +60,7 @@ def keep(server: str, name: str, token: str) -> None:
 
 
 def forget() -> bool:
-    """Remove the file; False where there was none."""
+    """Remove the file; False if there was none."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path())  # noqa: PTH108
         return True

@@ -1,4 +1,4 @@
-"""What this machine can do: the checks of `grader doctor`, in the order of what is needed first."""
+"""The checks of `grader doctor`: what this machine can do, basic needs first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ _SERVER_SECONDS = 5.0
 
 
 def machine_findings() -> list[Finding]:
-    """Run every check of this machine."""
     return examine(
         [
             python,
@@ -101,7 +100,7 @@ def gpu() -> Finding:
 
 
 def _unfit_for_judging() -> tuple[str, str] | None:
-    """What a GPU here lacks for judging, and a hint. Asks the driver; makes no context."""
+    """The reason why a GPU here is unfit for judging, and a hint. Asks the driver without making a context."""
     from grader.judge.cuda.driver import NEEDS_MEND, DriverError, lacking
     from grader.sandbox.gpu import find_gpus
 
@@ -118,7 +117,7 @@ def _unfit_for_judging() -> tuple[str, str] | None:
 
 @check("nvcc", needed_for="judging CUDA")
 def nvcc() -> Finding:
-    """Which one, where it was found, and that it may be executed."""
+    """Its version and source, and that it can be executed."""
     from grader.sandbox.toolkit import INSTALL, find_toolkit, not_executable, nvcc_version
 
     toolkit = find_toolkit()
@@ -127,7 +126,7 @@ def nvcc() -> Finding:
     version = nvcc_version()
     if stuck := not_executable(toolkit.home):
         names = shlex.join(map(str, stuck))
-        return missing(f"programs of {toolkit.home} may not be executed", f"chmod a+x {names}")
+        return missing(f"programs of {toolkit.home} are not executable", f"chmod a+x {names}")
     if version is None:
         return missing(f"{toolkit.nvcc} does not run", INSTALL)
     return ok(f"{version} at {toolkit.home}, found by {toolkit.found}")
@@ -135,16 +134,14 @@ def nvcc() -> Finding:
 
 @check("g++", needed_for="judging CUDA")
 def host_compiler() -> Finding:
-    """nvcc gives the host's part of a source to it, and refuses versions that it does not know."""
+    """nvcc compiles host code with it, and refuses versions that it does not know."""
     from grader.sandbox.toolkit import refusal
 
     if shutil.which("g++") is None:
         return missing("not installed", "Debian, Ubuntu: apt-get install g++. Fedora: dnf install gcc-c++.")
     version = _first_line(["g++", "--version"])
     if refused := refusal():
-        return missing(
-            f"{version}, with which nvcc compiles nothing: {refused}", "Install a g++ that it takes."
-        )
+        return missing(f"{version}, which nvcc refuses: {refused}", "Install a g++ that it accepts.")
     return ok(version)
 
 
@@ -154,7 +151,7 @@ def emulated_gpu() -> Finding:
 
     if emulator.is_built():
         return ok(emulator.origin())
-    return missing("no engine: this package brings none, and none was built here", emulator.BUILD)
+    return missing("no engine: it is neither in this package nor built here", emulator.BUILD)
 
 
 def _first_line(command: list[str]) -> str:
@@ -185,16 +182,13 @@ def docker() -> Finding:
 
 @check("bubblewrap", needed_for="judging other people's code without Docker", failed=Level.NOTE)
 def bubblewrap() -> Finding:
-    """Whether bubblewrap boxes can be made here, and which limits they lack."""
     from grader.sandbox.choose import bubblewrap_status, why_not_exposed
 
     usable, status = bubblewrap_status()
     if not usable:
         return note(status)
     if lacks := why_not_exposed("bubblewrap"):
-        return note(
-            f"{status} But {lacks}", "Give workers a control group of their own: docs/boxes.md says how."
-        )
+        return note(f"{status} But {lacks}", "Give workers their own control group: see docs/boxes.md.")
     return ok(status)
 
 
@@ -215,16 +209,16 @@ def _external_redis(url: str) -> Finding:
         client.ping()
         client.close()
     except ValueError:
-        # The error quotes a part of the address, which may be a part of its password.
+        # The error quotes part of the address, perhaps of its password.
         return missing("GRADER_REDIS_URL is not a valid address", "See docs/reference/settings.md.")
     except (RedisError, OSError) as error:
-        return missing(f"GRADER_REDIS_URL does not answer: {error}", "Start it.")
+        return missing(f"GRADER_REDIS_URL does not answer: {error}", "Start Redis, or correct the address.")
     return ok("GRADER_REDIS_URL answers")
 
 
 @check("database", needed_for="up, worker")
 def database() -> Finding:
-    """Whether the database answers and is intact. A database that does not exist yet is not created."""
+    """The database answers and is intact. A missing database is not created."""
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
     from grader.cli.config import load_settings
@@ -250,7 +244,11 @@ def database() -> Finding:
         return missing("GRADER_DATABASE_URL is not a valid address", "See docs/reference/settings.md.")
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:
         reason = (str(getattr(error, "orig", None) or error).strip() or type(error).__name__).splitlines()[0]
-        hint = "Start it, or let this host reach it." if variable else "Check its permissions and its disk."
+        hint = (
+            "Start the database, or let this host reach it."
+            if variable
+            else "Check the file's permissions and its disk."
+        )
         return missing(f"{variable or own} does not answer: {reason}", hint)
     if not variable:
         return ok(f"SQLite in the data folder, {state}")
@@ -271,14 +269,14 @@ def data_folder() -> Finding:
 
 @checks("cost of a round")
 def round_costs() -> Iterator[Finding]:
-    """What a round of timing costs on each GPU that was judged on here: times beyond it get no rank."""
+    """The cost of a timing round on each GPU that judged here: times with another cost get no rank."""
     try:
         from grader.cli.config import load_settings
         from grader.judge.round_costs import kept_in
 
         found = kept_in(load_settings().data_dir)
     except (GraderError, ModuleNotFoundError):
-        return  # the check of the data folder reports it
+        return  # reported by the check of the data folder
     for costs in found:
         named = f"{costs.machine.model}, {costs.machine.uuid}"
         if (known := costs.known_range) is None:
@@ -288,8 +286,8 @@ def round_costs() -> Iterator[Finding]:
         text = f"{named}: {costs.median * 1e6:.1f} us; a time is ranked from {low:.0f} to {high:.0f} us"
         if costs.strays:
             yield missing(
-                f"{text}; the last {costs.strays} were beyond it",
-                "Find what else uses the GPU (nvidia-smi); if it costs this for good: grader worker --forget-costs",
+                f"{text}; the last {costs.strays} were outside this range",
+                "Find what else uses the GPU (nvidia-smi). If the new cost is permanent: grader worker --forget-costs",
                 "ranking",
             )
         else:
@@ -298,7 +296,6 @@ def round_costs() -> Iterator[Finding]:
 
 @checks("leftover", needed_for="keeping data safe")
 def leftovers() -> Iterator[Finding]:
-    """What a killed backup or restore left behind."""
     try:
         from grader.cli.config import load_settings
         from grader.service.operation.backup import interrupted
@@ -318,7 +315,6 @@ def leftovers() -> Iterator[Finding]:
 
 @checks("catalogue", needed_for="test, up")
 def catalogue() -> Iterator[Finding]:
-    """The catalogue, and each challenge of it that cannot be used."""
     from grader.cli.catalogue import local_catalogue
 
     found = local_catalogue()
@@ -328,12 +324,12 @@ def catalogue() -> Iterator[Finding]:
         return
     counted = f"{len(found.slugs())} challenges in {found.root}"
     yield note(f"{counted}; see below") if broken else ok(counted)
-    for it in broken:
-        yield Finding(Level.MISSING, it.error.message, it.hint, "challenge")
+    for challenge in broken:
+        yield Finding(Level.MISSING, challenge.error.message, challenge.hint, "challenge")
 
 
 def sign_on_checks() -> list[Callable[[], Finding]]:
-    """One for each provider of single sign-on; none where the settings cannot be read, which others report."""
+    """A check for each provider of single sign-on; none if the settings cannot be read, which other checks report."""
     from grader.cli.config import load_settings
 
     try:
@@ -343,9 +339,9 @@ def sign_on_checks() -> list[Callable[[], Finding]]:
     return [functools.partial(provider, name) for name in names]
 
 
-@check("single sign-on", needed_for="signing in by it")
+@check("single sign-on", needed_for="signing in with it")
 def provider(name: str) -> Finding:
-    """Whether a provider answers, as the issuer that it is set to be, and its secret can be read."""
+    """The provider answers as the configured issuer, and its secret can be read."""
     from grader.cli.config import load_settings
     from grader.service.accounts import oidc
 
@@ -365,7 +361,6 @@ def provider(name: str) -> Finding:
 
 @checks("server", needed_for="submit")
 def server() -> Iterator[Finding]:
-    """The server that commands talk to, and its alerts."""
     from grader.cli import login
     from grader.cli.client import Client
 
@@ -373,11 +368,11 @@ def server() -> Iterator[Finding]:
     client = Client(address, token, seconds=_SERVER_SECONDS)
     health = client.get("/health")
     yield _server_itself(address, health, client.get("/me") if token else {})
-    for it in health.get("alerts") or []:
+    for alert in health.get("alerts") or []:
         yield Finding(
             Level.MISSING,
-            str(it.get("text")),
-            str(it.get("hint")),
+            str(alert.get("text")),
+            str(alert.get("hint")),
             "alert",
             needed_for=f"staff of {address}",
         )
@@ -392,10 +387,10 @@ def _server_itself(address: str, health: dict[str, Any], me: dict[str, Any]) -> 
     signed_in = f"signed in as {me.get('name')}" if me else "not signed in"
     status = f"{address} (grader {health.get('version')}), {signed_in}"
     if failing:
-        return missing(f"{status}; not healthy: {'; '.join(failing)}", "Tell its staff.")
+        return missing(f"{status}; not healthy: {'; '.join(failing)}", "Report it to the server's staff.")
     if (version := health.get("version")) not in (None, __version__):
         return note(
             f"{status}; this is grader {__version__}",
-            f"pip install 'kernel-grader=={version}' here, or ask its staff to upgrade the server.",
+            f"pip install 'kernel-grader=={version}' here, or ask the staff to upgrade the server.",
         )
     return ok(status) if me else note(status, "grader login")

@@ -1,8 +1,7 @@
-"""The `grader` command: picks the one module that the command needs, and turns errors into exit codes.
+"""The `grader` command: imports the one module that the command needs, and turns errors into exit codes.
 
-It must start fast, and importing Typer takes six times as long as starting Python. So `grader --help` is printed from
-the table of commands alone, and `challenges --json`, which editors and scripts call often, needs neither Typer nor
-pydantic (see `quick`).
+Importing Typer takes six times as long as starting Python. So `grader --help` prints the table of commands, and
+`challenges --json`, which editors call often, needs neither Typer nor pydantic (see `quick`).
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ Exit codes: 0 accepted or done, 1 judged and not accepted, 2 usage, 3 not allowe
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; returns the exit code."""
     degrade_output()
     args = list(sys.argv[1:] if argv is None else argv)
     if not args or args[0] in ("--help", "-h", "help"):
@@ -62,7 +60,6 @@ def _print(text: str, args: list[str]) -> int:
 
 
 def listing() -> str:
-    """What `grader --help` prints."""
     width = max(len(name) for name in COMMANDS) + 2
     lines = [USAGE]
     for title, commands in GROUPS.items():

@@ -11,9 +11,9 @@ from pathlib import Path
 from grader.cli import config
 
 CHALLENGES, SUBMISSIONS = "challenges", "submissions"
-# More than these help nobody.
+# More names would not help.
 _MOST = {CHALLENGES: 1000, SUBMISSIONS: 50}
-# Shells expand the words that they complete from, so a name has none of their special characters.
+# Shells expand the words of a completion, so names must have no special characters.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -22,7 +22,6 @@ def folder() -> Path:
 
 
 def read(kind: str) -> list[str]:
-    """The cached names; none where there is no cache or it cannot be read."""
     try:
         lines = (folder() / kind).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -31,7 +30,7 @@ def read(kind: str) -> list[str]:
 
 
 def keep(kind: str, names: Iterable[str]) -> None:
-    """Replace the cached names. Without a writable folder nothing is completed, and no command fails."""
+    """Replace the cached names. Does nothing if the folder is not writable, so no command fails."""
     plain = [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)][: _MOST[kind]]
     target = folder() / kind
     partial = target.with_name(f"{kind}.{os.getpid()}")
@@ -42,5 +41,4 @@ def keep(kind: str, names: Iterable[str]) -> None:
 
 
 def add(kind: str, name: str) -> None:
-    """Put a name before the others."""
     keep(kind, [name, *read(kind)])

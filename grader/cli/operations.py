@@ -1,4 +1,4 @@
-"""`admin operations`, `retry`, `audit`: what the page Operations shows and does, without a shell on the server."""
+"""`admin operations`, `retry`, `audit`: the page Operations on the command line."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from grader.schemas.submission_search import Requeued
 
 
 def register(admin: typer.Typer) -> None:
-    """Add the commands to the group `admin`."""
     for command in (operations, retry, audit):
         admin.command()(command)
 
 
 def operations(json: options.Json = False) -> int:
-    """Show alerts, queues, workers with their GPUs, waiting times of the last day, and failures of the platform."""
+    """Show alerts, queues, workers with their GPUs, waiting times of the last day, and platform failures."""
     found = understood(Operations, connect().get("/operations"))
     if json:
         put_json(found)
@@ -58,7 +57,7 @@ def operations(json: options.Json = False) -> int:
     if found.workers:
         _put_workers(found)
     if found.checks_waiting:
-        tell(f"{found.checks_waiting} uploaded challenges wait to be checked.")
+        tell(f"{found.checks_waiting} uploaded challenges wait for their check.")
     _put_hours(found)
     for failure in found.failures:
         tell(f"{failure.submission} ({failure.challenge} on {failure.device}) failed: {failure.error}")
@@ -74,7 +73,7 @@ def retry(
     everything: Annotated[bool, typer.Option("--all", help="All failed submissions.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Have the server queue again what it failed to judge; `admin requeue` does so on the server's machine."""
+    """Queue the server's failed submissions again; `admin requeue` does so on its machine, without a token."""
     if bool(submissions) == everything:
         raise BadRequest("Name submissions, or use --all.", "List them: grader admin operations")
     done = understood(Requeued, connect().post("/operations/retry", {"submissions": submissions or []}))
@@ -88,19 +87,23 @@ def retry(
 def audit(
     actor: Annotated[str, typer.Option("--actor", metavar="NAME", help="Only what this person did.")] = "",
     action: Annotated[
-        str, typer.Option("--action", metavar="TEXT", help="Only actions that begin so, such as challenge.")
+        str,
+        typer.Option("--action", metavar="TEXT", help="Only actions with this prefix, such as challenge."),
     ] = "",
     subject: Annotated[
-        str, typer.Option("--subject", metavar="PATH", help="Only what begins so, such as /courses/gpu.")
+        str,
+        typer.Option(
+            "--subject", metavar="PATH", help="Only subjects with this prefix, such as /courses/gpu."
+        ),
     ] = "",
     limit: Annotated[int, typer.Option("--limit", min=1, max=500, help="How many entries.")] = 50,
     older_than: Annotated[
         int | None,
-        typer.Option("--older-than", metavar="N", min=1, help="Only before the entry of this number."),
+        typer.Option("--older-than", metavar="N", min=1, help="Only entries before this number."),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """List what staff did, the newest first: who, when, what, to what, and why."""
+    """List the actions of staff, newest first: who, when, what, to what, and why."""
     given = {"actor": actor, "action": action, "subject": subject}
     asked = {name: value for name, value in given.items() if value}
     found = understood(AuditLog, connect().get("/audit", **asked, limit=limit, older_than=older_than))
@@ -114,7 +117,7 @@ def audit(
 
 
 def put_log(found: AuditLog, under: str = "") -> None:
-    """The log as a table; of subjects that lie under a path, such as ``/courses/gpu``, the rest is shown."""
+    """Print the log as a table. ``under``, such as ``/courses/gpu``, is cut from the beginning of subjects."""
     rows = table("when", "who", "did", "to", "before", "after", "why")
     for each in found.entries:
         rows.add_row(
@@ -135,15 +138,16 @@ def _facts(values: dict[str, object] | None) -> str:
 
 def _put_workers(found: Operations) -> None:
     rows = table("worker", "serves", "state", "submission", "GPU")
-    for it in found.workers:
-        gpu = Text("") if it.reading is None else _gpu(it.reading)
+    for entry in found.workers:
+        gpu = Text("") if entry.reading is None else _gpu(entry.reading)
         rows.add_row(
-            safe(it.worker.name, "cyan"),
-            safe(it.worker.device or "compile"),
+            safe(entry.worker.name, "cyan"),
+            safe(entry.worker.device or "compile"),
             safe(
-                f"{it.worker.state}: {it.fault}" if it.fault else it.worker.state, "red" if it.fault else ""
+                f"{entry.worker.state}: {entry.fault}" if entry.fault else entry.worker.state,
+                "red" if entry.fault else "",
             ),
-            safe(it.worker.submission or ""),
+            safe(entry.worker.submission or ""),
             gpu,
         )
     put_table(rows)
@@ -163,7 +167,7 @@ def _gpu(reading: GpuReading) -> Text:
         f"{reading.sm_mhz} MHz" if reading.sm_mhz is not None else "",
         *(each.value.replace("_", " ") for each in reading.events),
     ]
-    said = ", ".join(it for it in parts if it)
+    said = ", ".join(part for part in parts if part)
     return Text(f"slowed: {said}", "red") if reading.slowed else Text(said)
 
 
@@ -171,7 +175,9 @@ def _put_hours(found: Operations) -> None:
     rows = table("hour", "judged", "failed", "median wait", "95th percentile")
     for each in found.hours:
         if each.judged or each.failed:
-            waits = ("" if it is None else f"{it:.1f} s" for it in (each.wait_s, each.wait_95_s))
+            waits = (
+                "" if seconds is None else f"{seconds:.1f} s" for seconds in (each.wait_s, each.wait_95_s)
+            )
             rows.add_row(moment(each.hour), str(each.judged), str(each.failed or ""), *waits)
     if rows.row_count:
         put_table(rows)

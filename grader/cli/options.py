@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and what they name: sources, languages, passwords."""
+"""Arguments and options that several commands share, and readers of their values."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from grader.cli import config
 from grader.errors import BadRequest, BadSource
 from grader.languages import Language
 
-_ENDINGS = ", ".join(f"{it.suffix} is {it.display_name}" for it in Language)
-_NAMES = "|".join(it.value for it in Language)
-_TITLES = " or ".join(it.display_name for it in Language)
-_CHECKED = " and ".join(it.display_name for it in Language if it.python)
+_ENDINGS = ", ".join(f"{language.suffix} is {language.display_name}" for language in Language)
+_NAMES = "|".join(language.value for language in Language)
+_TITLES = " or ".join(language.display_name for language in Language)
+_CHECKED = " and ".join(language.display_name for language in Language if language.python)
 
 Slug = Annotated[
     str, typer.Argument(metavar="SLUG", help="The challenge's slug, as `grader challenges` lists it.")
@@ -40,14 +40,14 @@ Check = Annotated[
         help=f"Check {_CHECKED} sources for syntax errors before they are sent.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print only the answer on stdout, as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only the answer, as JSON, on stdout.")]
 Bom = Annotated[
     bool,
-    typer.Option("--bom", help="Begin the CSV with a byte order mark, by which spreadsheets know UTF-8."),
+    typer.Option("--bom", help="Begin the CSV with a byte order mark, so spreadsheets read it as UTF-8."),
 ]
 Timeout = Annotated[
     float,
-    typer.Option("--timeout", metavar="SECONDS", min=0, help="Wait at most this long; 0: until it ends."),
+    typer.Option("--timeout", metavar="SECONDS", min=0, help="Wait at most this long; 0: no limit."),
 ]
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from the first line of stdin.")
@@ -60,7 +60,7 @@ def _choose_server(value: str | None) -> str | None:
     return value
 
 
-# Its callback keeps the value for ``login.server``: commands take it and do not pass it on.
+# The callback keeps the value for ``login.server``, so commands need not pass it on.
 Server = Annotated[
     str | None,
     typer.Option("--server", metavar="URL", callback=_choose_server, help="The server for this command."),
@@ -68,7 +68,7 @@ Server = Annotated[
 
 
 def read_source(path: Path) -> str:
-    """The text of a source file. Raises BadRequest where it cannot be read, and BadSource, which names the file."""
+    """The text of a source file. Raises BadRequest if it cannot be read, and BadSource naming the file."""
     from grader.challenge.source import decode
 
     raw = read_bytes(path)
@@ -84,7 +84,7 @@ def read_source(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The file's bytes, at most one more than a source may have. Raises BadRequest where it cannot be read."""
+    """The file's bytes, at most one more than a source may have. Raises BadRequest if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(limits.SOURCE_BYTES + 1)
@@ -97,7 +97,6 @@ def read_bytes(path: Path) -> bytes:
 
 
 def language(name: str | None) -> Language | None:
-    """The language of that name. Raises UnknownLanguage."""
     from grader.challenge.source import language_of
 
     return None if name is None else language_of("", name)
@@ -116,13 +115,13 @@ def read_password(from_stdin: bool, prompt: str, confirm: bool = False) -> str:
     return password
 
 
-# A longer line is not shown.
+# Longer lines are not shown.
 _SHOWN_CHARS = 120
 
 
 def syntax_error(source: str, language: Language) -> str:
-    """The error with its line and a caret below it; empty where the source parses, and for a language that only
-    its compiler can check.
+    """The error with its line and a caret below; empty if the source parses, and for languages that only their compiler
+    can check.
     """
     if not language.python:
         return ""
@@ -138,10 +137,10 @@ def syntax_error(source: str, language: Language) -> str:
 
 
 def check_syntax(name: str, source: str, language: Language) -> None:
-    """Raises BadSource where the source of the file ``name`` has a syntax error or is of another language."""
+    """Raises BadSource if the source of the file ``name`` has a syntax error or is in another language."""
     wrong, other = syntax_error(source, language), looks_like(source, language)
     if other and (wrong or not language.python):
-        problem = wrong or f"This is no {language.display_name}."
+        problem = wrong or f"This is not {language.display_name}."
         raise BadSource(f"{name}: {problem}", f"Nothing was sent. {other}")
     if wrong:
         version = ".".join(map(str, sys.version_info[:2]))
@@ -152,10 +151,10 @@ def check_syntax(name: str, source: str, language: Language) -> None:
 
 
 def looks_like(source: str, language: Language) -> str:
-    """A hint where the source is clearly of another language than ``language``; else empty."""
+    """A hint if the source is clearly not in ``language``; else empty."""
     if language.begins_in(source):
         return ""
-    other = next((it for it in Language if it.begins_in(source)), None)
+    other = next((candidate for candidate in Language if candidate.begins_in(source)), None)
     if other is None:
         return ""
     return (
@@ -173,6 +172,6 @@ def _described(error: SyntaxError, source: str) -> str:
     line = lines[number - 1]
     if len(line) > _SHOWN_CHARS:
         return described
-    # Tabs stay tabs, so that the caret is below its character however wide they are.
+    # Tabs stay tabs, so the caret is below its character at any tab width.
     before = "".join(char if char == "\t" else " " for char in line[: max(column - 1, 0)])
     return f"{described}\n    {line}\n    {before}^"

@@ -1,4 +1,4 @@
-"""Output without Rich: failures, and characters that a terminal cannot or must not get."""
+"""Output without Rich: failures, and replacements for characters that are unsafe or that a terminal cannot show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ERRORS = "grader-plain"
 EXIT_INTERRUPTED = 130
-UNWRITTEN = "The output cannot be written: no space is left there."
+UNWRITTEN = "The output cannot be written: no space is left on the device."
 # One character for one where possible: bars and columns stay aligned.
 _PLAIN = {
     "✓": "+",
@@ -56,13 +56,13 @@ def report(error: GraderError, args: Sequence[str]) -> int:
     if error.hint:
         print(f"{dim}hint:{plain}  {printable(error.hint)}", file=sys.stderr)
     if "--json" in args:
-        import json  # late: `grader --help` imports this module, and json takes as long as the rest of it
+        import json  # late: `grader --help` imports this module, and json doubles its import time
 
         print(json.dumps({"error": error.as_dict()}))
     return error.exit_code
 
 
-# Also the joiners of names in Persian and in scripts of India, which are not printable to Python.
+# Joiners in Persian and Indic names, which str.isprintable() refuses.
 _HARMLESS = "\n\t\u200c\u200d"
 
 
@@ -81,8 +81,7 @@ def plainly(error: UnicodeError) -> tuple[str, int]:
 
 
 def degrade_output() -> None:
-    """From now on stdout and stderr replace what they cannot encode, in place of an error, and exist: a shell may start
-    us without one of them (``>&-``)."""
+    """Make stdout and stderr replace what they cannot encode, and open them if a shell started us without (``>&-``)."""
     if sys.stdout is None or sys.stderr is None:
         nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115 - no pathlib here, and open until the end
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
@@ -94,7 +93,7 @@ def degrade_output() -> None:
 
 
 def discard_output() -> None:
-    """From now on stdout goes nowhere: what cannot be written now must not fail again at exit."""
+    """Discard stdout: output that cannot be written would fail again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

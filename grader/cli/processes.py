@@ -1,7 +1,7 @@
 """Child processes that are restarted when they die, and end together.
 
-Each child has its own session, so Ctrl-C reaches only this process, which then ends the children in order. On Linux a
-child also ends when this process is killed.
+Each child has its own session: Ctrl-C reaches only this process, which ends the children in order. On Linux a child
+also ends when this process is killed.
 """
 
 from __future__ import annotations
@@ -22,18 +22,16 @@ from grader.queue.stop_flag import StopFlag
 
 # Seconds between two checks of the children.
 CHECK_SECONDS = 0.2
-# A worker that is judging releases its submission first; longer than this is a hang.
+# A worker first releases the submission that it judges; longer than this is a hang.
 STOP_SECONDS = 10.0
-# The pause doubles with each death, so that a child that cannot run floods neither the log nor the machine.
+# The pause doubles with each death, so a child that cannot run floods neither log nor machine.
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 30.0
-# After this long a child counts as healthy, and its next restart is quick again.
+# A child that ran this long is healthy: its next restart is quick again.
 HEALTHY_SECONDS = 60.0
 
 
 class ChildProcess:
-    """One process that should always run."""
-
     def __init__(self, name: str, start: Callable[[], subprocess.Popen[bytes]]) -> None:
         self.name = name
         self._start = start
@@ -48,7 +46,6 @@ class ChildProcess:
         self._again_at = None
 
     def check(self) -> None:
-        """Restart the process, after a pause, if it died."""
         now = time.monotonic()
         if self._again_at is not None:
             if now >= self._again_at:
@@ -63,7 +60,7 @@ class ChildProcess:
         self._pause = min(2 * self._pause, LONGEST_PAUSE_SECONDS)
 
     def _begin_again(self) -> None:
-        """A child that cannot start now, for instance on a full disk, must not end the others."""
+        """A child that cannot start, for instance on a full disk, must not end the others."""
         try:
             self._begin()
             self.restarts += 1
@@ -78,7 +75,7 @@ class ChildProcess:
             self.process.terminate()
 
     def end(self, deadline: float) -> None:
-        """Wait for its end until ``deadline`` (monotonic), then kill it."""
+        """Wait until ``deadline`` (monotonic), then kill it."""
         try:
             self.process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -113,7 +110,7 @@ def ended(code: int) -> str:
 
 @contextmanager
 def stop_on_signal() -> Iterator[threading.Event]:
-    """A flag that SIGINT and SIGTERM set. The previous handlers are restored afterwards."""
+    """An event that SIGINT and SIGTERM set; restores the previous handlers."""
     stop = StopFlag()
     kinds = (signal.SIGINT, signal.SIGTERM)
     previous = [signal.signal(kind, lambda *_: stop.set()) for kind in kinds]

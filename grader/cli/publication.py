@@ -1,4 +1,4 @@
-"""`challenge states`, `publish`, `schedule`, `hide`, `withdraw`, `board`: what students of the server see."""
+"""`challenge states`, `publish`, `schedule`, `hide`, `withdraw`, `board`: visibility of challenges to students."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ _COLOURS = {PublicationState.PUBLISHED: "green", PublicationState.SCHEDULED: "ye
 
 
 def register(challenge: typer.Typer) -> None:
-    """Add the commands to the group `challenge`."""
     for command in (states, publish, schedule, hide, withdraw, board):
         challenge.command()(command)
 
@@ -58,7 +57,9 @@ def schedule(
     slug: options.Slug,
     at: Annotated[
         str,
-        typer.Option("--at", metavar="TIME", help="Such as 2026-01-31T18:00, in this machine's time zone."),
+        typer.Option(
+            "--at", metavar="TIME", help="The time, such as 2026-01-31T18:00, in this machine's time zone."
+        ),
     ],
     json: options.Json = False,
 ) -> int:
@@ -67,12 +68,12 @@ def schedule(
 
 
 def hide(slug: options.Slug, json: options.Json = False) -> int:
-    """Put a challenge away: students keep what they submitted, and find it nowhere."""
+    """Hide a challenge from students. They keep their submissions."""
     return _put(slug, PublicationBody(state="hidden"), json)
 
 
 def withdraw(slug: options.Slug, json: options.Json = False) -> int:
-    """Make a challenge a draft again, as long as no student submitted for it."""
+    """Make a challenge a draft again, if no student submitted for it."""
     return _put(slug, PublicationBody(state="draft"), json)
 
 
@@ -80,19 +81,19 @@ def board(
     slug: options.Slug,
     show: Annotated[
         BoardAudience | None,
-        typer.Option("--show", help="public, course, pseudonymous or hidden: who sees whom."),
+        typer.Option("--show", help="Who sees whom: public, course, pseudonymous or hidden."),
     ] = None,
     freeze: Annotated[
         str | None,
         typer.Option(
             "--freeze",
             metavar="TIME|now|none",
-            help="Show students what was received until then; none: the board as it is.",
+            help="Show students only what was received until then; none: do not freeze.",
         ),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Say who sees whom on a challenge's board, and freeze it; what is not named stays."""
+    """Set who sees whom on a challenge's board, and freeze it. Options that are not given change nothing."""
     client = connect()
     body = _board_body(client, slug)
     if show is not None:
@@ -112,17 +113,16 @@ def board(
 
 
 def _board_body(client: Client, slug: str) -> BoardBody:
-    """As it is now."""
     found = understood(PublicationList, client.get("/challenge-states")).challenges
-    stands = next((it for it in found if it.challenge == slug), None)
-    return BoardBody() if stands is None else BoardBody(board=stands.board, frozen_at=stands.frozen_at)
+    present = next((view for view in found if view.challenge == slug), None)
+    return BoardBody() if present is None else BoardBody(board=present.board, frozen_at=present.frozen_at)
 
 
 def _moment(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text).astimezone()
     except ValueError as error:
-        raise BadRequest(f"'{text[:40]}' is no time.", "Write it as 2026-01-31T18:00.") from error
+        raise BadRequest(f"'{text[:40]}' is not a time.", "Write it as 2026-01-31T18:00.") from error
 
 
 def _put(slug: str, body: PublicationBody, json: bool) -> int:

@@ -1,4 +1,4 @@
-"""`admin queue` and `admin worker`: pause queues and drain workers, on the server that staff are signed in to."""
+"""`admin queue` and `admin worker`: pause queues and drain workers of a server."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Queue = Annotated[
 _Worker = Annotated[
     str, typer.Argument(metavar="NAME", help="The worker, as `grader admin worker list` names it.")
 ]
-# The kind of the challenge's track.
+# Use the kind of the challenge's track.
 _TRACK = "track"
 _STYLES = {
     WorkerState.WORKING: "green",
@@ -47,7 +47,7 @@ _STYLES = {
 
 @queue.command("list")
 def list_queues(json: options.Json = False) -> int:
-    """List the queues: what waits, what runs, how many workers serve them, which are paused."""
+    """List the queues: waiting and running submissions, the number of workers, and pauses."""
     return _put_queues(understood(QueueList, connect().get("/queues")), json)
 
 
@@ -59,7 +59,7 @@ def pause(
     ] = "",
     json: options.Json = False,
 ) -> int:
-    """Pause a queue. What runs goes on, and new submissions are still accepted."""
+    """Pause a queue. Running submissions finish, and new ones are still accepted."""
     body = PauseBody(reason=reason).model_dump()
     found = understood(QueueList, connect().post(f"/queues/{segment(name)}/pause", body))
     return _put_queues(found, json)
@@ -80,7 +80,7 @@ def kind_of(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Show or set how urgent submissions for a challenge are; `track` means as its track says."""
+    """Show or set how urgent submissions for a challenge are; `track`: as its track says."""
     path = f"/challenges/{segment(slug)}/kind"
     if kind is None:
         found = understood(ChallengeKind, connect().get(path))
@@ -97,13 +97,13 @@ def kind_of(
 
 @worker.command("list")
 def list_workers(json: options.Json = False) -> int:
-    """List the workers: what they work on, and which are drained."""
+    """List the workers, their submissions, and which are drained."""
     return _put_workers(understood(WorkerList, connect().get("/workers")), json)
 
 
 @worker.command()
 def drain(name: _Worker, json: options.Json = False) -> int:
-    """Let a worker finish its submission, take no other, and end."""
+    """Let a worker finish its submission and end, without taking another."""
     return _put_workers(understood(WorkerList, connect().post(f"/workers/{segment(name)}/drain")), json)
 
 

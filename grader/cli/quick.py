@@ -1,9 +1,8 @@
 """One anonymous GET over a plain socket, for the command that must start fastest.
 
-Importing `http.client` (with `email` and `ssl`) takes four times as long as starting Python, more than the whole
-command may take. HTTP/1.0 needs only this: one request, and an answer that ends with the connection. Anything but the
-plain case (https, another status, an odd answer, no connection, an unreadable login file) gives None, and the caller
-uses the full client, which explains the failure.
+Importing `http.client` (with `email` and `ssl`) takes four times as long as starting Python. An HTTP/1.0 answer ends
+with the connection, so a socket is enough. Anything else (https, another status, an odd answer, no connection, an
+unreadable login file) gives None, and the caller uses the full client, which explains the failure.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from grader.cli import login
 from grader.errors import GraderError
 
 SECONDS = 10.0
-# The list of challenges has some kilobytes; an answer above this is something else.
+# The list of challenges has a few kilobytes; a larger answer is something else.
 MAX_BYTES = 8 * 1024 * 1024
 
 
 def get(path: str) -> str | None:
-    """The JSON text at ``path`` of the server; None for anything but the plain case."""
+    """The JSON text at ``path`` of the server; None except in the plain case."""
     try:
         if any(name.lower().endswith("_proxy") for name in os.environ):
             return None

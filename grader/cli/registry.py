@@ -1,7 +1,6 @@
-"""Every command: its name, the module whose Typer app holds it, and one line of help.
+"""Every command: its name, the module of its Typer app, and one line of help.
 
-`grader --help` is printed from this table, without importing Typer or any command. A test checks that the table and the
-Typer apps agree.
+`grader --help` prints this table without importing Typer. A test compares it with the Typer apps.
 """
 
 GROUPS = {
@@ -10,7 +9,7 @@ GROUPS = {
         "show": ("challenges", "Show a challenge: spec, signature, cases, workloads"),
         "init": ("challenges", "Write a challenge's starter file"),
         "test": ("judging", "Judge a file on this machine, without a server"),
-        "profile": ("judging", "Count what a file's kernels ask of a GPU, without one"),
+        "profile": ("judging", "Count the work of a file's kernels line by line, without a GPU"),
         "replay": ("judging", "Run a case of a submission again on this machine's emulated GPU"),
         "run": ("submissions", "Run a file on the server on the public cases only"),
         "submit": ("submissions", "Submit a file to the server"),
@@ -20,10 +19,10 @@ GROUPS = {
         "watch": ("submissions", "Follow a submission to its end and print its report"),
         "cancel": ("submissions", "Cancel a submission that is not done"),
         "history": ("submissions", "List your submissions"),
-        "submissions": ("submissions", "List submissions by who, what, verdict, mark and time"),
-        "comments": ("comments", "Show the comments on a submission, by their lines"),
+        "submissions": ("submissions", "List submissions by user, challenge, verdict, flag and time"),
+        "comments": ("comments", "Show the comments on a submission, by line"),
         "comment": ("comments", "Comment on a submission, reply to a comment, change or resolve it"),
-        "notice": ("notices", "Read notices, and choose of what you are told: notice list, read, choose"),
+        "notice": ("notices", "Read notices, and choose which ones you get: notice list, read, choose"),
         "diff": ("diff", "Compare two submissions, or a file and a submission"),
         "open": ("pages", "Open a page of the server in the browser"),
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),
@@ -34,7 +33,7 @@ GROUPS = {
     "Account and machine": {
         "login": ("account", "Sign in to a server and keep a token for it"),
         "logout": ("account", "Revoke the kept token and delete it here"),
-        "account": ("personal", "Say who reads your profile, export or delete an account: account readers"),
+        "account": ("personal", "Set who reads your profile, export or delete an account: account readers"),
         "config": ("config", "Show the client's settings and where each comes from"),
         "completion": (
             "completion",
@@ -51,9 +50,9 @@ GROUPS = {
         "roster": ("courses", "Manage who is in a course: roster import, invite, code"),
         "assignment": ("grading", "Manage assignments: assignment set, publish, extend"),
         "gradebook": ("grading", "Show and export grades: gradebook show, grades, export, override"),
-        "inbox": ("results", "Show and decide what staff have to look at"),
+        "inbox": ("results", "Review the items that need a decision by staff"),
         "regrade": ("results", "Judge again, compare, and publish what changes"),
-        "void": ("results", "Void a result, with a reason that its author reads, or take that back"),
+        "void": ("results", "Void a result, with a reason that its author reads, or undo that"),
         "announcement": ("announcements", "Announce something to everybody: announcement make, list"),
         "question": ("announcements", "Ask the staff, and answer: question ask, list, answer"),
         "feedback": ("feedback", "Manage rubrics and regrade requests: feedback set, score, ask, requests"),

@@ -31,16 +31,16 @@ _INDENT = "  "
 
 
 def put_report(report: Report, filename: str, console: Console | None = None) -> None:
-    """Print the whole report. ``filename`` is used in the replay commands."""
+    """Print the whole report. ``filename``: for the replay commands."""
     console = console or out()
     for part in _parts(report, filename, console.width):
-        # A program searches for sentences, so lines stay whole where no terminal is.
+        # Programs search for sentences, so lines stay whole without a terminal.
         unbroken = isinstance(part, Text) and (bool(part.no_wrap) or not console.is_terminal)
         console.print(part if unbroken else _hanging(part), soft_wrap=unbroken)
 
 
 def _hanging(part: RenderableType) -> RenderableType:
-    """Indented text keeps its indent on wrapped lines."""
+    """Keep the indent of indented text on wrapped lines."""
     if not isinstance(part, Text):
         return part
     lines = part.split("\n")
@@ -94,12 +94,11 @@ _RIGHT_ALIGNED = ("speedup", "SOL", "got", "expected", "error", "allowed")
 
 
 def verdict_text(verdict: Verdict) -> Text:
-    """The verdict in its colour: ``WRONG ANSWER``."""
     return Text(verdict.row.title.upper(), _COLOURS[verdict.row.tone])
 
 
 def factor_text(factor: float | None) -> str:
-    """A speedup: ``2.50x``, ``12.3x``, ``1,200x``, ``0.0043x``; ``-`` where there is none."""
+    """A speedup: ``2.50x``, ``12.3x``, ``1,200x``, ``0.0043x``; ``-`` for None."""
     if factor is None:
         return "-"
     return f"{three_digits(factor)}x" if factor >= 0.1 else f"{factor:.2g}x"
@@ -120,7 +119,7 @@ def table(title: str, *columns: str) -> Table:
 
 
 def whole(text: Text) -> Text:
-    """``text`` with lines that never wrap: people copy commands, and compilers align with spaces."""
+    """Keep the lines of ``text`` unwrapped: people copy commands, and compilers align with spaces."""
     text.no_wrap = True
     text.overflow = "ignore"
     return text
@@ -130,7 +129,7 @@ def indent(text: str, by: str = "  ") -> str:
     return "\n".join(by + line for line in text.rstrip().splitlines())
 
 
-# Screens are short; --json has all.
+# Others get one line each; --json has all.
 _FAILURES_IN_FULL = 5
 _PASSED, _FAILED, _NOT_RUN = ("✓", "green"), ("✗", "bold red"), ("·", "dim")
 _MARKS = {
@@ -142,7 +141,6 @@ _MARKS = {
 
 
 def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
-    """The part about cases, for a screen of ``width`` columns."""
     if not report.cases:
         return []
     parts: list[RenderableType] = [_count(report.cases), grid(report.cases, width)]
@@ -168,7 +166,6 @@ def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
 
 
 def _count(found: list[CaseReport]) -> Text:
-    """``Cases  3 of 4 passed, 1 failed``."""
     counts = Counter(_mark(case) for case in found)
     line = Text.assemble("\n", ("Cases", "bold"), "  ")
     every = counts[_PASSED] == len(found)
@@ -182,7 +179,7 @@ def _count(found: list[CaseReport]) -> Text:
 
 
 def grid(found: list[CaseReport], width: int) -> Text:
-    """A line for each category, a mark for each case, in the order in which they ran."""
+    """A line for each category, a mark for each case, in the order of running."""
     by_category: dict[str, list[CaseReport]] = {}
     for case in found:
         by_category.setdefault(case.category, []).append(case)
@@ -232,18 +229,19 @@ def _facts(case: CaseReport) -> str:
 
 
 def _worst(mismatch: Mismatch) -> Table:
-    """The elements with the largest errors."""
     rows = table("", safe(mismatch.argument).plain, "got", "expected", "error", "allowed")
-    for it in mismatch.worst:
-        index = ", ".join(map(str, it.index))
-        error, allowed = (f"{value:.3g}" if value is not None else "-" for value in (it.error, it.allowed))
-        rows.add_row(Text(f"[{index}]"), safe(it.got, "red"), safe(it.expected), error, allowed)
+    for element in mismatch.worst:
+        index = ", ".join(map(str, element.index))
+        error, allowed = (
+            f"{value:.3g}" if value is not None else "-" for value in (element.error, element.allowed)
+        )
+        rows.add_row(Text(f"[{index}]"), safe(element.got, "red"), safe(element.expected), error, allowed)
     return rows
 
 
 def replay_command(report: Report, case: CaseReport, filename: str) -> str:
-    """The command that runs this case on the same data, on the emulated GPU where that knows the language: there each
-    access is checked, and no card is needed. A case for a GPU alone runs on the board that judged it."""
+    """The command that runs this case on the same data: on the emulated GPU if it knows the language, because it checks
+    each access and needs no card. A case only for GPUs runs on the board that judged it."""
     words = ["grader", "test", filename, "-c", report.challenge]
     board = report.device if case.on else EMULATED
     where = ["--device", board] if report.language in languages_of(board) else []
@@ -251,12 +249,11 @@ def replay_command(report: Report, case: CaseReport, filename: str) -> str:
 
 
 def workloads(report: Report, width: int) -> list[RenderableType]:
-    """The part about times, for a screen of ``width`` columns."""
     if not report.workloads:
         return []
     parts: list[RenderableType] = [Text.assemble("\n", ("Workloads", "bold"), ("  shorter is faster", "dim"))]
-    for it in report.workloads:
-        parts += [_workload_line(it), bars(it, width), *_remarks(it)]
+    for workload in report.workloads:
+        parts += [_workload_line(workload), bars(workload, width), *_remarks(workload)]
     parts.append(_score(report))
     return parts
 
@@ -273,7 +270,7 @@ def _workload_line(workload: WorkloadReport) -> Text:
 
 
 def _remarks(workload: WorkloadReport) -> list[Text]:
-    """What is unusual about a time, and what it consists of."""
+    """Remarks on a time, and its parts."""
     lines = [Text(f"  {text}", "yellow") for text in workload.remarks]
     if parts := _breakdown(workload):
         lines.append(Text(f"  {parts}", "dim"))
@@ -303,7 +300,7 @@ def _score(report: Report) -> Text:
     return line
 
 
-# Fewer cells cannot show an interval; more make bars no easier to compare.
+# Fewer cells cannot show an interval; more do not help to compare bars.
 _MIN_CELLS, _MAX_CELLS = 12, 72
 # `999 µs ± 99.9 µs`, after two spaces.
 _TIME_CELLS = 19
@@ -312,7 +309,7 @@ OWN = "this"
 
 
 def bars(workload: WorkloadReport, width: int) -> Text:
-    """The submission's time above its baselines', in at most ``width`` columns, all to one scale."""
+    """Bars of the submission's time and its baselines, to one scale, in at most ``width`` columns."""
     label = min(_LONGEST_LABEL, max(map(len, (OWN, *workload.baselines_us))))
     room = width - label - _TIME_CELLS - 4
     cells = max(_MIN_CELLS, min(_MAX_CELLS, room))
@@ -335,8 +332,8 @@ def bars(workload: WorkloadReport, width: int) -> Text:
 
 
 def _own(time_us: float, ends: Interval, longest: float, cells: int) -> str:
-    """``██████├─┼──┤``: a bar to the interval's lower end, then the interval with the time in it; one mark for an
-    interval narrower than two cells."""
+    """``██████├─┼──┤``: a bar to the interval's lower end, then the interval around the time; one mark if narrower than
+    two cells."""
     low, middle, high = (_cells(value, longest, cells) for value in (ends[0], time_us, ends[1]))
     wide = high - low
     if wide < 2:
@@ -348,22 +345,21 @@ def _own(time_us: float, ends: Interval, longest: float, cells: int) -> str:
 
 
 def _cells(value: float, longest: float, cells: int) -> int:
-    """At least one, so that a short bar is visible."""
+    """At least one, so a short bar is visible."""
     return max(1, round(value / longest * cells)) if longest > 0 else 1
 
 
 def kernels(found: list[KernelUsage]) -> Table:
-    """A row a kernel: registers, shared and constant memory, stack, spills."""
     source = " (as reported by the runner)" if found[0].said_by is Witness.RUNNER else ""
     rows = table(f"Kernels{source}", "kernel", "registers", "shared", "constant", "stack", "spilled")
-    for it in found:
+    for kernel in found:
         rows.add_row(
-            safe(it.name),
-            str(it.registers),
-            f"{it.shared_bytes:,} B",
-            "-" if it.constant_bytes is None else f"{it.constant_bytes:,} B",
-            f"{it.stack_bytes:,} B",
-            Text(_spilled(it), "yellow" if it.spills else ""),
+            safe(kernel.name),
+            str(kernel.registers),
+            f"{kernel.shared_bytes:,} B",
+            "-" if kernel.constant_bytes is None else f"{kernel.constant_bytes:,} B",
+            f"{kernel.stack_bytes:,} B",
+            Text(_spilled(kernel), "yellow" if kernel.spills else ""),
         )
     return rows
 

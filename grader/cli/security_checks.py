@@ -1,6 +1,4 @@
-"""Is this host safe for other people's code? The checks of `grader doctor --security`: the Docker engine, the kernel
-that every box shares, GPUs, and the platform's own files and settings.
-"""
+"""The checks of `grader doctor --security`: is this host safe for other people's code?"""
 
 from __future__ import annotations
 
@@ -26,7 +24,6 @@ ENGINE, KERNEL, GPU, PLATFORM = "engine", "kernel", "gpu", "platform"
 
 
 def security_findings() -> list[Finding]:
-    """Run every check of this host, area by area."""
     return examine(
         [
             engine_socket,
@@ -43,12 +40,12 @@ def security_findings() -> list[Finding]:
     )
 
 
-# The Docker engine: who may use it, and what it can do for a box.
+# The Docker engine: access to it, and its protections of boxes.
 
 # An older engine answers clone3 wrongly, and every thread of a newer C library fails.
 OLDEST_ENGINE = (20, 10, 10)
 DEFAULT_HOST = "unix:///var/run/docker.sock"
-# Where an engine listens for the network: without and with TLS.
+# An engine's network ports without and with TLS.
 PLAIN_PORT, TLS_PORT = 2375, 2376
 _LISTEN = "0A"
 
@@ -60,16 +57,16 @@ def engine_socket(host: str | None = None) -> Finding:
     if kind not in ("unix", "http+unix"):
         return bad(
             f"DOCKER_HOST is {kind}://...: anyone who reaches an engine on a network port is root",
-            "Let the engine listen on its unix socket alone (no -H tcp:// in dockerd's options).",
+            "Let the engine listen only on its unix socket (no -H tcp:// in dockerd's options).",
         )
     path = Path(name)
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        return warn(f"{path}: {error.strerror}", "Is the engine running?")
+        return warn(f"{path}: {error.strerror}", "Check that the engine is running.")
     if stat.S_IMODE(mode) & 0o006:
         return bad(
-            f"{path} is open to every user of this host, and each of them is root with it",
+            f"{path} is open to every user of this host, which makes each of them root",
             f"chmod o-rw {path}",
         )
     return ok(f"{path} is closed to other users")
@@ -77,7 +74,7 @@ def engine_socket(host: str | None = None) -> Finding:
 
 @check("network", ENGINE)
 def engine_network(net: Path = Path("/proc/net")) -> Finding:
-    """Whether something on this host listens on an engine's ports, wherever our own engine is."""
+    """Look for any listener on an engine's ports, wherever our own engine is."""
     ports = {port for table in ("tcp", "tcp6") for port in _listening(net / table)}
     if PLAIN_PORT in ports:
         return bad(
@@ -86,14 +83,14 @@ def engine_network(net: Path = Path("/proc/net")) -> Finding:
         )
     if TLS_PORT in ports:
         return warn(
-            f"port {TLS_PORT} is open: an engine listens for the network",
+            f"port {TLS_PORT} is open: an engine listens on the network",
             "Check that it asks for certificates (--tlsverify), or remove -H tcp:// from dockerd's options.",
         )
-    return ok("no engine listens for the network")
+    return ok("no engine listens on the network")
 
 
 def _listening(table: Path) -> list[int]:
-    """Ports in state LISTEN, of a table such as ``/proc/net/tcp``."""
+    """Ports in state LISTEN in a table such as ``/proc/net/tcp``."""
     try:
         rows = [line.split() for line in table.read_text().splitlines()[1:]]
     except OSError:
@@ -116,7 +113,7 @@ def engine_features() -> Iterator[Finding]:
 
 @checks("answers", ENGINE)
 def engine_findings(facts: EngineFacts, runtime: str) -> Iterator[Finding]:
-    """What ``facts`` mean for boxes that ``runtime`` runs."""
+    """Check ``facts`` for boxes under ``runtime``."""
     if numbers(facts.version) >= OLDEST_ENGINE:
         yield ok(facts.version, "version")
     else:
@@ -137,14 +134,14 @@ def engine_findings(facts: EngineFacts, runtime: str) -> Iterator[Finding]:
     else:
         yield warn(
             "neither AppArmor nor SELinux",
-            "Enable AppArmor or SELinux: a second barrier if the first one fails.",
+            "Enable AppArmor or SELinux, as a second barrier.",
             "confinement",
         )
     if facts.remaps_users:
-        yield ok("a box's users are ordinary users of the host", "users")
+        yield ok("users in a box are ordinary users on the host", "users")
     else:
         yield warn(
-            "user 0 of a container is root of the host",
+            "root in a container is root on the host",
             'Add "userns-remap": "default" to /etc/docker/daemon.json and restart the engine.',
             "users",
         )
@@ -180,7 +177,7 @@ PROC_SYS = Path("/proc/sys")
 
 @dataclass(frozen=True)
 class KernelSetting:
-    """``least``: the smallest safe number; ``otherwise``: what a smaller one allows."""
+    """``least``: the smallest safe number; ``otherwise``: the risk of a smaller one."""
 
     name: str
     least: int
@@ -193,19 +190,21 @@ class KernelSetting:
 
 KERNEL_SETTINGS = (
     KernelSetting("kernel.dmesg_restrict", 1, "any user can read the kernel's log, which shows addresses"),
-    KernelSetting("kernel.kptr_restrict", 1, "any user can read where the kernel is in memory"),
-    KernelSetting("kernel.yama.ptrace_scope", 1, "a process can read the memory of others of the same user"),
+    KernelSetting("kernel.kptr_restrict", 1, "any user can read the kernel's addresses"),
+    KernelSetting(
+        "kernel.yama.ptrace_scope", 1, "a process can read the memory of the user's other processes"
+    ),
     KernelSetting("kernel.perf_event_paranoid", 2, "any user can observe the kernel with its counters"),
     KernelSetting("kernel.unprivileged_bpf_disabled", 1, "any user can load programs into the kernel"),
-    KernelSetting("vm.mmap_min_addr", 4096, "any user can map memory where the kernel's null pointers point"),
+    KernelSetting("vm.mmap_min_addr", 4096, "any user can map memory at the kernel's null pointers"),
     KernelSetting("fs.protected_symlinks", 1, "links in /tmp can misdirect a privileged program"),
-    KernelSetting("fs.protected_hardlinks", 1, "any user can link to the files of others"),
+    KernelSetting("fs.protected_hardlinks", 1, "any user can make hard links to the files of others"),
 )
 
 
 @checks("settings", KERNEL)
 def kernel_settings(root: Path = PROC_SYS) -> Iterator[Finding]:
-    """A setting that this kernel does not have is left out."""
+    """Skips settings that this kernel lacks."""
     for setting in KERNEL_SETTINGS:
         value = _read(root / setting.path)
         if value is None or not value.lstrip("-").isdigit():
@@ -233,7 +232,7 @@ def user_namespaces(root: Path = PROC_SYS) -> Finding:
         if value is not None and refused(value):
             return ok(f"{name} is {value}")
     return warn(
-        "any user can create one; the filter of Docker boxes forbids it, local boxes have no filter",
+        "any user can create one; Docker boxes prevent it, local boxes do not",
         "sysctl -w user.max_user_namespaces=0, unless the engine runs rootless or remaps users.",
     )
 
@@ -296,28 +295,28 @@ def container_toolkit() -> Finding:
 
 @check("container toolkit", GPU)
 def toolkit_finding(answer: str | None) -> Finding:
-    """``answer``: what the toolkit's program prints for ``--version``; None where it is not installed."""
+    """``answer``: the output of the toolkit's ``--version``; None if it is not installed."""
     if answer is None:
         return ok("not installed, and not needed")
     version = re.search(r"\d+\.\d+\.\d+", answer)
     if version is None:
         return warn(
-            "installed, of unknown version", f"Check that it is {_dotted(ESCAPES[-1].fixed_in)} or newer."
+            "installed, version unknown", f"Check that it is {_dotted(ESCAPES[-1].fixed_in)} or newer."
         )
     found = [escape for escape in ESCAPES if numbers(version[0]) < escape.fixed_in]
     if not found:
         return ok(f"{version[0]}; boxes do not use it")
     names = ", ".join(escape.name for escape in found)
-    newest = _dotted(max(it.fixed_in for it in found))
+    newest = _dotted(max(escape.fixed_in for escape in found))
     return bad(
-        f"{version[0]} lets containers reach the host ({names}); boxes do not use it, other containers here may",
+        f"{version[0]} lets containers reach the host ({names}); boxes do not use it, but other containers here may",
         f"Upgrade to {newest} or newer, or remove it: grader does not use it.",
     )
 
 
 @check("clock governor", GPU)
 def clock_governor(root: Path = GOVERNORS) -> Finding:
-    """The processor that launches kernels must not slow down between them."""
+    """The processor must not slow down between the kernels that it launches."""
     found = set()
     for path in root.glob("cpu[0-9]*/cpufreq/scaling_governor"):
         try:
@@ -325,13 +324,12 @@ def clock_governor(root: Path = GOVERNORS) -> Finding:
         except OSError:
             continue
     if found <= {"performance"}:
-        return ok("performance" if found else "this host does not let us set the processor's clock")
+        return ok("performance" if found else "this host cannot set the processor's clock")
     return warn(f"{', '.join(sorted(found))}: times vary", "cpupower frequency-set -g performance")
 
 
 @checks("gpus", GPU)
 def gpus() -> Iterator[Finding]:
-    """Each GPU; none where there is no driver."""
     answer = _output(["nvidia-smi", f"--query-gpu={','.join(GPU_FIELDS)}", "--format=csv,noheader,nounits"])
     for line in (answer or "").splitlines():
         row = [field.strip() for field in line.split(",")]
@@ -341,7 +339,6 @@ def gpus() -> Iterator[Finding]:
 
 @checks("gpu", GPU)
 def gpu_findings(fields: Mapping[str, str]) -> Iterator[Finding]:
-    """The findings of one GPU from nvidia-smi's answers, by field."""
     number = fields["index"]
     yield ok(f"{fields['driver_version']}; compare it with NVIDIA's security bulletins", f"{number}, driver")
     if fields["persistence_mode"] == "Enabled":
@@ -350,7 +347,7 @@ def gpu_findings(fields: Mapping[str, str]) -> Iterator[Finding]:
         yield warn("off: an idle driver loses its settings", "nvidia-smi -pm 1", f"{number}, persistence")
     if fields["ecc.mode.current"] == "Disabled":
         yield warn(
-            "off: a flipped bit is a wrong answer",
+            "off: a flipped bit gives a wrong answer",
             f"nvidia-smi -i {number} -e 1, then reboot",
             f"{number}, ECC",
         )
@@ -366,17 +363,17 @@ def gpu_findings(fields: Mapping[str, str]) -> Iterator[Finding]:
         yield ok(_switch(fields["mig.mode.current"]), f"{number}, MIG")
     now, default = fields["clocks.applications.graphics"], fields["clocks.default_applications.graphics"]
     if now == default or not now.isdigit() or not default.isdigit():
-        yield ok(f"as the driver sets them, at most {fields['clocks.max.graphics']} MHz", f"{number}, clocks")
+        yield ok(f"set by the driver, at most {fields['clocks.max.graphics']} MHz", f"{number}, clocks")
     else:
         yield warn(
-            f"{now} MHz instead of {default} MHz: times differ from those of other hosts of the same board",
+            f"{now} MHz instead of {default} MHz: times differ from other hosts of the same board",
             f"nvidia-smi -i {number} -rac",
             f"{number}, clocks",
         )
 
 
 def _switch(state: str) -> str:
-    return {"Enabled": "on", "Disabled": "off"}.get(state, "this GPU has none")
+    return {"Enabled": "on", "Disabled": "off"}.get(state, "not available on this GPU")
 
 
 def _toolkit_version() -> str | None:
@@ -394,7 +391,7 @@ def _output(command: list[str]) -> str | None:
     return ran.stdout if ran.returncode == 0 else None
 
 
-# The platform's own files and settings: who can read its secrets, and who can reach it.
+# The platform: access to its secrets and its ports.
 
 _OTHER_USERS = 0o077
 
@@ -413,7 +410,7 @@ def platform() -> Iterator[Finding]:
 
 @checks("files", PLATFORM)
 def files(folder: Path) -> Iterator[Finding]:
-    """The data folder, the database and every secret are open to their owner alone."""
+    """The data folder, the database and the secrets must be open only to their owner."""
     if not folder.exists():
         yield ok(f"{folder} does not exist yet", "data folder")
         return
@@ -429,7 +426,7 @@ def _closed(name: str, paths: list[Path], mode: str) -> Finding:
         return bad(
             f"{', '.join(open_)}: open to other users of this host", f"chmod {mode} {shlex.join(open_)}", name
         )
-    return ok(f"{paths[0].parent if len(paths) > 1 else paths[0]}: open to its owner alone", name)
+    return ok(f"{paths[0].parent if len(paths) > 1 else paths[0]}: open only to its owner", name)
 
 
 def _mode(path: Path) -> int:
@@ -441,7 +438,7 @@ def _mode(path: Path) -> int:
 
 @check("boxes", PLATFORM)
 def boxes(settings: Settings) -> Finding:
-    """Plain processes are for one's own code."""
+    """Plain processes are only for the operator's own code."""
     kind = _kind_of_boxes(settings.box)
     if kind == "docker":
         return ok("submissions run in Docker boxes")
@@ -456,17 +453,17 @@ def boxes(settings: Settings) -> Finding:
         )
     return warn(
         "submissions run as plain processes of this host: for your own code only",
-        "Set GRADER_BOX=docker where others submit.",
+        "Set GRADER_BOX=docker if others submit.",
     )
 
 
 @check("boxes", PLATFORM)
 def bubblewrap(lacks: str) -> Finding:
-    """``lacks``: why these boxes are not for other people's code; empty where they are."""
+    """``lacks``: why these boxes are unsafe for other people's code; empty if they are safe."""
     if lacks:
         return warn(
             f"submissions run in bubblewrap boxes, and {lacks}",
-            "Run workers as root, or in a cgroup v2 of their own: see docs/boxes.md.",
+            "Run workers as root, or in their own cgroup v2: see docs/boxes.md.",
         )
     return ok("submissions run in bubblewrap boxes, bounded by control groups")
 
@@ -483,7 +480,7 @@ def _kind_of_boxes(box: str) -> str:
 
 @check("transport", PLATFORM)
 def transport(settings: Settings) -> Finding:
-    """Passwords and session cookies need TLS wherever they leave the machine."""
+    """Passwords and session cookies need TLS when they leave the machine."""
     from grader.service.operation.exposure import is_loopback
 
     if settings.trusted_proxies:
@@ -494,12 +491,12 @@ def transport(settings: Settings) -> Finding:
             "Name the proxy: GRADER_TRUSTED_PROXIES=ADDRESS.",
         )
     if settings.proxies:
-        return ok(f"behind {settings.proxies} proxies; cookies are Secure where they report TLS")
+        return ok(f"behind {settings.proxies} proxies; cookies are Secure if they report TLS")
     if is_loopback(settings.host):
-        return ok(f"the web server listens on {settings.host} alone")
+        return ok(f"the web server listens only on {settings.host}")
     return bad(
         f"the web server listens on {settings.host} without TLS: "
-        "passwords, tokens and cookies can be read on their way",
+        "passwords, tokens and cookies can be read in transit",
         "Put a proxy with TLS in front, set GRADER_PROXIES=1, and listen on 127.0.0.1.",
     )
 
@@ -513,15 +510,15 @@ def redis(url: str) -> Finding:
     if not url or parts.scheme == "unix":
         return ok("a unix socket")
     if is_loopback(parts.hostname or ""):
-        return ok("on this machine alone")
+        return ok("only on this machine")
     if not parts.password:
         return bad(
             "on the network without a password: anyone who reaches it can stop the queue and reset limits",
-            "Give Redis a password, and put it into GRADER_REDIS_URL.",
+            "Set a password in Redis and in GRADER_REDIS_URL.",
         )
     if parts.scheme != "rediss":
         return warn(
-            "on the network without TLS: its password can be read on its way",
+            "on the network without TLS: its password can be read in transit",
             "Use rediss:// or a private network.",
         )
     return ok("on the network, with password and TLS")
@@ -532,13 +529,13 @@ def user(uid: int) -> Finding:
     if uid:
         return ok(f"grader runs as user {uid}")
     return warn(
-        "grader runs as root: a vulnerability in it is one of the host",
-        "Run it as a user of its own that is in the group docker.",
+        "grader runs as root: a vulnerability in it exposes the host",
+        "Run it as a separate user in the group docker.",
     )
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """``20.10.24+dfsg1`` is (20, 10, 24). The first part that does not begin with a digit ends it."""
+    """``20.10.24+dfsg1`` is (20, 10, 24). Stops at a part that does not begin with a digit."""
     found: list[int] = []
     for part in version.strip().removeprefix("v").split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]

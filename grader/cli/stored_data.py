@@ -1,4 +1,4 @@
-"""`admin backup`, `submissions`, `prune` ...: what the database of this machine holds, without a server or a token."""
+"""`admin backup`, `submissions`, `prune` ...: this machine's database, without a server or a token."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ from grader.formats import duration, size_text
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 
-_File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup's file.")]
+_File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup file.")]
 
 
 def register(admin: typer.Typer) -> None:
-    """Add the commands to the group `admin`."""
     for command in (backup, restore, prune, submissions, show, requeue, export, forget):
         admin.command()(command)
 
 
 def backup(file: _File, json: options.Json = False) -> int:
-    """Write the database and the secrets to one new file, while everything runs."""
+    """Write the database and the secrets to one new file, while the platform runs."""
     from grader.service.operation.backup import backup as make
 
     with database() as (settings, engine), _progress() as on_rows:
@@ -46,10 +45,12 @@ def backup(file: _File, json: options.Json = False) -> int:
 
 def restore(
     file: _File,
-    replace: Annotated[bool, typer.Option("--replace", help="Delete what the database holds now.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Delete the present contents of the database.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
-    """Restore a backup into an empty database, SQLite or PostgreSQL: all of it or nothing."""
+    """Restore a backup into an empty SQLite or PostgreSQL database, completely or not at all."""
     from grader.service.operation.restore import restore as put_back
 
     with database() as (settings, engine), _progress() as on_rows:
@@ -73,10 +74,10 @@ def prune(
             help="Also reports and artefacts older than this. (GRADER_RETENTION_DAYS)",
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Remove it (default: only show what would go).")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove it (default: only show it).")] = False,
     json: options.Json = False,
 ) -> int:
-    """Show what is no longer needed, and remove it with --yes. Never removes what a board needs."""
+    """Show unneeded data, and remove it with --yes. Data that a board needs always stays."""
     from grader.service.operation.retention import prune as remove
 
     with here() as platform:
@@ -90,7 +91,7 @@ def prune(
     if done.report_bytes:
         say(f"The reports take {size_text(done.report_bytes)}.", "dim")
     if not yes and listed:
-        say("--yes removes it.", "dim")
+        say("Remove it with: --yes", "dim")
     return 0
 
 
@@ -99,7 +100,7 @@ _SAID_EVERY_SECONDS = 5.0
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int], None]]:
-    """On a terminal one line that counts rows; elsewhere a line now and then."""
+    """On a terminal, one line that counts rows; elsewhere, a line now and then."""
     if not aside().is_terminal:
         said_at = time.monotonic()
 
@@ -131,7 +132,7 @@ _WithVerdict = Annotated[
         help="Only with this verdict, such as wrong_answer.",
     ),
 ]
-_User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="Only of this user.")]
+_User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="Only this user's.")]
 _OfChallenge = Annotated[
     str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="Only for this challenge.")
 ]
@@ -144,7 +145,7 @@ def submissions(
     verdict: _WithVerdict = None,
     device: options.Device = None,
     request: Annotated[
-        str | None, typer.Option("--request", metavar="ID", help="Only sent by this web request.")
+        str | None, typer.Option("--request", metavar="ID", help="Only the one sent by this web request.")
     ] = None,
     days: Annotated[
         float | None, typer.Option("--days", metavar="N", min=0, help="Only the last N days.")
@@ -175,7 +176,7 @@ def submissions(
 
 
 def show(submission: options.Submission, json: options.Json = False) -> int:
-    """Show a submission, and how to find its log lines."""
+    """Show a submission, and the command that finds its log lines."""
     from grader.service.submissions.submission_search import entry
 
     with here() as platform:
@@ -199,7 +200,7 @@ def requeue(
     everything: Annotated[bool, typer.Option("--all", help="All failed submissions.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Queue submissions again that the platform failed to judge."""
+    """Requeue submissions that the platform failed to judge."""
     from grader.service.operation.operations import retry
 
     if bool(submissions) == everything:
@@ -230,7 +231,7 @@ def export(
     ] = None,
     bom: options.Bom = False,
 ) -> int:
-    """Write results as a table for spreadsheets, or as JSON lines. No sources."""
+    """Write results, without sources, as CSV for spreadsheets or as JSON lines."""
     from grader.service.submissions.submission_search import SearchFilter, as_csv, entries
 
     wanted = SearchFilter(challenge, user, verdict=verdict, since_days=days)
@@ -256,16 +257,16 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", help="Do it. This cannot be undone.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Remove a person: name, address, tokens, sources, reports. Boards keep their times under a made-up name."""
+    """Remove a person's name, address, tokens, sources and reports. Boards keep the times under a made-up name."""
     from grader.service.operation.retention import forget as remove
 
     if not yes:
-        raise BadRequest(f"This would remove '{name}' for good.", "--yes does it.")
+        raise BadRequest(f"This would remove '{name}' for good.", "Add --yes to do it.")
     with here() as platform:
         done = remove(platform, name)
     if json:
         put_json(done)
         return 0
     tell(f"Removed. Boards show '{done.name}' for {done.submissions} submissions.", "green")
-    say("Earlier backups still hold their data, and logs still hold ids.", "dim")
+    say("Earlier backups still hold the person's data, and logs still hold ids.", "dim")
     return 0

@@ -1,4 +1,4 @@
-"""The two consoles: results go to stdout, progress and remarks to stderr. Rich honours NO_COLOR and pipes itself."""
+"""The two consoles: results on stdout, progress and remarks on stderr. Rich handles NO_COLOR and pipes."""
 
 from __future__ import annotations
 
@@ -23,23 +23,21 @@ from grader.errors import BadRequest
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Rich would exit with 1, our code for a submission that is not accepted."""
+        """Rich would exit with 1, which means a submission that is not accepted."""
         raise BrokenPipeError
 
 
 @cache
 def out() -> Console:
-    """The console of results."""
     return _Console(highlight=False, soft_wrap=False)
 
 
 @cache
 def aside() -> Console:
-    """The console of progress and remarks."""
     return _Console(stderr=True, highlight=False)
 
 
-# Wider than any table: output to a program or a file is not wrapped.
+# Wider than any table, so output to a program or a file is not wrapped.
 _UNBOUNDED_COLUMNS = 4096
 
 
@@ -53,12 +51,11 @@ def _unbounded() -> Console:
 
 
 def busy(label: str) -> AbstractContextManager[object]:
-    """On a terminal, a line that moves while something takes seconds; elsewhere nothing."""
+    """On a terminal, an animated line while something takes seconds; elsewhere nothing."""
     return aside().status(label) if aside().is_terminal else nullcontext()
 
 
 def table(*names: str) -> Table:
-    """An empty table with these columns."""
     made = Table(box=None, pad_edge=False, header_style="bold")
     for name in names:
         made.add_column(Text(name))
@@ -66,7 +63,7 @@ def table(*names: str) -> Table:
 
 
 def put_table(table: Table) -> None:
-    """Print a table on stdout: in full, unless a terminal is too narrow for it. An empty one is named so on stderr."""
+    """Print a table on stdout, in full unless the terminal is too narrow. If it is empty, say so on stderr."""
     if out().is_terminal:
         out().print(table)
     else:
@@ -78,8 +75,8 @@ def put_table(table: Table) -> None:
 
 
 def put_columns(columns: dict[str, list[Text]], optional: Sequence[str] = (), wrapped: str = "") -> None:
-    """Print a table on stdout, a column for each key. No cell is cut, since people copy what they read: on a narrow
-    terminal ``optional`` columns are left out in their order, and only ``wrapped`` takes more lines.
+    """Print a table on stdout, a column for each key. People copy cells, so none is cut: on a narrow terminal,
+    ``optional`` columns are left out in their order, and only ``wrapped`` takes more lines.
     """
     width = out().width if out().is_terminal else _UNBOUNDED_COLUMNS
     shown, left_out = dict(columns), []
@@ -99,7 +96,7 @@ def put_columns(columns: dict[str, list[Text]], optional: Sequence[str] = (), wr
 
 
 def _width(columns: dict[str, list[Text]], wrapped: str) -> int:
-    """How many characters the table needs; a wrapped column needs its longest word."""
+    """The characters that the table needs; a wrapped column needs its longest word."""
     needed = 0
     for name, cells in columns.items():
         texts = [name, *(cell.plain for cell in cells)]
@@ -109,22 +106,21 @@ def _width(columns: dict[str, list[Text]], wrapped: str) -> int:
 
 
 def say(text: str, style: str = "") -> None:
-    """Print one remark on stderr."""
     aside().print(Text(printable(text), style), soft_wrap=True)
 
 
 def tell(text: str, style: str = "") -> None:
-    """Print one line on stdout, never wrapped: a program may read it."""
+    """Print one line on stdout, unwrapped, because a program may read it."""
     out().print(Text(printable(text), style), soft_wrap=True)
 
 
 def moment(at: datetime | None, zone: bool = False) -> str:
-    """``2026-01-31 18:00`` in this machine's time zone, which is named where ``zone``; empty for None."""
+    """``2026-01-31 18:00`` in this machine's time zone, named if ``zone``; empty for None."""
     return "" if at is None else f"{at.astimezone():%Y-%m-%d %H:%M{' %Z' if zone else ''}}"
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file that the user named, its line ends as they are. Raises BadRequest."""
+    """Write a file that the user named, with unchanged line ends. Raises BadRequest."""
     try:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
@@ -132,17 +128,16 @@ def write(path: Path, text: str) -> None:
 
 
 def safe(text: object, style: str = "") -> Text:
-    """Untrusted text: no markup, no control characters."""
+    """Untrusted text without markup and control characters."""
     return Text(printable(str(text)), style)
 
 
 def put_json(value: BaseModel | Any) -> None:
-    """Print only the answer on stdout, for programs."""
     _put(value.model_dump_json(indent=2) if isinstance(value, BaseModel) else json.dumps(value, indent=2))
 
 
 def put_json_line(value: dict[str, BaseModel]) -> None:
-    """Print one object in one line, unbuffered: a program follows what happens."""
+    """Print one object in one line, unbuffered, for a program that follows along."""
     _put(json.dumps({name: each.model_dump(mode="json") for name, each in value.items()}))
 
 

@@ -1,4 +1,4 @@
-"""`grader up`: a whole platform on this machine. Its children end in order: web and workers first, Redis last."""
+"""`grader up`: a whole platform on this machine. Web and workers end first, Redis last."""
 
 from __future__ import annotations
 
@@ -36,15 +36,13 @@ if TYPE_CHECKING:
     from grader.queue.embedded import EmbeddedRedis
     from grader.service.platform import Platform
 
-# A worker imports torch and starts its first boxes before its first heartbeat: slow on a cold disk.
+# A worker imports torch and starts boxes before its first heartbeat, which is slow on a cold disk.
 READY_SECONDS = 180.0
 
 
 @dataclass(frozen=True)
 class PlatformPlan:
-    """What `grader up` starts. The children get the same ``settings``; ``compilers``: workers that only compile, None
-    for as many as suit the GPUs.
-    """
+    """``compilers``: how many workers only compile; None: as many as suit the GPUs."""
 
     settings: Settings
     workers: int
@@ -55,12 +53,12 @@ class PlatformPlan:
     def url(self) -> str:
         host = self.settings.host
         host = f"[{host}]" if ":" in host else host
-        host = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104 - where a person opens it
+        host = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)  # noqa: S104 - the address to open
         return f"http://{host}:{self.settings.port}"
 
 
 def run_platform(plan: PlatformPlan) -> int:
-    """Start everything and keep it running until a signal comes. Raises GraderError where it cannot start."""
+    """Start everything and keep it running until a signal comes. Raises GraderError if it cannot start."""
     from grader.device_kinds import board_of
 
     settings = plan.settings
@@ -96,7 +94,7 @@ def run_platform(plan: PlatformPlan) -> int:
 
 
 def with_free_port(settings: Settings) -> Settings:
-    """Replace port 0 by a free port, so that every child and the user see the same one."""
+    """Replace port 0 by a free port, the same for every child and the user."""
     if settings.port:
         _refuse_taken(settings)
         return settings
@@ -113,13 +111,13 @@ def _refuse_taken(settings: Settings) -> None:
         socket.create_server((settings.host, settings.port), family=_family(settings.host)).close()
     except OSError as error:
         raise Conflict(
-            f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}.",
+            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}.",
             "Choose another port with --port; --port 0 takes any free one.",
         ) from error
 
 
 class _Redis:
-    """The embedded Redis, restarted when it dies. Its wake-up jobs are created again from SQL."""
+    """The embedded Redis, restarted when it dies; its wake-up jobs are then created again from SQL."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -167,7 +165,8 @@ def _supervise(
 
 
 def _healthy(client: Client, boards: set[str]) -> bool:
-    """Every part answers, and every GPU's board is served or an alert says why not: one bad GPU stops no platform."""
+    """True if every part answers and every GPU's board is served. An alert excuses a bad GPU, which must not stop the
+    platform."""
     try:
         answer: Any = client.get("/health")
     except GraderError:
@@ -187,7 +186,7 @@ def _announce(plan: PlatformPlan) -> None:
 
 
 def _open_and_prepare(settings: Settings) -> None:
-    """Bring the database up to date, and create the first account where there is none."""
+    """Upgrade the database, and create the first account if there is none."""
     from grader.service.platform import open_platform
 
     platform = open_platform(settings, starting=True)
@@ -230,12 +229,12 @@ def _warn_of_local_boxes(settings: Settings) -> None:
             f"WARNING: submissions run as plain processes of this machine ('local' boxes). {why}",
             "bold yellow",
         )
-        say("They can read and change everything that you can. Only run code that you trust.", "yellow")
+        say("They can read and change everything that you can. Run only code that you trust.", "yellow")
 
 
 @contextmanager
 def _only_one(lock: Path) -> Iterator[None]:
-    """Two platforms must not share a data folder and its Redis. Raises Conflict."""
+    """Keep a second platform from sharing the data folder and its Redis. Raises Conflict."""
     import fcntl
 
     with lock.open("a") as file:

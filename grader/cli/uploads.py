@@ -1,4 +1,4 @@
-"""Commands of the group `challenge` that upload, check and use challenges of the server, without a shell on it."""
+"""Commands of the group `challenge` that upload, check and use challenges on the server."""
 
 from __future__ import annotations
 
@@ -42,13 +42,12 @@ BaseOption = Annotated[
         "--base",
         min=0,
         metavar="NUMBER",
-        help="The newest upload that you saw (0: none): another is refused.",
+        help="The newest upload that you saw (0: none). Fails if there is a newer one.",
     ),
 ]
 
 
 def register(challenge: typer.Typer) -> None:
-    """Add the commands to the group `challenge`."""
     for command in (upload, uploads, findings, preview, archive, stop, use, spec):
         challenge.command()(command)
 
@@ -61,11 +60,14 @@ def upload(
     note: NoteOption = "",
     base: BaseOption = None,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Follow the check to its end; exit code 1 if it is weak.")
+        bool,
+        typer.Option(
+            "--wait/--no-wait", help="Follow the check to its end; exit code 1 if the challenge is weak."
+        ),
     ] = True,
     json: options.Json = False,
 ) -> int:
-    """Upload a challenge to the server, whose worker checks it."""
+    """Upload a challenge to the server, where a worker checks it."""
     body = UploadBody(archive=base64.b64encode(_archive(what)), note=note, base=base)
     sent = {"archive": base64.b64encode(body.archive).decode(), "note": note, "base": base}
     view = understood(UploadView, connect().post("/uploads", sent))
@@ -117,10 +119,10 @@ def _detail(slug: str, number: int) -> UploadDetail:
 
 
 def uploads(
-    slug: Annotated[str | None, typer.Argument(metavar="[SLUG]", help="Of one challenge.")] = None,
+    slug: Annotated[str | None, typer.Argument(metavar="[SLUG]", help="Only this challenge's.")] = None,
     json: options.Json = False,
 ) -> int:
-    """List what was uploaded to the server, and how its checks went."""
+    """List the uploads to the server, and the results of their checks."""
     path = "/uploads" if slug is None else f"/uploads/{segment(slug)}"
     found = understood(UploadList, connect().get(path))
     if json:
@@ -146,12 +148,10 @@ def uploads(
 def findings(
     slug: options.Slug,
     number: Number,
-    again: Annotated[
-        bool, typer.Option("--again", help="Have it checked once more, and follow that.")
-    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Check it again, and follow the check.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Show what an upload's check found, and what using it would change; exit code 1 unless it is proven."""
+    """Show the findings of an upload's check, and what using it would change; exit code 1 unless it is proven."""
     if again:
         view = understood(UploadView, connect().post(f"/uploads/{segment(slug)}/{number}/check"))
         return _followed(view, wait=True, json=json)
@@ -174,7 +174,8 @@ def archive(
     slug: options.Slug,
     number: Number,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: by its name).")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: SLUG-NUMBER.zip)."),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -189,7 +190,7 @@ def archive(
 
 
 def stop(slug: options.Slug, number: Number, json: options.Json = False) -> int:
-    """Give up an upload's check that waits or runs; `findings --again` begins another."""
+    """Stop an upload's waiting or running check; `findings --again` starts another."""
     view = understood(UploadView, connect().post(f"/uploads/{segment(slug)}/{number}/stop"))
     if json:
         put_json(view)
@@ -203,10 +204,12 @@ def use(
     number: Annotated[
         int, typer.Argument(metavar="NUMBER", min=0, help="The upload; 0: the course's own folder again.")
     ],
-    unproven: Annotated[bool, typer.Option("--unproven", help="Although its check did not pass.")] = False,
+    unproven: Annotated[
+        bool, typer.Option("--unproven", help="Use it even if its check did not pass.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
-    """Show and judge by an upload from now on: a new version, or an earlier one that comes back."""
+    """Use an upload as the challenge from now on: a new version, or an earlier one again."""
     if number == 0:
         left = understood(UploadList, connect().post(f"/uploads/{segment(slug)}/withdraw"))
         if json:
@@ -227,13 +230,13 @@ def spec(
     slug: options.Slug,
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="The new text; without it, the present one is printed."),
+        typer.Argument(metavar="[FILE]", help="The new text (default: print the present one)."),
     ] = None,
     note: NoteOption = "",
     base: BaseOption = None,
     json: options.Json = False,
 ) -> int:
-    """Print a challenge's spec.md as the server has it, or keep another text of it as a new upload."""
+    """Print the server's spec.md of a challenge, or upload a new text of it."""
     if file is None:
         found = connect().get(f"/uploads/{segment(slug)}/spec")
         if json:
@@ -255,9 +258,9 @@ def spec(
 
 
 def _put(found: UploadDetail) -> None:
-    it = found.upload
-    if it.error:
-        out().print(safe(it.error, "red"), soft_wrap=True)
+    view = found.upload
+    if view.error:
+        out().print(safe(view.error, "red"), soft_wrap=True)
     for each in found.findings.checks if found.findings is not None else ():
         out().print(
             Text(f" {each.status.value:<5}", _STATUS_COLOURS[each.status]),
@@ -272,4 +275,4 @@ def _put(found: UploadDetail) -> None:
     for sentence in found.means:
         if sentence:
             out().print(safe(sentence), soft_wrap=True)
-    say(f"check: {it.check.value}", _COLOURS.get(it.check, "yellow"))
+    say(f"check: {view.check.value}", _COLOURS.get(view.check, "yellow"))

@@ -23,15 +23,15 @@ from grader.settings import Settings
 if TYPE_CHECKING:
     from grader.sandbox.gpu import Gpu
 
-# Distinguishes this process's workers from those of an earlier process with the same number.
+# Distinguishes this process's workers from those of an earlier process with the same id.
 _RUN = secrets.token_hex(2)
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
 @dataclass(frozen=True)
 class WorkerSet:
-    """The workers to start: one for each GPU that ``gpus`` names, or without any one for the board ``device`` (empty:
-    none), and ``compilers`` workers that only compile."""
+    """The workers to start: one for each GPU in ``gpus``, else one for the board ``device`` (empty: none), and
+    ``compilers`` workers that only compile."""
 
     device: str
     gpus: str
@@ -39,7 +39,7 @@ class WorkerSet:
 
 
 def run_workers(settings: Settings, wanted: WorkerSet, name: str | None, burst: bool) -> int:
-    """Run until ended: a single worker in this process, several in a process each."""
+    """Run until ended: a single worker in this process, several in child processes."""
     from grader.queue.worker import run_compile_worker, run_worker
 
     gpus = chosen_gpus(wanted.gpus) if wanted.gpus not in ("", NONE) else []
@@ -56,7 +56,7 @@ def run_workers(settings: Settings, wanted: WorkerSet, name: str | None, burst: 
 
 
 def check_device(device: str) -> None:
-    """Raises UnknownDevice for a board of no kind, BadRequest for one that only a GPU can serve."""
+    """Raises UnknownDevice for an unknown board, BadRequest for one that only a GPU can serve."""
     if kind_of(device).gpus is not None:
         raise BadRequest(
             f"A worker of the board '{device}' needs its GPU.",
@@ -65,7 +65,6 @@ def check_device(device: str) -> None:
 
 
 def _run_all(settings: Settings, gpus: list[Gpu], wanted: WorkerSet, name: str | None, burst: bool) -> int:
-    """One child each, restarted when it dies, all ended together."""
     for gpu in gpus:
         if (pid := holder(gpu.uuid, lock_folder(settings))) is not None:
             raise held(gpu.uuid, pid)
@@ -95,27 +94,22 @@ def _run_all(settings: Settings, gpus: list[Gpu], wanted: WorkerSet, name: str |
 
 
 def gpu_child(gpu: Gpu, env: Mapping[str, str], *options: str) -> ChildProcess:
-    """A worker of that GPU."""
     return _child(f"worker of GPU {gpu.index}", env, "--gpu", gpu.uuid, *options)
 
 
 def board_child(number: int, device: str, env: Mapping[str, str], *options: str) -> ChildProcess:
-    """A worker of a board without a GPU."""
     return _child(
         f"worker {number}", env, "--device", device, "--name", _name(f"{device}-{number}"), *options
     )
 
 
 def compile_child(number: int, env: Mapping[str, str], *options: str) -> ChildProcess:
-    """A worker that only compiles."""
     name = _name(f"compile-{number}")
     return _child(f"compile worker {number}", env, "--gpu", NONE, "--compile", "1", "--name", name, *options)
 
 
 def _name(part: str) -> str:
-    """The same at each restart of the child, so that a drained worker stays drained. A worker of a GPU is named by its
-    GPU.
-    """
+    """The same name at each restart of the child, so a drained worker stays drained."""
     return f"{socket.gethostname()}-{os.getpid()}-{_RUN}-{part}"
 
 
@@ -125,7 +119,7 @@ def _child(called: str, env: Mapping[str, str], *options: str) -> ChildProcess:
 
 
 def default_compilers(gpus: int) -> int:
-    """How many workers compile for ``gpus`` GPUs: compiling takes about as long as judging, and one core."""
+    """The number of compile workers for ``gpus`` GPUs. Compiling takes about as long as judging, and one core."""
     from grader.sandbox.processor import background_cores
     from grader.sandbox.toolkit import nvcc_version
 
@@ -136,7 +130,7 @@ def default_compilers(gpus: int) -> int:
 
 def gpus_of_up(settings: Settings) -> tuple[list[Gpu], list[str]]:
     """The GPUs that `grader up` serves (by default all), and a remark for each that another platform's worker holds.
-    Raises BadRequest or BoxUnavailable where a named GPU does not exist.
+    Raises BadRequest or BoxUnavailable if a named GPU does not exist.
     """
     from grader.sandbox.gpu import find_gpus
 
@@ -154,7 +148,6 @@ def gpus_of_up(settings: Settings) -> tuple[list[Gpu], list[str]]:
 
 
 def calibrate(settings: Settings, wanted: str) -> int:
-    """Measure, store and print the ceilings of the GPUs that ``wanted`` names."""
     from grader.queue.calibrate import calibrate as measure
 
     table = Table("GPU", "ceiling", "reached", box=None, pad_edge=False, header_style="dim")
@@ -168,16 +161,19 @@ def calibrate(settings: Settings, wanted: str) -> int:
 
 
 def forget_costs(settings: Settings, wanted: str) -> int:
-    """Remove what is kept of the cost of a round on the GPUs that ``wanted`` names. Their workers need not stop."""
+    """Remove the stored costs of a round on the GPUs in ``wanted``. Their workers need not stop."""
     from grader.judge.round_costs import kept_in
 
-    named = None if wanted in ("", NONE, ALL) else {it.uuid for it in chosen_gpus(wanted)}
-    found = [it for it in kept_in(settings.data_dir) if named is None or it.machine.uuid in named]
+    named = None if wanted in ("", NONE, ALL) else {gpu.uuid for gpu in chosen_gpus(wanted)}
+    found = [costs for costs in kept_in(settings.data_dir) if named is None or costs.machine.uuid in named]
     for costs in found:
         costs.reset()
-        say(f"{costs.machine.model} ({costs.machine.uuid}): forgotten; the next timings tell anew.", "green")
+        say(
+            f"{costs.machine.model} ({costs.machine.uuid}): forgotten; the next timings measure it again.",
+            "green",
+        )
     if not found:
-        say("Nothing is kept of the cost of a round there.")
+        say("No cost of a round is stored for these GPUs.")
     return 0
 
 

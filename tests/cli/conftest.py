@@ -1,4 +1,4 @@
-"""What tests of the command line share: a home of their own, a stub server, and a way to run one command line."""
+"""Fixtures of the command line's tests: a private home, a stub server, and a runner of one command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Cli = Callable[..., Ran]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No test reads or writes the real login file; none is told of a server or a course."""
+    """Hide the real login file, and the variables that name a server, a token or a course."""
     ours = ("GRADER_SERVER", "GRADER_TOKEN", "GRADER_CHALLENGES", "GRADER_DEBUG")
     proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
     for name in (*ours, *proxies, *map(str.lower, proxies), *map(config.variable, config.KEYS)):
@@ -40,7 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def narrow(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
-    """Have results go to a terminal of that width."""
+    """Send results to a terminal of that width."""
     console = Console(force_terminal=True, width=columns, color_system=None, highlight=False)
     monkeypatch.setattr(terminal, "out", lambda: console)
 

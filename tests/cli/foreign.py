@@ -28,7 +28,7 @@ SIGNALS = (
 
 
 class Lacking(importlib.abc.MetaPathFinder):
-    """A finder that does not find these."""
+    """A finder that hides these modules."""
 
     def __init__(self, finder: Any) -> None:
         self._finder = finder

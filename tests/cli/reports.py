@@ -1,4 +1,4 @@
-"""Reports and submissions as a server would send them."""
+"""Reports and submissions as a server sends them."""
 
 from __future__ import annotations
 

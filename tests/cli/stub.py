@@ -1,4 +1,4 @@
-"""A server for tests of the client: answers what a test tells it to, and remembers what it was asked."""
+"""A server for tests of the client, with prepared answers; it records the requests."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Asked:
 
 @dataclass
 class Stub:
-    """``answers`` maps "METHOD /path" (without the query) to (status, body, headers). So many of the next calls are
-    heard and not answered: ``hang_ups``."""
+    """``answers`` maps "METHOD /path" (without the query) to (status, body, headers). The next ``hang_ups`` calls get
+    no answer."""
 
     url: str = ""
     answers: dict[str, tuple[int, bytes, dict[str, str]]] = field(default_factory=dict)
@@ -81,7 +81,7 @@ def serving() -> Iterator[Stub]:
 
 
 def done(server: Stub, report: Report) -> None:
-    """A server where the submission abc123 is handed in and has ended with ``report``."""
+    """A server on which submission abc123 ended with ``report``."""
     ended = view(State.DONE, verdict=report.verdict, score=report.score)
     server.answer("POST /submissions", view(State.QUEUED).model_dump(mode="json"), 201)
     server.answer("GET /submissions/abc123", ended.model_dump(mode="json"))

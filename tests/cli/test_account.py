@@ -67,7 +67,7 @@ def test_logout_revokes_and_forgets(cli: Cli, server: Stub, stdin: io.StringIO) 
     assert server.asked[-1].method == "DELETE"
     assert server.asked[-1].headers["Authorization"] == "Bearer grd_secret"
     assert not Path(login.path()).exists()
-    assert "Nobody was signed in" in cli("logout").err
+    assert "You were not signed in" in cli("logout").err
 
 
 def test_logout_without_the_server_says_that_the_token_lives(

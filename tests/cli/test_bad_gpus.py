@@ -1,4 +1,4 @@
-"""What becomes of a bad GPU, end to end: an nvidia-smi tells of GPUs that no CUDA can use."""
+"""Bad GPUs, end to end: a fake nvidia-smi lists GPUs that CUDA cannot use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _settings_of(folder: Path) -> dict[str, str]:
         "GRADER_DATA_DIR": str(folder / "data"),
         "GRADER_LOCK_DIR": str(folder / "locks"),
         "GRADER_BOX": "local",
-        # No CUDA has these, also where there really is a GPU.
+        # CUDA has none of these, even on a machine with a GPU.
         "CUDA_VISIBLE_DEVICES": f"{H200.uuid},{T4.uuid}",
         "XDG_CONFIG_HOME": str(folder / "config"),
         "NO_COLOR": "1",
@@ -78,12 +78,12 @@ def test_bad_gpus_stop_no_platform_and_are_reported(short: Path) -> None:
             ran = subprocess.run(
                 [*command, *args], env=env, input=said, capture_output=True, text=True, check=False
             )
-            assert ran.returncode in (0, 4), ran.stderr  # 4: doctor found that something is missing
+            assert ran.returncode in (0, 4), ran.stderr  # 4: doctor found a missing part
             return ran.stdout
 
         def alerts() -> list[str]:
             findings = json.loads(grader("doctor", "--json"))["findings"]
-            return [it["text"] for it in findings if it["name"] == "alert"]
+            return [finding["text"] for finding in findings if finding["name"] == "alert"]
 
         def workers_told() -> str:
             with urllib.request.urlopen(f"{env['GRADER_SERVER']}/api/v1/health") as answer:
@@ -92,10 +92,10 @@ def test_bad_gpus_stop_no_platform_and_are_reported(short: Path) -> None:
         if nvcc_version() is not None:
             alive = f"compile: {workers.default_compilers(2)} alive"
             _until(lambda: alive in workers_told(), up, log)
-        # One `doctor` takes seconds: none is run before its answer can be there.
+        # One `doctor` takes seconds, so none runs before its answer can be there.
         for index in (0, 2):
             _until(lambda told=f"worker of GPU {index} ended": told in log.read_text(), up, log)
-        # Who is not staff reads that there is something, and no host and no GPU.
+        # People outside staff see that there is an alert, but neither host nor GPU.
         (text,) = _until(alerts, up, log)
         assert "staff" in text
         assert "GPU" not in text
@@ -114,7 +114,7 @@ def test_bad_gpus_stop_no_platform_and_are_reported(short: Path) -> None:
 
 
 def test_a_bad_gpu_ends_its_worker_with_our_failure(short: Path) -> None:
-    """Protects against a bad GPU that is taken for a submission's fault."""
+    """Protects against blaming a submission for a bad GPU."""
     env = _settings_of(short) | {"GRADER_REDIS_URL": f"unix://{short}/none.sock"}
     ran = subprocess.run(
         [sys.executable, "-m", "grader.cli.main", "worker", "--gpu", "2"],
@@ -130,7 +130,7 @@ def test_a_bad_gpu_ends_its_worker_with_our_failure(short: Path) -> None:
 
 
 def test_all_starts_one_for_each_gpu_and_ends_them_together(short: Path) -> None:
-    """Protects against a worker that is left behind and holds its GPU when `--gpu all` is ended."""
+    """Protects against a worker that survives `--gpu all` and holds its GPU."""
     env, log = _settings_of(short) | {"GRADER_REDIS_URL": f"unix://{short}/none.sock"}, short / "log"
     with log.open("wb") as file:
         parent = subprocess.Popen(

@@ -33,8 +33,8 @@ def test_leaderboard(server: Stub, cli: Cli) -> None:
     assert "not representative" in ran.err
     assert "h200" in ran.err
     assert server.asked[0].path.endswith("?language=triton")
-    assert "Left out" not in ran.err
+    assert "too small" not in ran.err
     server.answer("GET /leaderboards/vector_add", board | {"entries": [entry], "left_out": ["beyond_2_31"]})
-    assert "so not tested: beyond_2_31." in cli("leaderboard", "vector_add").err
+    assert "GPU's memory is too small: beyond_2_31." in cli("leaderboard", "vector_add").err
     server.answer("GET /leaderboards/vector_add", board | {"entries": []})
     assert "Nobody is on this board yet." in cli("leaderboard", "vector_add").err

@@ -63,6 +63,6 @@ def test_all_of_it() -> None:
         end = head.index(name) + len(name)
         assert ten[:end].endswith(value), "below its name"
     assert "line 10" in ten
-    assert "100 instructions belong to no line." in whole
+    assert "100 instructions have no source line." in whole
     numbers = [int(line.split()[0]) for line in lines[lines.index(head) + 1 :] if line.split()[0].isdigit()]
     assert numbers[:-1] == [*range(8, 13), *range(18, 23)], "with two lines around each"

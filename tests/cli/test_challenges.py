@@ -39,7 +39,7 @@ def test_no_slug_is_cut_on_a_narrow_terminal(cli: Cli, monkeypatch: pytest.Monke
     narrow(monkeypatch, 50)
     lines = cli("challenges", "--local").out.splitlines()
     assert [line.split()[0] for line in lines if line and not line.startswith(" ")][1:] == [
-        it.slug for it in find_catalogue().all()
+        challenge.slug for challenge in find_catalogue().all()
     ]
     assert max(map(len, lines)) <= 50
 

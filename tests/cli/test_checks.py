@@ -1,4 +1,4 @@
-"""What every check of `grader doctor` has in common: names, errors, and the JSON of both commands."""
+"""All checks of `grader doctor`: names, errors, and the JSON of both commands."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_an_error_becomes_a_finding_of_the_check(error: Exception, message: str,
         raise error
 
     found = checks.examine([one, several])
-    assert [(it.name, it.area, it.level) for it in found] == [
+    assert [(finding.name, finding.area, finding.level) for finding in found] == [
         ("part", "", Level.NOTE),
         ("first", "engine", Level.OK),
         ("parts", "engine", Level.MISSING),
@@ -63,7 +63,7 @@ def test_an_error_without_a_hint_gets_that_of_the_check() -> None:
         yield checks.ok("fine")
         raise BadRequest("No.")
 
-    assert [it.hint for it in several()] == ["", "Start it."]
+    assert [finding.hint for finding in several()] == ["", "Start it."]
 
 
 def test_what_is_well_is_needed_for_nothing() -> None:
@@ -77,5 +77,5 @@ def test_what_is_well_is_needed_for_nothing() -> None:
 def test_both_commands_have_findings_of_one_shape(cli: Cli) -> None:
     found = json.loads(cli("doctor", "--json").out)["findings"]
     found += json.loads(cli("doctor", "--security", "--json").out)["checks"]
-    assert all(set(it) == FIELDS and it["mark"] == it["level"] for it in found)
-    assert all(it["hint"] for it in found if it["level"] in ("warn", "bad"))
+    assert all(set(finding) == FIELDS and finding["mark"] == finding["level"] for finding in found)
+    assert all(finding["hint"] for finding in found if finding["level"] in ("warn", "bad"))

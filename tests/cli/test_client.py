@@ -1,4 +1,4 @@
-"""The HTTP client against a stub: every way a server can answer, or not."""
+"""The HTTP client against a stub: every kind of answer, and none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`competition`: what is sent, and how a board is shown."""
+"""`competition`: requests, and the display of a board."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_frozen_board(cli: Cli, server: Stub) -> None:
     assert "Warps" in ran.out
     assert "12.5" in ran.out
     assert "no time in repeats 1, 2" in ran.out, "one challenge has no column of its own"
-    assert "stopped before the end" in ran.err
+    assert "froze before the end" in ran.err
 
 
 def test_a_final_names_repeats_without_a_time(cli: Cli, server: Stub) -> None:
@@ -88,7 +88,7 @@ def test_a_final_names_repeats_without_a_time(cli: Cli, server: Stub) -> None:
     )
     server.answer("GET /competitions/cup/final", view.model_dump(mode="json"))
     shown = " ".join(cli("competition", "final", "show", "cup").out.split())
-    assert "Warps, scale: the median is of 2 of 3 repeats; no time could be known in 2." in shown
+    assert "Warps, scale: the median of 2 of 3 repeats; no time was measured in 2." in shown
 
 
 def test_teams_with_who_left_and_who_is_disqualified(cli: Cli, server: Stub) -> None:

@@ -1,4 +1,4 @@
-"""`completion`: what bash really completes, what every script holds, and what never gets into one."""
+"""`completion`: real completions by bash, and the contents of every script."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is n
 
 @pytest.fixture
 def complete(cli: Cli, home: Path) -> Complete:
-    """What bash offers for the words typed after `grader`, the last one unfinished. No grader is on its PATH."""
+    """Bash's offers after `grader` and these words, the last one unfinished. No grader is on its PATH."""
     names.keep(names.CHALLENGES, ["vector_add", "vector_scale", "softmax"])
     names.keep(names.SUBMISSIONS, ["abc123defg"])
     (home / "script").write_text(cli("completion", "bash").out)

@@ -1,4 +1,4 @@
-"""The client's settings: which word is the strongest, where the file is, and what it may say."""
+"""The client's settings: precedence, and the file's place and contents."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_the_usual_folders_of_each_system(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platformdirs, "PlatformDirs", classes[system])
-    # Windows itself is asked there; here its variables are.
+    # Windows has its own call; here its variables answer.
     monkeypatch.setattr(windows, "get_win_folder", windows.get_win_folder_from_env_vars)
     assert config.folder() == folder
     assert Path(login.path()).parent == Path(config.path()).parent == Path(folder)

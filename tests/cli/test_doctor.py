@@ -1,5 +1,4 @@
-"""What `grader doctor` says of bubblewrap, and of a GPU that judging cannot use (the driver is faked: no test machine
-has such a one)."""
+"""Findings of `grader doctor` on bubblewrap, and on an unfit GPU (with a fake driver: no test machine has one)."""
 
 from __future__ import annotations
 
@@ -101,14 +100,14 @@ def test_bubblewrap_and_what_it_holds_less_well(
 def test_each_broken_challenge_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     catalogue = make_catalogue(tmp_path / "catalogue")
     monkeypatch.setenv("GRADER_CHALLENGES", str(catalogue))
-    assert [it.level for it in machine_checks.catalogue()] == [Level.OK]
+    assert [finding.level for finding in machine_checks.catalogue()] == [Level.OK]
     (catalogue / "challenges" / "scale" / "cases.py").write_text("1 / 0")
     (catalogue / "challenges" / "only_cuda" / "challenge.toml").unlink()
     _, *told = machine_checks.catalogue()
-    assert [it.level for it in told] == [Level.MISSING, Level.MISSING]
+    assert [finding.level for finding in told] == [Level.MISSING, Level.MISSING]
     assert "only_cuda/challenge.toml: the file is missing" in told[0].message
     assert "scale/cases.py: ZeroDivisionError" in told[1].message
-    assert all("grader challenge check" in it.hint for it in told)
+    assert all("grader challenge check" in finding.hint for finding in told)
 
 
 def test_an_empty_catalogue_says_how_to_begin_and_that_works(
@@ -128,4 +127,4 @@ def test_an_empty_catalogue_says_how_to_begin_and_that_works(
         )
         == 0
     )
-    assert [it.level for it in machine_checks.catalogue()] == [Level.OK]
+    assert [finding.level for finding in machine_checks.catalogue()] == [Level.OK]

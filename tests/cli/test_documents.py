@@ -1,4 +1,4 @@
-"""README, docs and help name everything there is: a command that nobody can find does not exist."""
+"""README, docs and help name every command: one that nobody can find does not exist."""
 
 from __future__ import annotations
 

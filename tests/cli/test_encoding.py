@@ -1,4 +1,4 @@
-"""Streams that cannot hold our signs get plain ones; JSON loses nothing."""
+"""Streams that cannot encode our symbols get ASCII; JSON loses nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.cli.reports import view
 
 
 def _screen(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
-    """What reaches a stdout of another time, from here on (pytest sets its own between a fixture and its test)."""
+    """Replace stdout from here on by one with another encoding (pytest sets its own between a fixture and its test)."""
     raw = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="ascii", write_through=True))
     return raw

@@ -1,4 +1,4 @@
-"""However a command fails: one line and a hint, an exit code that says what kind, never a traceback."""
+"""Every failure prints one line and a hint, has the exit code of its kind, and no traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a student does works where nothing of Unix is there: every command on that way, against a real server."""
+"""A student's commands work without Unix modules, against a real server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCRIPT = Path(foreign.__file__)
 
 @dataclass
 class Student:
-    """A person at such a machine, and the platform that their server belongs to."""
+    """A person at such a machine, and the server's platform."""
 
     folder: Path
     platform: Platform
@@ -52,7 +52,7 @@ class Student:
         )
 
     def end(self, process: subprocess.Popen[str], code: int = 0, stdin: str = "") -> str:
-        """What it printed. Fails where it ended with another code."""
+        """The output. Fails if the exit code is another."""
         out, err = process.communicate(stdin, timeout=PATIENCE_SECONDS)
         assert process.returncode == code, out + err
         return out + err
@@ -61,7 +61,7 @@ class Student:
         return self.end(self.start(*args), code, stdin)
 
     def take(self) -> Claim:
-        """What a worker would claim, as soon as it is there."""
+        """Wait for the job that a worker would claim."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
@@ -108,7 +108,7 @@ def test_what_is_taken_away_is_really_gone(student: Student) -> None:
 
 
 def test_from_a_challenge_to_the_board(student: Student) -> None:
-    """Protects students whose machine has the client alone: no catalogue, no judge, no torch."""
+    """Protects students whose machine has only the client: no catalogue, no judge, no torch."""
     run = student.run
     assert "vector_add" in run("challenges")
     assert "vector_add" in run("challenges", "--json")

@@ -54,7 +54,7 @@ def test_a_case_of_a_submission_is_replayed_on_its_data(server: Stub, cli: Cli) 
     assert ran.code == 1, ran.err
     report = Report.model_validate_json(ran.out)
     assert report.device == "emulated"
-    assert [(it.name, it.seed, it.verdict) for it in report.cases] == [
+    assert [(case.name, case.seed, case.verdict) for case in report.cases] == [
         ("prime", 42, CaseVerdict.WRONG_ANSWER)
     ]
     assert "no public case 'other' that ran" in cli("replay", "abc123", "other").err
@@ -105,8 +105,8 @@ def test_a_profile_is_the_same_twice(cli: Cli) -> None:
     assert first.out == second.out
     report = Report.model_validate_json(first.out)
     assert len(report.cases) == 1
-    assert [it.name for it in report.workloads] == ["interpreter"]
-    assert all(it.profile for it in report.workloads)
+    assert [workload.name for workload in report.workloads] == ["interpreter"]
+    assert all(workload.profile for workload in report.workloads)
 
 
 def test_a_profile_of_a_workload_that_does_not_exist(cli: Cli) -> None:

@@ -1,4 +1,4 @@
-"""The live view, drawn at fixed widths and read as text; and where plain lines take its place."""
+"""The live view as text at fixed widths, and the plain lines that replace it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_place_wait_reason_and_since_when(time: Clock) -> None:
     assert lines[1] == "▸ queued    place 3, about 2 min"
     assert lines[2:7] == ["· compiling", "· waiting", "· testing", "· timing", "· done"]
     assert lines[7].startswith("  Staff have paused all queues: [exam] (since 2026-01-0")
-    assert lines[8] == "Ctrl-C stops watching; the submission goes on."
+    assert lines[8] == "Ctrl-C stops watching; the submission continues."
 
 
 def test_phases_that_are_past_have_their_time(time: Clock) -> None:

@@ -1,4 +1,4 @@
-"""`login` without a password: the code that it shows, how it polls, and what it does where that is not to be had."""
+"""`login` by code: the shown code, polling, and failures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def told(kind: type[errors.GraderError]) -> dict[str, Any]:
 
 
 class Clock:
-    """Time passes only where somebody sleeps; each sleep brings the server's next answer."""
+    """Time passes only in sleeps; each sleep brings the server's next answer."""
 
     def __init__(self, server: Stub, answers: list[tuple[object, int]]) -> None:
         self.now = 0.0

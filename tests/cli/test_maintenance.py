@@ -1,4 +1,4 @@
-"""The operator's maintenance and `db upgrade` on the command line; what they do is tested with their services."""
+"""Maintenance and `db upgrade` on the command line; their services have their own tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.web import builders
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """A platform as an earlier release left it, named by the environment."""
+    """A platform of an earlier release, named by the environment."""
     found = builders.make_settings(tmp_path)
     monkeypatch.setenv("GRADER_DATA_DIR", str(found.data_dir))
     monkeypatch.setenv("GRADER_REDIS_URL", found.redis_url)

@@ -1,4 +1,4 @@
-"""Each way in which a server is not to be had: what is said, what to do about it, and the exit code."""
+"""Every way in which a server is unreachable: message, hint and exit code."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_name_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket, "getaddrinfo", fail)
     error = refused("http://grader.example")
-    assert "no name server knows this host" in error.message
+    assert "the host name is unknown" in error.message
     assert "VPN" in error.hint
 
 
@@ -53,7 +53,7 @@ def test_a_connection_that_breaks_off(server: Stub) -> None:
 
 @contextmanager
 def tls(certificate: trustme.LeafCert) -> Iterator[int]:
-    """A port where so many handshakes are made as come, and nothing is said behind them."""
+    """A port that accepts every handshake, then stays silent."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     certificate.configure_cert(context)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -143,7 +143,7 @@ def test_an_ended_token_says_how_to_sign_in_again(
     assert ran.code == errors.EXIT_NOT_ALLOWED
     assert f"hint:  Sign in again: grader login --server {server.url}" in ran.err
     monkeypatch.setenv("GRADER_TOKEN", "grd_other")
-    assert "that of GRADER_TOKEN" in cli("history").err
+    assert "The token comes from GRADER_TOKEN" in cli("history").err
 
 
 @pytest.mark.parametrize(

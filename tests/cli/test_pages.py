@@ -1,4 +1,4 @@
-"""`open`: which page, and where it is only printed."""
+"""`open`: the page, and printing its address instead."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What a browser that is there was asked to open."""
+    """The addresses that a fake browser opened."""
     found: list[str] = []
 
     def take(address: str) -> bool:

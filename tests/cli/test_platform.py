@@ -1,4 +1,4 @@
-"""`grader up` for real, with local boxes: from a kernel on disk to a place on the board, by commands alone."""
+"""A real `grader up` with local boxes: from a kernel on disk to a place on the board, only by commands."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_it_tells_what_a_person_needs(up: Up) -> None:
 
 
 def test_a_right_and_a_wrong_kernel(up: Up) -> None:
-    """Protects the first thing that anybody tries: `grader up`, then a right and a wrong submission."""
+    """Protects everybody's first try: `grader up`, then a right and a wrong submission."""
     report = up.json("submit", str(RIGHT), "-c", "vector_add", "--wait")
     assert report["verdict"] == "accepted"
     (workload,) = report["workloads"]
-    # On a machine that other tests keep busy the time is not always known; then there is no rank, and it is said why.
+    # On a busy machine the time is sometimes unknown; then there is no rank, and the report gives the reason.
     time_us = workload["time_us"]
     assert (time_us is None) is bool(report["score"]["unranked"])
-    # On a CPU PyTorch is often too quick to be told from the cost of a round: then there is no baseline to divide by.
+    # On a CPU PyTorch is often as quick as the cost of a round: then there is no baseline to divide by.
     eager = workload["baselines_us"].get("eager")
     assert report["score"]["speedup"] == (pytest.approx(eager / time_us) if eager and time_us else None)
     assert report["representative"] is False
@@ -84,7 +84,7 @@ def test_the_catalogue_is_the_servers(up: Up) -> None:
     quick = up.json("challenges")
     usual = up.cli("challenges", "--json", "--no-local")
     assert "vector_add" in [challenge["slug"] for challenge in quick["challenges"]]
-    assert usual.returncode == 2  # there is no such option: the quick way is taken for the exact words only
+    assert usual.returncode == 2  # no such option: only the exact words take the quick way
     assert up.json("show", "softmax")["served"] == ["cuda", "triton"]
 
 
@@ -95,7 +95,7 @@ def test_cancel_while_it_runs(up: Up, tmp_path: Path) -> None:
     until(lambda: up.json("status", submission)["state"] == "testing", up)
     ran = up.cli("watch", submission, "--timeout", "0.2")
     assert ran.returncode == 5
-    assert "It goes on" in ran.stderr
+    assert "It continues" in ran.stderr
     assert up.cli("cancel", submission).returncode == 0
     ran = up.cli("watch", submission)
     assert ran.returncode == 2
@@ -125,7 +125,7 @@ def test_a_second_platform_in_the_same_folder_is_refused(up: Up) -> None:
 
 
 def test_a_killed_worker_is_replaced_and_its_submission_judged(up: Up, tmp_path: Path) -> None:
-    """Protects submissions against the death of the worker that judges them."""
+    """Protects submissions against the death of their worker."""
     begun, gone = tmp_path / "begun", tmp_path / "gone"
     wait = f"""
 import pathlib, time
@@ -153,7 +153,7 @@ def test_doctor_sees_it(up: Up) -> None:
     assert "signed in as ada" in findings["server"]["text"]
 
 
-# The tests above share the platform; these end it, so they come last.
+# These tests end the shared platform, so they come last.
 
 
 def test_sigterm_ends_everything_and_it_starts_again_without_a_new_account(up: Up) -> None:

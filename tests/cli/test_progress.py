@@ -1,4 +1,4 @@
-"""`progress`: what is solved, as tables and as JSON."""
+"""`progress`: tables and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`admin queue` and `admin worker` against a stub: what is sent, what is shown."""
+"""`admin queue` and `admin worker` against a stub: requests and output."""
 
 from __future__ import annotations
 

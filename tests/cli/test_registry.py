@@ -1,4 +1,4 @@
-"""The table of commands, from which `grader --help` is printed, and the Typer apps say the same."""
+"""The table of commands, which `grader --help` prints, agrees with the Typer apps."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def _commands(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_listed_command_exists_with_that_help(name: str) -> None:
-    told = _commands(name)[name]
-    if told.startswith("Manage"):
-        assert COMMANDS[name][1].startswith(told.rstrip("."))
+    help_text = _commands(name)[name]
+    if help_text.startswith("Manage"):
+        assert COMMANDS[name][1].startswith(help_text.rstrip("."))
     else:
-        assert told.startswith(COMMANDS[name][1].partition(";")[0].partition(":")[0])
+        assert help_text.startswith(COMMANDS[name][1].partition(";")[0].partition(":")[0])
 
 
 def test_every_command_is_listed() -> None:
@@ -46,13 +46,13 @@ def test_every_command_is_listed() -> None:
 def test_groups_are_listed_with_their_commands() -> None:
     for name in ("user", "sandbox", "db"):
         group = get_command(load(name)).commands[name]  # type: ignore[attr-defined]
-        told = COMMANDS[name][1].partition(": ")[2].split(", ")
+        listed = COMMANDS[name][1].partition(": ")[2].split(", ")
         there = [f"{name} {inner}" for inner in group.commands]
-        assert told == ([*there[: len(told) - 1], "..."] if told[-1] == "..." else there)
+        assert listed == ([*there[: len(listed) - 1], "..."] if listed[-1] == "..." else there)
 
 
 def test_every_command_of_a_server_takes_its_address() -> None:
-    """All commands of a group do, also those that connect by way of a helper."""
+    """Includes commands that connect in a helper."""
     lacking = []
     for name in COMMANDS:
         if name in (
@@ -67,17 +67,17 @@ def test_every_command_of_a_server_takes_its_address() -> None:
             "test",
             "profile",
         ):
-            continue  # they act on this machine, too; `login --server` keeps the address
+            continue  # they also act on this machine; `login --server` keeps the address
         found = get_command(load(name)).commands[name]  # type: ignore[attr-defined]
         for inner, each in getattr(found, "commands", {"": found}).items():
-            options = {option for it in each.params for option in it.opts}
+            options = {option for parameter in each.params for option in parameter.opts}
             if "--server" not in options and "connect" in _globals_of(each):
                 lacking.append(f"{name} {inner}".strip())
     assert lacking == []
 
 
 def _globals_of(command: Any) -> dict[str, Any]:
-    """Names of the module that the command's function is of."""
+    """The names in the module of the command's function."""
     return inspect.unwrap(command.callback).__globals__
 
 

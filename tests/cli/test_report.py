@@ -1,4 +1,4 @@
-"""What a person reads of a report."""
+"""Reports on a terminal."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_nothing_is_broken_or_cut_between_60_and_200_columns(width: int) -> None
 
 def test_a_case_that_is_too_large_for_the_emulated_gpu_is_replayed_where_it_was_judged() -> None:
     report = wrong()
-    case = next(it for it in report.cases if it.verdict.failed).model_copy(update={"on": "gpu"})
+    case = next(case for case in report.cases if case.verdict.failed).model_copy(update={"on": "gpu"})
     command = replay_command(report.model_copy(update={"device": "h200"}), case, "mine.py")
     assert "--device h200 --case" in command
 

@@ -1,5 +1,4 @@
-"""`void`, `regrade`, `inbox`, `roster`, `comment` and `feedback requests` against a web that runs: what they print,
-as text and as JSON, and by which exit code they refuse."""
+"""`void`, `regrade`, `inbox`, `roster`, `comment` and `feedback requests` against a web: text, JSON, exit codes."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ class Site:
 
 @pytest.fixture
 def site(home: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """A course ``gpu`` whose assignment ``week1`` has one challenge, with ada and bob in it."""
+    """A course ``gpu`` of ada and bob, whose assignment ``week1`` has one challenge."""
     platform = open_platform(builders.make_settings(home / "platform"))
     teacher = accounts.create_user(platform, "teacher", builders.PASSWORD, Role.STAFF)
     ada, bob = (accounts.create_user(platform, name, builders.PASSWORD) for name in ("ada", "bob"))
@@ -105,15 +104,17 @@ def test_void(site: Site) -> None:
 def test_notices_and_who_reads_a_profile(site: Site) -> None:
     site.run(site.teacher, "announcement", "make", "gpu", "Room 2", "--text", "Up", "--assignment", "week1")
     told = site.json(site.teacher, "announcement", "make", "gpu", "Room 3", "--edit", "1")["announcements"]
-    assert [(it["title"], it["text"], it["assignment"]) for it in told] == [("Room 3", "Up", "week1")]
+    assert [
+        (announcement["title"], announcement["text"], announcement["assignment"]) for announcement in told
+    ] == [("Room 3", "Up", "week1")]
     refused(site.run(site.teacher, "announcement", "make", "gpu", "x", "--edit", "9"), 2, "no announcement 9")
     shown = site.run(site.ada, "notice", "list")
-    assert ("GPU: Room 2" in shown.out, "1 not read." in shown.err) == (True, True)
+    assert ("GPU: Room 2" in shown.out, "1 unread." in shown.err) == (True, True)
     assert site.json(site.ada, "notice", "read")["unread"] == 0
     refused(site.run(site.ada, "notice", "choose", "--no-mail"), 2, "Which kind?")
     site.run(site.ada, "notice", "choose", "announcement", "--no-mail")
     chosen = site.json(site.ada, "notice", "choose", "announcement", "--no-site")["choices"]
-    assert [it for it in chosen if not (it["site"] and it["mail"])] == [
+    assert [choice for choice in chosen if not (choice["site"] and choice["mail"])] == [
         {"kind": "announcement", "site": False, "mail": False}
     ]
     site.run(site.teacher, "announcement", "make", "gpu", "Room 4")
@@ -148,7 +149,7 @@ def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     builders.finish(platform, builders.take(platform), builders.accepted(time_us=400.0, speedup=2.66))
     lines = site.run(teacher, "regrade", "watch", "1", "--json").out.splitlines()
-    assert [json.loads(it)["regrade"]["summary"]["up"] for it in lines] == [1, 1]
+    assert [json.loads(line)["regrade"]["summary"]["up"] for line in lines] == [1, 1]
     shown = site.run(teacher, "regrade", "show", "1")
     assert done in shown.out
     assert "0 unchanged, 1 up, 0 down." in shown.out
@@ -164,7 +165,11 @@ def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     student = ("regrade", "student", "gpu", "ada", "--assignment", "week1", "--reason", "x")
     assert site.json(teacher, *student)["what"] == "ada in gpu/week1"
     listed = site.json(teacher, "regrade", "list", "--course", "gpu")["regrades"]
-    assert [(it["number"], it["state"]) for it in listed] == [(3, "open"), (2, "discarded"), (1, "published")]
+    assert [(regrade["number"], regrade["state"]) for regrade in listed] == [
+        (3, "open"),
+        (2, "discarded"),
+        (1, "published"),
+    ]
     assert "A case was wrong." in site.run(teacher, "regrade", "list", "--state", "discarded").out
 
     for who, args, code, words in (
@@ -186,7 +191,7 @@ def test_inbox(site: Site) -> None:
     done = builders.judged(site.platform, site.ada, builders.on_gpu()).id
     kernel, outside = f"{done}:library_kernel", f"{done}:work_outside_gate"
     found = site.json(teacher, "inbox", "list", "--course", "gpu")
-    assert {it["key"] for it in found["items"]} == {kernel, outside}
+    assert {item["key"] for item in found["items"]} == {kernel, outside}
     assert site.json(teacher, "inbox", "assign", kernel, "--to", "teacher") == {"changed": 1, "open": 2}
     shown = site.run(teacher, "inbox", "list", "--reviewer", "teacher")
     assert (kernel in shown.out, outside in shown.out) == (True, False)
@@ -233,14 +238,17 @@ def test_comments(site: Site) -> None:
     assert "line 5" in read.out
     assert "Why a copy?" in read.out
     said = site.json(site.ada, "comment", done, "Torch does it.", "--reply", number)
-    assert [it["text"] for it in said["threads"][0]["comments"]] == ["Why a copy?", "Torch does it."]
+    assert [comment["text"] for comment in said["threads"][0]["comments"]] == [
+        "Why a copy?",
+        "Torch does it.",
+    ]
     resolved = site.run(site.teacher, "comment", done, "--resolve", number)
     assert "resolved by teacher" in resolved.out
     for who, args, code, words in (
-        (site.ada, [done], 2, "nothing to say"),
-        (site.ada, [done, "x", "--lines", "five"], 2, "names no lines"),
+        (site.ada, [done], 2, "The comment is empty"),
+        (site.ada, [done, "x", "--lines", "five"], 2, "is not a range of lines"),
         (site.teacher, [done, "x", "--lines", "900"], 2, "line"),
-        (site.teacher, [done, "--send", number, "--resolve", number], 2, "One thing at a time"),
+        (site.teacher, [done, "--send", number, "--resolve", number], 2, "These options exclude each other"),
         (site.teacher, [done, "x", "--reply", "99"], 2, "99"),
         (site.ada, [done, "x", "--edit", number], 3, ""),
         (site.bob, [done, "x"], 2, "no submission"),
@@ -264,7 +272,7 @@ def test_regrade_requests(site: Site) -> None:
     refused(site.run(site.ada, *answer, "--reason", "x"), 3, "regrades.answer")
     refused(site.run(site.teacher, *answer), 2, "reason")
     granted = site.json(site.teacher, *answer, "--reason", "It was.")
-    assert [it["state"] for it in granted["requests"]] == ["granted"]
+    assert [request["state"] for request in granted["requests"]] == ["granted"]
     told = site.run(site.ada, "feedback", "requests", "gpu")
     assert "It was." in told.out
     for who, args, code in (
@@ -295,7 +303,7 @@ def test_operations_retry_and_audit(site: Site) -> None:
     log = site.run(site.teacher, "admin", "audit", "--action", "submission.", "--actor", "teacher")
     assert f"/submissions/{failed}" in log.out
     entries = site.json(site.teacher, "admin", "audit", "--limit", "1")["entries"]
-    assert [it["action"] for it in entries] == ["submission.requeue"]
+    assert [entry["action"] for entry in entries] == ["submission.requeue"]
     assert site.json(site.teacher, "admin", "audit", "--subject", "/courses/nowhere")["entries"] == []
 
 

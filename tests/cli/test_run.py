@@ -1,4 +1,4 @@
-"""`grader run`: what is sent, what is printed, and how it exits."""
+"""`grader run`: request, output and exit code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AT = "/submissions/abc123"
 
 
 def ran(server: Stub, report: Report, **values: object) -> None:
-    """The server takes a run, and has judged it at once."""
+    """The server accepts a run, and judges it at once."""
     queued = view(State.QUEUED, kind=JudgingReason.RUN, **values).model_dump(mode="json")
     server.answer("POST /runs", queued, 201)
     done = view(State.DONE, kind=JudgingReason.RUN, verdict=report.verdict).model_dump(mode="json")

@@ -1,4 +1,4 @@
-"""`grader doctor --security`: every check has a host on which it fails and one on which it is well."""
+"""`grader doctor --security`: every check on a host where it fails and one where it passes."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_without_an_engine_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def kernel_of(root: Path, **changed: str) -> dict[str, Level]:
-    """The checks on a host whose settings are all good but ``changed``, with ``__`` for the dot."""
+    """The checks on a host with good settings except ``changed``, with ``__`` for the dot."""
     good = {setting.name: str(setting.least) for setting in security.KERNEL_SETTINGS}
     good |= {"user.max_user_namespaces": "0", "kernel.core_pattern": "core"}
     for name, value in (good | {name.replace("__", "."): value for name, value in changed.items()}).items():

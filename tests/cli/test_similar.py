@@ -1,4 +1,4 @@
-"""`assignment similar`: pairs, groups, and the lines alike of two, side by side."""
+"""`assignment similar`: pairs, groups, and matching lines side by side."""
 
 from __future__ import annotations
 
@@ -50,4 +50,4 @@ def test_lines_side_by_side_groups_and_a_decision_taken_back(cli: Cli, server: S
     )
     server.answer(f"GET {PATH}/3", sources.model_dump(mode="json"))
     shown = cli("assignment", "similar", "gpu", "week1", "--lines", "3").out.splitlines()
-    assert [" ".join(it.split()) for it in shown] == ["line ada line bob", "2 x = a[i] 1 y = b[j]"]
+    assert [" ".join(line.split()) for line in shown] == ["line ada line bob", "2 x = a[i] 1 y = b[j]"]

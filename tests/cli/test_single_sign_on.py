@@ -1,4 +1,4 @@
-"""`grader doctor` and `grader user identities`: whether a provider answers, and what opens an account."""
+"""`grader doctor` and `grader user identities`: reachable providers, and the identities of an account."""
 
 from __future__ import annotations
 

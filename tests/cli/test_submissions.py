@@ -1,4 +1,4 @@
-"""`submit`, `status`, `cancel`, `history` against a stub: exit codes, JSON, what is sent."""
+"""`submit`, `status`, `cancel`, `history` against a stub: exit codes, JSON, requests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_submit_says_what_it_reused(server: Stub, cli: Cli, kernel: str) -> None
     server.answer("POST /submissions", earlier, 200)
     ran = cli("submit", kernel, "-c", "vector_add", "--reuse")
     assert (ran.code, ran.out) == (0, "abc123\n")
-    assert "You submitted the same at" in ran.err
+    assert "You submitted the same source at" in ran.err
     assert json.loads(server.asked[0].body)["reuse"] is True
     assert json.loads(cli("submit", kernel, "-c", "vector_add", "--reuse", "--json").out)["reused"] is True
 
@@ -159,7 +159,7 @@ def test_history_on_a_narrow_terminal(server: Stub, cli: Cli, monkeypatch: pytes
 def test_the_file_names_the_challenge(server: Stub, cli: Cli, home: Path, name: str, slug: str) -> None:
     done(server, accepted())
     listed = views.summary(find_catalogue().load("vector_add"))
-    every = [listed.model_copy(update={"slug": it}).model_dump(mode="json") for it in ("add", "add_bias")]
+    every = [listed.model_copy(update={"slug": slug}).model_dump(mode="json") for slug in ("add", "add_bias")]
     server.answer("GET /challenges", {"challenges": [listed.model_dump(mode="json"), *every]})
     (home / name).write_text("import triton\n")
     assert cli("submit", name).code == 0
@@ -167,14 +167,14 @@ def test_the_file_names_the_challenge(server: Stub, cli: Cli, home: Path, name: 
 
 
 def test_a_file_that_names_no_challenge(server: Stub, cli: Cli, home: Path) -> None:
-    """It begins like one, and may be meant for another one that is not here."""
+    """A name that only begins like a challenge may mean another one that is not here."""
     listed = views.summary(find_catalogue().load("vector_add"))
     server.answer("GET /challenges", {"challenges": [listed.model_dump(mode="json")]})
     (home / "vector_add_backward.py").write_text("import triton\n")
     ran = cli("submit", "vector_add_backward.py")
     assert ran.code == 2
     assert "-c SLUG" in ran.err
-    assert [it.method for it in server.asked] == ["GET"]
+    assert [request.method for request in server.asked] == ["GET"]
 
 
 def test_the_report_comes_with_the_id(server: Stub, cli: Cli, kernel: str) -> None:

@@ -22,7 +22,7 @@ def _child(code: str) -> ChildProcess:
     def start() -> subprocess.Popen[bytes]:
         process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         assert process.stdout is not None
-        process.stdout.readline()  # "up", or the end of what died
+        process.stdout.readline()  # "up", or the end of a dead child's output
         process.stdout.close()
         return process
 
@@ -112,7 +112,7 @@ def test_children_end_with_a_killed_supervisor() -> None:
 
 
 def _alive(pid: int) -> bool:
-    """Whether the process still runs; a zombie that nobody has waited for does not."""
+    """True if the process still runs; a zombie does not."""
     try:
         with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123 - it may vanish between any two calls
             return file.read().rpartition(")")[2].split()[0] != "Z"

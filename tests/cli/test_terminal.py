@@ -1,4 +1,4 @@
-"""What goes to a terminal, a pipe, a full disk, or nowhere."""
+"""Output to a terminal, a pipe, a full disk, or nowhere."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Unread(io.StringIO):
 
 
 def test_a_reader_that_ended_is_no_verdict() -> None:
-    """Rich exits with 1, which says here that a submission was not accepted."""
+    """Rich exits with 1, which would mean a submission that was not accepted."""
     console = terminal._Console(file=_Unread())
     saved = sys.stdout
     with pytest.raises(BrokenPipeError):

@@ -1,4 +1,4 @@
-"""`user`: accounts, invitations and links, made on the platform's machine."""
+"""`user`: accounts, invitations and links on the platform's machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`verify`: its exit codes, that it needs no server, and what it asks one with --online."""
+"""`verify`: exit codes, work without a server, and requests with --online."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_repeat_without_a_time_is_named(cli: Cli, tmp_path: Path) -> None:
     said["challenges"][0]["repeats"] = [{"repeat": 1, "time_us": 12.0}, {"repeat": 2, "time_us": None}]
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(certificate.sign(said, SECRET)))
-    assert "the median of 1 of 2 repeats; no time could be known in 2" in cli("verify", str(path)).out
+    assert "the median of 1 of 2 repeats; no time was measured in 2" in cli("verify", str(path)).out
 
 
 def test_by_an_unknown_key(cli: Cli, file: Path) -> None:
@@ -95,13 +95,13 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from _places(part, (*path, step))
 
 
-# 1e400 and "\ud800" stand in the file as such; Python's own writer makes "Infinity" of the first.
+# The file contains 1e400 and "\ud800" literally; Python's writer makes "Infinity" of the first.
 ODD: tuple[Any, ...] = (None, [], {}, "", "\ud800", True, -1, 10**400, "1e400", [[]] * 2, {"a": 1})
 
 
 @pytest.mark.parametrize("signed_again", [False, True])
 def test_no_odd_value_is_our_failure(cli: Cli, file: Path, signed_again: bool) -> None:
-    """Whatever a part of a certificate is replaced by, and however it is signed, the answer is one of verify's own."""
+    """Any replaced part of a certificate, under any signature, gives one of verify's own answers."""
     whole = certificate.sign(SAID, SECRET)
     codes = set()
     for path in _places(SAID if signed_again else whole):
@@ -151,4 +151,4 @@ def test_online_what_the_platform_gives_no_more_does_not_stand(cli: Cli, server:
     )
     ran = cli("verify", str(file), "--online")
     assert ran.code == 1
-    assert "no such certificate any more" in ran.err
+    assert "The platform no longer gives this certificate" in ran.err

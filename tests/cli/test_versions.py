@@ -1,4 +1,4 @@
-"""`challenge diff` against git and against a platform, and `admin`: what staff do with versions."""
+"""`challenge diff` against git and a platform, and `admin`'s commands for versions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def git(folder: Path, *words: str) -> None:
 
 @pytest.fixture
 def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
-    """A catalogue in a folder of a repository, committed."""
+    """A committed catalogue in a folder of a repository."""
     root = tmp_path / "repository" / "catalogue"
     make_catalogue(root)
     git(root.parent, "init", "-q")
@@ -83,7 +83,9 @@ class TestDiff:
         assert "set `version = 2`" in ran.err
         told = VersionDiff.model_validate_json(cli("challenge", "diff", "scale", "--json").out)
         assert (told.needs_version, told.version_before, told.version_after) == (True, 1, 1)
-        assert {(it.part, it.name, it.kind) for it in told.changes} >= {("cases", "seven", "changed")}
+        assert {(change.part, change.name, change.kind) for change in told.changes} >= {
+            ("cases", "seven", "changed")
+        }
 
     def test_with_a_new_number_all_is_well(self, cli: Cli, catalogue: Catalogue) -> None:
         edit(catalogue, "value = 2.0", "value = 4.0")
@@ -187,7 +189,10 @@ class TestAdmin:
 
     def test_a_folder_that_nothing_was_judged_by(self, cli: Cli, server: Stub) -> None:
         server.answer("GET /challenges/scale/versions", {**listed().model_dump(mode="json"), "folder": 3})
-        assert "Nothing was judged yet by the folder's version 3" in cli("admin", "versions", "scale").err
+        assert (
+            "Nothing has been judged under the folder's version 3 yet"
+            in cli("admin", "versions", "scale").err
+        )
 
     @pytest.mark.parametrize(("options", "ranked"), [([], False), (["--ranked"], True)])
     def test_rejudge(self, cli: Cli, server: Stub, options: list[str], ranked: bool) -> None:

@@ -1,4 +1,4 @@
-"""`watch` against a stub and against played answers: what is told when, and what its end means."""
+"""`watch` against a stub and played answers: output at each change, and exit codes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_ctrl_c_leaves_and_says_how_to_come_back(
     monkeypatch.setattr(following.time, "sleep", interrupt)
     ran = cli(*command)
     assert ran.code == 130
-    assert "The submission goes on. Follow it with: grader watch abc123" in ran.err
+    assert "The submission continues. Follow it with: grader watch abc123" in ran.err
     assert not [asked for asked in server.asked if "cancel" in asked.path]
 
 
@@ -97,7 +97,7 @@ def test_watch_times_out(server: Stub, cli: Cli) -> None:
 
 
 class _Script(Client):
-    """Plays a list of answers instead of asking a server; an exception in it is raised."""
+    """Plays a list of answers instead of asking a server; raises the exceptions in it."""
 
     def __init__(self, *answers: Any) -> None:
         super().__init__("http://127.0.0.1:9")

@@ -1,4 +1,4 @@
-"""`grader worker`: which GPUs it takes, what it starts and refuses. An nvidia-smi tells of GPUs that nobody has."""
+"""`grader worker`: chosen GPUs, started children, refusals. A fake nvidia-smi lists the GPUs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a 
 
 @pytest.fixture
 def gpus(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """This machine seems to have three GPUs. The folder of their locks."""
+    """Fake three GPUs on this machine; returns the folder of their locks."""
     monkeypatch.setenv("PATH", f"{fake_smi(home / 'bin', H200, SECOND, T4)}:{os.environ['PATH']}")
     monkeypatch.setenv("GRADER_LOCK_DIR", str(home / "locks"))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
@@ -35,7 +35,7 @@ def gpus(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Gpu | None]]:
-    """What `grader worker` serves, instead of serving it: boards, and "compile"."""
+    """Records the boards, and "compile", that `grader worker` would serve."""
     calls: list[tuple[str, Gpu | None]] = []
 
     def run_worker(settings: Settings, gpu: Gpu | None = None, **_: Any) -> None:
@@ -131,7 +131,7 @@ def test_what_cuda_does_not_show_is_left_to_others(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     assert cli("worker", "--gpu", "all").code == 0
     assert _uuids(served) == [SECOND.uuid]
-    assert [it.uuid for it in workers.gpus_of_up(Settings(lock_dir=gpus))[0]] == [SECOND.uuid]
+    assert [gpu.uuid for gpu in workers.gpus_of_up(Settings(lock_dir=gpus))[0]] == [SECOND.uuid]
     ran = cli("worker", "--gpu", "0")
     assert ran.code == 2
     assert "CUDA_VISIBLE_DEVICES hides others" in ran.err
@@ -167,17 +167,21 @@ def test_what_a_round_costs_is_shown_and_forgotten(cli: Cli, home: Path, gpus: P
 
     def shown() -> list[tuple[str, str]]:
         findings = json.loads(cli("doctor", "--json").out)["findings"]
-        return [(it["level"], it["text"]) for it in findings if it["name"] == "cost of a round"]
+        return [
+            (finding["level"], finding["text"])
+            for finding in findings
+            if finding["name"] == "cost of a round"
+        ]
 
-    assert "Nothing is kept" in cli("worker", "--forget-costs").err
+    assert "No cost of a round is stored" in cli("worker", "--forget-costs").err
     judges = kept(H200, 445e-6), kept(SECOND)
     (ill, first), (well, second) = shown()
     assert (well, ill) == ("ok", "missing")
     assert f"{SECOND.uuid}: 305.0 us; a time is ranked from 290 to 320 us" in second
-    assert first.endswith("the last 1 were beyond it")
+    assert first.endswith("the last 1 were outside this range")
     assert H200.uuid in cli("worker", "--forget-costs", "--gpu", "0").err
     assert [text for _, text in shown()] == [second]
-    assert [it.is_usual(445e-6) for it in judges] == [True, False]
+    assert [judge.is_usual(445e-6) for judge in judges] == [True, False]
 
 
 def test_doctor_shows_alerts_with_their_fix_also_where_the_server_is_not_well(cli: Cli, server: Stub) -> None:
@@ -189,9 +193,9 @@ def test_doctor_shows_alerts_with_their_fix_also_where_the_server_is_not_well(cl
         {},
     )
     findings = json.loads(cli("doctor", "--json").out)["findings"]
-    (found,) = [it for it in findings if it["name"] == "alert"]
+    (found,) = [finding for finding in findings if finding["name"] == "alert"]
     assert (found["mark"], found["text"], found["hint"]) == ("missing", alert["text"], alert["hint"])
-    (itself,) = [it for it in findings if it["name"] == "server"]
+    (itself,) = [finding for finding in findings if finding["name"] == "server"]
     assert "h200: 0 alive" in itself["text"]
     assert "Xid 79" in cli("doctor").out
 

@@ -1,4 +1,4 @@
-"""A platform that `grader up` started, for tests that use it by commands alone."""
+"""A platform started by `grader up`, for tests that use only commands."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def start(folder: Path, *args: str) -> Up:
         "GRADER_DATA_DIR": str(folder / "data"),
         "XDG_CONFIG_HOME": str(folder / "config"),
         "NO_COLOR": "1",
-        # A worker that was killed is noticed soon, so that the test of it is short.
+        # Notice a killed worker soon, so its test is short.
         "GRADER_LEASE_S": "4",
-        # The board of this test is cpu, also on a machine with GPUs.
+        # Serve only the board cpu, even on a machine with GPUs.
         "GRADER_GPU": "none",
         "GRADER_HEARTBEAT_S": "1",
         "GRADER_SWEEP_S": "1",

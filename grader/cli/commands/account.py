@@ -1,4 +1,4 @@
-"""`login`, `logout`: a token of the server, by a code that is typed into a page (RFC 8628) or by password."""
+"""`login`, `logout`: get a token by a code that the user types into a page (RFC 8628), or by password."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def login(
 ) -> int:
     """Sign in to a server and keep a token for it.
 
-    It shows a code that you type into a page of the server. With --name or --password it asks for a password instead.
+    It shows a code that you enter on a page of the server. With --name or --password it asks for a password instead.
     """
     client = Client(server or kept.server())
     scopes = _read_scopes(scope)
@@ -98,7 +98,7 @@ def logout() -> int:
         revoked = isinstance(error, NotSignedIn)
         if not revoked:
             say(f"{error.message} The token is deleted here, but the server still accepts it.", "yellow")
-    say("Signed out." if kept.forget() else "Nobody was signed in.")
+    say("Signed out." if kept.forget() else "You were not signed in.")
     return 0
 
 
@@ -125,13 +125,13 @@ def _read_scopes(text: str) -> list[Scope]:
 
 def _ask_name() -> str:
     if not sys.stdin.isatty():
-        raise BadRequest("There is no terminal to ask for a name.", "Give it with --name.")
+        raise BadRequest("There is no terminal to ask for your name.", "Give it with --name.")
     return str(typer.prompt("Name", err=True))
 
 
-# What slow_down adds to the interval (RFC 8628, section 3.5).
+# slow_down adds this to the interval (RFC 8628, section 3.5).
 SLOWER_SECONDS = 5
-# Bounds on the interval that a server can ask for.
+# Limits for the interval that a server asks for.
 _MIN_SECONDS, _MAX_SECONDS = 1, 60
 
 
@@ -141,9 +141,9 @@ def sign_in(client: Client, body: DeviceCodeBody, browser: bool) -> TokenView:
         DeviceCode, client.post("/device-codes", body.model_dump(exclude_none=True, mode="json"))
     )
     page = _page(client, code.verification_uri)
-    say(f"Open {page} and type in this code:")
+    say(f"Open {page} and enter this code:")
     say(f"    {code.user_code}", "bold")
-    say("Never type in a code that somebody else gave you.", "dim")
+    say("Never enter a code that somebody else gave you.", "dim")
     say(f"It is valid for {wait(code.expires_in)}. Waiting for your approval; Ctrl-C cancels.", "dim")
     if browser and has_browser() and not open_page(_page(client, code.verification_uri_complete)):
         say("No browser could be opened; the address above works in any.", "dim")
@@ -169,8 +169,8 @@ def _wait(client: Client, code: DeviceCode) -> TokenView:
 
 
 def _page(client: Client, address: str) -> str:
-    """The page's address. Only a web page: a program opens what the server names here."""
+    """The page's address. Must be a web page, because a browser opens what the server names here."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise Unreachable(f"{client.server} names no page to open.", "Sign in with --password.")
+        raise Unreachable(f"{client.server} sent no page to open.", "Sign in with --password.")
     return address

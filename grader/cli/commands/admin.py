@@ -1,4 +1,4 @@
-"""`admin`: versions of challenges on the server that staff are signed in to, and the commands of other modules."""
+"""`admin`: versions of challenges on the server, and the admin commands of other modules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ stored_data.register(admin)
 
 @admin.command()
 def versions(slug: options.Slug, json: options.Json = False) -> int:
-    """List the served versions of a challenge, and which one's board is shown."""
+    """List the served versions of a challenge, and the one whose board is shown."""
     found = understood(VersionList, connect().get(f"/challenges/{segment(slug)}/versions"))
     if json:
         put_json(found)
@@ -50,7 +50,7 @@ def rejudge(
     ranked: Annotated[bool, typer.Option("--ranked", help="Only submissions on a board.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Judge submissions again under the new version, after everything that students wait for."""
+    """Judge submissions again under the new version, after everything that students are waiting for."""
     body = RejudgeBody(ranked=ranked).model_dump()
     ordered = understood(Rejudge, connect().post(f"/challenges/{segment(slug)}/rejudge", body))
     if json:
@@ -70,11 +70,12 @@ def rejudge(
 def sources(
     slug: options.Slug,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: by its name).")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: SLUG-sources.zip)."),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Write all that was submitted for a challenge as one ZIP, with a manifest as CSV and JSON."""
+    """Write everything submitted for a challenge to one ZIP, with a manifest as CSV and JSON."""
     file = output or Path(f"{slug}-sources.zip")
     size = connect().download(f"/challenges/{segment(slug)}/sources.zip", file)
     if json:
@@ -99,7 +100,7 @@ def compare(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Show which verdicts, times and ranks differ between two versions."""
+    """Show the verdicts, times and ranks that differ between two versions."""
     found = understood(
         Comparison, connect().get(f"/challenges/{segment(slug)}/comparison", before=before, after=after)
     )
@@ -141,7 +142,7 @@ def _show_versions(found: VersionList) -> None:
         rows.add_row(str(each.version), state, str(each.judged), served, safe(each.fingerprint[:12], "dim"))
     put_table(rows)
     if found.folder not in [each.version for each in found.versions]:
-        say(f"Nothing was judged yet by the folder's version {found.folder}.", "dim")
+        say(f"Nothing has been judged under the folder's version {found.folder} yet.", "dim")
 
 
 def _show_comparison(found: Comparison) -> None:

@@ -1,4 +1,4 @@
-"""`announcement` and `question`: what staff tell everybody, and what participants ask."""
+"""`announcement` and `question`: announcements by staff, and questions of participants."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ question = make_app(remote=True)
 app.add_typer(question, name="question", help="Ask the staff, and answer.")
 
 _COMPETITION = "competition:"
-PlaceName = Annotated[
-    str, typer.Argument(metavar="PLACE", help="A course, or `competition:` and a competition's name.")
-]
+PlaceName = Annotated[str, typer.Argument(metavar="PLACE", help="A course, or `competition:NAME`.")]
 
 
 @announcement.command(name="list")
 def list_announcements(place: PlaceName, json: options.Json = False) -> int:
-    """List what was announced, the newest first."""
+    """List the announcements, newest first."""
     return _announcements(connect().get(f"{_path(place)}/announcements"), json)
 
 
@@ -35,35 +33,35 @@ def list_announcements(place: PlaceName, json: options.Json = False) -> int:
 def make(
     place: PlaceName,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="Its title.")],
-    text: Annotated[str | None, typer.Option(help="What to say, in Markdown.")] = None,
+    text: Annotated[str | None, typer.Option(help="The text, in Markdown.")] = None,
     assignment: Annotated[
-        str | None, typer.Option(metavar="ASSIGNMENT", help="The course's assignment that it is about.")
+        str | None, typer.Option(metavar="ASSIGNMENT", help="The assignment of the course that it is about.")
     ] = None,
     edit: Annotated[
         int | None,
         typer.Option(
             metavar="NUMBER",
             min=1,
-            help="Say that one otherwise; text and assignment that are not named stay, and nobody is told again.",
+            help="Change this announcement. Text and assignment stay if not given; nobody is notified again.",
         ),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Announce something; everybody there is told."""
+    """Announce something, and notify everybody there."""
     client, path = connect(), f"{_path(place)}/announcements"
     if edit is None:
         body = {"title": title, "text": text or "", "assignment": assignment}
         return _announcements(client.post(path, body), json)
-    told = understood(AnnouncementList, client.get(path)).announcements
-    stands = next((it for it in told if it.number == edit), None)
-    if stands is None:
+    made = understood(AnnouncementList, client.get(path)).announcements
+    present = next((announcement for announcement in made if announcement.number == edit), None)
+    if present is None:
         raise NotFound(
             f"There is no announcement {edit} here.", f"`grader announcement list {place}` shows them."
         )
     body = {
         "title": title,
-        "text": stands.text if text is None else text,
-        "assignment": assignment or stands.assignment,
+        "text": present.text if text is None else text,
+        "assignment": assignment or present.assignment,
     }
     return _announcements(client.put(f"{path}/{edit}", body), json)
 
@@ -74,13 +72,13 @@ def remove(
     number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The announcement.")],
     json: options.Json = False,
 ) -> int:
-    """Take an announcement back."""
+    """Remove an announcement."""
     return _announcements(connect().delete(f"{_path(place)}/announcements/{number}"), json)
 
 
 @question.command(name="list")
 def list_questions(place: PlaceName, json: options.Json = False) -> int:
-    """List questions: all for staff; for others their own, and what was answered to all."""
+    """List questions: staff see all; others see their own and those answered to everybody."""
     return _questions(connect().get(f"{_path(place)}/questions"), json)
 
 
@@ -102,7 +100,9 @@ def answer(
     place: PlaceName,
     number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The question.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The answer, in Markdown.")],
-    to_all: Annotated[bool, typer.Option("--to-all", help="Everybody reads it, but not who asked.")] = False,
+    to_all: Annotated[
+        bool, typer.Option("--to-all", help="Show it to everybody, without the name of who asked.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Answer a question (staff only)."""
@@ -128,7 +128,7 @@ def _announcements(answer: object, json: bool) -> int:
         if each.text:
             tell(each.text)
     if not found.announcements:
-        say("Nothing was announced.", "dim")
+        say("There are no announcements.", "dim")
     return 0
 
 

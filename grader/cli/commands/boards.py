@@ -40,7 +40,6 @@ def leaderboard(
 
 
 def show(board: Leaderboard) -> None:
-    """The board as a table, and what is to be known of it."""
     put_table(_table(board))
     if not board.open:
         say("This board is not open to you: you see your own entry, without a rank.", "yellow")
@@ -51,7 +50,7 @@ def show(board: Leaderboard) -> None:
     if board.entries and board.resolution:
         say(f"Times that differ by less than {100 * board.resolution:g} % share a rank.", "dim")
     if board.left_out:
-        say(f"Left out for want of the GPU's memory, so not tested: {', '.join(board.left_out)}.", "yellow")
+        say(f"Not tested, because the GPU's memory is too small: {', '.join(board.left_out)}.", "yellow")
     if board.frozen_at:
         at = board.frozen_at.astimezone()
         say(

@@ -1,6 +1,4 @@
-"""`challenge`: the teacher's commands. `new` writes a first version, `check` proves that its cases are strong, `diff`
-shows what changed and whether that needs a new version number.
-"""
+"""`challenge`: the teacher's commands: `new`, `check`, `diff`, and those of other modules."""
 
 from __future__ import annotations
 
@@ -73,7 +71,7 @@ def new(
         ),
     ] = None,
 ) -> int:
-    """Write a new challenge: a working example to change. Asks for what the options do not say."""
+    """Write a new challenge, a working example to edit. Asks for everything that the options leave open."""
     catalogue = local_catalogue(beginning=True)
     from grader.authoring.scaffold.draft import DEFAULT_ARGS, Draft
     from grader.authoring.scaffold.folder import check_free, write_challenge
@@ -82,7 +80,7 @@ def new(
     draft = Draft(
         slug=slug,
         title=title or _ask("Title", slug.replace("_", " ").capitalize()),
-        track=track or _ask_track([it.title for it in catalogue.curriculum.tracks]),
+        track=track or _ask_track([known.title for known in catalogue.curriculum.tracks]),
         difficulty=difficulty or _ask(f"Difficulty ({', '.join(get_args(Difficulty))})", "easy"),
         order=order,
         args=arg or _ask_args() or DEFAULT_ARGS,
@@ -90,21 +88,21 @@ def new(
     )
     for folder in write_challenge(catalogue, draft):
         tell(str(folder))
-    say(f"It computes an example. Change it, then check it: grader challenge check {slug}", "green")
+    say(f"It is a working example. Edit it, then check it: grader challenge check {slug}", "green")
     return EXIT_ACCEPTED
 
 
 def _ask(what: str, default: str) -> str:
-    """The user's answer; ``default`` where stdin is no terminal."""
+    """The user's answer; ``default`` if stdin is not a terminal."""
     if not sys.stdin.isatty():
         return default
     return str(typer.prompt(what, default=default, err=True))
 
 
 def _ask_track(tracks: list[str]) -> str:
-    """Raises BadRequest where stdin is no terminal: no track is a good default."""
+    """Raises BadRequest if stdin is not a terminal: no track is a good default."""
     if not sys.stdin.isatty():
-        known = f"There are: {', '.join(tracks)}." if tracks else "There is none yet; any text will do."
+        known = f"The tracks are: {', '.join(tracks)}." if tracks else "There are none yet; use any text."
         raise BadRequest("A challenge needs a track: --track NAME.", known)
     return _ask(f"Track ({', '.join(tracks)})" if tracks else "Track", tracks[0] if tracks else "course")
 
@@ -137,7 +135,7 @@ def check(
     changed: Annotated[
         bool,
         typer.Option(
-            "--changed", help="The challenges that differ from the default branch; all without git."
+            "--changed", help="The challenges that differ from the default branch; without git, all."
         ),
     ] = False,
     device: Annotated[
@@ -156,19 +154,19 @@ def check(
     ] = 0,
     matrix: Annotated[
         bool,
-        typer.Option("--matrix", help="Run wrong kernels on every case, not only up to their first failure."),
+        typer.Option("--matrix", help="Run wrong kernels on every case, not just up to their first failure."),
     ] = False,
     json: options.Json = False,
 ) -> int:
     """Prove challenges: right kernels pass, wrong kernels fail, every claim holds."""
     catalogue = local_catalogue()
-    _ = catalogue.curriculum  # raises where tracks.toml is broken: challenges load without it
+    _ = catalogue.curriculum  # raises if tracks.toml is broken; challenges would load without it
     chosen = _chosen(catalogue, slugs or [], every, changed)
     from grader.authoring.proof import Options, prove
     from grader.queue.gpus import chosen_gpus
 
     only = options.language(language)
-    gpus = (0,) if kind_of(device).gpus is None else tuple(it.index for it in chosen_gpus(gpu))
+    gpus = (0,) if kind_of(device).gpus is None else tuple(card.index for card in chosen_gpus(gpu))
     wanted = Options(device, (only,) if only else tuple(Language), jobs, matrix, gpus)
     with ProofProgress() as progress:
         proofs = prove(catalogue.root, chosen, wanted, progress.show)
@@ -180,7 +178,7 @@ def check(
 
 
 def _chosen(catalogue: Catalogue, slugs: list[str], every: bool, changed: bool) -> list[str]:
-    """The slugs that the command line asks for. Raises BadRequest unless it asks in exactly one way."""
+    """The chosen slugs. Raises BadRequest unless they are chosen in exactly one way."""
     if bool(slugs) + every + changed != 1:
         raise BadRequest("Which challenges?", "Name them, or use --all or --changed.")
     if slugs:
@@ -197,7 +195,7 @@ def _chosen(catalogue: Catalogue, slugs: list[str], every: bool, changed: bool) 
 
 _COLOURS = {"added": "green", "removed": "red", "changed": "yellow"}
 _PARTS = {"args": "signature", "allow": "allowed libraries"}
-# A change shows this many lines at most.
+# At most this many lines of a change are shown.
 _MAX_LINES = 12
 
 
@@ -214,7 +212,7 @@ def diff(
     ] = "HEAD",
     json: options.Json = False,
 ) -> int:
-    """Show what changed in a challenge, and whether that needs a new version number."""
+    """Show the changes of a challenge, and whether they need a new version number."""
     catalogue = local_catalogue()
     found = _compare(catalogue, catalogue.load(slug), against)
     if json:
@@ -233,8 +231,10 @@ def _compare(catalogue: Catalogue, challenge: Challenge, against: str) -> Versio
         version, before = _of_git(catalogue, challenge.slug, against)
     after = content(challenge)
     found = [
-        ChangeView(part=it.part, name=it.name, kind=it.kind, before=it.before, after=it.after)
-        for it in changes(before, after)
+        ChangeView(
+            part=change.part, name=change.name, kind=change.kind, before=change.before, after=change.after
+        )
+        for change in changes(before, after)
     ]
     return VersionDiff(
         challenge=challenge.slug,
@@ -282,7 +282,7 @@ def _show(found: VersionDiff) -> None:
 
 
 def _lines(change: ChangeView) -> list[str]:
-    """The lines that differ; none for a part that was added or removed."""
+    """The lines that differ; empty for a part that was added or removed."""
     if change.kind != "changed":
         return []
     if isinstance(change.before, str) and isinstance(change.after, str):
@@ -321,7 +321,7 @@ _STATUS_COLOURS = {Status.OK: "green", Status.WEAK: "yellow", Status.ERROR: "bol
 
 
 class ProofProgress:
-    """A context manager: one live line on a terminal, a line for each tenth elsewhere. Everything goes to stderr."""
+    """A context manager that reports on stderr: one live line on a terminal, else a line for each tenth."""
 
     def __init__(self) -> None:
         self._bar = Bar(
@@ -355,10 +355,9 @@ class ProofProgress:
 
 
 def put_proofs(proofs: Proofs) -> None:
-    """Print each challenge with its checks, then one line for all."""
     for proof in proofs.challenges:
         _put_proof(proof)
-    strong = sum(it.strong for it in proofs.challenges)
+    strong = sum(proof.strong for proof in proofs.challenges)
     style = "bold green" if proofs.strong else "bold red"
     summary = f"{strong} of {len(proofs.challenges)} proven on {proofs.device} in {proofs.seconds:.0f} s"
     out().print(Text(summary, style))

@@ -1,4 +1,4 @@
-"""`challenges`, `show`, `init`: the challenges of the server, or of the catalogue on this machine."""
+"""`challenges`, `show`, `init`: challenges of the server or of this machine's catalogue."""
 
 from __future__ import annotations
 
@@ -85,20 +85,19 @@ def init(
 
 
 def _preferred(detail: ChallengeDetail) -> Language:
-    """The first that every machine runs, else the first."""
-    return next((it for it in detail.languages if it.runs_on(ON_HOST)), detail.languages[0])
+    return next((language for language in detail.languages if language.runs_on(ON_HOST)), detail.languages[0])
 
 
 def _put_list(found: ChallengeList) -> None:
     all_of_them = found.challenges
     put_columns(
         {
-            "challenge": [safe(it.slug, "cyan") for it in all_of_them],
-            "title": [safe(it.title) for it in all_of_them],
-            "track": [safe(it.track) for it in all_of_them],
-            "difficulty": [safe(it.difficulty) for it in all_of_them],
-            "languages": [Text(", ".join(it.languages)) for it in all_of_them],
-            "version": [Text(str(it.version)) for it in all_of_them],
+            "challenge": [safe(challenge.slug, "cyan") for challenge in all_of_them],
+            "title": [safe(challenge.title) for challenge in all_of_them],
+            "track": [safe(challenge.track) for challenge in all_of_them],
+            "difficulty": [safe(challenge.difficulty) for challenge in all_of_them],
+            "languages": [Text(", ".join(challenge.languages)) for challenge in all_of_them],
+            "version": [Text(str(challenge.version)) for challenge in all_of_them],
         },
         optional=("version", "languages", "track"),
         wrapped="title",
@@ -106,7 +105,6 @@ def _put_list(found: ChallengeList) -> None:
 
 
 def put_detail(detail: ChallengeDetail) -> None:
-    """The challenge as text, for people."""
     from rich.markdown import Markdown
     from rich.syntax import Syntax
 
@@ -120,7 +118,7 @@ def put_detail(detail: ChallengeDetail) -> None:
     for language, declaration in detail.signatures.items():
         console.print(f"\n[bold]{language}[/bold]")
         syntax = Syntax("", Language.named(language).lexer, background_color="default")
-        # Never wrapped: people copy it.
+        # Unwrapped, because people copy it.
         console.print(syntax.highlight(safe(declaration).plain), soft_wrap=True, end="")
     console.print(_arguments(detail))
     console.print(_cases(detail))
@@ -142,7 +140,7 @@ def put_detail(detail: ChallengeDetail) -> None:
 
 
 def _with_summaries(spec: str) -> str:
-    """Rich leaves out HTML, and so what a hint is about."""
+    """Rich drops HTML, which would drop the subjects of hints."""
     return re.sub(r"<details>\s*<summary>(.*?)</summary>", r"\n**\1**\n", spec, flags=re.DOTALL)
 
 

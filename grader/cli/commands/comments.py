@@ -1,4 +1,4 @@
-"""`comments` and `comment`: what staff say of a submission, and what its author replies."""
+"""`comments` and `comment`: comments of staff on a submission, and its author's replies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Number = Annotated[int | None, typer.Option(metavar="NUMBER", min=1)]
 def comments(
     submission: options.Submission, json: options.Json = False, server: options.Server = None
 ) -> int:
-    """Show the comments on a submission, by their lines."""
+    """Show the comments on a submission, by line."""
     found = fetch(connect(), submission)
     if json:
         put_json(found)
@@ -40,15 +40,16 @@ def comment(
     submission: options.Submission,
     text: Annotated[
         str | None,
-        typer.Argument(metavar="[TEXT]", help="What to say, in Markdown; `-` reads it from stdin."),
+        typer.Argument(metavar="[TEXT]", help="The comment, in Markdown; `-` reads it from stdin."),
     ] = None,
     lines: Annotated[
-        str | None, typer.Option(metavar="N[-M]", help="The lines that it is on (default: the whole source).")
+        str | None,
+        typer.Option(metavar="N[-M]", help="The lines that it refers to (default: the whole source)."),
     ] = None,
-    draft: Annotated[bool, typer.Option("--draft", help="For the staff alone, until it is sent.")] = False,
+    draft: Annotated[bool, typer.Option("--draft", help="Show it only to staff until it is sent.")] = False,
     reply: Annotated[int | None, typer.Option(metavar="NUMBER", min=1, help="Reply to this thread.")] = None,
     edit: Annotated[
-        int | None, typer.Option(metavar="NUMBER", min=1, help="Say this instead, in a comment of yours.")
+        int | None, typer.Option(metavar="NUMBER", min=1, help="Replace the text of this comment of yours.")
     ] = None,
     send: Annotated[
         int | None, typer.Option(metavar="NUMBER", min=1, help="Show this draft to the student.")
@@ -66,11 +67,13 @@ def comment(
     acts = {"edit": edit, "send": send, "resolve": resolve, "reopen": reopen, "delete": delete}
     chosen = {name: number for name, number in acts.items() if number is not None}
     if len(chosen) > 1 or (chosen and (lines or draft or reply)):
-        raise BadRequest("One thing at a time.", "Name one of --edit, --send, --resolve, --reopen, --delete.")
+        raise BadRequest(
+            "These options exclude each other.", "Use one of --edit, --send, --resolve, --reopen, --delete."
+        )
     said = sys.stdin.read() if text == "-" else text
     if not said and not chosen.keys() - {"edit"}:
         raise BadRequest(
-            "There is nothing to say.", "Write the comment behind the submission, or - for stdin."
+            "The comment is empty.", "Write it after the submission, or - to read it from stdin."
         )
     client = connect()
     if chosen:
@@ -101,23 +104,20 @@ def _act(client: Client, path: str, name: str, text: str | None) -> Any:
 
 
 def _range(text: str) -> tuple[int, int]:
-    """Raises BadRequest."""
     found = _LINES.fullmatch(text.strip())
     if found is None:
-        raise BadRequest(f"'{text[:20]}' names no lines.", "Write 12, or 12-15.")
+        raise BadRequest(f"'{text[:20]}' is not a range of lines.", "Write 12, or 12-15.")
     first = int(found[1])
     return first, int(found[2] or first)
 
 
 def fetch(client: Client, submission: str) -> CommentList:
-    """The comments on a submission."""
     return understood(CommentList, client.get(f"/submissions/{segment(submission)}/comments"))
 
 
 def put_comments(found: CommentList) -> None:
-    """Print threads on stdout."""
     if not found.threads:
-        say(f"Nobody commented on {found.submission}.", "dim")
+        say(f"There are no comments on {found.submission}.", "dim")
         return
     if found.held:
         say("The student reads the staff's comments once the assignment's feedback is released.", "yellow")

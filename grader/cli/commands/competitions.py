@@ -1,4 +1,4 @@
-"""`competition`: take part in competitions, and, for staff, make and run them."""
+"""`competition`: take part in competitions; staff make and run them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Team = Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.")]
 ModeOption = Annotated[
     Mode,
     typer.Option(
-        "--mode", help="official; after the end also virtual, in a window of your own, or practice."
+        "--mode", help="official; after the end also practice, or virtual: in your own window of time."
     ),
 ]
 Definition = Annotated[
@@ -66,33 +66,33 @@ slug = "spring-cup"
 title = "Spring cup"
 starts_at = 2027-03-01T09:00:00+01:00   # with an offset; Z is UTC
 ends_at = 2027-03-01T15:00:00+01:00
-time_zone = "Europe/Berlin"  # what the pages take and name times in; left out: UTC
-freeze_minutes = 60          # how long before the end participants' board stops; 0: never
-devices = []                 # the platform's, first the default; all where empty
-languages = []               # cuda, triton; both where empty
+time_zone = "Europe/Berlin"  # the time zone of its pages; left out: UTC
+freeze_minutes = 60          # the participants' board freezes this long before the end; 0: never
+devices = []                 # of the platform, the default first; empty: all
+languages = []               # cuda, triton; empty: both
 scoring = "time"             # time, points or speedups
 registration = "open"        # or invite
 team_size = 3
-cap_day = 50                 # submissions of a team for one challenge in a day of UTC; left out: no cap
+cap_day = 50                 # a team's submissions for one challenge per day (UTC); left out: no cap
 cap_total = 200
-code_shown = true            # whether the sources that count are shown with the results
-open_afterwards = true       # whether it can be practised, and taken part in virtually, after the end
+code_shown = true            # show the sources that count with the results
+open_afterwards = true       # allow practice and virtual participation after the end
 rules = """
 # Rules
 
-Markdown: who may take part, what is forbidden, what can be won.
+Markdown: who may take part, what is forbidden, the prizes.
 """
 
 [[challenges]]
 challenge = "vector_add"
-points = 100                 # what it is worth where points are scored
-hidden_workloads = [{ sizes = { n = 123456789 } }]   # what the final times; left out: the challenge's own
+points = 100                 # its worth if scoring = "points"
+hidden_workloads = [{ sizes = { n = 123456789 } }]   # timed by the final; left out: the challenge's own
 '''
 
 
 @competition.command("list")
 def list_competitions(json: options.Json = False) -> int:
-    """List the competitions, the newest first."""
+    """List the competitions, newest first."""
     found = understood(CompetitionList, connect().get("/competitions"))
     if json:
         put_json(found)
@@ -100,13 +100,13 @@ def list_competitions(json: options.Json = False) -> int:
     rows = found.competitions
     put_columns(
         {
-            "competition": [safe(it.slug, "cyan") for it in rows],
-            "title": [safe(it.title) for it in rows],
-            "state": [_phase(it.phase) for it in rows],
-            "starts": [Text(moment(it.starts_at)) for it in rows],
-            "ends": [Text(moment(it.ends_at)) for it in rows],
-            "teams": [Text(str(it.teams)) for it in rows],
-            "your team": [safe(", ".join(team.name for team in it.own)) for it in rows],
+            "competition": [safe(view.slug, "cyan") for view in rows],
+            "title": [safe(view.title) for view in rows],
+            "state": [_phase(view.phase) for view in rows],
+            "starts": [Text(moment(view.starts_at)) for view in rows],
+            "ends": [Text(moment(view.ends_at)) for view in rows],
+            "teams": [Text(str(view.teams)) for view in rows],
+            "your team": [safe(", ".join(team.name for team in view.own)) for view in rows],
         },
         optional=("starts", "teams"),
         wrapped="title",
@@ -124,13 +124,14 @@ def show(slug: Slug, json: options.Json = False) -> int:
 def register(
     slug: Slug,
     team: Annotated[
-        str | None, typer.Option("--team", metavar="NAME", help="A team of your own (default: your name).")
+        str | None,
+        typer.Option("--team", metavar="NAME", help="Make a team with this name (default: your name)."),
     ] = None,
     join: Annotated[
-        str | None, typer.Option("--join", metavar="CODE", help="Join a team by the code that it was given.")
+        str | None, typer.Option("--join", metavar="CODE", help="Join a team by its join code.")
     ] = None,
     invite: Annotated[
-        str | None, typer.Option("--invite", metavar="CODE", help="The code of your invitation.")
+        str | None, typer.Option("--invite", metavar="CODE", help="Your invitation code.")
     ] = None,
     mode: ModeOption = Mode.OFFICIAL,
     json: options.Json = False,
@@ -142,7 +143,7 @@ def register(
 
 @competition.command()
 def leave(slug: Slug, mode: ModeOption = Mode.OFFICIAL, json: options.Json = False) -> int:
-    """Leave your team. After the start that is for good; what you submitted stays the team's."""
+    """Leave your team. After the start you cannot come back, and the team keeps your submissions."""
     return _put(_post(slug, "/leave", ModeBody(mode=mode)), json)
 
 
@@ -175,7 +176,7 @@ def code(
     challenge: Annotated[str, typer.Argument(metavar="CHALLENGE", help="The challenge's slug.")],
     json: options.Json = False,
 ) -> int:
-    """Print the source that counts of a team, where the rules show it."""
+    """Print the source of a team that counts, if the rules show it."""
     path = _path(slug, f"/teams/{segment(team)}/code/{segment(challenge)}")
     found = understood(SourceView, connect().get(path))
     if json:
@@ -190,7 +191,8 @@ def certificate(
     slug: Slug,
     team: Team,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there (default: stdout).")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The file to write (default: stdout)."),
     ] = None,
 ) -> int:
     """Fetch the signed certificate of a finalist's result; `grader verify` checks it."""
@@ -208,11 +210,12 @@ def certificate(
 def sources(
     slug: Slug,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: by its name).")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: SLUG-sources.zip)."),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Write all that was submitted within it as one ZIP, with a manifest as CSV and JSON (staff only)."""
+    """Write everything submitted in it to one ZIP, with a manifest as CSV and JSON (staff only)."""
     file = output or Path(f"{slug}-sources.zip")
     size = connect().download(_path(slug, "/sources.zip"), file)
     if json:
@@ -228,10 +231,10 @@ def create(
         Path | None,
         typer.Argument(metavar="[FILE]", help="Its definition, TOML or JSON; - reads it from stdin."),
     ] = None,
-    template: Annotated[bool, typer.Option("--template", help="Print a definition to begin with.")] = False,
+    template: Annotated[bool, typer.Option("--template", help="Print a definition to start from.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Make a competition, as a draft (staff only)."""
+    """Create a competition as a draft (staff only)."""
     if template or file is None:
         sys.stdout.write(_TEMPLATE)
         return 0
@@ -243,7 +246,7 @@ def create(
 
 @competition.command()
 def edit(file: Definition, json: options.Json = False) -> int:
-    """Change all of a competition by a new definition (staff only)."""
+    """Replace the definition of a competition (staff only)."""
     body = _definition(file)
     return _put(_post(body.slug, "", body), json)
 
@@ -271,7 +274,7 @@ def delete(slug: Slug) -> int:
 
 @competition.command("invite-code")
 def invite_code(slug: Slug, json: options.Json = False) -> int:
-    """Take another code for invitations (staff only). The old one lets nobody in any more."""
+    """Make a new invitation code (staff only). The old one stops working."""
     found = _post(slug, "/invite-code")
     if json:
         put_json(found)
@@ -282,16 +285,16 @@ def invite_code(slug: Slug, json: options.Json = False) -> int:
 
 @competition.command()
 def teams(slug: Slug, json: options.Json = False) -> int:
-    """List the teams with their members, and why one is disqualified (staff only)."""
+    """List the teams with their members and the reasons for disqualifications (staff only)."""
     found = understood(TeamList, connect().get(_path(slug, "/teams")))
     if json:
         put_json(found)
         return 0
     put_columns(
         {
-            "team": [safe(it.name) for it in found.teams],
-            "members": [safe(", ".join(_member(each) for each in it.members)) for it in found.teams],
-            "disqualified": [safe(it.disqualified, "red") for it in found.teams],
+            "team": [safe(team.name) for team in found.teams],
+            "members": [safe(", ".join(_member(each) for each in team.members)) for team in found.teams],
+            "disqualified": [safe(team.disqualified, "red") for team in found.teams],
         },
         wrapped="disqualified",
     )
@@ -308,11 +311,13 @@ def disqualify(
     team: Team,
     reason: Annotated[
         str,
-        typer.Option("--reason", "-r", metavar="TEXT", help="What the team reads; empty: it is put back."),
+        typer.Option(
+            "--reason", "-r", metavar="TEXT", help="Why; the team reads it. Empty: put the team back."
+        ),
     ] = "",
     json: options.Json = False,
 ) -> int:
-    """Take a team off the boards, or put it back (staff only)."""
+    """Disqualify a team, or put it back on the boards (staff only)."""
     return _put(_post(slug, "/disqualify", DisqualifyBody(team=team, reason=reason)), json)
 
 
@@ -324,19 +329,19 @@ def finalists(
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option("--top", min=1, metavar="N", help="The best N, and who shares the last rank."),
+        typer.Option("--top", min=1, metavar="N", help="The best N teams, and all that share the last rank."),
     ] = None,
     device: options.Device = None,
     json: options.Json = False,
 ) -> int:
-    """Choose who is judged again in the final (staff only)."""
+    """Choose the teams that are judged again in the final (staff only)."""
     body = FinalistsBody(top=top, teams=names or [], device=device)
     return _put_final(_final(slug, "/finalists", body), json)
 
 
 @final.command("show")
 def show_final(slug: Slug, json: options.Json = False) -> int:
-    """Show how far a final is, its times, and how ranks changed between its repeats."""
+    """Show the progress of a final, its times, and rank changes between its repeats."""
     return _put_final(understood(FinalView, connect().get(_path(slug, "/final"))), json)
 
 
@@ -349,16 +354,16 @@ def start(
             "--machine", metavar="GPU", help="The GPU's UUID, or a host without one: `final show` lists them."
         ),
     ],
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How often each is judged.")] = 5,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="How many times each team is judged.")] = 5,
     json: options.Json = False,
 ) -> int:
-    """Start a final; once more, it judges again what the platform failed to judge."""
+    """Start a final. If it ran before, judge again what the platform failed to judge."""
     return _put_final(_final(slug, "/final", FinalBody(machine=machine, repeats=repeats)), json)
 
 
 @final.command()
 def cancel(slug: Slug, json: options.Json = False) -> int:
-    """Give a final up; what it judged is worth nothing."""
+    """Cancel a final, and discard what it judged."""
     return _put_final(_final(slug, "/final/cancel"), json)
 
 
@@ -387,11 +392,10 @@ def _final(slug: str, rest: str, body: Any = None) -> FinalView:
 
 
 def _definition(file: Path) -> CompetitionBody:
-    """Raises BadRequest."""
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise BadRequest(f"'{file}' cannot be read: {why}.") from error
     try:
         given = jsons.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
@@ -425,10 +429,10 @@ def _put(view: CompetitionView, json: bool, rules: bool = False) -> int:
         f"competition zone {view.time_zone}"
     )
     if view.freeze_at is not None:
-        tell(f"The board stops at {moment(view.freeze_at, zone=True)}.")
+        tell(f"The board freezes at {moment(view.freeze_at, zone=True)}.")
     tell(f"Devices: {', '.join(view.devices)}. Languages: {', '.join(view.languages)}.")
     if view.challenges:
-        tell(f"Challenges: {', '.join(it.challenge for it in view.challenges)}")
+        tell(f"Challenges: {', '.join(challenge.challenge for challenge in view.challenges)}")
     if view.invite_code is not None and view.registration == "invite":
         tell(f"Invitation: {view.invite_code}")
     if rules:
@@ -444,7 +448,6 @@ def _put(view: CompetitionView, json: bool, rules: bool = False) -> int:
 
 
 def _put_facts(view: CompetitionView) -> None:
-    """How it is judged, as its page says it."""
     caps = [
         f"{most} {words}"
         for most, words in ((view.cap_day, "times a day (UTC)"), (view.cap_total, "times in all"))
@@ -454,20 +457,20 @@ def _put_facts(view: CompetitionView) -> None:
         tell(f"A team submits at most {' and '.join(caps)} for each challenge.")
     if view.team_size > 1:
         tell(f"A team has at most {view.team_size} members.")
-    for it in view.challenges:
-        if it.hidden_workloads:
-            sizes = "; ".join(each.name for each in it.hidden_workloads)
-            tell(f"The final times {it.challenge} at {sizes}.")
+    for challenge in view.challenges:
+        if challenge.hidden_workloads:
+            sizes = "; ".join(each.name for each in challenge.hidden_workloads)
+            tell(f"The final times {challenge.challenge} at {sizes}.")
     if view.code_shown:
-        tell("The sources that count are shown with the results.")
-    tell(f"Public seed, which data is drawn from until the end: {view.public_seed}")
+        tell("The sources that count will be shown with the results.")
+    tell(f"Public seed of the data until the end: {view.public_seed}")
     if view.hidden_seed is not None:
         tell(f"Seed of the final: {view.hidden_seed}")
     tell(f"SHA-256 of the final's seed: {view.hidden_seed_sha256}")
 
 
 def _put_team(team: TeamView) -> None:
-    inside = [it.name for it in team.members if it.left_at is None]
+    inside = [member.name for member in team.members if member.left_at is None]
     tell(f"Your team: {team.name} ({team.mode.value}): {', '.join(inside)}")
     if team.join_code:
         tell(f"Others join it with --join {team.join_code}")
@@ -489,19 +492,19 @@ def _put_team(team: TeamView) -> None:
 def _put_board(found: CompetitionBoard) -> None:
     rows = found.rows
     columns = {
-        "rank": [Text(str(it.rank) if it.rank is not None else "-") for it in rows],
-        "team": [safe(it.team, "bold" if it.own else "") for it in rows],
-        _SCORES[found.scoring]: [Text(_score(found.scoring, it)) for it in rows],
+        "rank": [Text(str(entry.rank) if entry.rank is not None else "-") for entry in rows],
+        "team": [safe(entry.team, "bold" if entry.own else "") for entry in rows],
+        _SCORES[found.scoring]: [Text(_score(found.scoring, entry)) for entry in rows],
     }
     if len(found.challenges) > 1:
         for number, challenge in enumerate(found.challenges):
-            columns[challenge] = [Text(_cell(found.scoring, it, number)) for it in rows]
-    columns["tries"] = [Text(str(sum(each.tries for each in it.challenges))) for it in rows]
-    columns["not shown"] = [Text(str(sum(each.pending for each in it.challenges) or "")) for it in rows]
+            columns[challenge] = [Text(_cell(found.scoring, entry, number)) for entry in rows]
+    columns["tries"] = [Text(str(sum(each.tries for each in entry.challenges))) for entry in rows]
+    columns["not shown"] = [Text(str(sum(each.pending for each in entry.challenges) or "")) for entry in rows]
     put_columns(columns, optional=(*found.challenges, "not shown", "tries"))
     say(f"{found.title}: the {found.kind.value} board on {found.device}.", "dim")
     if found.kind is BoardKind.FROZEN:
-        say("It stopped before the end; what came later is shown with the results.", "cyan")
+        say("It froze before the end; later results are shown at the end.", "cyan")
 
 
 _SCORES = {Scoring.TIME: "time", Scoring.POINTS: "points", Scoring.SPEEDUPS: "speedups"}
@@ -509,7 +512,7 @@ _SCORES = {Scoring.TIME: "time", Scoring.POINTS: "points", Scoring.SPEEDUPS: "sp
 
 def _score(scoring: Scoring, row: BoardRow) -> str:
     if row.score is None:
-        # Of a final with one challenge, which has no column of its own.
+        # A final with one challenge has no column for it.
         return row.challenges[0].failed if len(row.challenges) == 1 else ""
     if scoring is Scoring.TIME:
         return duration(row.score)
@@ -517,14 +520,14 @@ def _score(scoring: Scoring, row: BoardRow) -> str:
 
 
 def _cell(scoring: Scoring, row: BoardRow, number: int) -> str:
-    it = row.challenges[number]
-    if not it.solved:
-        return it.failed
+    cell = row.challenges[number]
+    if not cell.solved:
+        return cell.failed
     if scoring is Scoring.POINTS:
-        return points(it.points or 0)
+        return points(cell.points or 0)
     if scoring is Scoring.SPEEDUPS:
-        return factor_text(it.speedup) if it.speedup is not None else "solved"
-    return duration(it.time_us) if it.time_us is not None else "solved"
+        return factor_text(cell.speedup) if cell.speedup is not None else "solved"
+    return duration(cell.time_us) if cell.time_us is not None else "solved"
 
 
 def _put_final(view: FinalView, json: bool) -> int:
@@ -533,8 +536,8 @@ def _put_final(view: FinalView, json: bool) -> int:
         return 0
     tell(f"Finalists: {', '.join(view.finalists) or 'none yet'}")
     if view.state is None:
-        for it in view.machines:
-            tell(f"It can run on {it.name} ({it.model or it.device}).")
+        for machine in view.machines:
+            tell(f"It can run on {machine.name} ({machine.model or machine.device}).")
         return 0
     tell(
         f"{view.judged} of {view.total} judged on {view.machine} ({view.device}), {view.repeats} repeats each"
@@ -543,10 +546,14 @@ def _put_final(view: FinalView, json: bool) -> int:
     )
     put_columns(
         {
-            "team": [safe(it.team) for it in view.entries],
-            "challenge": [safe(it.challenge) for it in view.entries],
-            "median": [Text(duration(it.time_us) if it.time_us else it.failed) for it in view.entries],
-            "spread": [Text(f"{it.spread:.2%}" if it.spread is not None else "") for it in view.entries],
+            "team": [safe(entry.team) for entry in view.entries],
+            "challenge": [safe(entry.challenge) for entry in view.entries],
+            "median": [
+                Text(duration(entry.time_us) if entry.time_us else entry.failed) for entry in view.entries
+            ],
+            "spread": [
+                Text(f"{entry.spread:.2%}" if entry.spread is not None else "") for entry in view.entries
+            ],
         },
         optional=("spread",),
     )
@@ -555,8 +562,8 @@ def _put_final(view: FinalView, json: bool) -> int:
             repeats = ", ".join(map(str, entry.untimed))
             timed = len(entry.runs) - len(entry.untimed)
             tell(
-                f"{entry.team}, {entry.challenge}: the median is of {timed} of {len(entry.runs)} repeats; "
-                f"no time could be known in {repeats}."
+                f"{entry.team}, {entry.challenge}: the median of {timed} of {len(entry.runs)} repeats; "
+                f"no time was measured in {repeats}."
             )
     if (changes := view.rank_changes) is not None:
         tell(

@@ -1,8 +1,7 @@
 """`completion`: scripts that make Tab complete commands, options, challenges and submissions.
 
-A script holds every word of the command line, so that no program starts when Tab is pressed: Typer's own completion
-starts Python and imports a command each time. Names of challenges and submissions come from the files of ``names``,
-which hold nothing that a shell would expand.
+A script holds every word of the command line, so Tab starts no program; Typer's own completion starts Python each time.
+Names of challenges and submissions come from the files of ``names``, which contain nothing that a shell would expand.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from grader.errors import GraderError
 
 app = make_app()
 Shell = Literal["bash", "zsh", "fish", "powershell"]
-# Files that the shell reads on demand, so that its own start stays fast.
+# The shell reads these files on demand, so its start stays fast.
 _HOW = {
     "bash": "grader completion bash > ~/.local/share/bash-completion/completions/grader",
     "zsh": 'grader completion zsh > "${fpath[1]}/_grader"',
@@ -63,7 +62,7 @@ def this_shell() -> str:
 
 
 FILES = "files"
-# The names that a placeholder in a command's help stands for.
+# The list of names for a placeholder in a command's help.
 _KINDS = {
     "SLUG": (names.CHALLENGES,),
     "ID": (names.SUBMISSIONS,),
@@ -76,7 +75,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Taken:
-    """What can be completed at a place: words, and kinds of names (``files``, or a list of ``names``)."""
+    """The completions at a place: words, and kinds of names (``files``, or a list of ``names``)."""
 
     words: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
@@ -84,7 +83,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Option:
-    """``spellings``: all of one option; ``takes`` is None for a switch."""
+    """``spellings``: all spellings of the option. ``takes`` is None for a switch."""
 
     spellings: tuple[str, ...]
     help: str
@@ -93,7 +92,7 @@ class Option:
 
 @dataclass(frozen=True)
 class CursorPlace:
-    """A command, or a group of commands (``takes.words`` are those in it), by its words after `grader`."""
+    """A command or group by its words after `grader`; for a group, ``takes.words`` are its commands."""
 
     path: str
     help: str
@@ -105,7 +104,7 @@ def places() -> list[CursorPlace]:
     """Every command and group, `grader` itself (the empty path) first."""
     found = [CursorPlace("", "", Taken((*COMMANDS, "help")))]
     for name, (_, help_line) in COMMANDS.items():
-        with contextlib.suppress(ModuleNotFoundError):  # a part that is not installed here
+        with contextlib.suppress(ModuleNotFoundError):  # an extra that is not installed
             command: Any = get_command(load(name))
             found += _below(name, command.commands[name], help_line)
     return found
@@ -130,8 +129,8 @@ def _options(command: Any) -> Iterator[Option]:
 
 
 def _argument(command: Any) -> Taken:
-    """What all arguments take together: the scripts do not count arguments."""
-    found = [_taken(it) for it in command.params if it.param_type_name == "argument"]
+    """The completions of all arguments together: the scripts do not count arguments."""
+    found = [_taken(parameter) for parameter in command.params if parameter.param_type_name == "argument"]
     words = tuple(word for each in found for word in each.words)
     return Taken(words, tuple(dict.fromkeys(kind for each in found for kind in each.kinds)))
 
@@ -148,7 +147,7 @@ def _taken(parameter: Any) -> Taken:
 
 
 def _choices(parameter: Any) -> tuple[str, ...]:
-    """The choices of a Literal. Releases of Typer differ in where they keep them."""
+    """The choices of a Literal. Typer's releases keep them in different places."""
     choices = getattr(getattr(parameter, "type", None), "choices", ())
     annotation = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
     if not choices and get_origin(annotation) is Literal:
@@ -162,7 +161,7 @@ def _first_sentence(text: str | None) -> str:
 
 _HEAD = "# Completion of grader; made by: grader completion {name}\n"
 
-# bash and zsh share the table: which words and kinds complete what was typed.
+# bash and zsh share the table of words and kinds by place.
 _TABLE = """\
 _grader_is_place() {{
   case "$1" in
@@ -284,22 +283,22 @@ def zsh(found: Sequence[CursorPlace]) -> str:
 
 
 def _table(found: Sequence[CursorPlace]) -> str:
-    """After an option that takes a value, only that value is completed, so its row returns at once."""
+    """After an option that takes a value, only its value is completed, so its case returns at once."""
     values = [
-        f"    {' | '.join(shlex.quote(f'{it.path} {each}') for each in option.spellings)}) "
+        f"    {' | '.join(shlex.quote(f'{place.path} {each}') for each in option.spellings)}) "
         f"{_assigned(option.takes)}; return ;;"
-        for it in found
-        for option in it.options
+        for place in found
+        for option in place.options
         if option.takes is not None
     ]
     rows = []
-    for it in found:
-        spelled = " ".join(each for option in it.options for each in option.spellings)
+    for place in found:
+        spelled = " ".join(each for option in place.options for each in option.spellings)
         rows.append(
-            f"    {shlex.quote(it.path)}) {_assigned(it.takes)} grader_options={shlex.quote(spelled)} ;;"
+            f"    {shlex.quote(place.path)}) {_assigned(place.takes)} grader_options={shlex.quote(spelled)} ;;"
         )
     return _TABLE.format(
-        paths=" | ".join(shlex.quote(it.path) for it in found if it.path),
+        paths=" | ".join(shlex.quote(place.path) for place in found if place.path),
         values="\n".join(values),
         places="\n".join(rows),
         folder=shlex.quote(str(names.folder())),
@@ -312,16 +311,16 @@ def _assigned(taken: Taken) -> str:
 
 
 def fish(found: Sequence[CursorPlace]) -> str:
-    paths = " ".join(_fish_text(it.path) for it in found if it.path)
+    paths = " ".join(_fish_text(place.path) for place in found if place.path)
     lines = [_HEAD.format(name="fish"), f"set -g __grader_places {paths}\n", _FISH]
-    helps = {it.path: it.help for it in found}
-    for it in found:
-        at = f"complete -c grader -n {_fish_text('__grader_at ' + _fish_text(it.path))}"
-        for word in it.takes.words:
-            about = helps.get(f"{it.path} {word}".strip(), "")
+    helps = {place.path: place.help for place in found}
+    for place in found:
+        at = f"complete -c grader -n {_fish_text('__grader_at ' + _fish_text(place.path))}"
+        for word in place.takes.words:
+            about = helps.get(f"{place.path} {word}".strip(), "")
             lines.append(f"{at} -a {_fish_text(word)} -d {_fish_text(about)}\n")
-        lines += [f"{at} {flags}\n" for kind in it.takes.kinds for flags in _fish_kind(kind)]
-        for option in it.options:
+        lines += [f"{at} {flags}\n" for kind in place.takes.kinds for flags in _fish_kind(kind)]
+        for option in place.options:
             spelled = " ".join(
                 f"-l {each[2:]}" if each[:2] == "--" else f"-s {each[1:]}" for each in option.spellings
             )
@@ -346,7 +345,7 @@ def _fish_names(kind: str) -> str:
 
 
 def _fish_text(text: str) -> str:
-    """In single quotes, where fish needs only a backslash and a quote escaped."""
+    """Single-quoted: fish then needs only backslashes and quotes escaped."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
@@ -357,18 +356,20 @@ def powershell(found: Sequence[CursorPlace]) -> str:
         "& {\n",
         f"$folder = {_ps(str(names.folder()))}\n$places = @{{\n",
     ]
-    for it in found:
-        options = [each for option in it.options for each in option.spellings]
-        lines.append(f"    {_ps(it.path)} = @{{ {_ps_taken(it.takes)}; Options = {_ps_list(options)} }}\n")
+    for place in found:
+        options = [each for option in place.options for each in option.spellings]
+        lines.append(
+            f"    {_ps(place.path)} = @{{ {_ps_taken(place.takes)}; Options = {_ps_list(options)} }}\n"
+        )
     lines.append("}\n$values = @{\n")
-    for it in found:
-        for option in it.options:
+    for place in found:
+        for option in place.options:
             if option.takes is not None:
                 lines += [
-                    f"    {_ps(f'{it.path} {each}')} = @{{ {_ps_taken(option.takes)} }}\n"
+                    f"    {_ps(f'{place.path} {each}')} = @{{ {_ps_taken(option.takes)} }}\n"
                     for each in option.spellings
                 ]
-    # The block keeps its tables, so that it touches no variable of the profile.
+    # The tables are inside the block, so it changes no variable of the profile.
     block = _POWERSHELL.replace("-ScriptBlock {", "-ScriptBlock ({").rstrip()
     return "".join([*lines, "}\n", block, ".GetNewClosure())\n}\n"])
 

@@ -1,4 +1,4 @@
-"""`config`: the client's settings, and where each comes from."""
+"""`config`: the client's settings and their sources."""
 
 from __future__ import annotations
 
@@ -34,9 +34,12 @@ def show(context: typer.Context, json: options.Json = False) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("setting", "value", "from", "meaning"):
         table.add_column(column, overflow="fold")
-    for it in found:
+    for setting in found:
         table.add_row(
-            safe(it["name"], "cyan"), safe(_shown(it["value"])), safe(it["from"]), safe(it["meaning"])
+            safe(setting["name"], "cyan"),
+            safe(_shown(setting["value"])),
+            safe(setting["from"]),
+            safe(setting["meaning"]),
         )
     put_table(table)
     say(f"The file is {kept.path()}.", "dim")
@@ -66,7 +69,7 @@ def unset(name: Name) -> int:
 
 
 def _as_dict(setting: kept.Setting) -> dict[str, str | bool]:
-    """The server of `grader login` counts where no setting names one."""
+    """Without a setting, the server of `grader login` is used."""
     value, source = setting.value, setting.source
     if setting.name == "server" and source == "default":
         value, source = login.server(), "login" if login.chosen_server() else "default"

@@ -1,4 +1,4 @@
-"""`course` and `roster`: courses on the server that one is signed in to, who teaches them and who is in them."""
+"""`course` and `roster`: courses on the server, their staff and their students."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Days = Annotated[int, typer.Option(min=1, max=180, help="How many days it works.
 
 @course.command(name="list")
 def list_courses(json: options.Json = False) -> int:
-    """List your courses, and those that everyone may know of."""
+    """List your courses, and those that are listed for everyone."""
     found = understood(CourseList, connect().get("/courses"))
     if json:
         put_json(found)
@@ -72,18 +72,16 @@ def create(
     zone: Annotated[
         str, typer.Option(metavar="ZONE", help="The time zone of its deadlines, such as Europe/Berlin.")
     ] = "UTC",
-    listed: Annotated[
-        bool, typer.Option("--listed", help="Everyone who is signed in sees that it exists.")
-    ] = False,
+    listed: Annotated[bool, typer.Option("--listed", help="List it for everyone who is signed in.")] = False,
     grace_days: Annotated[
         int,
         typer.Option(
-            min=0, max=365, help="Late days of each student that cost nothing, in the whole course."
+            min=0, max=365, help="Late days without a penalty for each student, in the whole course."
         ),
     ] = 0,
     json: options.Json = False,
 ) -> int:
-    """Create a course, which you own then (staff only)."""
+    """Create a course that you own (staff only)."""
     body = {
         "slug": slug,
         "name": name,
@@ -97,7 +95,7 @@ def create(
 
 @course.command()
 def show(slug: CourseArgument, json: options.Json = False) -> int:
-    """Show a course: who teaches it, and how many are in it."""
+    """Show a course, its staff and the number of its students."""
     return _show_course(understood(CourseView, connect().get(f"/courses/{segment(slug)}")), json)
 
 
@@ -108,17 +106,19 @@ def edit(
     term: Annotated[str | None, typer.Option(help="Another term.")] = None,
     zone: Annotated[str | None, typer.Option(metavar="ZONE", help="Another time zone.")] = None,
     listed: Annotated[
-        bool | None, typer.Option("--listed/--unlisted", help="Whether everyone sees that it exists.")
+        bool | None,
+        typer.Option("--listed/--unlisted", help="List it for everyone who is signed in, or not."),
     ] = None,
     grace_days: Annotated[
         int | None, typer.Option(min=0, max=365, help="Grace days of each student.")
     ] = None,
     archived: Annotated[
-        bool | None, typer.Option("--archive/--reopen", help="An archived course is read, not changed.")
+        bool | None,
+        typer.Option("--archive/--reopen", help="An archived course can be read, but not changed."),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Change what is named; the rest stays."""
+    """Change the given settings of a course; the others stay."""
     visibility = None if listed is None else Visibility.LISTED if listed else Visibility.MEMBERS
     change = CourseChange(
         name=name, term=term, time_zone=zone, visibility=visibility, grace_days=grace_days, archived=archived
@@ -133,11 +133,11 @@ def staff(
     name: Name,
     role: Annotated[
         Literal["owner", "instructor", "assistant", "none"],
-        typer.Argument(metavar="owner|instructor|assistant|none", help="Their role; none takes it away."),
+        typer.Argument(metavar="owner|instructor|assistant|none", help="Their role; none removes them."),
     ],
     json: options.Json = False,
 ) -> int:
-    """Say who teaches (owners only)."""
+    """Set the role of a teacher (owners only)."""
     body = {"role": None if role == "none" else role}
     found = connect().put(f"/courses/{segment(slug)}/staff/{segment(name)}", body)
     return _show_course(understood(CourseView, found), json)
@@ -145,9 +145,7 @@ def staff(
 
 @course.command()
 def join(
-    key: Annotated[
-        str, typer.Argument(metavar="CODE", help="A join code, or the address of your personal link.")
-    ],
+    key: Annotated[str, typer.Argument(metavar="CODE", help="A join code, or your personal link.")],
     json: options.Json = False,
 ) -> int:
     """Become a student of a course."""
@@ -167,7 +165,7 @@ def log(
     limit: Annotated[int, typer.Option(min=1, max=500, help="How many entries.")] = 50,
     json: options.Json = False,
 ) -> int:
-    """List what the course's staff did, the newest first."""
+    """List what the course's staff did, newest first."""
     found = understood(AuditLog, connect().get(f"/courses/{segment(slug)}/log", limit=limit))
     if json:
         put_json(found)
@@ -190,7 +188,7 @@ def _show_course(found: CourseView, json: bool) -> int:
 
 @roster.command(name="show")
 def show_roster(slug: CourseArgument, json: options.Json = False) -> int:
-    """List who is in a course, and who has not come yet."""
+    """List the members of a course, and those who have not joined yet."""
     return _show_roster(understood(Roster, connect().get(f"/courses/{segment(slug)}/roster")), json)
 
 
@@ -203,19 +201,21 @@ def import_roster(
             metavar="FILE", help="A CSV file whose first line names its columns, such as email,name."
         ),
     ],
-    apply: Annotated[bool, typer.Option("--apply", help="Do it; else only say what would change.")] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Apply the changes; without it, only show them.")
+    ] = False,
     drop_missing: Annotated[
-        bool, typer.Option("--drop-missing", help="Students whom the file does not name leave the roster.")
+        bool, typer.Option("--drop-missing", help="Take students who are not in the file off the roster.")
     ] = False,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Import the good rows where there are bad ones.")
+        bool, typer.Option("--skip-bad", help="Import the good rows even if others are bad.")
     ] = False,
     let_back_in: Annotated[
-        bool, typer.Option("--let-back-in", help="Students of the file whom staff removed return.")
+        bool, typer.Option("--let-back-in", help="Let students in the file whom staff removed back in.")
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Bring the students of a course to what a table says. Doing it twice changes nothing."""
+    """Import the students of a course from a table. Importing it twice changes nothing."""
     try:
         content = roster_file.decode(file.read_bytes())
     except OSError as error:
@@ -235,7 +235,7 @@ def import_roster(
         _show_import(found)
     if content.guessed:
         say(
-            f"The file was read as {content.encoding}. Look at the names: if they are wrong, save it as CSV in UTF-8.",
+            f"The file was read as {content.encoding}. If the names look wrong, save it as CSV in UTF-8.",
             "yellow",
         )
     return 1 if found.problems and not found.applied else 0
@@ -267,11 +267,11 @@ def _show_import(found: RosterResult) -> None:
         say("Correct the rows, or import the others with --skip-bad.", "dim")
     elif found.dry_run and found.problems:
         say(
-            "The bad rows keep all of it from being imported. Correct them, or leave them out with --skip-bad.",
+            "Nothing is imported while there are bad rows. Correct them, or leave them out with --skip-bad.",
             "dim",
         )
     elif found.dry_run:
-        say("Do it with: --apply", "dim")
+        say("Apply the changes with: --apply", "dim")
 
 
 @roster.command()
@@ -284,7 +284,7 @@ def change(
     student_number: Annotated[str | None, typer.Option(metavar="NUMBER", help="Another number.")] = None,
     on_roster: Annotated[
         bool | None,
-        typer.Option("--enrol/--drop", help="Let a removed student back in, or remove one."),
+        typer.Option("--enrol/--drop", help="Let a removed student back in, or remove a student."),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -309,19 +309,26 @@ def withdraw(
     ],
     json: options.Json = False,
 ) -> int:
-    """Take somebody who has not come off the roster; their link stops working."""
+    """Take somebody who has not joined yet off the roster; their link stops working."""
     client, path = connect(), f"/courses/{segment(slug)}"
     invited = understood(Roster, client.get(f"{path}/roster")).invited
-    named = [it for it in invited if person.lower() in (it.email.lower(), it.student_number.lower())]
+    named = [
+        student
+        for student in invited
+        if person.lower() in (student.email.lower(), student.student_number.lower())
+    ]
     if not named:
-        raise NotFound(f"Nobody who has not come is '{person}'.", f"`grader roster show {slug}` lists them.")
+        raise NotFound(
+            f"'{person}' is not among those who have not joined yet.",
+            f"`grader roster show {slug}` lists them.",
+        )
     return _show_roster(understood(Roster, client.delete(f"{path}/invitations/{named[0].id}")), json)
 
 
 @roster.command()
 def invite(
     slug: CourseArgument,
-    mail: Annotated[bool, typer.Option("--mail", help="Mail each link; else they are printed.")] = False,
+    mail: Annotated[bool, typer.Option("--mail", help="Mail the links instead of printing them.")] = False,
     section: Section = None,
     days: Days = 30,
     output: Annotated[
@@ -330,7 +337,7 @@ def invite(
     bom: options.Bom = False,
     json: options.Json = False,
 ) -> int:
-    """Make a new personal link for everyone on the roster who has not come; earlier links stop working."""
+    """Make new personal links for everyone on the roster who has not joined yet; earlier links stop working."""
     body = InvitationOrder(mail=mail, days=days, section=section).model_dump(exclude_none=True)
     sheet = understood(InvitationSheet, connect().post(f"/courses/{segment(slug)}/invitations", body))
     if json:
@@ -345,7 +352,8 @@ def invite(
         tell(f"{link.full_name or link.email or link.student_number}  {link.link}")
     if mail:
         say(
-            f"{sheet.mailed} links are being mailed; `grader roster show {slug}` says when each was.", "green"
+            f"{sheet.mailed} links are being mailed; `grader roster show {slug}` shows when each was sent.",
+            "green",
         )
     for name in sheet.unmailed:
         say(f"{name} has no address.", "yellow")
@@ -355,12 +363,14 @@ def invite(
 @roster.command()
 def code(
     slug: CourseArgument,
-    section: Annotated[str, typer.Option(metavar="NAME", help="The section that it leads to.")] = "",
-    uses: Annotated[int | None, typer.Option(min=1, help="How many can join (default: any number).")] = None,
+    section: Annotated[str, typer.Option(metavar="NAME", help="The section that students join.")] = "",
+    uses: Annotated[
+        int | None, typer.Option(min=1, help="How many students can join (default: any number).")
+    ] = None,
     days: Days = 30,
     json: options.Json = False,
 ) -> int:
-    """Make a join code that students type."""
+    """Make a join code for students to enter."""
     body = JoinCodeBody(section=section, uses=uses, days=days).model_dump()
     made = understood(JoinCodeView, connect().post(f"/courses/{segment(slug)}/join-codes", body))
     if json:

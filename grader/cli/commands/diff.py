@@ -44,7 +44,7 @@ def diff(
             "--challenge",
             "-c",
             metavar="SLUG",
-            help="With a file alone: compare it with your latest for this challenge.",
+            help="With only a file: compare it with your latest for this challenge.",
         ),
     ] = None,
     json: options.Json = False,
@@ -91,12 +91,12 @@ def _times(changes: list[TimeChange]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("workload", "before", "after", "time", ""):
         table.add_column(name, justify="left" if name in ("workload", "") else "right")
-    for it in changes:
-        faster = it.ratio < 1
-        style = ("green" if faster else "red") if it.sure else "dim"
-        word = ("faster" if faster else "slower") if it.sure else "within the intervals"
-        row = (duration(it.before_us), duration(it.after_us), Text(factor_text(it.ratio), style))
-        table.add_row(safe(it.workload), *row, Text(word, style))
+    for change in changes:
+        faster = change.ratio < 1
+        style = ("green" if faster else "red") if change.sure else "dim"
+        word = ("faster" if faster else "slower") if change.sure else "within the intervals"
+        row = (duration(change.before_us), duration(change.after_us), Text(factor_text(change.ratio), style))
+        table.add_row(safe(change.workload), *row, Text(word, style))
     return table
 
 
@@ -106,13 +106,13 @@ def _as_dict(found: SubmissionComparison) -> dict[str, Any]:
         "after": _side(found.after),
         "workloads": [
             {
-                "name": it.workload,
-                "before_us": it.before_us,
-                "after_us": it.after_us,
-                "ratio": it.ratio,
-                "sure": it.sure,
+                "name": change.workload,
+                "before_us": change.before_us,
+                "after_us": change.after_us,
+                "ratio": change.ratio,
+                "sure": change.sure,
             }
-            for it in found.changes
+            for change in found.changes
         ],
         "diff": found.lines,
     }
@@ -123,7 +123,7 @@ def _side(side: ComparedSide) -> dict[str, Any]:
     return {"name": side.name, "submission": view}
 
 
-# How far back the submission before one is looked for.
+# Search at most this many submissions for the previous one.
 _BACK = 200
 
 
@@ -139,7 +139,7 @@ class ComparedSide:
 
 @dataclass(frozen=True)
 class TimeChange:
-    """A workload that both were timed on, in microseconds; ``sure`` where the intervals do not overlap."""
+    """A workload that both were timed on, in microseconds; ``sure`` if the intervals do not overlap."""
 
     workload: str
     before_us: float
@@ -158,14 +158,14 @@ class SubmissionComparison:
 
     @property
     def lines(self) -> list[str]:
-        """The unified diff; empty where the sources are the same."""
+        """The unified diff; empty if the sources are the same."""
         old, new = self.before, self.after
-        # Without line ends, so that CRLF and LF compare as equal.
+        # Without line ends: CRLF and LF compare equal.
         return list(unified(old.source.splitlines(), new.source.splitlines(), old.name, new.name))
 
     @property
     def changes(self) -> list[TimeChange]:
-        """Each workload that both were timed on, if on the same device."""
+        """The workloads that both were timed on; empty if the devices differ."""
         old, new = self.before.report, self.after.report
         if old is None or new is None or (old.device, old.challenge) != (new.device, new.challenge):
             return []
@@ -173,19 +173,19 @@ class SubmissionComparison:
 
 
 def _changes(before: list[WorkloadReport], after: list[WorkloadReport]) -> Iterator[TimeChange]:
-    earlier = {(it.name, tuple(it.sizes.items())): it for it in before}
-    for it in after:
-        old = earlier.get((it.name, tuple(it.sizes.items())))
-        if old is not None and old.time_us is not None and it.time_us is not None:
-            sure = it.ci_us[1] < old.ci_us[0] or old.ci_us[1] < it.ci_us[0]
-            yield TimeChange(it.name, old.time_us, it.time_us, sure)
+    earlier = {(workload.name, tuple(workload.sizes.items())): workload for workload in before}
+    for workload in after:
+        old = earlier.get((workload.name, tuple(workload.sizes.items())))
+        if old is not None and old.time_us is not None and workload.time_us is not None:
+            sure = workload.ci_us[1] < old.ci_us[0] or old.ci_us[1] < workload.ci_us[0]
+            yield TimeChange(workload.name, old.time_us, workload.time_us, sure)
 
 
 def compare(
     client: Client, first: str, second: str | None, challenge: str | None = None
 ) -> SubmissionComparison:
-    """Compare the older with the newer. A single submission is compared with the one before it, a single file with the
-    latest submission. Raises NotFound where there is none, BadRequest for a file that cannot be read.
+    """Compare the older with the newer: a single submission with the one before it, a single file with the latest.
+    Raises NotFound if there is none, BadRequest for a file that cannot be read.
     """
     if second is not None:
         return SubmissionComparison(side(client, first), side(client, second))
@@ -194,7 +194,7 @@ def compare(
 
 
 def side(client: Client, name: str) -> ComparedSide:
-    """A file if one has that name, or the name has a source's suffix; else a submission."""
+    """A file if it exists or the name has a source's suffix; else a submission."""
     path = Path(name)
     if Language.of_file(name) is not None or path.is_file():
         return ComparedSide(name, _read(path))
@@ -212,14 +212,13 @@ def _read(path: Path) -> str:
 
 
 def _earlier(client: Client, newer: ComparedSide, challenge: str | None) -> str:
-    """The id of the submission that ``newer`` follows."""
     of = newer.view.challenge if newer.view is not None else challenge
     found = understood(SubmissionList, client.get("/submissions", challenge=of, limit=_BACK)).submissions
     if newer.view is None:
         language = Language.of_file(newer.name)
-        earlier = [it for it in found if language in (None, it.language)]
+        earlier = [submission for submission in found if language in (None, submission.language)]
     else:
-        earlier = [it for it in found if it.created_at < newer.view.created_at]
+        earlier = [submission for submission in found if submission.created_at < newer.view.created_at]
     if not earlier:
         raise NotFound(
             f"You have no earlier submission to compare {newer.name} with.", "Name both: grader diff A B"

@@ -1,4 +1,4 @@
-"""`doctor`: what this machine can do, and with --security how safe it is for other people's code."""
+"""`doctor`: check this machine, with --security for running other people's code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def doctor(
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Show what this machine can do, and how to fix the rest. A missing part is no failure: the exit code is 0."""
+    """Show what this machine can do, and how to fix the rest. The exit code is 0 even if parts are missing."""
     if security:
         from grader.cli.security_checks import security_findings as examine
 
@@ -30,7 +30,7 @@ def doctor(
         from grader.cli.machine_checks import machine_findings as examine
 
         name = "findings"
-    with busy("Looking at this machine"):
+    with busy("Checking this machine"):
         found = examine()
     if json:
         put_json({name: [as_dict(each) for each in found]})

@@ -1,4 +1,4 @@
-"""`feedback`: rubrics, points by them, and what students ask to have looked at again."""
+"""`feedback`: rubrics, points by rubric, and regrade requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ app.add_typer(feedback, name="feedback", help="Manage rubrics and regrade reques
 
 @feedback.command()
 def show(course: Course, slug: Slug, json: options.Json = False) -> int:
-    """Show an assignment's rubric, when feedback is shown, and how many regrades you may ask for."""
+    """Show an assignment's rubric, when feedback is shown, and how many regrades you may request."""
     return _show(understood(FeedbackView, connect().get(f"{_path(course, slug)}/feedback")), json)
 
 
@@ -34,20 +34,21 @@ def set_feedback(
         Literal["at_once", "on_release"] | None, typer.Option(help="When students read the staff's feedback.")
     ] = None,
     regrades: Annotated[
-        str | None, typer.Option(metavar="N|any", help="How many regrades a student may ask for.")
+        str | None, typer.Option(metavar="N|any", help="How many regrades a student may request.")
     ] = None,
     regrade_until: Annotated[
-        str | None, typer.Option(metavar="TIME|none", help="Until when, in the course's zone.")
+        str | None,
+        typer.Option(metavar="TIME|none", help="The end of regrade requests, in the course's zone."),
     ] = None,
     criterion: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SLUG:POINTS:TITLE", help="A criterion of a challenge; several make its whole rubric."
+            metavar="SLUG:POINTS:TITLE", help="A criterion of a challenge. Repeat it for the whole rubric."
         ),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Change when feedback is shown, regrade requests, and the rubric of challenges."""
+    """Change when feedback is shown, the limits of regrade requests, and rubrics."""
     client, path = connect(), f"{_path(course, slug)}/feedback"
     present = understood(FeedbackView, client.get(path))
     body: dict[str, Any] = present.model_dump(
@@ -62,7 +63,7 @@ def set_feedback(
     named: dict[str, list[dict[str, Any]]] = {}
     for text in criterion or []:
         challenge, wanted = _criterion(text)
-        known = {it.title.lower(): it for it in present.rubric.get(challenge, [])}
+        known = {criterion.title.lower(): criterion for criterion in present.rubric.get(challenge, [])}
         if (same := known.get(wanted["title"].lower())) is not None:
             wanted |= {"id": same.id, "about": same.about}
         named.setdefault(challenge, []).append(wanted)
@@ -72,7 +73,7 @@ def set_feedback(
 
 def _count(text: str) -> int:
     if not text.isdecimal():
-        raise BadRequest(f"'{text}' is no number of regrades.", "Write a number, or any.")
+        raise BadRequest(f"'{text}' is not a number of regrades.", "Write a number, or any.")
     return int(text)
 
 
@@ -82,17 +83,17 @@ def _criterion(text: str) -> tuple[str, dict[str, Any]]:
     try:
         return challenge, {"title": title.strip(), "points": float(points)}
     except ValueError as error:
-        raise BadRequest(f"'{text}' is no criterion.", "Such as vector_add:5:Readability.") from error
+        raise BadRequest(f"'{text}' is not a criterion.", "Write one as vector_add:5:Readability.") from error
 
 
 @feedback.command()
 def release(
     course: Course,
     slug: Slug,
-    hold: Annotated[bool, typer.Option("--hold", help="Keep it back again.")] = False,
+    hold: Annotated[bool, typer.Option("--hold", help="Hold it back again.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Let students read what was kept back, and tell them."""
+    """Let students read the feedback that was held back, and notify them."""
     answer = connect().post(f"{_path(course, slug)}/feedback/release", {"released": not hold})
     return _show(understood(FeedbackView, answer), json)
 
@@ -105,13 +106,13 @@ def score(
     give: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="CRITERION=POINTS", help="Points for a criterion, by number; none takes them back."
+            metavar="CRITERION=POINTS", help="Points for a criterion, by number; none removes them."
         ),
     ] = None,
     reason: Annotated[str, typer.Option(help="Why; the student reads it.")] = "",
     json: options.Json = False,
 ) -> int:
-    """Show what a student has by the rubric, or give points (staff only)."""
+    """Show a student's points by the rubric, or give points (staff only)."""
     client, path = connect(), f"{_path(course, slug)}/scores"
     if give:
         body = {"student": student, "scores": [_score(text, reason) for text in give]}
@@ -123,15 +124,15 @@ def score(
         put_json(found)
         return 0
     rows = table("criterion", "challenge", "title", "points", "of", "why", "by")
-    for it in found.scores:
+    for entry in found.scores:
         rows.add_row(
-            str(it.criterion.id),
-            safe(it.challenge, "cyan"),
-            safe(it.criterion.title),
-            points(it.points) if it.points is not None else "",
-            points(it.criterion.points),
-            safe(it.reason),
-            safe(it.made_by or ""),
+            str(entry.criterion.id),
+            safe(entry.challenge, "cyan"),
+            safe(entry.criterion.title),
+            points(entry.points) if entry.points is not None else "",
+            points(entry.criterion.points),
+            safe(entry.reason),
+            safe(entry.made_by or ""),
         )
     put_table(rows)
     return 0
@@ -143,7 +144,7 @@ def _score(text: str, reason: str) -> dict[str, Any]:
         given = None if points == "none" else float(points)
         return {"criterion": int(number), "points": given, "reason": reason}
     except ValueError as error:
-        raise BadRequest(f"'{text}' gives no points.", "Write 12=4.5, or 12=none.") from error
+        raise BadRequest(f"'{text}' is not points for a criterion.", "Write 12=4.5, or 12=none.") from error
 
 
 @feedback.command()
@@ -151,13 +152,13 @@ def ask(
     course: Course,
     slug: Slug,
     challenge: Annotated[str, typer.Argument(metavar="SLUG", help="The challenge of the assignment.")],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What should be looked at again, and why.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to regrade, and why.")],
     submission: Annotated[
-        str | None, typer.Option(metavar="ID", help="Your submission that it is about.")
+        str | None, typer.Option(metavar="ID", help="The submission that the request is about.")
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Ask for a regrade of a part of an assignment."""
+    """Request a regrade of a part of an assignment."""
     body = {"assignment": slug, "challenge": challenge, "text": text, "submission": submission}
     return _requests(understood(RequestList, connect().post(_requests_path(course), body)), json)
 
@@ -187,16 +188,16 @@ def _requests(found: RequestList, json: bool) -> int:
         put_json(found)
         return 0
     rows = table("number", "student", "assignment", "challenge", "state", "asked", "what", "answer")
-    for it in found.requests:
+    for request in found.requests:
         rows.add_row(
-            str(it.number),
-            safe(it.student, "cyan"),
-            safe(it.assignment),
-            safe(it.challenge),
-            it.state.value,
-            moment(it.created_at),
-            safe(it.text),
-            safe(it.answer),
+            str(request.number),
+            safe(request.student, "cyan"),
+            safe(request.assignment),
+            safe(request.challenge),
+            request.state.value,
+            moment(request.created_at),
+            safe(request.text),
+            safe(request.answer),
         )
     put_table(rows)
     return 0
@@ -212,12 +213,16 @@ def _show(found: FeedbackView, json: bool) -> int:
     most = "any number of" if found.regrade_limit is None else str(found.regrade_limit)
     left = "" if found.requests_left is None else f"; you have {found.requests_left} left"
     until = f" until {moment(found.regrade_until)}" if found.regrade_until else ""
-    tell(f"{most} regrade requests of each student{until}{left}")
+    tell(f"{most} regrade requests for each student{until}{left}")
     rows = table("criterion", "challenge", "points", "title", "about")
     for challenge, criteria in found.rubric.items():
-        for it in criteria:
+        for criterion in criteria:
             rows.add_row(
-                str(it.id), safe(challenge, "cyan"), points(it.points), safe(it.title), safe(it.about)
+                str(criterion.id),
+                safe(challenge, "cyan"),
+                points(criterion.points),
+                safe(criterion.title),
+                safe(criterion.about),
             )
     put_table(rows)
     return 0

@@ -1,4 +1,4 @@
-"""`assignment` and `gradebook`: what a course assigns, and the points that come of it."""
+"""`assignment` and `gradebook`: a course's assignments and their points."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TIME = "in the course's zone, as 2026-10-31 18:00, or with an offset"
 
 @assignment.command(name="list")
 def list_assignments(course: Course, json: options.Json = False) -> int:
-    """List a course's assignments by their deadlines, which are shown in your time zone."""
+    """List a course's assignments by deadline, in your time zone."""
     found = understood(AssignmentList, connect().get(f"/courses/{segment(course)}/assignments"))
     if json:
         put_json(found)
@@ -58,7 +58,7 @@ def list_assignments(course: Course, json: options.Json = False) -> int:
 
 @assignment.command()
 def show(course: Course, slug: Slug, json: options.Json = False) -> int:
-    """Show an assignment: its challenges, its times in your time zone, and what you have left of its limits."""
+    """Show an assignment: its challenges, its times in your time zone, and the attempts that you have left."""
     return _show(understood(AssignmentView, connect().get(_path(course, slug))), json)
 
 
@@ -69,9 +69,7 @@ def set_assignment(
     title: Annotated[str | None, typer.Option(help="Its title.")] = None,
     challenge: Annotated[
         list[str] | None,
-        typer.Option(
-            "--challenge", "-c", metavar="SLUG[:WEIGHT]", help="A challenge; more than once for several."
-        ),
+        typer.Option("--challenge", "-c", metavar="SLUG[:WEIGHT]", help="A challenge. Repeatable."),
     ] = None,
     opens: Annotated[
         str | None, typer.Option("--open", metavar="TIME", help=f"When it opens: {_TIME}.")
@@ -80,13 +78,14 @@ def set_assignment(
         str | None, typer.Option("--due", metavar="TIME", help=f"When it is due: {_TIME}.")
     ] = None,
     late_until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Until when late submissions count; none: not at all.")
+        str | None,
+        typer.Option(metavar="TIME", help="The end of late submissions; none: no late submissions."),
     ] = None,
     late_percent: Annotated[
-        float | None, typer.Option(min=0, max=100, help="What each late day costs of the points.")
+        float | None, typer.Option(min=0, max=100, help="How many percent of the points each late day costs.")
     ] = None,
     grace_days: Annotated[
-        int | None, typer.Option(min=0, max=365, help="Late days here that students' grace days may pay.")
+        int | None, typer.Option(min=0, max=365, help="How many grace days students may use here.")
     ] = None,
     attempts_day: Annotated[int | None, typer.Option(min=0, help="Submissions a day; 0: no limit.")] = None,
     attempts_total: Annotated[
@@ -107,12 +106,12 @@ def set_assignment(
     reveal_hidden: Annotated[
         bool | None,
         typer.Option(
-            "--reveal-hidden/--keep-hidden", help="Whether students read hidden cases once it is over."
+            "--reveal-hidden/--keep-hidden", help="Show hidden cases to students once it is over, or not."
         ),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Make an assignment, which is a draft then, or change what is named of one."""
+    """Create an assignment as a draft, or change the given settings of one."""
     client = connect()
     body = _present(client, course, slug)
     body |= _given(title=title, open_at=opens, due_at=due, late_percent=late_percent, grace_days=grace_days)
@@ -140,7 +139,7 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
-    """What it is now, as it is sent; of a new one only its limits."""
+    """The body of the present assignment; for a new one, only its limits."""
     try:
         view = understood(AssignmentView, client.get(_path(course, slug)))
     except NotFound as error:
@@ -158,7 +157,7 @@ def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
         "reveal_hidden",
     )
     body = view.model_dump(mode="json", include={*kept, "open_at", "due_at", "late_until", "revision"})
-    return body | {"parts": [{"challenge": it.challenge, "weight": it.weight} for it in view.parts]}
+    return body | {"parts": [{"challenge": part.challenge, "weight": part.weight} for part in view.parts]}
 
 
 def _part(text: str) -> dict[str, Any]:
@@ -166,7 +165,7 @@ def _part(text: str) -> dict[str, Any]:
     try:
         return {"challenge": slug, "weight": float(weight or 1)}
     except ValueError as error:
-        raise BadRequest(f"'{weight}' is no weight.", "Write a challenge as SLUG or SLUG:2.5.") from error
+        raise BadRequest(f"'{weight}' is not a weight.", "Write a challenge as SLUG or SLUG:2.5.") from error
 
 
 @assignment.command()
@@ -198,17 +197,20 @@ def remove(course: Course, slug: Slug, json: options.Json = False) -> int:
 def extend(
     course: Course,
     slug: Slug,
-    due: Annotated[str, typer.Option("--due", metavar="TIME", help=f"The other deadline: {_TIME}.")],
+    due: Annotated[str, typer.Option("--due", metavar="TIME", help=f"The new deadline: {_TIME}.")],
     student: Annotated[str | None, typer.Option(metavar="NAME", help="For this student.")] = None,
     section: Annotated[str | None, typer.Option(metavar="NAME", help="For everyone of this section.")] = None,
     late_until: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Until when late submissions count (default: as long as before)."),
+        typer.Option(
+            metavar="TIME",
+            help="The end of late submissions (default: as long after the deadline as before).",
+        ),
     ] = None,
     reason: Annotated[str, typer.Option(help="Why, for the log.")] = "",
     json: options.Json = False,
 ) -> int:
-    """Give a student or a section other times, also after the deadline."""
+    """Give a student or a section a new deadline, even after the old one."""
     body = _given(student=student, section=section, due_at=due, late_until=late_until, reason=reason)
     found = connect().put(f"{_path(course, slug)}/extensions", body)
     return _show_extensions(understood(ExtensionList, found), json)
@@ -219,11 +221,11 @@ def extensions(
     course: Course,
     slug: Slug,
     remove: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Take back the one with this number.")
+        int | None, typer.Option(metavar="N", min=1, help="Remove the extension with this number.")
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """List who has other times, or take an extension back."""
+    """List the extensions, or remove one."""
     client, path = connect(), f"{_path(course, slug)}/extensions"
     found = client.get(path) if remove is None else client.delete(f"{path}/{remove}")
     return _show_extensions(understood(ExtensionList, found), json)
@@ -261,7 +263,7 @@ def _show(found: AssignmentView, json: bool) -> int:
     revealed = "; hidden cases are shown once nobody can submit for points" if found.reveal_hidden else ""
     tell(f"the {found.counts} submission counts{revealed}")
     rows = table("challenge", "title", "points", "left today", "left in all", "at once")
-    left = {it.challenge: it for it in found.left}
+    left = {limit.challenge: limit for limit in found.left}
     for part in found.parts:
         of_it = left.get(part.challenge)
         numbers = (of_it.day, of_it.total, of_it.pending) if of_it else (None, None, None)
@@ -273,7 +275,7 @@ def _show(found: AssignmentView, json: bool) -> int:
         )
     put_table(rows)
     if found.languages:
-        tell(f"languages: {', '.join(it.value for it in found.languages)}")
+        tell(f"languages: {', '.join(language.value for language in found.languages)}")
     if found.devices:
         tell(f"devices: {', '.join(found.devices)}")
     return 0
@@ -283,22 +285,20 @@ def _show(found: AssignmentView, json: bool) -> int:
 def similar(
     course: Course,
     slug: Slug,
-    compare: Annotated[bool, typer.Option("--compare", help="Compare anew first.")] = False,
+    compare: Annotated[bool, typer.Option("--compare", help="Compare again first.")] = False,
     confirm: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="Confirm a pair: both students' reports are marked.")
     ] = None,
     dismiss: Annotated[int | None, typer.Option(metavar="NUMBER", help="Dismiss a pair.")] = None,
-    reopen: Annotated[int | None, typer.Option(metavar="NUMBER", help="Take back what was decided.")] = None,
+    reopen: Annotated[int | None, typer.Option(metavar="NUMBER", help="Undo the decision on a pair.")] = None,
     lines: Annotated[
         int | None,
-        typer.Option(
-            "--lines", metavar="NUMBER", help="Show the lines of a pair that say the same, side by side."
-        ),
+        typer.Option("--lines", metavar="NUMBER", help="Show the matching lines of a pair, side by side."),
     ] = None,
-    reason: Annotated[str, typer.Option(help="Why; needed to confirm.")] = "",
+    reason: Annotated[str, typer.Option(help="Why; required with --confirm.")] = "",
     json: options.Json = False,
 ) -> int:
-    """Show which submissions resemble each other, and decide of a pair (staff only)."""
+    """Show similar submissions, and decide on a pair (staff only)."""
     client, path = connect(), f"{_path(course, slug)}/similarity"
     if compare:
         client.post(path, {})
@@ -313,7 +313,7 @@ def similar(
         put_json(found)
         return 0
     if found.made_at is None:
-        say("Nobody compared yet: `--compare` does.", "yellow")
+        say("Nothing was compared yet. Compare with: --compare", "yellow")
         return 0
     rows = table("pair", "challenge", "one", "shared", "other", "shared", "bits", "decision")
     for pair in found.pairs:
@@ -340,12 +340,12 @@ def _side_by_side(found: SimilarSources, json: bool) -> int:
         return 0
     left, right = found.left.splitlines(), found.right.splitlines()
     rows = table("line", _side(found.pair.left), "line", _side(found.pair.right))
-    for match in sorted(found.matches, key=lambda it: (it.left, it.right)):
+    for match in sorted(found.matches, key=lambda match: (match.left, match.right)):
         rows.add_row(
             str(match.left), safe(left[match.left - 1]), str(match.right), safe(right[match.right - 1])
         )
     put_table(rows)
-    of_it = len({it.left for it in found.matches})
+    of_it = len({match.left for match in found.matches})
     say(f"{of_it} of {len(left)} lines; both in full: `--json`, or the page.", "dim")
     return 0
 
@@ -361,14 +361,17 @@ def sources(
     course: Course,
     slug: Slug,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The ZIP (default: by its names).")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The ZIP (default: COURSE-ASSIGNMENT-sources.zip)."
+        ),
     ] = None,
     counted: Annotated[
-        bool, typer.Option("--counted", help="Only the submissions that points come of.")
+        bool, typer.Option("--counted", help="Only the submissions that count for points.")
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Write everyone's sources as one ZIP, with a manifest as CSV and JSON (staff only)."""
+    """Write everyone's sources to one ZIP, with a manifest as CSV and JSON (staff only)."""
     path = f"{_path(course, slug)}/sources.zip"
     file = output or Path(f"{course}-{slug}-sources.zip")
     size = connect().download(path, file, counted="true" if counted else None)
@@ -381,15 +384,15 @@ def sources(
 
 @gradebook.command(name="show")
 def show_gradebook(course: Course, json: options.Json = False) -> int:
-    """Show everyone's points, how far they are, and who may need help (staff only)."""
+    """Show everyone's points and progress, and who may need help (staff only)."""
     found = understood(Gradebook, connect().get(f"/courses/{segment(course)}/gradebook"))
     if json:
         put_json(found)
         return 0
-    slugs = [it.assignment for it in found.students[0].assignments] if found.students else []
+    slugs = [given.assignment for given in found.students[0].assignments] if found.students else []
     rows = table("student", "name", "section", "group", *slugs, "total", "of")
     for student in found.students:
-        earned = [formats.points(it.points) for it in student.assignments]
+        earned = [formats.points(given.points) for given in student.assignments]
         whom = [safe(student.name, "cyan"), safe(student.full_name)]
         whom += [safe(student.section), safe(student.group)]
         rows.add_row(*whom, *earned, formats.points(student.points), formats.points(student.most))
@@ -402,7 +405,7 @@ def show_gradebook(course: Course, json: options.Json = False) -> int:
     put_table(parts)
     for slug in found.broken:
         say(
-            f"The folder of {slug} cannot be read on the server: its points are missing until it is mended.",
+            f"The folder of {slug} cannot be read on the server: its points are missing until the folder is fixed.",
             "red",
         )
     for each in found.at_risk:
@@ -418,7 +421,7 @@ def grades(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Show a student's points, each one explained."""
+    """Show a student's points with an explanation of each."""
     path = f"/courses/{segment(course)}/grades"
     found = understood(StudentGrades, connect().get(path if name is None else f"{path}/{segment(name)}"))
     if json:
@@ -471,19 +474,17 @@ def override(
     student: Annotated[str, typer.Argument(metavar="NAME", help="The student.")],
     challenge: Annotated[str, typer.Argument(metavar="SLUG", help="The challenge of the assignment.")],
     points: Annotated[
-        str, typer.Argument(metavar="POINTS|none", help="The points; none: the computed ones again.")
+        str, typer.Argument(metavar="POINTS|none", help="The points; none: use the computed points again.")
     ],
     reason: Annotated[str, typer.Option(help="Why; the student reads it.")],
-    extra: Annotated[
-        bool, typer.Option("--extra", help="The points may be more than the challenge has.")
-    ] = False,
+    extra: Annotated[bool, typer.Option("--extra", help="Allow more points than the challenge has.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Give points in place of the computed ones."""
+    """Replace computed points."""
     try:
         number = None if points == "none" else float(points)
     except ValueError as error:
-        raise BadRequest(f"'{points}' is no number of points.", "Write a number, or none.") from error
+        raise BadRequest(f"'{points}' is not a number of points.", "Write a number, or none.") from error
     body = {"student": student, "challenge": challenge, "points": number, "reason": reason, "extra": extra}
     found = understood(StudentGrades, connect().put(f"{_path(course, slug)}/overrides", body))
     if json:

@@ -1,4 +1,4 @@
-"""`test`, `profile`, `replay`: judge on this machine by the same judge as on a server, without queue or database."""
+"""`test`, `profile`, `replay`: the server's judge on this machine, without queue or database."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 app = make_app()
 Box = Annotated[
     Literal["local", "bubblewrap", "docker"],
-    typer.Option(help="local: a plain process, for your own code; the others isolate it."),
+    typer.Option(help="local: a plain process, for your own code; the others isolate the code."),
 ]
 
 
@@ -135,14 +135,14 @@ def replay(
 
 
 def _replayed(report: Report, name: str | None) -> CaseReport:
-    """The case of that name, or the first that failed. Raises BadRequest where there is none with its data."""
-    known = [it for it in report.cases if it.seed is not None and not it.hidden]
-    chosen = [it for it in known if (it.verdict.failed if name is None else it.name == name)]
+    """The case of that name, or the first that failed. Raises BadRequest if no such case has its data."""
+    known = [case for case in report.cases if case.seed is not None and not case.hidden]
+    chosen = [case for case in known if (case.verdict.failed if name is None else case.name == name)]
     if not chosen:
         what = "public case that failed" if name is None else f"public case '{name}' that ran"
-        raise BadRequest(f"Its report has no {what}.")
-    # What is too large for the emulated GPU comes last.
-    return min(chosen, key=lambda it: it.on is not None)
+        raise BadRequest(f"The report has no {what}.")
+    # Cases too large for the emulated GPU come last.
+    return min(chosen, key=lambda case: case.on is not None)
 
 
 @app.command("profile")
@@ -159,7 +159,7 @@ def profile_here(
     box: Box = "local",
     json: options.Json = False,
 ) -> int:
-    """Count what a file's kernels ask of a GPU, without one: by line, with what bounds the time."""
+    """Count the work of a file's kernels line by line, without a GPU, and name what limits their time."""
     if not sys.platform.startswith("linux"):
         raise NotAllowed("The emulated GPU needs Linux.", "Submit to a server: grader submit")
     from grader.challenge.source import language_of
@@ -199,7 +199,7 @@ def _finish(report: Report, file: Path, json: bool) -> int:
 
 
 def _not_python(challenge: Challenge, language: Language, source: str, wrong: str, device: str) -> Report:
-    """The judge's report of a syntax error, without the seconds that a box takes to start."""
+    """The judge's report of a syntax error, without starting a box, which takes seconds."""
     from grader.challenge.pattern import cases_on
 
     return Report(
@@ -216,7 +216,7 @@ def _not_python(challenge: Challenge, language: Language, source: str, wrong: st
 
 
 class Display:
-    """A context manager that shows progress on stderr: one live line on a terminal, one line a state elsewhere."""
+    """A context manager that shows progress on stderr: one live line on a terminal, else a line for each state."""
 
     def __init__(self) -> None:
         self._live = aside().is_terminal
@@ -244,7 +244,7 @@ class Display:
 
 def _line(state: State, progress: ProgressView) -> Text:
     line = Text()
-    for it in PHASES if state in PHASES else (state,):
+    for phase in PHASES if state in PHASES else (state,):
         line.append(" > " if line else "", "dim")
-        line.append(it.value, "bold cyan" if it is state else "dim")
+        line.append(phase.value, "bold cyan" if phase is state else "dim")
     return line.append_text(safe(f"  {progress.label}", "dim")) if progress.label else line

@@ -1,4 +1,4 @@
-"""`lti`: learning platforms that are registered on the server, the courses that are linked, and grades sent to them."""
+"""`lti`: learning platforms, linked courses, and the grades sent to them."""
 
 from __future__ import annotations
 
@@ -27,48 +27,53 @@ Number = Annotated[int, typer.Argument(metavar="N", min=1, help="The number, as 
 Link = Annotated[int, typer.Argument(metavar="LINK", min=1, help="The link, as `grader lti show` lists it.")]
 Deployments = Annotated[
     list[str] | None,
-    typer.Option("--deployment", metavar="ID", help="A deployment's id; more than once for several."),
+    typer.Option("--deployment", metavar="ID", help="A deployment's id. Repeatable."),
 ]
 Hosts = Annotated[
     list[str] | None,
     typer.Option(
-        "--host", metavar="HOST", help="A host that grades may be sent to, beside that of its tokens."
+        "--host", metavar="HOST", help="Another host, besides that of its tokens, that grades may be sent to."
     ),
 ]
 Accounts = Annotated[
     Literal["none", "roster", "anyone"] | None,
-    typer.Option(help="Who gets an account: nobody, those on a roster, everyone of a linked course."),
+    typer.Option(help="Who gets an account: nobody, people on a roster, everyone in a linked course."),
 ]
 TrustEmail = Annotated[
     bool | None,
     typer.Option(
-        "--trust-email/--no-trust-email", help="Its addresses are verified: nobody can set their own there."
+        "--trust-email/--no-trust-email",
+        help="Trust its e-mail addresses: people cannot set their own there.",
     ),
 ]
 
 
 @lti.command(name="list")
 def list_platforms(json: options.Json = False) -> int:
-    """List the registered platforms, and the addresses that they are told (admins only)."""
+    """List the registered platforms, and the addresses to enter there (admins only)."""
     return _show_platforms(understood(LtiPlatformList, connect().get("/lti/platforms")), json)
 
 
 @lti.command()
 def add(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What people call it.")],
-    client_id: Annotated[str, typer.Option("--client-id", metavar="ID", help="What it calls this site.")],
+    client_id: Annotated[
+        str, typer.Option("--client-id", metavar="ID", help="The client id that it gave to this site.")
+    ],
     canvas: Annotated[
-        str | None, typer.Option(metavar="URL", help="It is a Canvas, such as https://uni.instructure.com.")
+        str | None,
+        typer.Option(metavar="URL", help="The address of a Canvas, such as https://uni.instructure.com."),
     ] = None,
     moodle: Annotated[
-        str | None, typer.Option(metavar="URL", help="It is a Moodle, such as https://moodle.uni.edu.")
+        str | None,
+        typer.Option(metavar="URL", help="The address of a Moodle, such as https://moodle.uni.edu."),
     ] = None,
-    issuer: Annotated[str, typer.Option(metavar="URL", help="The issuer of another one.")] = "",
+    issuer: Annotated[str, typer.Option(metavar="URL", help="The issuer, for any other platform.")] = "",
     auth_url: Annotated[str, typer.Option(metavar="URL", help="The address of its sign-in.")] = "",
     token_url: Annotated[str, typer.Option(metavar="URL", help="The address of its tokens.")] = "",
     jwks_url: Annotated[str, typer.Option(metavar="URL", help="The address of its keys.")] = "",
     token_audience: Annotated[
-        str, typer.Option(metavar="TEXT", help="Whom its tokens are asked for from, if not that address.")
+        str, typer.Option(metavar="TEXT", help="The audience of token requests, if not --token-url.")
     ] = "",
     deployment: Deployments = None,
     host: Hosts = None,
@@ -78,7 +83,7 @@ def add(
 ) -> int:
     """Register a platform (admins only)."""
     if canvas and moodle:
-        raise BadRequest("It is a Canvas or a Moodle, not both.")
+        raise BadRequest("Give --canvas or --moodle, not both.")
     kind = PlatformKind.CANVAS if canvas else PlatformKind.MOODLE if moodle else PlatformKind.OTHER
     body = {
         "name": name,
@@ -115,7 +120,7 @@ def change(
     trust_email: TrustEmail = None,
     json: options.Json = False,
 ) -> int:
-    """Change what is named of a platform; deployments and hosts are replaced (admins only)."""
+    """Change the given settings of a platform; deployments and hosts are replaced (admins only)."""
     given = {
         "name": name,
         "deployments": deployment or None,
@@ -140,7 +145,7 @@ def remove(number: Number, json: options.Json = False) -> int:
 
 @lti.command(name="rotate-key")
 def rotate_key(json: options.Json = False) -> int:
-    """Sign with a new key from now on (admins only)."""
+    """Create a new key, and sign with it from now on (admins only)."""
     found = understood(LtiPlatformList, connect().post("/lti/keys", {}))
     if json:
         put_json(found)
@@ -151,7 +156,7 @@ def rotate_key(json: options.Json = False) -> int:
 
 @lti.command()
 def show(course: Course, json: options.Json = False) -> int:
-    """Show the platforms' courses that are this one, their links, and the grades that they were sent."""
+    """Show the platforms' courses linked to this one, their links, and the grades sent."""
     return _show_course(understood(LtiCourse, connect().get(_path(course))), json)
 
 
@@ -159,10 +164,12 @@ def show(course: Course, json: options.Json = False) -> int:
 def release(
     course: Course,
     link: Link,
-    stop: Annotated[bool, typer.Option("--stop", help="Send no more; what was sent stays there.")] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="Stop sending; grades already sent stay there.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
-    """Send the grades of a link from now on, with each change."""
+    """Send the grades of a link now, and again at each change."""
     found = connect().put(f"{_path(course)}/links/{link}", {"released": not stop})
     return _show_course(understood(LtiCourse, found), json)
 
@@ -172,11 +179,11 @@ def send(
     course: Course,
     link: Link,
     student: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of this student, even if it was sent.")
+        str | None, typer.Option(metavar="NAME", help="This student's grade, even if it was sent.")
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Send again what failed or waits."""
+    """Send failed and waiting grades again."""
     found = connect().post(f"{_path(course)}/links/{link}/send", {"student": student})
     return _show_course(understood(LtiCourse, found), json)
 
@@ -189,7 +196,7 @@ def unlink(
     ],
     json: options.Json = False,
 ) -> int:
-    """Say that a platform's course is no longer this one (owners only)."""
+    """Unlink a platform's course from this one (owners only)."""
     found = connect().delete(f"{_path(course)}/{number}")
     return _show_course(understood(LtiCourse, found), json)
 

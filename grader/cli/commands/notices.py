@@ -1,4 +1,4 @@
-"""`notice`: what one is told, and of what kind, on the site and by mail."""
+"""`notice`: notices, and the kinds that a person gets on the site and by mail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.schemas.notice import WORDS, NoticeChoice, NoticeChoices, NoticeKind
 
 app = make_app(remote=True)
 notice = make_app(remote=True)
-app.add_typer(notice, name="notice", help="Read notices, and choose of what you are told.")
+app.add_typer(notice, name="notice", help="Read notices, and choose which ones you get.")
 
 
 @notice.command(name="list")
@@ -23,14 +23,15 @@ def list_notices(
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many.")] = 20,
     json: options.Json = False,
 ) -> int:
-    """List your notices, the newest first."""
+    """List your notices, newest first."""
     return _notices(connect().get("/notices", limit=limit), json)
 
 
 @notice.command()
 def read(
     number: Annotated[
-        list[int] | None, typer.Argument(metavar="[NUMBER]...", min=1, help="Those alone (default: all).")
+        list[int] | None,
+        typer.Argument(metavar="[NUMBER]...", min=1, help="The notices to mark (default: all)."),
     ] = None,
     json: options.Json = False,
 ) -> int:
@@ -42,25 +43,27 @@ def read(
 def choose(
     kind: Annotated[
         NoticeKind | None,
-        typer.Argument(metavar="[KIND]", help="A kind; without one, only show what is chosen."),
+        typer.Argument(metavar="[KIND]", help="A kind (default: only show the choices)."),
     ] = None,
     site: Annotated[
-        bool | None, typer.Option("--site/--no-site", help="Whether the site tells you of it.")
+        bool | None, typer.Option("--site/--no-site", help="Show this kind on the site, or not.")
     ] = None,
-    mail: Annotated[bool | None, typer.Option("--mail/--no-mail", help="Whether a mail does.")] = None,
+    mail: Annotated[
+        bool | None, typer.Option("--mail/--no-mail", help="Send this kind by mail, or not.")
+    ] = None,
     json: options.Json = False,
 ) -> int:
-    """Show of which kinds you are told, on the site and by mail, or turn one on or off."""
+    """Show which kinds of notices you get on the site and by mail, or turn one on or off."""
     client, path = connect(), "/notices/choices"
     found = understood(NoticeChoices, client.get(path))
     if kind is None and (site is not None or mail is not None):
         raise BadRequest("Which kind?", f"Name one of: {', '.join(NoticeKind)}.")
     if kind is not None:
-        stands = next((it for it in found.choices if it.kind == kind), NoticeChoice(kind=kind))
+        present = next((choice for choice in found.choices if choice.kind == kind), NoticeChoice(kind=kind))
         wanted = NoticeChoice(
             kind=kind,
-            site=stands.site if site is None else site,
-            mail=stands.mail if mail is None else mail,
+            site=present.site if site is None else site,
+            mail=present.mail if mail is None else mail,
         )
         found = understood(NoticeChoices, client.put(path, {"choices": [wanted.model_dump()]}))
     if json:
@@ -68,11 +71,11 @@ def choose(
         return 0
     rows = table("kind", "about", "site", "mail")
     for each in found.choices:
-        on = ("yes" if told else "no" for told in (each.site, each.mail))
+        on = ("yes" if chosen else "no" for chosen in (each.site, each.mail))
         rows.add_row(safe(each.kind.value, "cyan"), WORDS[each.kind], *on)
     put_table(rows)
     if not found.mailed:
-        say("No mail is sent to you: the platform sends none, or has no address of yours.", "dim")
+        say("You get no mail: the platform sends none, or does not know your address.", "dim")
     return 0
 
 
@@ -87,5 +90,5 @@ def _notices(answer: object, json: bool) -> int:
         new = "" if each.read_at else "new"
         rows.add_row(str(each.id), moment(each.created_at), new, safe(each.text + times), safe(each.path))
     put_table(rows)
-    say(f"{found.unread} not read.", "dim")
+    say(f"{found.unread} unread.", "dim")
     return 0

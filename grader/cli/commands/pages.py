@@ -42,7 +42,7 @@ def open_in_browser(
 
 
 def page_of(what: str | None, leaderboard: bool = False) -> str:
-    """The path of a page. What looks like an id is a submission, unless a known challenge has that name."""
+    """The path of a page. A name that looks like an id is a submission's, unless a known challenge has it."""
     if what is None:
         return "/"
     if leaderboard:

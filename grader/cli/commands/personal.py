@@ -1,5 +1,4 @@
-"""`account`: who reads a profile, and the export of a person's data and the deletion of an account, on the server
-that one is signed in to."""
+"""`account`: readers of a profile, export of a person's data, and deletion of an account on the server."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from grader.schemas.preferences import Preferences, ProfileAudience
 
 app = make_app(remote=True)
 account = make_app(remote=True)
-app.add_typer(account, name="account", help="Say who reads your profile, export or delete an account.")
+app.add_typer(account, name="account", help="Set who reads your profile, export or delete an account.")
 
 Name = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="The account (default: your own; others': staff only).")
@@ -29,12 +28,12 @@ Name = Annotated[
 def readers(
     profile: Annotated[ProfileAudience | None, typer.Option(help="Who reads your profile.")] = None,
     calendar: Annotated[
-        ProfileAudience | None, typer.Option(help="Who reads, in it, on which days you submitted.")
+        ProfileAudience | None, typer.Option(help="Who sees the days on which you submitted.")
     ] = None,
     anonymous: Annotated[
         bool | None,
         typer.Option(
-            "--anonymous/--named", help="Whether boards show a made-up name, and you have no profile."
+            "--anonymous/--named", help="Show a made-up name on boards and have no profile, or not."
         ),
     ] = None,
     json: options.Json = False,
@@ -56,14 +55,14 @@ def readers(
 def export(
     name: Name = None,
     to: Annotated[
-        Path | None, typer.Option("--to", metavar="FILE", help="Where to (default: NAME.zip).")
+        Path | None, typer.Option("--to", metavar="FILE", help="The file to write (default: NAME.zip).")
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Write all that is kept of a person to a ZIP: JSON, sources, reports."""
+    """Write all data about a person to a ZIP: JSON, sources, reports."""
     file = to or Path(f"{name or 'account'}.zip")
     if file.exists():
-        raise BadRequest(f"{file} is there already.", "Name another with --to.")
+        raise BadRequest(f"{file} already exists.", "Name another file with --to.")
     size = connect().download(f"{_at(name)}/export", file)
     if json:
         put_json({"file": str(file), "bytes": size})
@@ -76,11 +75,12 @@ def export(
 def delete(
     name: Name = None,
     confirm: Annotated[
-        str | None, typer.Option("--confirm", metavar="NAME", help="The account's name, typed once more.")
+        str | None,
+        typer.Option("--confirm", metavar="NAME", help="The account's name, to confirm the deletion."),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Say what deleting an account removes and what stays; with --confirm, have it deleted after the grace."""
+    """Show what deleting an account removes and keeps; with --confirm, delete it after the grace period."""
     if confirm is None:
         found = understood(DeletionView, connect().get(f"{_at(name)}/deletion"))
     else:
@@ -91,13 +91,13 @@ def delete(
         return 0
     _show(found)
     if confirm is None and found.due_at is None:
-        say(f"To do it: grader account delete {found.name} --confirm {found.name}", "dim")
+        say(f"To delete it: grader account delete {found.name} --confirm {found.name}", "dim")
     return 0
 
 
 @account.command()
 def keep(name: Name = None, json: options.Json = False) -> int:
-    """Keep an account whose deletion was asked for."""
+    """Keep an account whose deletion was requested."""
     found = understood(DeletionView, connect().delete(f"{_at(name)}/deletion"))
     if json:
         put_json(found)

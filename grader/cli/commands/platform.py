@@ -87,33 +87,35 @@ def worker(
             min=0,
             max=64,
             metavar="N",
-            help="Start N workers that only compile, beside those of the GPUs or alone. They need no GPU.",
+            help="Start N workers that only compile, with or without those of the GPUs. They need no GPU.",
         ),
     ] = 0,
     burst: Annotated[bool, typer.Option("--burst", help="Stop when the queue is empty.")] = False,
     calibrate: Annotated[
         bool,
         typer.Option(
-            "--calibrate", help="Measure, store and print the highest rates that the GPUs reach, and stop."
+            "--calibrate", help="Measure, store and print the highest rates of the GPUs, then stop."
         ),
     ] = False,
     forget_costs: Annotated[
         bool,
         typer.Option(
             "--forget-costs",
-            help="Forget what a round of timing costs on the GPUs (grader doctor shows it), and stop.",
+            help="Forget the cost of a timing round on the GPUs (grader doctor shows it), then stop.",
         ),
     ] = False,
 ) -> int:
     """Serve the queue of a device until stopped.
 
-    With --gpu: one worker for each named GPU, which no other worker can then serve; the GPU's model names the board.
-    Without: the board that --device or GRADER_DEVICE names. With --compile and no GPU: only compile, for all hosts of
-    the platform.
+    With --gpu: one worker for each named GPU, which no other worker can serve meanwhile; the GPU's model names the
+    board. Without: the board that --device or GRADER_DEVICE names. With --compile and no GPU: only compile, for all
+    hosts of the platform.
     """
     _need_linux()
     if device is not None and gpu is not None:
-        raise BadRequest("With --gpu the GPU's model names the board.", "Leave out --device.")
+        raise BadRequest(
+            "--gpu and --device exclude each other: the GPU's model names the board.", "Leave out --device."
+        )
     from grader.cli import workers
     from grader.cli.config import load_settings
     from grader.queue.gpus import NONE
@@ -132,7 +134,7 @@ def worker(
 def _need_linux() -> None:
     if not sys.platform.startswith("linux"):
         raise NotAllowed(
-            "A platform needs Linux.", "From here you can use a server: grader login --server URL"
+            "A platform needs Linux.", "On this machine you can use a server: grader login --server URL"
         )
 
 
@@ -145,11 +147,12 @@ def build(
     from_host: Annotated[
         bool,
         typer.Option(
-            "--from-host", help="Use this machine's toolchain: empty folders, mounted over read-only."
+            "--from-host",
+            help="Use this machine's toolchain: the image has empty folders, and boxes mount it there read-only.",
         ),
     ] = False,
 ) -> int:
-    """Build the image that Docker boxes start from. Needs no registry."""
+    """Build the image of Docker boxes. Needs no registry."""
     if not from_host:
         raise BadRequest("Name what the image is built from.", "Use --from-host.")
     from grader.sandbox.image import build_from_host
@@ -166,10 +169,10 @@ app.add_typer(db, name="db", help="Manage the database.")
 
 @db.command()
 def upgrade(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the steps.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Bring the database to the current version. Does nothing if it already is."""
+    """Upgrade the database to the current version. Does nothing if it is up to date."""
     from grader.cli.local_platform import database
     from grader.records.dump import is_used
     from grader.records.schema import missing_of

@@ -1,4 +1,4 @@
-"""`progress`: what is solved, track by track."""
+"""`progress`: solved challenges, track by track."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`void`, `regrade` and `inbox`: what staff decide of results."""
+"""`void`, `regrade` and `inbox`: decisions of staff on results."""
 
 from __future__ import annotations
 
@@ -24,17 +24,20 @@ regrade = make_app(remote=True)
 app.add_typer(regrade, name="regrade", help="Judge again, compare, and publish what changes.")
 
 inbox = make_app(remote=True)
-app.add_typer(inbox, name="inbox", help="Show and decide what staff have to look at.")
+app.add_typer(inbox, name="inbox", help="Review the items that need a decision by staff.")
 
 Number = Annotated[
     int, typer.Argument(metavar="NUMBER", min=1, help="The regrade, as `grader regrade list` numbers it.")
 ]
-Reason = Annotated[str, typer.Option(help="Why; students read it once it is published.")]
+Reason = Annotated[str, typer.Option(help="Why; students read it after publication.")]
 Confirm = Annotated[
-    str, typer.Option(metavar="NAME", help="Where it is large: the name of what is judged again.")
+    str,
+    typer.Option(
+        metavar="NAME", help="For a large regrade: the name of what is judged again, as confirmation."
+    ),
 ]
 Watch = Annotated[bool, typer.Option("--watch", help="Follow it until everything is judged.")]
-# A regrade waits behind students: nobody needs to know within a second.
+# A regrade waits behind students, so a slow poll is enough.
 _POLL_S = 2.0
 
 
@@ -44,14 +47,16 @@ def void(
     reason: Annotated[str, typer.Option(help="Why; its author reads it.")] = "",
     undo: Annotated[bool, typer.Option("--undo", help="Let the result count again.")] = False,
     course: Annotated[
-        str | None, typer.Option("--course", metavar="COURSE", help="In this course alone.")
+        str | None, typer.Option("--course", metavar="COURSE", help="Only in this course.")
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Void a result, with a reason that its author reads, or take that back: the platform's staff everywhere, those
-    of a course in that course alone."""
+    """Void a result, with a reason that its author reads, or undo that.
+
+    Staff of the platform void a result everywhere, staff of a course only in that course.
+    """
     if undo == bool(reason):
-        raise BadRequest("Say --reason WHY to void a result, or --undo to take it back.")
+        raise BadRequest("A reason is missing.", "Void a result with --reason WHY, or undo that with --undo.")
     path = f"/submissions/{segment(submission)}/void"
     if undo:
         found = connect().delete(f"{path}?course={segment(course)}" if course else path)
@@ -88,7 +93,7 @@ def regrade_student(
     watch: Watch = False,
     json: options.Json = False,
 ) -> int:
-    """Judge again what a student submitted for assignments of a course, or for one (staff only)."""
+    """Judge a student's submissions for a course, or for one assignment, again (staff only)."""
     body = {"course": course, "student": name, "reason": reason, "confirm": confirm}
     return _start(body | ({"assignment": assignment} if assignment else {}), watch, json)
 
@@ -102,7 +107,7 @@ def regrade_assignment(
     watch: Watch = False,
     json: options.Json = False,
 ) -> int:
-    """Judge again what everyone submitted while an assignment was open (staff only)."""
+    """Judge everyone's submissions for an assignment again (staff only)."""
     body = {"course": course, "assignment": assignment, "reason": reason, "confirm": confirm}
     return _start(body, watch, json)
 
@@ -115,7 +120,7 @@ def regrade_challenge(
     watch: Watch = False,
     json: options.Json = False,
 ) -> int:
-    """Judge again whatever was submitted for a challenge, under the version that is shown (platform's staff only)."""
+    """Judge all submissions for a challenge again, under the version that is shown (platform staff only)."""
     return _start({"challenge": slug, "reason": reason, "confirm": confirm}, watch, json)
 
 
@@ -125,7 +130,7 @@ def list_regrades(
     state: Annotated[RegradeState | None, typer.Option(help="Only those in this state.")] = None,
     json: options.Json = False,
 ) -> int:
-    """List the regrades that you may decide of, newest first."""
+    """List the regrades that you may decide on, newest first."""
     found = understood(
         RegradeList, connect().get("/regrades", course=course, state=state.value if state else None)
     )
@@ -133,11 +138,15 @@ def list_regrades(
         put_json(found)
         return 0
     table = _table("number", "what", "state", "waiting", "up", "down", "same", "failed", "why")
-    for it in found.regrades:
-        sums = it.summary
+    for entry in found.regrades:
+        sums = entry.summary
         counts = (sums.waiting, sums.up, sums.down, sums.unchanged, sums.failed)
         table.add_row(
-            str(it.number), safe(it.what, "cyan"), it.state.value, *map(str, counts), safe(it.reason)
+            str(entry.number),
+            safe(entry.what, "cyan"),
+            entry.state.value,
+            *map(str, counts),
+            safe(entry.reason),
         )
     put_table(table)
     return 0
@@ -151,7 +160,7 @@ def show_regrade(
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Show what a regrade changes: each submission side by side, the grades, and the ranks in competitions."""
+    """Show what a regrade changes: submissions before and after, grades, and ranks in competitions."""
     found = understood(RegradeView, connect().get(f"/regrades/{number}"))
     if json:
         put_json(found)
@@ -170,17 +179,20 @@ def watch(number: Number, json: options.Json = False) -> int:
 def publish(
     number: Number,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Also where some failed by our fault: they keep what they have.")
+        bool,
+        typer.Option(
+            "--partial", help="Publish even if the platform failed to judge some: their results stay."
+        ),
     ] = False,
     json: options.Json = False,
 ) -> int:
-    """Let the new judgements count; students read when and why."""
+    """Let the new results count; students see when and why."""
     return _decided(connect().post(f"/regrades/{number}/publish", {"partial": partial}), json)
 
 
 @regrade.command()
 def discard(number: Number, json: options.Json = False) -> int:
-    """Leave everything as it was."""
+    """Discard the new results."""
     return _decided(connect().post(f"/regrades/{number}/discard", {}), json)
 
 
@@ -204,11 +216,11 @@ def list_inbox(
     ] = None,
     outcome: Annotated[str, typer.Option(help="open, fine, void, talk, or any.")] = Outcome.OPEN.value,
     reviewer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only what this person looks at, or nobody.")
+        str | None, typer.Option(metavar="NAME", help="Only items assigned to this person, or to nobody.")
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """List what has to be looked at in your courses, newest first."""
+    """List the items to review in your courses, newest first."""
     given = {"course": course, "assignment": assignment, "challenge": challenge, "user": student}
     given |= {"mark": mark, "outcome": outcome, "reviewer": reviewer}
     found = understood(InboxList, connect().get("/inbox", **given))
@@ -216,24 +228,29 @@ def list_inbox(
         put_json(found)
         return 0
     table = _table("key", "mark", "student", "challenge", "course", "reviewer", "outcome", "about")
-    for it in found.items:
-        people = ", ".join(name for name in (it.user, it.other_user) if name)
-        told = (it.reviewer or "", it.outcome.value, it.reason or it.about)
+    for item in found.items:
+        people = ", ".join(name for name in (item.user, item.other_user) if name)
+        told = (item.reviewer or "", item.outcome.value, item.reason or item.about)
         table.add_row(
-            it.key, it.mark, safe(people, "cyan"), safe(it.challenge), safe(it.course or ""), *map(safe, told)
+            item.key,
+            item.mark,
+            safe(people, "cyan"),
+            safe(item.challenge),
+            safe(item.course or ""),
+            *map(safe, told),
         )
     put_table(table)
-    say(f"{found.open} items are open in all.{' Filters show more.' if found.more else ''}")
+    say(f"{found.open} items are open in all.{' Filter to see the others.' if found.more else ''}")
     return 0
 
 
 @inbox.command()
 def assign(
     keys: Keys,
-    to: Annotated[str, typer.Option("--to", metavar="NAME|nobody", help="Who looks at them.")],
+    to: Annotated[str, typer.Option("--to", metavar="NAME|nobody", help="The person who reviews them.")],
     json: options.Json = False,
 ) -> int:
-    """Say who looks at items."""
+    """Assign items to a person."""
     body = {"keys": keys, "reviewer": None if to == "nobody" else to}
     return _done(connect().post("/inbox/assign", body), json)
 
@@ -241,15 +258,17 @@ def assign(
 @inbox.command()
 def decide(
     keys: Keys,
-    outcome: Annotated[Outcome, typer.Option("--outcome", "-o", help="What comes of them.")],
-    reason: Annotated[str, typer.Option(help="Why; of a void result its author reads it.")] = "",
+    outcome: Annotated[Outcome, typer.Option("--outcome", "-o", help="The decision.")],
+    reason: Annotated[str, typer.Option(help="Why; the author of a void result reads it.")] = "",
     submission: Annotated[
         list[str] | None,
-        typer.Option("--submission", metavar="ID", help="Of a pair: whose result is void; more than once."),
+        typer.Option(
+            "--submission", metavar="ID", help="For a pair: the submission whose result is void. Repeatable."
+        ),
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Decide of items: fine, void the result, or talk with the student; all of them or none."""
+    """Decide on items: fine, void the result, or talk with the student. All are decided, or none."""
     body = {"keys": keys, "outcome": outcome.value, "reason": reason, "submissions": submission or []}
     return _done(connect().post("/inbox/decide", body), json)
 
@@ -277,7 +296,7 @@ def _start(body: dict[str, str], watch: bool, json: bool) -> int:
 
 
 def _follow(client: Client, number: int, json: bool) -> int:
-    """A line whenever something changes, and what it changes at the end."""
+    """Print a line at each change, and the result at the end."""
     path, last = f"/regrades/{number}", None
     while True:
         found = understood(RegradeView, client.get(path, counts="true"))
@@ -316,18 +335,18 @@ def _show(found: RegradeView, unchanged: bool) -> None:
     table = _table(
         "submission", "student", "challenge", "change", "before", "after", "us", "us", "points", "points"
     )
-    for it in found.submissions:
-        if it.change is Change.UNCHANGED and not it.verdict_changed and not unchanged:
+    for entry in found.submissions:
+        if entry.change is Change.UNCHANGED and not entry.verdict_changed and not unchanged:
             continue
-        sides = (it.before, it.after)
+        sides = (entry.before, entry.after)
         verdicts = [side.verdict.value if side.verdict else side.state.value for side in sides]
         times = ["" if side.time_us is None else f"{side.time_us:.4g}" for side in sides]
-        worth = ["" if each is None else points(each) for each in (it.points_before, it.points_after)]
+        worth = ["" if each is None else points(each) for each in (entry.points_before, entry.points_after)]
         table.add_row(
-            it.submission,
-            safe(it.user, "cyan"),
-            safe(it.challenge),
-            it.change.value,
+            entry.submission,
+            safe(entry.user, "cyan"),
+            safe(entry.challenge),
+            entry.change.value,
             *verdicts,
             *times,
             *worth,
@@ -353,11 +372,11 @@ def _show(found: RegradeView, unchanged: bool) -> None:
 
 def _words(regrade: RegradeView) -> str:
     found = regrade.summary
-    told = [f"{found.unchanged} unchanged, {found.up} up, {found.down} down"]
-    told += [f"{found.waiting} waiting"] if found.waiting else []
-    told += [f"{found.failed} failed by our fault"] if found.failed else []
-    told += [f"{regrade.left_out} left out (their sources were deleted)"] if regrade.left_out else []
-    return ", ".join(told)
+    words = [f"{found.unchanged} unchanged, {found.up} up, {found.down} down"]
+    words += [f"{found.waiting} waiting"] if found.waiting else []
+    words += [f"{found.failed} failed by our fault"] if found.failed else []
+    words += [f"{regrade.left_out} left out (their sources were deleted)"] if regrade.left_out else []
+    return ", ".join(words)
 
 
 def _table(*names: str) -> Table:

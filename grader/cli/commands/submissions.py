@@ -27,9 +27,9 @@ from grader.schemas.submission import RunBody, State, SubmissionList, Submission
 
 app = make_app()
 
-# Seconds before a request is sent again: a restart of the server or its database takes less.
+# Seconds before each resend; a restart of the server or its database takes less than all together.
 RETRY_PAUSES = (1.0, 4.0)
-# From here on `submit` and `run` say how many are left.
+# `submit` and `run` print how many are left from here down.
 _FEW_LEFT = 5
 
 
@@ -44,14 +44,14 @@ def submit(
         typer.Option(
             "--competition",
             metavar="SLUG",
-            help="The competition that it is for, or `none` (default: the running one that you take part in).",
+            help="The competition, or `none` (default: the running one that you take part in).",
         ),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", "-w", help="Wait for the report and print it.")] = False,
     reuse: Annotated[
         bool,
         typer.Option(
-            "--reuse", help="If you submitted the same before, show that result. It costs no attempt."
+            "--reuse", help="If you submitted the same source before, show that result; this uses no attempt."
         ),
     ] = False,
     timeout: options.Timeout = 0.0,
@@ -66,7 +66,7 @@ def submit(
     view = understood(SubmissionView, send(client, "/submissions", body))
     names.add(names.SUBMISSIONS, view.id)
     if view.reused:
-        say(f"You submitted the same at {moment(view.created_at)}; this is its result.")
+        say(f"You submitted the same source at {moment(view.created_at)}; this is its result.")
     if wait:
         if not view.reused:
             for_what = "" if view.competition is None else f" for the competition {view.competition}"
@@ -103,14 +103,14 @@ def run(
         say(f"You have {view.remaining} more runs for now.", "yellow")
     say(f"Run {view.id} of {view.challenge} on {view.device}.", "dim")
     code = to_the_end(client, view.id, timeout, json="report" if json else "", filename=str(file))
-    say("This was only a run: `grader submit` also judges hidden cases and times it.", "dim")
+    say("This was only a run. `grader submit` also judges hidden cases and times it.", "dim")
     return code
 
 
 def _read(
     file: Path, challenge: str | None, language: str | None, device: str | None, check: bool
 ) -> dict[str, Any]:
-    """The fields of a body. Raises BadSource, BadRequest, UnknownLanguage."""
+    """The fields of a request body. Raises BadSource, BadRequest, UnknownLanguage."""
     from grader.challenge.source import language_of
 
     source = options.read_source(file)
@@ -127,13 +127,11 @@ def _read(
 
 
 def send(client: Client, path: str, body: RunBody) -> Any:
-    """The server's answer to the body. Raises Unreachable where the server does not come back, and what it refuses
-    with.
-    """
-    # With a key, a request that is sent again after a broken connection makes no second submission.
+    """The server's answer to the body. Raises Unreachable if the server stays away, and the server's errors."""
+    # The key keeps a request that is sent again after a broken connection from making a second submission.
     sent = body.model_dump(mode="json")
     if sent.get("competition", "") is None:
-        del sent["competition"]  # a server of an earlier release knows no such thing
+        del sent["competition"]  # an older server refuses the field
     headers = {"Idempotency-Key": uuid.uuid4().hex}
     for pause in RETRY_PAUSES:
         try:
@@ -145,7 +143,7 @@ def send(client: Client, path: str, body: RunBody) -> Any:
         return client.post(path, sent, headers)
     except Unreachable as error:
         raise Unreachable(
-            error.message, f"{error.hint} It may have arrived all the same: see `grader history`."
+            error.message, f"{error.hint} It may have arrived anyway: see `grader history`."
         ) from error
 
 
@@ -182,7 +180,7 @@ def watch(
 ) -> int:
     """Follow a submission to its end and print its report."""
     client = connect()
-    # A server that cannot be reached from the start is not waited for.
+    # If the server cannot be reached at the start, fail at once.
     chosen = fetch(client, submission) if submission else fetch_last(client)
     return to_the_end(client, chosen.id, timeout, json="lines" if json else "")
 
@@ -231,7 +229,8 @@ def history(
 @app.command(name="submissions")
 def list_submissions(
     everyone: Annotated[
-        bool, typer.Option("--all", help="Everyone's (staff; teachers of a course also name --assignment).")
+        bool,
+        typer.Option("--all", help="Everyone's (staff only; teachers of a course also need --assignment)."),
     ] = False,
     user: Annotated[str | None, typer.Option(metavar="NAME", help="Only this account's.")] = None,
     challenge: Annotated[
@@ -241,25 +240,26 @@ def list_submissions(
         str | None,
         typer.Option(
             metavar="COURSE/ASSIGNMENT",
-            help="Only a course's students' for it; COURSE alone: for all it assigns.",
+            help="Only those of a course's students for it; COURSE alone: for all its assignments.",
         ),
     ] = None,
     verdict: Annotated[Verdict | None, typer.Option(help="Only with this verdict.")] = None,
-    flag: Annotated[Flag | None, typer.Option(help="Only with this mark for staff.")] = None,
+    flag: Annotated[Flag | None, typer.Option(help="Only with this flag for staff.")] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Received then or later, in your time zone.")
+        str | None, typer.Option(metavar="TIME", help="Received at or after this time, in your time zone.")
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Received then or earlier; a day is its end.")
+        str | None,
+        typer.Option(metavar="TIME", help="Received at or before this time; a date includes the whole day."),
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many, newest first.")] = 50,
     older_than: Annotated[
-        str | None, typer.Option(metavar="ID", help="Begin behind this submission: the next page.")
+        str | None, typer.Option(metavar="ID", help="Begin after this submission, for the next page.")
     ] = None,
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
-    """List submissions by who, what, verdict, mark and time."""
+    """List submissions by user, challenge, verdict, flag and time."""
     found = understood(
         SubmissionList,
         connect().get(
@@ -286,14 +286,14 @@ def list_submissions(
 
 
 def _moment(text: str | None, *, end: bool) -> str | None:
-    """With this machine's offset, as the server knows no zone of ours. Raises BadRequest."""
+    """The time with this machine's offset: the server does not know its zone. Raises BadRequest."""
     if text is None:
         return None
     try:
         at = datetime.fromisoformat(text.strip())
     except ValueError as error:
         raise BadRequest(
-            f"'{text[:40]}' is no time.", "Write it as 2026-01-31 18:00, or 2026-01-31."
+            f"'{text[:40]}' is not a time.", "Write it as 2026-01-31 18:00, or 2026-01-31."
         ) from error
     if end and len(text.strip()) == 10:
         at = at.replace(hour=23, minute=59, second=59)

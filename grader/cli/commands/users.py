@@ -1,4 +1,4 @@
-"""`user`: accounts of the platform on this machine, in its database. Needs no token."""
+"""`user`: accounts in the database of the platform on this machine. Needs no token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add(
     password_stdin: options.PasswordStdin = False,
     json: options.Json = False,
 ) -> int:
-    """Create an account. Without --password-stdin its password is made up and shown once."""
+    """Create an account. Without --password-stdin a password is generated and shown once."""
     from grader.schemas.account import Role
     from grader.service.accounts import addresses
     from grader.service.accounts.accounts import create_user
@@ -60,7 +60,7 @@ def password(
     password_stdin: options.PasswordStdin = False,
     json: options.Json = False,
 ) -> int:
-    """Set a new password, and end all sessions and tokens. Without --password-stdin it is made up and shown once."""
+    """Set a new password, and end all sessions and tokens. Without --password-stdin it is generated and shown once."""
     from grader.service.accounts.accounts import set_password
 
     new = options.read_password(True, "") if password_stdin else made_up_password()
@@ -80,7 +80,7 @@ def password(
 @user.command()
 def invite(
     label: Annotated[
-        str, typer.Option("--for", metavar="TEXT", help="Whom it is for, such as a course or a group.")
+        str, typer.Option("--for", metavar="TEXT", help="A label, such as a course or a group.")
     ] = "",
     uses: Annotated[int, typer.Option(min=1, max=1000, help="How many accounts it can make.")] = 1,
     days: Annotated[int, typer.Option(min=1, max=180, help="How many days it is valid.")] = 14,
@@ -121,7 +121,7 @@ def reset(name: Name, json: options.Json = False) -> int:
 
 @user.command()
 def bootstrap(json: options.Json = False) -> int:
-    """Print a link that creates the first admin, once. Works only while nobody is staff."""
+    """Print a link that creates the first admin, once. Works only while there are no staff."""
     from grader.service.accounts import first_admin, links
 
     with here() as platform:
@@ -187,7 +187,7 @@ def email(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Set the e-mail address of NAME, without a check that it is theirs."""
+    """Set the e-mail address of NAME, without checking that it is theirs."""
     from grader.service.accounts import addresses
 
     with here() as platform:
@@ -204,11 +204,11 @@ def email(
 def identities(
     name: Name,
     remove: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Disconnect the one with this number.")
+        int | None, typer.Option(metavar="N", min=1, help="Disconnect the identity with this number.")
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """List which other sites sign NAME in, or disconnect one."""
+    """List the other sites that sign NAME in, or disconnect one."""
     from grader.service.accounts import sign_on
 
     with here() as platform:

@@ -1,4 +1,4 @@
-"""`verify`: whether a certificate of a result is what a platform signed; with ``--online``, whether it still stands."""
+"""`verify`: check that a platform signed a certificate; with ``--online``, that its result is still valid."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from grader.schemas.certificate import SignedCertificate, SigningKey, Verified
 
 app = make_app(remote=True)
 
-# One of 26 challenges and 51 repeats has some megabytes.
+# A certificate of 26 challenges and 51 repeats has a few megabytes.
 _BYTES = 64 * 1024 * 1024
-# A certificate that was made anew has all of its values changed.
+# In a certificate that was made again, all values differ.
 _SHOWN = 20
 
 
@@ -39,15 +39,16 @@ def verify(
     online: Annotated[
         bool,
         typer.Option(
-            "--online", help="Also ask the platform, whose key it then has to be, if the result stands."
+            "--online",
+            help="Also ask the platform if the result is still valid; the key must then be the platform's.",
         ),
     ] = False,
     json: options.Json = False,
 ) -> int:
     """Check a certificate of a result, without a server.
 
-    Exit codes: 0 genuine; 1 changed, signed by another key, or with --online its result does not stand any more; 2 no
-    certificate; 3 as it was signed, but nobody vouches for the key: --key or --online does.
+    Exit codes: 0 genuine; 1 changed, signed by another key, or with --online no longer valid; 2 not a certificate;
+    3 unchanged, but signed by an unknown key: use --key or --online.
     """
     text = _read(file)
     client = connect() if online else None
@@ -85,13 +86,13 @@ def _platform_key(client: Client) -> str:
 
 
 def _changes(client: Client, checked: certificate.Checked) -> tuple[str, ...]:
-    """What the platform says otherwise now. It is asked for the certificate that it would give today."""
+    """The differences from the certificate that the platform would give today."""
     said = checked.certificate
     path = f"/competitions/{segment(said['competition']['slug'])}/teams/{segment(said['team']['name'])}/certificate"
     try:
         now = understood(SignedCertificate, client.get(path))
     except (NotFound, Conflict) as error:
-        return (f"The platform gives no such certificate any more. {error.message}",)
+        return (f"The platform no longer gives this certificate. {error.message}",)
     return certificate.superseded(said, now.certificate)
 
 
@@ -101,7 +102,7 @@ def _read(file: Path) -> str:
             raise BadRequest(f"{file} is too large for a certificate.")
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise BadRequest(f"'{file}' cannot be read: {why}.") from error
 
 
@@ -110,10 +111,10 @@ def _key_text(key: str) -> str:
     try:
         if not path.is_file() and path.suffix:
             raise BadRequest(
-                f"There is no file '{key}'.", "Take the one that the platform serves at /signing-key.pem."
+                f"There is no file '{key}'.", "Download the platform's key from /signing-key.pem."
             )
         return path.read_text(encoding="utf-8") if path.is_file() else key
-    except (OSError, ValueError) as error:  # a key is a strange name of a file
+    except (OSError, ValueError) as error:  # a key used as a file name
         raise BadRequest(f"{key} cannot be read: {error}.") from error
 
 
@@ -133,27 +134,27 @@ def _show(lines: Sequence[str], found: Verified) -> None:
             say(change, "red")
         if found.stands is not None:
             told = (
-                "The result stands."
+                "The result is still valid."
                 if found.stands
-                else "The result does not stand any more as it was signed."
+                else "The result is no longer valid as it was signed."
             )
             say(told, "green" if found.stands else "red")
     else:
-        say(f"Nothing was changed since the key {found.key_id} signed it.", "yellow")
+        say(f"Unchanged since the key {found.key_id} signed it.", "yellow")
         say(
-            "Anybody can make a key: pass the platform's own with --key (its /signing-key.pem), or --online.",
+            "Anybody can make a key: pass the platform's key (its /signing-key.pem) with --key, or use --online.",
             "yellow",
         )
 
 
 def _lines(file: Path, said: Any) -> list[str]:
-    """What it certifies, in words. Raises BadRequest if it is no certificate of ours: anybody can sign anything."""
+    """The certified facts in words. Raises BadRequest for other contents: anybody can sign anything."""
     try:
         return _said(said)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise BadRequest(
-            f"{file}: It is no certificate that this release can read.",
-            "Take the file as the platform gave it.",
+            f"{file}: It is not a certificate that this release can read.",
+            "Use the file exactly as the platform gave it.",
         ) from error
 
 
@@ -166,15 +167,15 @@ def _said(said: Any) -> list[str]:
         f"members: {', '.join(said['team']['members']) or 'none'}",
         f"judged {final['repeats']} times on {final['machine']} ({final['device']})",
     ]
-    for it in said["challenges"]:
-        time = duration(it["time_us"]) if it["time_us"] is not None else it["failed"] or "no time"
-        repeats = it.get("repeats", [])
+    for entry in said["challenges"]:
+        time = duration(entry["time_us"]) if entry["time_us"] is not None else entry["failed"] or "no time"
+        repeats = entry.get("repeats", [])
         unknown = [str(each["repeat"]) for each in repeats if each["time_us"] is None]
-        if unknown and it["time_us"] is not None:
+        if unknown and entry["time_us"] is not None:
             time += (
                 f", the median of {len(repeats) - len(unknown)} of {len(repeats)} repeats; "
-                f"no time could be known in {', '.join(unknown)}"
+                f"no time was measured in {', '.join(unknown)}"
             )
-        lines.append(f"{it['challenge']} version {it['version']}, {it['language']}: {time}")
-        lines.append(f"  source SHA-256 {it['source_sha256']}")
+        lines.append(f"{entry['challenge']} version {entry['version']}, {entry['language']}: {time}")
+        lines.append(f"  source SHA-256 {entry['source_sha256']}")
     return lines
