@@ -36,6 +36,7 @@ NO_PAGES = (
         "operations.panel",
     ),
     "personal.export",
+    "client.show",
 )
 
 
