@@ -303,7 +303,7 @@ class TestTokens:
         with writing(platform.sessions) as session:
             session.execute(update(TokenRow).values(expires_at=utcnow()))
         answer = program.get(f"{API}/me")
-        assert (answer.status_code, "ended" in answer.text) == (401, True)
+        assert (answer.status_code, "expired" in answer.text) == (401, True)
         assert tokens.list_tokens(platform, ada).tokens == []
         tokens.issue_token(platform, ada)  # clears away what has ended
         with platform.sessions() as session:
