@@ -6,7 +6,8 @@ tell from the cost of a launch (``sized.py``). The card measured is an H100, so 
     python benchmarks/gpu/model.py --compare                 both kept: Spearman by family, the worst-ranked pairs
     python benchmarks/gpu/model.py --refit                   both kept: rates that would fit the card better
 
-SLUG or SLUG/FILE narrows what is measured; what was kept of others stays. A card's time is the median of 15 calls by
+``--sizes board``: the same at the sizes of an emulated board, kept apart. SLUG or SLUG/FILE narrows what is measured;
+what was kept of others stays. A card's time is the median of 15 calls by
 events behind a flushed L2 cache, less what two events take with nothing between them.
 """
 
@@ -34,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from agreement import Subject, spearman
 from results import FOLDER, keep, merged
-from sized import FAMILIES, SIZES, Questions, compiled, family_of, right, sized_case
+from sized import FAMILIES, SETS, Questions, compiled, family_of, right, sized_case
 
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.device_kinds import EMULATED, EMULATED_ARCHITECTURE
@@ -56,7 +57,7 @@ SHOWN_PAIRS = 25
 def measure(options: argparse.Namespace) -> int:
     catalogue = find_catalogue()
     subjects = right(catalogue, options.subjects)
-    name = f"{NAME}_{options.device}"
+    name = f"{name_of(options)}_{options.device}"
     rows: list[dict[str, Any]] = []
     take = on_card if options.device == CARD else emulated
     for row in take(subjects, catalogue, options):
@@ -65,17 +66,21 @@ def measure(options: argparse.Namespace) -> int:
         note = f"  WRONG by {row['differs']:.2g}" if row.get("differs", 0.0) > 0.02 else row.get("wrong", "")
         print(f"{len(rows):4} of {len(subjects)}  {row['name']:44} {shown} {note}", flush=True)
         if options.json:
-            keep_rows(name, rows)
+            keep_rows(name, options.sizes, rows)
     return 1 if len(rows) < len(subjects) or any("error" in row for row in rows) else 0
 
 
-def keep_rows(name: str, rows: Sequence[dict[str, Any]]) -> None:
+def name_of(options: argparse.Namespace) -> str:
+    return NAME if options.sizes == "sized" else f"{NAME}_{options.sizes}"
+
+
+def keep_rows(name: str, sizes: str, rows: Sequence[dict[str, Any]]) -> None:
     """After each: what ends this program may be the end of a lease."""
     with Path(os.devnull).open("w") as nowhere:
         stderr, sys.stderr = sys.stderr, nowhere
         try:
             kept = merged(name, rows, "name")
-            keep(name, {"model": MODEL_VERSION, "sizes": SIZES, "rows": kept})
+            keep(name, {"model": MODEL_VERSION, "sizes": SETS[sizes], "rows": kept})
         finally:
             sys.stderr = stderr
 
@@ -86,11 +91,11 @@ def emulated(
     """Microseconds by the model, and what each launch's parts take."""
     from counting import count
 
-    questions = Questions()
+    questions = Questions(options.sizes)
 
     def one(subject: Subject, program: Path | None) -> dict[str, Any]:
         challenge = catalogue.load(subject.slug)
-        case = sized_case(challenge)
+        case = sized_case(challenge, options.sizes)
         if program is None:
             return {"name": subject.name, "error": "it does not compile"}
         try:
@@ -138,7 +143,7 @@ def on_card(
         folder, began = Path(name), time.monotonic()
         asked = ready_for_card(subjects, catalogue, folder, options.gpu)
         print(f"ready after {time.monotonic() - began:.0f} s", flush=True)
-        yield from answers(asked, "times", folder, options.gpu, began + options.seconds)
+        yield from answers(asked, "times", folder, options.gpu, began + options.seconds, sizes=options.sizes)
 
 
 def ready_for_card(
@@ -177,6 +182,7 @@ def answers(
     label: str = "asked",
     before: Sequence[str] = (),
     patience: float = PATIENCE_SECONDS,
+    sizes: str = "sized",
 ) -> Iterator[dict[str, Any]]:
     """What ``on_card.py`` says of each subject; its process is started again after one that killed it.
 
@@ -186,7 +192,7 @@ def answers(
     left, environment = list(asked), _environment(folder, gpu)
     while left and time.monotonic() < end:
         task, said = folder / f"{label}.json", folder / f"{label}.jsonl"
-        task.write_text(json.dumps({"subjects": left, "method": method}))
+        task.write_text(json.dumps({"subjects": left, "method": method, "sizes": sizes}))
         said.write_text("")
         log = folder / f"{label}.log"
         with log.open("w") as output:
@@ -282,17 +288,17 @@ def halves(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return found[0], found[1]
 
 
-def both() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def both(name: str = NAME) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of the card and of the model, in pairs."""
-    one, two = ({row["name"]: row for row in half if "us" in row} for half in halves(NAME))
+    one, two = ({row["name"]: row for row in half if "us" in row} for half in halves(name))
     names = sorted(one.keys() & two.keys())
     for name in sorted(one.keys() ^ two.keys()):
         print(f"only in one of them: {name}")
     return [one[name] for name in names], [two[name] for name in names]
 
 
-def compare() -> int:
-    card, model = both()
+def compare(name: str) -> int:
+    card, model = both(name)
     timed = [
         Timed(one["name"], one["family"], one["us"], two["us"], _bound(two))
         for one, two in zip(card, model, strict=True)
@@ -462,9 +468,9 @@ class Fit:
         return math.exp(math.sqrt(float((log**2).mean())))
 
 
-def refit() -> int:
+def refit(name: str) -> int:
     """Prints proposals; changes nothing."""
-    fit = Fit(*both())
+    fit = Fit(*both(name))
     every = np.arange(len(fit.card))
     now = np.zeros(len(fit.names))
     as_it_is = H100.overlap
@@ -531,6 +537,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("subjects", nargs="*", metavar="SLUG")
     parser.add_argument("--device", choices=(CARD, EMULATED), default=EMULATED)
+    parser.add_argument("--sizes", choices=tuple(SETS), default="sized")
     parser.add_argument("--gpu", type=int, default=0)
     parser.add_argument(
         "--seconds", type=float, default=330.0, help="on a card: begin nothing more after this"
@@ -545,7 +552,8 @@ def main() -> int:
     options = parser.parse_args()
     act: Callable[[], int] = lambda: measure(options)  # noqa: E731
     if options.compare or options.refit:
-        act = compare if options.compare else refit
+        show = compare if options.compare else refit
+        act = lambda: show(name_of(options))  # noqa: E731
     return act()
 
 

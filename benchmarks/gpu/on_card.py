@@ -2,8 +2,8 @@
 Started by ``model.py`` and ``counters.py``.
 
 Usage: python on_card.py ASKED.json ANSWERS.jsonl. ``asked``: "subjects" (name, slug and path of a library or a Triton
-source) and "method": ``times`` (microseconds behind a flushed L2 cache, as the judge does), ``once`` (one call), or
-``profile`` (one call between the profiler's start and stop, after one that is not).
+source), "sizes" (a key of ``sized.SETS``) and "method": ``times`` (microseconds behind a flushed L2 cache, as the judge
+does), ``once`` (one call), or ``profile`` (one call between the profiler's start and stop, after one that is not).
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ Call = Callable[[], Any]
 class Arguments:
     """Of a challenge at its size, on the GPU: inputs drawn on the processor, the same as the emulated GPU gets."""
 
-    def __init__(self, challenge: Challenge) -> None:
-        case = sized_case(challenge)
+    def __init__(self, challenge: Challenge, sizes: str) -> None:
+        case = sized_case(challenge, sizes)
         self._manifest = challenge.manifest
         self._drawn = {
             name: values.cuda() for name, values in draw_inputs(self._manifest, case, SEED).items()
@@ -154,7 +154,7 @@ def main() -> None:
                 if slug not in known:
                     known.clear()
                     torch.cuda.empty_cache()
-                    known[slug] = Arguments(catalogue.load(slug))
+                    known[slug] = Arguments(catalogue.load(slug), asked.get("sizes", "sized"))
                 arguments = known[slug]
                 arguments.reset()
                 call, kept = arguments.call(Path(subject["path"]))
