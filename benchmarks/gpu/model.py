@@ -1,14 +1,14 @@
 """Whether the model ranks kernels as a card does: the times of every solution and variant, at sizes that a card can
-tell from the cost of a launch (``sized.py``). The card measured is an H100, so it is modelled with an H100's memory.
+tell from the cost of a launch (``sized.py``). The card timed is an H100, so it is modelled with an H100's memory.
 
     python benchmarks/gpu/model.py --device card --json      on the card's machine
     python benchmarks/gpu/model.py --device emulated --json  anywhere
     python benchmarks/gpu/model.py --compare                 both kept: Spearman by family, the worst-ranked pairs
     python benchmarks/gpu/model.py --refit                   both kept: rates that would fit the card better
 
-``--sizes board``: the same at the sizes of an emulated board, kept apart. SLUG or SLUG/FILE narrows what is measured;
-what was kept of others stays. A card's time is the median of 15 calls by
-events behind a flushed L2 cache, less what two events take with nothing between them.
+``--sizes board``: the same at the sizes of an emulated board, on an H200, kept apart. SLUG or SLUG/FILE narrows what is
+measured; what was kept of others stays. A card's time is the median of 15 calls by events behind a flushed L2 cache,
+less what two events take with nothing between them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from sized import FAMILIES, SETS, Questions, compiled, family_of, right, sized_c
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.device_kinds import EMULATED, EMULATED_ARCHITECTURE
 from grader.sandbox.choose import make_boxes
-from grader.sandbox.emulator.model import H100, MODEL_VERSION, parts_of, seconds_of
+from grader.sandbox.emulator.model import H100, H200, MODEL_VERSION, Card, parts_of, seconds_of
 
 NAME, CARD = "model", "card"
 HERE = Path(__file__).resolve().parent
@@ -48,6 +48,8 @@ COMPILE_THREADS, WARMING_PROCESSES = 14, 6
 # Seconds without an answer after which a subject on a card hangs.
 PATIENCE_SECONDS = 45.0
 WANTED = 0.9
+# The card that was timed at each set of sizes.
+MODELLED = {"sized": H100, "board": H200}
 SHOWN_PAIRS = 25
 
 
@@ -91,7 +93,7 @@ def emulated(
     """Microseconds by the model, and what each launch's parts take."""
     from counting import count
 
-    questions = Questions(options.sizes)
+    questions, gpu = Questions(options.sizes), MODELLED[options.sizes]
 
     def one(subject: Subject, program: Path | None) -> dict[str, Any]:
         challenge = catalogue.load(subject.slug)
@@ -105,13 +107,13 @@ def emulated(
         launches = [
             {
                 "kernel": launch.kernel,
-                "parts_us": {part: round(1e6 * s, 4) for part, s in parts_of(launch, H100).items()},
+                "parts_us": {part: round(1e6 * s, 4) for part, s in parts_of(launch, gpu).items()},
             }
             for launch in found.launches
         ]
         return {
             "name": subject.name,
-            "us": round(1e6 * seconds_of(found.launches, found.copies, found.copied, H100), 3),
+            "us": round(1e6 * seconds_of(found.launches, found.copies, found.copied, gpu), 3),
             "wrong": found.wrong,
             "launches": launches,
             "copies": found.copies,
@@ -387,18 +389,19 @@ SWEEPS, STEPS = 60, 9
 class Fit:
     """Times of subjects as a function of factors on the model's constants.
 
-    A part of a launch takes its time by H100's constants, divided by its factor (multiplied if it is a time).
+    A part of a launch takes its time by the constants of ``gpu``, divided by its factor (multiplied if it is a time).
     ``overlap``: if infinite, launches take the longest of their parts, else (sum of part ** overlap) ** (1 /
     overlap): parts that are nearly as long as the longest add a little.
     """
 
     TIMES = ("launch", "copy", "latency", "atomics on one address", "blocks")
 
-    def __init__(self, card: Sequence[dict[str, Any]], model: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, card: Sequence[dict[str, Any]], model: Sequence[dict[str, Any]], gpu: Card) -> None:
+        self.gpu = gpu
         self.families = [row["family"] for row in card]
         self.card = np.array([row["us"] for row in card])
         self.copies = np.array([row["copies"] for row in model], dtype=float)
-        self.copied = np.array([2e6 * row["copied"] / H100.dram for row in model])
+        self.copied = np.array([2e6 * row["copied"] / gpu.dram for row in model])
         launches = [(at, launch["parts_us"]) for at, row in enumerate(model) for launch in row["launches"]]
         self.owner = np.array([at for at, _ in launches])
         parts = sorted({part for _, found in launches for part in found})
@@ -420,9 +423,9 @@ class Fit:
             safe = np.maximum(longest, 1e-9)[:, None]
             longest = safe[:, 0] * ((parts / safe) ** overlap).sum(axis=1) ** (1.0 / overlap)
         found = np.zeros(len(self.card))
-        np.add.at(found, self.owner, longest + 1e6 * H100.launch * scale[0])
+        np.add.at(found, self.owner, longest + 1e6 * self.gpu.launch * scale[0])
         dram = scale[self.names.index("DRAM")] if "DRAM" in self.names else 1.0
-        return found + self.copies * 1e6 * H100.copy * scale[1] + self.copied * dram
+        return found + self.copies * 1e6 * self.gpu.copy * scale[1] + self.copied * dram
 
     def error(self, logs: Any, overlap: float, chosen: Any) -> float:
         """Mean square of the logarithm of model by card over ``chosen``, and a little for each step away from what the
@@ -468,12 +471,12 @@ class Fit:
         return math.exp(math.sqrt(float((log**2).mean())))
 
 
-def refit(name: str) -> int:
+def refit(name: str, gpu: Card) -> int:
     """Prints proposals; changes nothing."""
-    fit = Fit(*both(name))
+    fit = Fit(*both(name), gpu)
     every = np.arange(len(fit.card))
     now = np.zeros(len(fit.names))
-    as_it_is = H100.overlap
+    as_it_is = gpu.overlap
     forms: list[tuple[str, float]] = [
         ("the longest part", math.inf),
         *((f"overlap {p}", float(p)) for p in (6, 4, 3, 2)),
@@ -504,31 +507,31 @@ def refit(name: str) -> int:
     print("\nconstants, as they are and as fitted (* at its bound):")
     for at, name in enumerate(fit.names):
         low, high = (math.log(bound) for bound in fit.bounds(name))
-        line = f"{name:24}{_constant(name, 1.0):>14}"
+        line = f"{name:24}{_constant(gpu, name, 1.0):>14}"
         for title, _ in forms:
             log = fits[title][at]
             mark = "*" if log in (low, high) else " "
-            line += f"{_constant(name, math.exp(log)):>17}{mark}"
+            line += f"{_constant(gpu, name, math.exp(log)):>17}{mark}"
         print(line)
     return 0
 
 
-def _constant(name: str, factor: float) -> str:
-    """The constant of H100 behind a part, times ``factor``."""
+def _constant(gpu: Card, name: str, factor: float) -> str:
+    """The constant of ``gpu`` behind a part, times ``factor``."""
     values: dict[str, tuple[float, str]] = {
-        "launch": (1e6 * H100.launch, "us"),
-        "copy": (1e6 * H100.copy, "us"),
-        "DRAM": (1e-12 * H100.dram, "TB/s"),
-        "L2": (1e-12 * H100.l2, "TB/s"),
-        "L1 lines": (H100.l1, "/cycle"),
-        "L2 to a multiprocessor": (H100.from_l2, "/cycle"),
-        "shared memory": (H100.banks, "/cycle"),
-        "instruction issue": (H100.issue, "/cycle"),
-        "tensor cores": (H100.flops["f16"], "flop"),
-        "atomics on one address": (1e9 * H100.update, "ns"),
-        "blocks": (1e9 * H100.block, "ns"),
+        "launch": (1e6 * gpu.launch, "us"),
+        "copy": (1e6 * gpu.copy, "us"),
+        "DRAM": (1e-12 * gpu.dram, "TB/s"),
+        "L2": (1e-12 * gpu.l2, "TB/s"),
+        "L1 lines": (gpu.l1, "/cycle"),
+        "L2 to a multiprocessor": (gpu.from_l2, "/cycle"),
+        "shared memory": (gpu.banks, "/cycle"),
+        "instruction issue": (gpu.issue, "/cycle"),
+        "tensor cores": (gpu.flops["f16"], "flop"),
+        "atomics on one address": (1e9 * gpu.update, "ns"),
+        "blocks": (1e9 * gpu.block, "ns"),
     }
-    rate = H100.rates.get(name.removesuffix(" units"))
+    rate = gpu.rates.get(name.removesuffix(" units"))
     value, unit = values.get(name, (rate, "/cycle") if rate else (1.0, "times"))
     return f"{value * factor:.3g} {unit}"
 
@@ -552,8 +555,8 @@ def main() -> int:
     options = parser.parse_args()
     act: Callable[[], int] = lambda: measure(options)  # noqa: E731
     if options.compare or options.refit:
-        show = compare if options.compare else refit
-        act = lambda: show(name_of(options))  # noqa: E731
+        name, gpu = name_of(options), MODELLED[options.sizes]
+        act = lambda: compare(name) if options.compare else refit(name, gpu)  # noqa: E731
     return act()
 
 
