@@ -15,6 +15,16 @@ OUTPUT_BYTES = 1 * MIB
 OUTPUT_KEPT_BYTES = 8 * KIB
 # Elements of a wrong output in a report, largest errors first: enough to see a pattern.
 WORST_ELEMENTS = 8
+# Elements of a wrong result of which a map is drawn: more take longer than a student waits for.
+ERROR_MAP_ELEMENTS = 1 << 24
+# Cells of a map: up to this many elements have a cell each.
+ERROR_MAP_CELLS = 1 << 16
+# Of a map's packed cells: half a byte each for noise of all codes, in base64.
+ERROR_MAP_CHARS = 48 * KIB
+# Failing cases of a report that have a map.
+ERROR_MAPS = 4
+# Rows and columns of the numbers shown around the first wrong element.
+ERROR_WINDOW = 8
 # Fits nine significant digits, a 64-bit integer, or "never written".
 VALUE_CHARS = 32
 # Newest times of one person on a plot: as many as fit a phone.

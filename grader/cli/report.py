@@ -14,6 +14,7 @@ from grader.advice import advise
 from grader.cli.terminal import out, safe
 from grader.device_kinds import EMULATED, caution_of, languages_of
 from grader.formats import duration, three_digits
+from grader.schemas.error_map import Cell, ErrorMap
 from grader.schemas.hardware import KernelUsage, Witness
 from grader.schemas.report import (
     TOO_SHORT,
@@ -206,6 +207,8 @@ def _failure(report: Report, case: CaseReport, filename: str) -> list[Renderable
     parts: list[RenderableType] = [head, safe(indent(case.detail))]
     if facts := _facts(case):
         parts.append(safe(f"  {facts}", "dim"))
+    if case.mismatch is not None and case.mismatch.map is not None:
+        parts += _map(case.mismatch, case.mismatch.map)
     if case.mismatch is not None and case.mismatch.worst:
         parts.append(Padding(_worst(case.mismatch), (0, 0, 0, 2)))
     if case.output:
@@ -226,6 +229,41 @@ def _facts(case: CaseReport) -> str:
         f"largest error {largest:.3g}" if largest is not None else "",
     ]
     return "; ".join(each for each in facts if each)
+
+
+_MAP_ROWS, _MAP_COLUMNS = 12, 64
+_MAP_MARKS: dict[int, tuple[str, str]] = {
+    Cell.RIGHT: ("·", "dim"),
+    Cell.NOT_FINITE: ("N", "magenta"),
+    Cell.NEVER_WRITTEN: ("u", "yellow"),
+}
+
+
+def _map(mismatch: Mismatch, found: ErrorMap) -> list[RenderableType]:
+    """A letter for each tile: digits for decades of the error."""
+    try:
+        lines = found.coarse(_MAP_ROWS, _MAP_COLUMNS)
+    except ValueError:
+        return []
+    text, codes = Text(no_wrap=True), set[int]()
+    for line in lines:
+        text.append(_INDENT)
+        for code in line:
+            if code != Cell.OUTSIDE:
+                text.append(*_mark_of(code))
+                codes.add(code)
+        text.append("\n")
+    down = found.tile[0] * -(-found.rows // _MAP_ROWS)
+    across = found.tile[1] * -(-found.columns // _MAP_COLUMNS)
+    size = "an element" if down * across == 1 else f"{down:,} x {across:,} elements"
+    legend = ", ".join(f"{_mark_of(code)[0]} {found.label_of(code)}" for code in sorted(codes))
+    head = safe(f"  {mismatch.argument}, {size} each, lines of {found.width:,}: {legend}", "dim")
+    text.rstrip()
+    return [head, text]
+
+
+def _mark_of(code: int) -> tuple[str, str]:
+    return _MAP_MARKS.get(code) or (f"{code - 1:x}", "red")
 
 
 def _worst(mismatch: Mismatch) -> Table:

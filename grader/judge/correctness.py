@@ -16,6 +16,7 @@ from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, compare_in_pieces, trespass, wrong_result
 from grader.judge.device import CaseDevice
+from grader.judge.error_map import error_map
 from grader.judge.large import LargeInputs, LargeQuestion
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Unfreed
@@ -56,6 +57,7 @@ class Suite:
     #: The case that did not end, if any: later ones are not run.
     endless: str = ""
     _fresh: int = 0
+    _maps: int = 0
     _ended: list[str] = field(default_factory=list)
 
     @property
@@ -275,6 +277,9 @@ class Suite:
         if snapshot is not None and isinstance(question, Question):
             wrong = wrong_result(arena, mismatch.argument, snapshot, question)
         inputs = question.inputs if isinstance(question, Question) else {}
+        if wrong is not None and self._maps < limits.ERROR_MAPS:
+            self._maps += 1
+            mismatch = mismatch.model_copy(update={"map": error_map(wrong, inputs)})
         mistake = mistakes.of_result(wrong, mismatch, case, inputs)
         adds = mistakes.adds_to(mismatch.argument)
         finding = faults.of_mismatch(

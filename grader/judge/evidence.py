@@ -27,6 +27,7 @@ _FEWEST = 8
 # With fewer input elements, several questions may have the same answer.
 _TELLING = 32
 _TILES = (128, 64, 32, 16, 8)
+_STEPS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 # Relative precision of a constant factor.
 _SAME_FACTOR = 2e-3
 # Largest relative errors of rounding to half's 11 bits: in sums of many terms, and of a few.
@@ -302,6 +303,73 @@ def _tail(result: Wrong) -> Pattern | None:
     return Pattern(
         "tail", f"{result.argument.name} is right up to its element [{place}] and wrong from there on.", first
     )
+
+
+def line_pattern(result: Wrong) -> Pattern | None:
+    """Which rows, columns or elements are wrong. Says less than ``pattern_of``, which says how they are."""
+    return _periodic(result) or _few_lines(result)
+
+
+def _periodic(result: Wrong) -> Pattern | None:
+    """Wrong elements at one place of each group of neighbours: of columns, of rows, or of a vector's elements."""
+    import torch
+
+    if int(result.wrong.sum()) < _FEWEST:
+        return None
+    for places, size, word in _lines(result):
+        for step in _STEPS:
+            if size < 3 * step:
+                continue
+            within = torch.unique(places % step)
+            if within.numel() != 1:
+                continue
+            first = int(within[0])
+            expected = torch.arange(first, size, step, device=places.device)
+            if torch.equal(torch.unique(places), expected):
+                every = f"Exactly every {_ordinal(step)} {word} of {result.argument.name}"
+                return Pattern("periodic", f"{every} is wrong, from {word} {first} on.", step)
+    return None
+
+
+def _few_lines(result: Wrong) -> Pattern | None:
+    """All wrong elements are in a few rows or columns, and most of these are wrong."""
+    import torch
+
+    if int(result.wrong.sum()) < _FEWEST:
+        return None
+    for places, size, word in _lines(result):
+        if word == "element":
+            continue
+        lines, counts = torch.unique(places, return_counts=True)
+        other = result.wrong.numel() // size
+        if lines.numel() > min(size // 4, 4) or int(counts.min()) < 0.9 * other:
+            continue
+        named = [str(int(line)) for line in lines]
+        words = (
+            f"{word} {named[0]}" if len(named) == 1 else f"{word}s {', '.join(named[:-1])} and {named[-1]}"
+        )
+        return Pattern(
+            "few_lines", f"All wrong elements of {result.argument.name} are in {words}.", int(lines[0])
+        )
+    return None
+
+
+def _lines(result: Wrong) -> Iterator[tuple[torch.Tensor, int, str]]:
+    """For columns and rows of a matrix, or elements of a vector: each wrong element's place, how many there are, and
+    their word."""
+    import torch
+
+    flat = torch.nonzero(result.wrong).reshape(-1)
+    if len(result.shape) < 2 or result.wrong.numel() != math.prod(result.shape):
+        yield flat, result.wrong.numel(), "element"
+        return
+    rows, columns = result.shape[-2:]
+    yield flat % columns, columns, "column"
+    yield flat // columns % rows, rows, "row"
+
+
+def _ordinal(number: int) -> str:
+    return f"{number}{'nd' if number % 10 == 2 and number % 100 != 12 else 'th'}"
 
 
 # Other questions

@@ -14,7 +14,7 @@ from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.judge.cuda_mistakes import CudaMistakes
-from grader.judge.evidence import Pattern, Wrong, answers_another, pattern_of
+from grader.judge.evidence import Pattern, Wrong, answers_another, line_pattern, pattern_of
 from grader.judge.messages import Failure
 from grader.judge.triton_mistakes import TritonMistakes
 from grader.languages import Language
@@ -77,6 +77,9 @@ class Mistakes:
         """``wrong``: None for a write where nothing may be written."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
         said = self._said(lambda reading: reading.of_result(pattern, mismatch, case, inputs))
+        # After the rules: some ask that no pattern fits.
+        if pattern is None and wrong is not None and wrong.wrong.numel() <= limits.EXPLAINED_ELEMENTS:
+            pattern = line_pattern(wrong)
         if pattern is None or pattern.kind.startswith("unwritten"):
             return said
         if not said and pattern.kind == "rounding":

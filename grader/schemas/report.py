@@ -15,6 +15,7 @@ from grader import limits, scoring
 from grader.formats import duration
 from grader.languages import Language
 from grader.schemas.call_profile import CallProfile
+from grader.schemas.error_map import ErrorMap
 from grader.schemas.hardware import GpuState, KernelUsage
 from grader.schemas.strict import Strict
 from grader.schemas.verdict import VerdictRow, VerdictWord
@@ -121,6 +122,7 @@ class Mismatch(Strict):
         max_length=limits.WORST_ELEMENTS,
         description="out_of_bounds: flat indices of elements written outside; negative: before the first element",
     )
+    map: ErrorMap | None = Field(default=None, description="of the first failing cases only")
 
 
 class Checked(StrEnum):

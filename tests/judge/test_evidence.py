@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
+import pytest
 import torch
 
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
-from grader.judge.evidence import Wrong, answers_another, pattern_of
+from grader.judge.evidence import Wrong, answers_another, line_pattern, pattern_of
 
 CHALLENGE = Catalogue(Path(__file__).parents[2]).load("transpose")
 RESULT = CHALLENGE.manifest.results[0]
@@ -30,3 +32,37 @@ def test_of_a_matrix_whose_first_elements_alone_count_rows_are_not_told() -> Non
     found = pattern_of(wrong((8, 4), torch.zeros(20), poisoned))
     assert found is not None
     assert found.kind == "unwritten"
+
+
+@pytest.mark.parametrize(
+    ("shape", "places", "sentence"),
+    [
+        (
+            (64, 96),
+            (slice(None), slice(3, None, 16)),
+            "Exactly every 16th column of out is wrong, from column 3 on.",
+        ),
+        ((64, 96), (slice(31, None, 32), slice(None)), "All wrong elements of out are in rows 31 and 63."),
+        (
+            (128, 96),
+            (slice(31, None, 32), slice(None)),
+            "Exactly every 32nd row of out is wrong, from row 31 on.",
+        ),
+        ((4096,), (slice(5, None, 32),), "Exactly every 32nd element of out is wrong, from element 5 on."),
+        ((64, 96), (slice(7, 8), slice(None)), "All wrong elements of out are in row 7."),
+    ],
+)
+def test_wrong_elements_on_lines_are_named_by_their_lines(
+    shape: tuple[int, ...], places: tuple[slice, ...], sentence: str
+) -> None:
+    got = torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape) + 1
+    got[places] = got[places] * 3 + torch.rand(got[places].shape, generator=torch.Generator().manual_seed(3))
+    found = line_pattern(wrong(shape, got.reshape(-1)))
+    assert found is not None
+    assert found.text == sentence
+
+
+def test_wrong_elements_here_and_there_make_no_pattern() -> None:
+    got = torch.arange(64 * 96, dtype=torch.float32) + 1
+    got[torch.randperm(6144, generator=torch.Generator().manual_seed(1))[:300]] *= 2.5
+    assert line_pattern(wrong((64, 96), got)) is None
