@@ -11,6 +11,7 @@ from rich.console import Console
 from grader.cli import output
 from grader.cli.report import factor_text, put_report, replay_command
 from grader.device_kinds import caution_of
+from grader.schemas.error_map import ErrorMap, ErrorWindow
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread, Witness
 from grader.schemas.report import (
     CaseReport,
@@ -78,6 +79,26 @@ def test_the_worst_elements_of_a_failing_case() -> None:
     assert ["out", "got", "expected", "error", "allowed"] in rows
     assert ["[3,", "17]", "2", "1.5", "0.5", "1.5e-05"] in rows
     assert ["[0,", "0]", "[red]nan", "1", "-", "-"] in rows
+
+
+def test_map_of_errors_has_a_letter_for_each_element() -> None:
+    codes = bytes(2 if place % 8 == 3 else 14 if place > 28 else 0 for place in range(32))
+    found = ErrorMap(
+        shape=[2, 16],
+        width=16,
+        tile=(1, 1),
+        rows=2,
+        columns=16,
+        lowest=-1,
+        cells=ErrorMap.packed(codes),
+        window=ErrorWindow(first=[], values={}),
+    )
+    assert WRONG_CASE.mismatch is not None
+    mismatch = WRONG_CASE.mismatch.model_copy(update={"map": found})
+    lines = _text(wrong([WRONG_CASE.model_copy(update={"mismatch": mismatch})])).splitlines()
+    assert "  out, an element each, lines of 16: · right, 1 off by less than 10, u never written" in lines
+    assert "  ···1·······1····" in lines
+    assert "  ···1·······1·uuu" in lines
 
 
 def test_workloads_and_score() -> None:

@@ -16,6 +16,7 @@ from grader.records.models import utcnow
 from grader.sandbox.emulator.profile import profile_of
 from grader.schemas.artefact import Artefact
 from grader.schemas.call_profile import CallProfile
+from grader.schemas.error_map import ErrorMap, ErrorWindow
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread
 from grader.schemas.report import (
     CaseReport,
@@ -225,6 +226,16 @@ def wrong(**values: Any) -> Report:
         wrong=33,
         total=1024,
         max_error=2.25,
+        map=ErrorMap(
+            shape=[1024],
+            width=128,
+            tile=(1, 1),
+            rows=8,
+            columns=128,
+            lowest=0,
+            cells=ErrorMap.packed(bytes(991) + bytes([1]) * 33),
+            window=ErrorWindow(first=[[896]], values={"got": [["1.5", "0"]], "expected": [["1.5", "1.5"]]}),
+        ),
     )
     cases = [
         CaseReport(
