@@ -12,6 +12,10 @@ from grader.manual.sections import Section, plain
 QUERY_CHARS = 100
 _MOST = 30
 _TITLE, _HEADING, _TEXT = 12, 6, 1
+# A heading that is the whole query explains it.
+_SAME = 24
+# Shorter words that end in s are rarely plurals.
+_LEAST_PLURAL = 5
 # More repeats in one text mean little.
 _REPEATS = 4
 _AROUND = 90
@@ -31,7 +35,7 @@ class Hit:
 
 def search(manual: Manual, query: str) -> list[Hit]:
     """Sections with every word of ``query`` in heading, page title or text; best first, then in order."""
-    words = [word.lower() for word in query[:QUERY_CHARS].split()]
+    words = [_singular(word.lower()) for word in query[:QUERY_CHARS].split()]
     if not words:
         return []
     hits = [
@@ -50,7 +54,12 @@ def _hit(page: Page, section: Section, words: list[str]) -> Hit | None:
     own = any(word in f"{section.title} {text}".lower() for word in words)
     if not own or not all(scores):
         return None
-    return Hit(page, section, sum(scores), tuple(_excerpt(text, words)))
+    same = [_singular(word) for word in section.title.lower().split()] == words
+    return Hit(page, section, sum(scores) + _SAME * same, tuple(_excerpt(text, words)))
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s") if len(word) >= _LEAST_PLURAL and not word.endswith("ss") else word
 
 
 def _score(page: Page, section: Section, text: str, word: str) -> int:

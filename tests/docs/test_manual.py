@@ -90,6 +90,23 @@ def test_marks_do_not_show_in_excerpts() -> None:
     assert readable(text) == "Press Ctrl, then see here: a<b>(c). ls"
 
 
+@pytest.mark.parametrize(
+    ("query", "heading"),
+    [
+        ("coalescing", "Coalescing"),
+        ("bank conflicts", "Bank conflict"),
+        ("occupancy", "Occupancy"),
+        ("warp divergence", "Warp divergence"),
+        ("infinite loop", "Infinite loop"),
+        ("race", "Race"),
+        ("spills", "Spill"),
+    ],
+)
+def test_search_for_a_term_finds_its_explanation_first(docs: Manual, query: str, heading: str) -> None:
+    best = search(docs, query)[0]
+    assert (best.page.title, best.section.title) == ("Glossary", heading)
+
+
 def test_search_wants_every_word(small: Manual) -> None:
     assert [hit.section.text.strip() for hit in search(small, "gate again")] == ["Again."]
     assert search(small, "gate nowhere") == []
