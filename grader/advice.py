@@ -16,6 +16,7 @@ from grader.schemas.verdict import Fault
 _LINE = re.compile(
     rf"{compiled_name()}\((\d{{1,6}})\)|{compiled_name()}:(\d{{1,6}}):|\b[Ll]ine (\d{{1,6}})\b"
 )
+_NUMBER = re.compile(r"-?\d[\d,.]*(?:e[+-]?\d+)?")
 # A sentence, not the whole trace.
 _SAID_CHARS = 200
 _FLAGGED = {
@@ -51,6 +52,17 @@ def advise(report: Report) -> Advice:
     if not failing:
         return _of_loading(report)
     return _of_cases(failing)
+
+
+def same_findings(failing: Sequence[CaseReport]) -> list[list[CaseReport]]:
+    """Cases that fail in the same way, in the order of the first of each. Numbers in a finding may differ. A wrong
+    answer without a hint has no finding: nothing says that two have the same cause."""
+    groups: dict[tuple[str, str], list[CaseReport]] = {}
+    for case in failing:
+        said = case.hint if case.verdict is CaseVerdict.WRONG_ANSWER else case.hint or case.detail
+        key = (case.verdict.value, _NUMBER.sub("#", said)) if said else (case.name, "")
+        groups.setdefault(key, []).append(case)
+    return list(groups.values())
 
 
 def _flagged(flags: Sequence[Flag]) -> str:

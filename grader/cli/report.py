@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.advice import advise
+from grader.advice import advise, same_findings
 from grader.cli.terminal import out, safe
 from grader.device_kinds import EMULATED, caution_of, languages_of
 from grader.formats import duration, three_digits
@@ -155,9 +155,13 @@ def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
         line = Text.assemble(("Hidden cases", "bold"), "  ")
         parts.append(line.append_text(safe(report.hidden.sentence, "green" if passed else "bold red")))
     failing = [case for case in report.cases if _mark(case) is _FAILED]
-    for case in failing[:_FAILURES_IN_FULL]:
-        parts += _failure(report, case, filename)
-    if rest := failing[_FAILURES_IN_FULL:]:
+    groups = same_findings(failing)
+    for first, *others in groups[:_FAILURES_IN_FULL]:
+        parts += _failure(report, first, filename)
+        if others:
+            names = ", ".join(case.name for case in others)
+            parts.append(safe(f"  the same in {len(others)} more: {names}", "dim"))
+    if rest := [case for group in groups[_FAILURES_IN_FULL:] for case in group]:
         parts.append(Text(f"\n... and {len(rest)} more; --json has all of them.", "dim"))
         parts += [
             safe(f"  {case.name}  ({case.category}, {case.verdict.row.title.lower()})", "dim")

@@ -318,14 +318,12 @@ def _periodic(result: Wrong) -> Pattern | None:
         return None
     for places, size, word in _lines(result):
         for step in _STEPS:
-            if size < 3 * step:
-                continue
             within = torch.unique(places % step)
             if within.numel() != 1:
                 continue
             first = int(within[0])
             expected = torch.arange(first, size, step, device=places.device)
-            if torch.equal(torch.unique(places), expected):
+            if expected.numel() > 1 and torch.equal(torch.unique(places), expected):
                 every = f"Exactly every {_ordinal(step)} {word} of {result.argument.name}"
                 return Pattern("periodic", f"{every} is wrong, from {word} {first} on.", step)
     return None

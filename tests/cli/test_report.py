@@ -217,7 +217,9 @@ def test_what_a_submission_printed_cannot_drive_the_terminal_or_the_markup() -> 
 
 
 def test_only_the_first_failures_are_reported_in_full() -> None:
-    cases = [WRONG_CASE.model_copy(update={"name": f"case{number}"}) for number in range(8)]
+    cases = [
+        WRONG_CASE.model_copy(update={"name": f"case{number}", "hint": "a" * number}) for number in range(8)
+    ]
     told = _text(wrong(cases))
     assert "... and 3 more" in told
     assert all(f"case{number}" in told for number in range(8))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
-from grader.advice import Advice, advise
+from grader.advice import Advice, advise, same_findings
 from grader.languages import compiled_name
 from grader.schemas.report import CaseReport, Report
 from grader.schemas.verdict import Fault
@@ -47,6 +47,14 @@ class CaseGroup:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A case, and others that fail in the same way."""
+
+    cell: Cell
+    others: list[Cell]
+
+
+@dataclass(frozen=True)
 class CaseFilter:
     """One filter of the list of cases."""
 
@@ -77,6 +85,14 @@ class Result:
     @property
     def failing(self) -> list[Cell]:
         return [cell for cell in self._chosen() if cell.failed]
+
+    @property
+    def failures(self) -> list[Failure]:
+        by_name = {cell.case.name: cell for cell in self.failing}
+        groups = same_findings([cell.case for cell in self.failing])
+        return [
+            Failure(by_name[first.name], [by_name[case.name] for case in others]) for first, *others in groups
+        ]
 
     @property
     def others(self) -> list[Cell]:

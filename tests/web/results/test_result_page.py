@@ -215,3 +215,21 @@ class TestHints:
         page = client.get(f"/submissions/{builders.judged(platform, ada, report).id}").text
         (leads,) = re.findall(r'<p class="hint">All of them\. .*?<a href="([^"]+)">', page)
         assert client.get(leads).status_code == 200
+
+
+def test_cases_with_the_same_finding_are_one_entry(visit: Visit, platform: Platform, ada: User) -> None:
+    report = builders.wrong()
+    first = report.cases[1]
+    alike = [
+        first.model_copy(update={"name": f"size {number}", "hint": f"The last {number} are lost."})
+        for number in (3, 40)
+    ]
+    other = first.model_copy(update={"name": "different", "hint": "Columns and rows are exchanged."})
+    unknown = [first.model_copy(update={"name": f"unknown {number}", "hint": ""}) for number in (1, 2)]
+    found = report.model_copy(update={"cases": [report.cases[0], *alike, other, *unknown]})
+    page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, found).id}").text
+    assert page.count('class="card failing"') == 4
+    assert '<h2 id="failing-title">What went wrong <span class="count">5</span></h2>' in page
+    assert "The same in 1 other case<" in page
+    for number in range(1, 7):
+        assert page.count(f'id="case-{number}"') == 1
