@@ -15,7 +15,7 @@ from flask import Flask, current_app, request
 
 from grader.errors import NotAllowed
 from grader.service.accounts.accounts import User, check_admin, check_staff
-from grader.service.competitions import competitions
+from grader.service.competitions import open_competition
 from grader.service.courses import courses
 from grader.service.courses.permissions import Action
 from grader.web.auth.identity import current_user
@@ -97,7 +97,7 @@ def in_course(action: Action) -> Check:
 
 
 def in_competition(action: Action) -> Check:
-    return lambda user, at: competitions.check(platform(), user, at["slug"], action)
+    return lambda user, at: open_competition.check(platform(), user, at["slug"], action)
 
 
 def init_app(app: Flask) -> None:

@@ -1,12 +1,9 @@
-"""The one ranking for web, API and CLI: a board's entries in order, its records over time, and incremental updates of a
-board that was read before.
-"""
+"""The one ranking for web, API and CLI: a board's entries in order, and its records over time."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -70,13 +67,6 @@ class Detail(NamedTuple):
     language: Language
     speedup: float | None
     submitted_at: datetime
-
-
-# A few numbers that summarise a board's content: if they are equal, so is the ranking.
-Stamp = tuple[float, ...]
-EMPTY: Stamp = (0, 0, 0)
-# Of a sum of times: the last digits depend on the database's order of summation.
-_DIGITS = 12
 
 
 def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
@@ -150,10 +140,12 @@ def in_order(found: Collection[BoardEntry], resolution: float) -> list[Place]:
     """Ranked by ``scoring.ranks``, then by time of submission."""
     ranked = scoring.ranks([entry.time_us for entry in found], resolution)
     ordered = sorted(
-        (rank, at, own, user, time_us, low, high)
-        for rank, (own, user, time_us, low, high, at) in zip(ranked, found, strict=True)
+        zip(ranked, found, strict=True), key=lambda pair: (pair[0], pair[1].at, pair[1].submission)
     )
-    return [Place(rank, own, user, time_us, low, high) for rank, _, own, user, time_us, low, high in ordered]
+    return [
+        Place(rank, entry.submission, entry.user, entry.time_us, entry.low_us, entry.high_us)
+        for rank, entry in ordered
+    ]
 
 
 def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
@@ -163,40 +155,13 @@ def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
         wanted = select(table.id, table.public_id, table.language, table.speedup, table.created_at).where(
             table.id.in_(submissions[start : start + _IDS])
         )
-        found.update({row.id: Detail(*row[1:]) for row in session.execute(wanted)})
+        found.update(
+            {
+                submission: Detail(public_id, language, speedup, at)
+                for submission, public_id, language, speedup, at in session.execute(wanted)
+            }
+        )
     return found
-
-
-def stamp(session: Session, board: Board) -> Stamp:
-    """A value that changes with every submission that joins the board, leaves it, or gets another time."""
-    return _rounded(*session.execute(select(*_stamp()).where(*conditions(board))).one())
-
-
-def stamps(session: Session, device: str) -> dict[Board, Stamp]:
-    """For every board of ``device`` that has entries, over all languages, in one pass."""
-    table = SubmissionRow
-    found = session.execute(
-        select(table.challenge, table.version, *_stamp())
-        # An expression, so SQLite uses no index on device: it would pick that of ended submissions, and read the rows.
-        .where(table.device.concat("") == device, text(RANKED))
-        .group_by(table.challenge, table.version)
-    )
-    return {Board(challenge, version, device): _rounded(*numbers) for challenge, version, *numbers in found}
-
-
-def _stamp() -> list[ColumnElement[Any]]:
-    # Including times: a submission that is judged again keeps its id, and one may come while another goes.
-    return [
-        func.count(),
-        func.sum(SubmissionRow.id),
-        func.sum(SubmissionRow.time_us + SubmissionRow.ci_hi_us),
-    ]
-
-
-def _rounded(*found: float | None) -> Stamp:
-    return tuple(
-        float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else int(value or 0) for value in found
-    )
 
 
 def best_of(session: Session, board: Board, users: Collection[int]) -> Place | None:
@@ -289,70 +254,6 @@ def record_steps(session: Session, board: Board, without: Collection[int] = ()) 
         if not steps or scoring.is_faster(place.time_us, steps[-1].time_us, resolution):
             steps.append(place)
     return steps
-
-
-# A submission with this many newer ones is almost surely judged. If not, the board is read again.
-_WINDOW = 2_000
-# Also if there are more new ones than this.
-_MOST = 5_000
-# Largest relative difference between the database's sum of times and ours.
-_SUMS_DIFFER = 1e-11
-
-
-@dataclass(frozen=True)
-class BoardSnapshot:
-    """A board at one moment. ``entries`` by user; ``late``: ids above ``floor`` of all its accepted submissions
-    (entries or not, ranked or not).
-    """
-
-    stamp: Stamp
-    entries: dict[int, BoardEntry]
-    floor: int
-    late: frozenset[int]
-
-
-def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collection[int]) -> BoardSnapshot:
-    """A complete snapshot. ``stamp`` was read before; the next call finds any change in between."""
-    floor = max(0, last_id(session) - _WINDOW)
-    late = frozenset(entry.submission for entry in accepted_after(session, board, floor))
-    by_user = {entry.user: entry for entry in entries(session, board, without)}
-    return BoardSnapshot(stamp, by_user, floor, late)
-
-
-def snapshot_after(
-    session: Session, board: Board, before: BoardSnapshot, stamp: Stamp, without: Collection[int]
-) -> tuple[BoardSnapshot, list[BoardEntry]] | None:
-    """The board as of ``stamp``, and its new submissions, including those of users ``without`` a rank. None if anything
-    changed other than new submissions: then it must be read again.
-    """
-    late = accepted_after(session, board, before.floor)
-    came = [entry for entry in late if entry.submission not in before.late]
-    stayed = len(late) - len(came) == len(before.late)
-    if not stayed or len(late) > _MOST or not _accounts_for(came, before.stamp, stamp):
-        return None
-    by_user = dict(before.entries)
-    for entry in (entry for entry in came if entry.user not in without):
-        own = by_user.get(entry.user)
-        if own is None or entry.order < own.order:
-            by_user[entry.user] = entry
-    floor = max(before.floor, last_id(session) - _WINDOW)
-    kept = frozenset(entry.submission for entry in late if entry.submission > floor)
-    return replace(before, stamp=stamp, entries=by_user, floor=floor, late=kept), came
-
-
-def _accounts_for(came: Collection[BoardEntry], before: Stamp, stamp: Stamp) -> bool:
-    """True if these submissions explain the whole difference."""
-    count, ids, times = (now - then for now, then in zip(stamp, before, strict=True))
-    return (
-        count == len(came)
-        and ids == sum(entry.submission for entry in came)
-        and math.isclose(
-            times,
-            math.fsum(entry.time_us + entry.high_us for entry in came),
-            rel_tol=0.0,
-            abs_tol=_SUMS_DIFFER * stamp[-1],
-        )
-    )
 
 
 def latest_times(session: Session, like: SubmissionRow, limit: int) -> Sequence[SubmissionRow]:

@@ -18,9 +18,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader.device_kinds import resolution_of
-from grader.records import names, ranks
+from grader.records import board_snapshots, names, ranks
+from grader.records.board_snapshots import BoardSnapshot, Stamp
 from grader.records.models import ReportRow
-from grader.records.ranks import Board, BoardEntry, BoardSnapshot, Detail, Place, Stamp, record_steps
+from grader.records.ranks import Board, BoardEntry, Detail, Place, record_steps
 from grader.schemas.account import STAFF_ROLES
 from grader.schemas.leaderboard import Reference, ReferenceKind
 from grader.scoring import geometric_mean
@@ -122,14 +123,14 @@ class Rankings:
     def of(self, session: Session, board: Board) -> Ranking:
         staff = unranked(session)
         # Read before the places: the next request finds any change in between, and ranks again.
-        return self._at(session, board, ranks.stamp(session, board), staff)
+        return self._at(session, board, board_snapshots.stamp(session, board), staff)
 
     def of_device(self, session: Session, boards: Sequence[Board], device: str) -> list[Ranking]:
-        staff, stamps = unranked(session), ranks.stamps(session, device)
+        staff, stamps = unranked(session), board_snapshots.stamps(session, device)
         return [
             self.of(session, board)
             if board.until is not None
-            else self._at(session, board, stamps.get(board, ranks.EMPTY), staff)
+            else self._at(session, board, stamps.get(board, board_snapshots.EMPTY), staff)
             for board in boards
         ]
 
@@ -141,10 +142,10 @@ class Rankings:
                 return kept
         ranking = None
         if kept is not None and kept.staff == staff:
-            moved = ranks.snapshot_after(session, board, kept.standing, stamp, staff)
+            moved = board_snapshots.snapshot_after(session, board, kept.standing, stamp, staff)
             ranking = kept.followed_by(*moved) if moved else None
         if ranking is None:
-            ranking = Ranking(board, ranks.read_snapshot(session, board, stamp, staff), staff)
+            ranking = Ranking(board, board_snapshots.read_snapshot(session, board, stamp, staff), staff)
         with self._lock:
             self._keep(ranking)
         return ranking

@@ -21,8 +21,8 @@ from grader.schemas.competition import BoardKind
 from grader.service.accounts.accounts import User
 from grader.service.boards.pseudonyms import names_for
 from grader.service.competitions import competition_boards
-from grader.service.competitions.competitions import OpenCompetition, reading
 from grader.service.competitions.final_results import Runs, by_entry, why_failed
+from grader.service.competitions.open_competition import OpenCompetition, reading
 from grader.service.competitions.standings import Standing
 from grader.service.competitions.teams import team_named
 from grader.service.platform import Platform
@@ -44,7 +44,7 @@ def signing_key(platform: Platform) -> SigningKey:
 
 def get_certificate(platform: Platform, viewer: User | None, slug: str, team: str) -> dict[str, Any]:
     """The signed certificate of a finalist, the same each time. Raises NotFound, Conflict before the results are
-    published or if there was no final, and as ``competitions.reading``."""
+    published or if there was no final, and as ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         if found.row.results_at is None:
             raise Conflict("The results are not published yet.", "Certificates become available with them.")

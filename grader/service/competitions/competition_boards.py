@@ -30,8 +30,8 @@ from grader.schemas.submission import State
 from grader.service.accounts.accounts import User
 from grader.service.boards.pseudonyms import Names, names_for
 from grader.service.competitions import final_results, standings
-from grader.service.competitions.competitions import OpenCompetition, freeze_at, reading
 from grader.service.competitions.final_results import FinalResults
+from grader.service.competitions.open_competition import OpenCompetition, freeze_at, reading
 from grader.service.competitions.standings import Result, Standing
 from grader.service.platform import Platform
 
@@ -68,7 +68,7 @@ def board(
     staff only. ``mode``: with ``virtual``, the others as they stood equally far into their time as the viewer's team is
     into its own; with ``practice``, those who practise. ``public``: as the public sees it, whoever the viewer is.
 
-    Raises NotFound, NotAllowed, Conflict (no such board yet), UnknownDevice, and as ``competitions.reading``.
+    Raises NotFound, NotAllowed, Conflict (no such board yet), UnknownDevice, and as ``open_competition.reading``.
     """
     with reading(platform, viewer, slug) as found:
         found = replace(found, user=None) if public else found

@@ -15,7 +15,7 @@ from grader.schemas.competition import BoardKind, Mode
 from grader.service import audit
 from grader.service.accounts.accounts import User
 from grader.service.competitions import competition_boards
-from grader.service.competitions.competitions import OpenCompetition
+from grader.service.competitions.open_competition import OpenCompetition
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 

@@ -3,47 +3,33 @@ normal queue."""
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import delete
 
 from grader.deadlines import zoned
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
-from grader.records import competition_draws, workers
 from grader.records import competitions as record
 from grader.records import sources as deleted_sources
-from grader.records.leases import end_cancelled
 from grader.records.models import (
     FinalistRow,
-    FinalRow,
-    FinalRunRow,
-    GpuRow,
     SubmissionRow,
     TeamRow,
 )
-from grader.records.order import PRIORITIES
-from grader.records.states import FREE, UNFINISHED
 from grader.schemas.competition import (
     CompetitionView,
     FinalBody,
-    FinalEntry,
     FinalistsBody,
     FinalState,
-    FinalTime,
     FinalView,
-    Machine,
-    Mode,
 )
-from grader.schemas.submission import JudgingReason, SourceView, State
+from grader.schemas.submission import SourceView, State
 from grader.service.accounts.accounts import User
 from grader.service.competitions import competition_boards
-from grader.service.competitions.competitions import OpenCompetition, changing, reading, view
-from grader.service.competitions.final_results import Runs, by_entry, rank_changes, untimed, why_failed
+from grader.service.competitions.competition_views import view
+from grader.service.competitions.final_order import check_judged, order, replace_cancelled, take_back
+from grader.service.competitions.final_view import left_of, team_names, view_final
+from grader.service.competitions.open_competition import OpenCompetition, changing, reading
 from grader.service.competitions.teams import team_named
 from grader.service.courses.permissions import Action
 from grader.service.operation.requeue import requeue
@@ -77,9 +63,9 @@ def choose_finalists(platform: Platform, user: User, slug: str, body: FinalistsB
         found.session.execute(delete(table).where(table.competition_id == found.row.id))
         found.session.add_all(table(competition_id=found.row.id, team_id=team) for team in chosen)
         found.session.flush()
-        names = _names(found.session, found.row.id)
+        names = team_names(found.session, found.row.id)
         found.note(Action.COMPETITION_FINAL, "/finalists", after={"teams": [names[team] for team in chosen]})
-        return _view(platform, found)
+        return view_final(platform, found)
 
 
 def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> FinalView:
@@ -99,7 +85,7 @@ def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> F
                     f"A final with {known.repeats} repeats on {known.machine} has already begun.",
                     "Start it with the same arguments to continue it, or cancel it first.",
                 )
-            again = _replace_cancelled(found, known)
+            again = replace_cancelled(found, known)
             failed = [
                 judgement.public_id
                 for _, judgement in record.final_runs(found.session, known.id)
@@ -107,8 +93,8 @@ def start_final(platform: Platform, user: User, slug: str, body: FinalBody) -> F
             ]
             queued = again
         else:
-            queued, failed = _order(platform, found, body), []
-        answer = _view(platform, found)
+            queued, failed = order(platform, found, body), []
+        answer = view_final(platform, found)
     for (device, language), count in Counter((row.device, row.language) for row in queued).items():
         platform.wakeups.announce(device, language, count)
     if failed:
@@ -128,9 +114,9 @@ def cancel_final(platform: Platform, user: User, slug: str) -> FinalView:
             known.state = FinalState.CANCELLED
             found.session.flush()
             for _, row in record.final_runs(found.session, known.id):
-                _take_back(found, row)
+                take_back(found, row)
             found.note(Action.COMPETITION_FINAL, "/final/cancel", after={"final": known.id})
-        return _view(platform, found)
+        return view_final(platform, found)
 
 
 def publish_results(platform: Platform, user: User, slug: str) -> CompetitionView:
@@ -139,9 +125,9 @@ def publish_results(platform: Platform, user: User, slug: str) -> CompetitionVie
     with changing(platform, user, slug, Action.COMPETITION_RESULTS) as found:
         if found.row.results_at is None:
             _check_over(found)
-            _check_judged(found)
+            check_judged(found)
             known = record.final(found.session, found.row.id)
-            if known is not None and (left := _left(record.final_runs(found.session, known.id))):
+            if known is not None and (left := left_of(record.final_runs(found.session, known.id))):
                 raise Conflict(
                     f"{left} judgements of the final are missing.",
                     "Wait for them; `grader competition final start` queues those again that the "
@@ -156,16 +142,16 @@ def publish_results(platform: Platform, user: User, slug: str) -> CompetitionVie
 
 
 def get_final(platform: Platform, user: User | None, slug: str) -> FinalView:
-    """For staff, and for everyone after the results. Raises NotAllowed, and as ``competitions.reading``."""
+    """For staff, and for everyone after the results. Raises NotAllowed, and as ``open_competition.reading``."""
     with reading(platform, user, slug) as found:
         if not found.staff and found.row.results_at is None:
             raise NotAllowed("The results are not published yet.")
-        return _view(platform, found)
+        return view_final(platform, found)
 
 
 def get_code(platform: Platform, viewer: User | None, slug: str, team: str, challenge: str) -> SourceView:
     """A team's source that counts, if the rules show it and the results are published; staff and the team can always
-    see it. Raises NotAllowed, NotFound (also if it was deleted with an account), and as ``competitions.reading``."""
+    see it. Raises NotAllowed, NotFound (or it was deleted with an account), and as ``open_competition.reading``."""
     with reading(platform, viewer, slug) as found:
         session, row = found.session, found.row
         known = team_named(session, row, team)
@@ -205,291 +191,3 @@ def _check_over(found: OpenCompetition) -> None:
     if found.now < found.row.ends_at:
         ends = zoned(found.row.ends_at, found.row.time_zone)
         raise Conflict(f"{found.row.title} has not ended yet: it ends at {ends}.")
-
-
-def _check_judged(found: OpenCompetition) -> None:
-    """Submissions received before the end count, however late they are judged. Raises Conflict."""
-    if numbers := record.open_regrades(found.session, found.row.id):
-        raise Conflict(
-            f"Regrade {numbers[0]} is open and includes submissions of this competition.",
-            f"Publish or discard it first: `grader regrade show {numbers[0]}`.",
-        )
-    waiting = found.session.scalar(
-        select(func.count())
-        .select_from(SubmissionRow)
-        .join(TeamRow, TeamRow.id == SubmissionRow.team_id)
-        .where(SubmissionRow.competition_id == found.row.id, SubmissionRow.competition_id.is_not(None))
-        .where(
-            SubmissionRow.kind != JudgingReason.FINAL,
-            SubmissionRow.state.in_(UNFINISHED),
-            TeamRow.mode == Mode.OFFICIAL,
-        )
-    )
-    if waiting:
-        raise Conflict(
-            f"{waiting} submissions received before the end are not judged yet.",
-            "Wait until they are judged.",
-        )
-
-
-def _machines(platform: Platform, found: OpenCompetition) -> list[Machine]:
-    alive = workers.alive(found.session, found.now, platform.settings.lease_s)
-    models = dict(found.session.execute(select(GpuRow.uuid, GpuRow.model)).all())
-    by_name: dict[str, Machine] = {}
-    for worker in alive:
-        if worker.device in found.row.devices:
-            name = worker.gpu or worker.host
-            by_name.setdefault(
-                name, Machine(name=name, device=worker.device, model=models.get(name, ""), worker=worker.name)
-            )
-    return sorted(by_name.values(), key=lambda item: (found.row.devices.index(item.device), item.name))
-
-
-@dataclass(frozen=True)
-class _Source:
-    """A finalist's source for one challenge: the row whose judgement counted, and the row of the submission itself."""
-
-    team: int
-    challenge: str
-    counted: int
-    first: int
-
-
-def _order(platform: Platform, found: OpenCompetition, body: FinalBody) -> list[SubmissionRow]:
-    _check_judged(found)
-    session, competition = found.session, found.row
-    chosen = set(
-        session.scalars(select(FinalistRow.team_id).where(FinalistRow.competition_id == competition.id))
-    )
-    if not chosen:
-        raise Conflict(
-            "The competition has no finalists.", "Choose them with `grader competition finalists`."
-        )
-    machines = {machine.name: machine for machine in _machines(platform, found)}
-    if body.machine not in machines:
-        raise Conflict(
-            f"No live worker of {body.machine[:64]} serves a device of this competition.",
-            f"Machines that do: {', '.join(machines) or 'none'}.",
-        )
-    device = machines[body.machine].device
-    ranked = competition_boards.live(platform, found, device)
-    sources = [
-        _Source(standing.team, challenge, best.key, ranked.received[best.key].first)
-        for standing in ranked.standings
-        if standing.team in chosen
-        for challenge, best in standing.best.items()
-    ]
-    counted = select(SubmissionRow).where(SubmissionRow.id.in_([source.counted for source in sources]))
-    rows = {row.id: row for row in session.scalars(counted)}
-    left_out = sum(not row.source for row in rows.values())
-    sources = [source for source in sources if rows[source.counted].source]
-    if not sources:
-        raise Conflict(
-            f"The finalists have no entries on the board of {device}.",
-            f"{left_out} left out: their sources were deleted with an account." if left_out else "",
-        )
-    _check_versions(platform, [rows[source.counted] for source in sources])
-    final = FinalRow(
-        competition_id=competition.id,
-        device=device,
-        machine=body.machine,
-        repeats=body.repeats,
-        state=FinalState.RUNNING,
-        left_out=left_out,
-        started_by=found.user.id if found.user else None,
-        started_at=found.now,
-    )
-    session.add(final)
-    session.flush()
-    by_entry = {(str(source.team), source.challenge): source for source in sources}
-    queued = []
-    order = competition_draws.final_order(competition.hidden_seed, list(by_entry), body.repeats)
-    for place, (repeat, entry) in enumerate(order):
-        source = by_entry[entry]
-        row = _run(rows[source.counted], source.first, body.machine, _moment(final, place))
-        session.add(row)
-        session.flush()
-        session.add(
-            FinalRunRow(
-                final_id=final.id,
-                team_id=source.team,
-                challenge=source.challenge,
-                repeat=repeat,
-                place=place,
-                submission_id=row.id,
-            )
-        )
-        queued.append(row)
-    session.flush()
-    found.note(
-        Action.COMPETITION_FINAL,
-        "/final",
-        after={
-            "machine": body.machine,
-            "repeats": body.repeats,
-            "judgements": len(queued),
-            "left_out": left_out,
-        },
-    )
-    return queued
-
-
-def _moment(final: FinalRow, place: int) -> datetime:
-    """The queue orders by the time of the rows, so each is later than the one before."""
-    return final.started_at + timedelta(microseconds=place)
-
-
-def _run(like: SubmissionRow, first: int, machine: str, at: datetime) -> SubmissionRow:
-    kind = JudgingReason.FINAL
-    return SubmissionRow(
-        user_id=like.user_id,
-        challenge=like.challenge,
-        version=like.version,
-        language=like.language,
-        device=like.device,
-        source=like.source,
-        filename=like.filename,
-        source_sha256=like.source_sha256,
-        kind=kind,
-        priority=PRIORITIES[kind],
-        rejudge_of=first,
-        competition_id=like.competition_id,
-        team_id=like.team_id,
-        machine=machine,
-        created_at=at,
-    )
-
-
-def _check_versions(platform: Platform, rows: Iterable[SubmissionRow]) -> None:
-    for row in rows:
-        present = platform.catalogue.load(row.challenge).manifest.version
-        if row.version != present:
-            raise Conflict(
-                f"{row.challenge} now has version {present}, but was judged under version {row.version}.",
-                f"Judge the submissions again with `grader admin rejudge {row.challenge}`, then start the final.",
-            )
-
-
-def _replace_cancelled(found: OpenCompetition, final: FinalRow) -> list[SubmissionRow]:
-    """Judge one that somebody cancelled by its id after all, in its place, unless its source was deleted since."""
-    queued = []
-    judged, gone = set(), set()
-    for run, row in record.final_runs(found.session, final.id):
-        entry = (run.team_id, run.challenge)
-        if row.state in (State.CANCELLED, State.FAILED) and not row.source:
-            found.session.delete(run)
-            gone.add(entry)
-            continue
-        judged.add(entry)
-        if row.state is State.CANCELLED and row.rejudge_of is not None:
-            new = _run(row, row.rejudge_of, final.machine, _moment(final, run.place))
-            new.set_aside = row.set_aside
-            found.session.add(new)
-            found.session.flush()
-            run.submission_id = new.id
-            queued.append(new)
-    final.left_out += len(gone - judged)
-    found.session.flush()
-    return queued
-
-
-def _take_back(found: OpenCompetition, row: SubmissionRow) -> None:
-    if row.state in FREE:
-        end_cancelled(found.session, row.id, row.attempt, found.now)
-    elif not row.state.final:
-        found.session.execute(
-            update(SubmissionRow)
-            .where(SubmissionRow.id == row.id)
-            .values(cancel_requested=True)
-            .execution_options(synchronize_session=False)
-        )
-
-
-def _left(runs: Runs) -> int:
-    return sum(row.state is not State.DONE for _, row in runs)
-
-
-def _names(session: Session, competition: int) -> dict[int, str]:
-    return {
-        row.id: row.name
-        for row in session.execute(
-            select(TeamRow.id, TeamRow.name).where(TeamRow.competition_id == competition)
-        )
-    }
-
-
-def _view(platform: Platform, found: OpenCompetition) -> FinalView:
-    session, competition = found.session, found.row
-    names = _names(session, competition.id)
-    chosen = session.scalars(
-        select(FinalistRow.team_id)
-        .where(FinalistRow.competition_id == competition.id)
-        .order_by(FinalistRow.team_id)
-    )
-    finalists = [names[team] for team in chosen]
-    machines = _machines(platform, found) if found.staff else []
-    final = record.final(session, competition.id)
-    if final is None:
-        return FinalView(competition=competition.slug, finalists=finalists, machines=machines)
-    session.expire_all()
-    runs = record.final_runs(session, final.id)
-    done = not _left(runs)
-    sources = _public_ids(session, [row.rejudge_of for _, row in runs if row.rejudge_of is not None])
-    return FinalView(
-        competition=competition.slug,
-        state=final.state,
-        done=done,
-        device=final.device,
-        machine=final.machine,
-        repeats=final.repeats,
-        judged=len(runs) - _left(runs),
-        failed=sum(row.state is State.FAILED for _, row in runs),
-        total=len(runs),
-        left_out=final.left_out,
-        started_at=final.started_at,
-        finalists=finalists,
-        entries=[
-            _entry(names[team], challenge, each, sources)
-            for (team, challenge), each in sorted(
-                by_entry(runs).items(), key=lambda item: (names[item[0][0]], item[0][1])
-            )
-        ],
-        rank_changes=rank_changes(platform, session, competition, final, runs, names) if done else None,
-        machines=machines,
-    )
-
-
-def _public_ids(session: Session, ids: Sequence[int]) -> dict[int, str]:
-    return {
-        row.id: row.public_id
-        for row in session.execute(
-            select(SubmissionRow.id, SubmissionRow.public_id).where(SubmissionRow.id.in_(ids))
-        )
-    }
-
-
-def _entry(team: str, challenge: str, runs: Runs, sources: Mapping[int, str]) -> FinalEntry:
-    times = [row.time_us for _, row in runs if row.time_us is not None]
-    failed = why_failed(runs)
-    median = statistics.median(times) if times and not failed else None
-    return FinalEntry(
-        team=team,
-        challenge=challenge,
-        source=sources[runs[0][1].rejudge_of or 0],
-        time_us=median,
-        spread=(max(times) - min(times)) / median if median else None,
-        failed=failed,
-        untimed=untimed(runs),
-        runs=[
-            FinalTime(
-                repeat=run.repeat,
-                place=run.place,
-                submission=row.public_id,
-                state=row.state,
-                verdict=row.verdict,
-                time_us=row.time_us,
-                error=row.error,
-            )
-            for run, row in runs
-        ],
-    )

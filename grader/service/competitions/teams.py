@@ -33,17 +33,9 @@ from grader.schemas.competition import (
 from grader.service.accounts.accounts import User, check_not_of_deleted
 from grader.service.audit import tidy_reason
 from grader.service.boards.pseudonyms import names_for
-from grader.service.competitions.competitions import (
-    OpenCompetition,
-    changing,
-    check,
-    day_of,
-    new_code,
-    reading,
-    team_view,
-    view,
-    window,
-)
+from grader.service.competitions.competition_views import day_of, team_view, view, window
+from grader.service.competitions.competitions import new_code
+from grader.service.competitions.open_competition import OpenCompetition, changing, check, reading
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 

@@ -41,7 +41,7 @@ from grader.schemas.announcement import (
 from grader.schemas.notice import NoticeKind
 from grader.service import audit
 from grader.service.accounts.accounts import User
-from grader.service.competitions import competitions
+from grader.service.competitions import open_competition
 from grader.service.courses import assignments, courses, permissions
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
@@ -134,7 +134,7 @@ def _reading(platform: Platform, user: User, place: Place) -> Iterator[_Open]:
         with courses.reading(platform, user, place.slug, Action.QUESTION_READ) as course:
             yield _Open(course.session, place, user, course, None)
         return
-    with competitions.reading(platform, user, place.slug) as found:
+    with open_competition.reading(platform, user, place.slug) as found:
         yield _Open(found.session, place, user, None, found.row)
 
 

@@ -8,26 +8,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from grader import limits
 from grader.errors import Conflict, NotFound
-from grader.records import competitions, leases, regrades, rejudges, taught, versions
+from grader.records import leases, regrades, rejudges, versions
 from grader.records.engine import clock, writing
 from grader.records.models import (
-    AssignmentRow,
-    MemberRow,
     RegradeItemRow,
     RegradeRow,
     SubmissionRow,
     utcnow,
 )
 from grader.records.states import ACTIVE, FREE
-from grader.schemas.course import CourseRole
 from grader.schemas.notice import NoticeKind
 from grader.schemas.regrade import (
     RegradeBody,
@@ -37,27 +32,18 @@ from grader.schemas.regrade import (
     RegradeState,
     RegradeView,
 )
-from grader.schemas.submission import SetAside, State
+from grader.schemas.submission import State
 from grader.service import audit
-from grader.service.accounts.accounts import User, find_row
+from grader.service.accounts.accounts import User
 from grader.service.challenges.versions import ServedVersion, serve
-from grader.service.courses import assignments, courses, permissions
+from grader.service.courses import courses, permissions
 from grader.service.courses.permissions import Action
 from grader.service.messages import notices
 from grader.service.platform import Platform
-from grader.service.review import authority, regrade_results
-from grader.service.submissions import submissions as reading
+from grader.service.review import regrade_results
+from grader.service.review.regrade_order import Chosen, choose, order, unsettled
 
 _LISTED = 200
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    """The submissions of a regrade. ``name`` is typed to confirm it. Those without a source are not judged again."""
-
-    row: RegradeRow
-    name: str
-    firsts: Sequence[SubmissionRow]
 
 
 def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
@@ -73,19 +59,19 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
     has an unpublished version, or without ``body.confirm`` above ``limits.REGRADE_UNCONFIRMED`` submissions.
     """
     with platform.sessions() as session:
-        slugs = {first.challenge for first in _choose(session, user, body).firsts}
+        slugs = {first.challenge for first in choose(session, user, body).firsts}
     served = {slug: serve(platform, platform.catalogue.load(slug)) for slug in sorted(slugs)}
     _check_published(served.values())
     try:
         with writing(platform.sessions) as session:
             for slug, folder in served.items():  # two orders at once take turns
                 versions.find(session, slug, folder.version, lock=True)
-            chosen = _choose(session, user, body)
+            chosen = choose(session, user, body)
             chosen.row.reason = audit.tidy_reason(body.reason, needed=True)
-            firsts = _unsettled(
+            firsts = unsettled(
                 session, [first for first in chosen.firsts if first.challenge in served], body.scope
             )
-            number, queued = _order(
+            row, queued = order(
                 session,
                 user,
                 chosen,
@@ -93,6 +79,8 @@ def start(platform: Platform, user: User, body: RegradeBody) -> RegradeView:
                 {slug: version.version for slug, version in served.items()},
                 body.confirm,
             )
+            _note_order(session, user, row, queued)
+            number = row.id
     except IntegrityError as error:
         raise Conflict("Somebody else has just ordered part of this regrade.", "Try again.") from error
     _wake(platform, queued)
@@ -108,9 +96,7 @@ def start_version(
     slug, version = served.challenge, served.version
     with writing(platform.sessions) as session:
         versions.find(session, slug, version, lock=True)
-        firsts = _unsettled(
-            session, rejudges.first_judgements(session, slug, version), RegradeScope.CHALLENGE
-        )
+        firsts = unsettled(session, rejudges.first_judgements(session, slug, version), RegradeScope.CHALLENGE)
         held = regrades.holding(session, [first.id for first in firsts])
         firsts = [first for first in firsts if ranked is None or first.id in ranked]
         row = RegradeRow(
@@ -124,170 +110,13 @@ def start_version(
         number = own or 0
         queued: list[SubmissionRow] = []
         if any(first.source for first in firsts):
-            chosen = _Chosen(row, slug, firsts)
-            number, queued = _order(session, user, chosen, firsts, {slug: version}, None)
+            chosen = Chosen(row, slug, firsts)
+            ordered, queued = order(session, user, chosen, firsts, {slug: version}, None)
+            _note_order(session, user, ordered, queued)
+            number = ordered.id
         left_out = sum(not first.source for first in firsts)
     _wake(platform, queued)
     return number, len(queued), left_out
-
-
-def _unsettled(
-    session: Session, firsts: Sequence[SubmissionRow], scope: RegradeScope
-) -> Sequence[SubmissionRow]:
-    """Leaves out official submissions to a competition whose final has begun or whose results are published. Raises
-    Conflict if one was asked for by name."""
-    within = {first.competition_id for first in firsts if first.competition_id is not None}
-    if not within:
-        return firsts
-    settled = competitions.settled(session, within)
-    practised = competitions.unofficial_teams(session, settled)
-    kept = [first for first in firsts if first.competition_id not in settled or first.team_id in practised]
-    if scope is RegradeScope.SUBMISSION and len(kept) < len(firsts):
-        raise Conflict(
-            "It belongs to a competition whose final has begun or whose results are published.",
-            "Before the results, cancel the final first. Afterwards you can void a result but not judge it again.",
-        )
-    return kept
-
-
-def _choose(session: Session, user: User, body: RegradeBody) -> _Chosen:
-    """Raises NotFound, NotAllowed."""
-    row = RegradeRow(scope=body.scope)
-    if body.submission is not None:
-        first = reading.find(session, user, body.submission)
-        if first.rejudge_of is not None:
-            first = session.get_one(SubmissionRow, first.rejudge_of)
-        course = authority.check(session, user, first, Action.REGRADE, Action.REGRADE_ANY)
-        row.submission_id, row.course_id = first.id, course.id if course is not None else None
-        return _Chosen(row, first.public_id, regrades.handed_in(session, SubmissionRow.id == first.id))
-    if body.challenge is not None:
-        permissions.check(user, permissions.standings(session, user), Action.REGRADE_ANY)
-        row.challenge = body.challenge
-        return _Chosen(
-            row, body.challenge, regrades.handed_in(session, SubmissionRow.challenge == body.challenge)
-        )
-    opened = courses.open_in(session, user, body.course or "", Action.REGRADE)
-    row.course_id = opened.row.id
-    query = select(AssignmentRow).where(
-        AssignmentRow.course_id == opened.row.id, AssignmentRow.published_at.is_not(None)
-    )
-    name = body.student or ""
-    if body.assignment is not None:
-        found = assignments.find(opened, body.assignment)
-        row.assignment_id = found.id
-        query = query.where(AssignmentRow.id == found.id)
-        name = body.student or found.slug
-    if body.student is not None:
-        row.user_id = find_row(session, body.student).id
-        mine = (MemberRow.course_id == opened.row.id, MemberRow.user_id == row.user_id)
-        student = MemberRow.role == CourseRole.STUDENT.value
-        if session.scalar(select(MemberRow.id).where(*mine, student)) is None:
-            raise NotFound(
-                f"{body.student} is not a student in course {body.course}.",
-                "`grader roster show` lists its students.",
-            )
-    return _Chosen(row, name, _handed_in(session, session.scalars(query).all(), row.user_id))
-
-
-def _handed_in(session: Session, rows: Sequence[AssignmentRow], user: int | None) -> list[SubmissionRow]:
-    """Submissions for these assignments; only those of ``user`` (an id) if given."""
-    parts = assignments.parts_of(session, [row.id for row in rows])
-    found: dict[int, SubmissionRow] = {}
-    for assignment in rows:
-        # The rule implies this, but an index finds these.
-        within: list[ColumnElement[bool]] = [
-            SubmissionRow.challenge.in_([part.challenge for part in parts.get(assignment.id, [])]),
-            SubmissionRow.created_at >= assignment.open_at,
-        ]
-        if user is not None:
-            within.append(SubmissionRow.user_id == user)
-        of_it = taught.belongs(AssignmentRow.id == assignment.id)
-        found |= {first.id: first for first in regrades.handed_in(session, *within, of_it)}
-    return sorted(found.values(), key=lambda first: (first.created_at, first.id))
-
-
-def _order(
-    session: Session,
-    user: User,
-    chosen: _Chosen,
-    firsts: Sequence[SubmissionRow],
-    under: dict[str, int],
-    confirm: str | None,
-) -> tuple[int, list[SubmissionRow]]:
-    """The regrade's number, and what was queued. ``confirm`` None: no confirmation is needed."""
-    left_out = sum(not first.source for first in firsts)
-    firsts = [first for first in firsts if first.source]
-    if not firsts:
-        raise Conflict(
-            "There is nothing to judge again.",
-            f"{left_out} were left out: their sources were deleted with an account. They keep their verdicts."
-            if left_out
-            else "Only submissions with a verdict that are not void can be judged again.",
-        )
-    version = under[chosen.row.challenge] if chosen.row.challenge is not None else None
-    row = regrades.open_like(session, chosen.row, version)
-    held = regrades.holding(session, [first.id for first in firsts])
-    others = sorted({number for number in held.values() if row is None or number != row.id})
-    if others:
-        raise Conflict(
-            f"Regrade {others[0]} is open and includes some of these submissions.",
-            f"Publish or discard it first: `grader regrade show {others[0]}`.",
-        )
-    fresh = [first for first in firsts if first.id not in held]
-    failed = _failed(session, row) if row is not None else []
-    size = len(fresh) + len(failed)
-    if confirm is not None and size > limits.REGRADE_UNCONFIRMED and confirm != chosen.name:
-        raise Conflict(
-            f"This would judge {size} submissions again, {_takes(session, fresh)}.",
-            f"To confirm, repeat it with its name: --confirm {chosen.name}",
-        )
-    if row is None:
-        row = chosen.row
-        row.made_by, row.created_at = user.id, utcnow()
-        session.add(row)
-    row.left_out = max(row.left_out or 0, left_out)
-    session.flush()
-    aside = {
-        slug: SetAside.REGRADE if regrades.is_published(session, slug, version) else None
-        for slug, version in under.items()
-    }
-    counted = regrades.counted(session, fresh)
-    queued = [rejudges.again(first, under[first.challenge], aside[first.challenge]) for first in fresh]
-    session.add_all(queued)
-    session.flush()
-    session.add_all(
-        RegradeItemRow(
-            regrade_id=row.id,
-            first_id=first.id,
-            before_id=counted[first.id].id,
-            after_id=again.id,
-            held_id=first.id,
-        )
-        for first, again in zip(fresh, queued, strict=True)
-    )
-    for item, first, after in failed:
-        again = rejudges.again(first, after.version, after.set_aside)
-        session.add(again)
-        session.flush()
-        item.after_id = again.id
-        queued.append(again)
-    if queued:
-        _note(session, user, row, {"ordered": len(queued), "left_out": row.left_out})
-    return row.id, queued
-
-
-def _failed(session: Session, row: RegradeRow) -> list[tuple[RegradeItemRow, SubmissionRow, SubmissionRow]]:
-    """Those without a verdict that will get none."""
-    return [
-        (item.item, session.get_one(SubmissionRow, item.first.id), item.after)
-        for item in regrades.items(session, row.id)
-        if item.after.state in (State.FAILED, State.CANCELLED)
-    ]
-
-
-def _takes(session: Session, rows: Sequence[SubmissionRow]) -> str:
-    seconds = regrade_results.expected_s(session, Counter(row.device for row in rows))
-    return f"about {seconds / 60:.0f} min of one worker" if seconds is not None else "and the time is unknown"
 
 
 def _check_published(served: Iterable[ServedVersion]) -> None:
@@ -303,6 +132,11 @@ def _check_published(served: Iterable[ServedVersion]) -> None:
 def _wake(platform: Platform, queued: Sequence[SubmissionRow]) -> None:
     for (device, language), count in Counter((first.device, first.language) for first in queued).items():
         platform.wakeups.announce(device, language, count)
+
+
+def _note_order(session: Session, user: User, row: RegradeRow, queued: Sequence[SubmissionRow]) -> None:
+    if queued:
+        _note(session, user, row, {"ordered": len(queued), "left_out": row.left_out})
 
 
 def _note(session: Session, user: User, row: RegradeRow, after: dict[str, object], reason: str = "") -> None:

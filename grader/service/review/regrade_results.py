@@ -39,7 +39,7 @@ from grader.schemas.version import Judgement
 from grader.scoring import is_faster
 from grader.service.accounts.accounts import User
 from grader.service.competitions.competition_boards import regraded
-from grader.service.competitions.competitions import OpenCompetition
+from grader.service.competitions.open_competition import OpenCompetition
 from grader.service.competitions.standings import Standing
 from grader.service.courses import grade_book, gradebook
 from grader.service.courses.points import Scheme

@@ -25,7 +25,7 @@ from grader.schemas.sources import ExportedSource
 from grader.schemas.submission import JudgingReason, SetAside
 from grader.service import audit
 from grader.service.accounts.accounts import User
-from grader.service.competitions import competitions
+from grader.service.competitions import open_competition
 from grader.service.courses import assignments, courses, gradebook, permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
@@ -90,8 +90,8 @@ def of_assignment(platform: Platform, user: User, course: str, slug: str, counte
 
 def of_competition(platform: Platform, user: User, slug: str) -> Archive:
     """Submissions within a competition. Raises NotFound, NotAllowed."""
-    competitions.check(platform, user, slug, Action.SOURCES_ANY)
-    with competitions.reading(platform, user, slug) as opened:
+    open_competition.check(platform, user, slug, Action.SOURCES_ANY)
+    with open_competition.reading(platform, user, slug) as opened:
         session = opened.session
         teams = {
             row.id: row.name

@@ -6,7 +6,8 @@ import pytest
 
 from grader.errors import NotFound, UnknownDevice
 from grader.languages import Language
-from grader.records.ranks import EMPTY, Board, BoardEntry, BoardSnapshot
+from grader.records.board_snapshots import EMPTY, BoardSnapshot
+from grader.records.ranks import Board, BoardEntry
 from grader.schemas.account import Role
 from grader.service.boards.leaderboard import records_over_time
 from grader.service.boards.rankings import Ranking

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from grader.languages import Language
-from grader.records import ranks
+from grader.records import board_snapshots
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, UserRow
 from grader.schemas.account import Role
@@ -73,7 +73,7 @@ def change(platform: Platform, chance: random.Random) -> None:
 def test_it_goes_on_as_it_would_be_read(
     platform: Platform, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(ranks, "_WINDOW", 5)
+    monkeypatch.setattr(board_snapshots, "_WINDOW", 5)
     chance = random.Random(seed)
     people = [person(platform, f"user{n}") for n in range(6)]
     people.append(person(platform, "teacher", Role.STAFF))
@@ -93,7 +93,7 @@ def test_who_comes_is_put_in(platform: Platform, monkeypatch: pytest.MonkeyPatch
         come(platform, chance, people)
         expected = anew(platform)
         with monkeypatch.context() as patched:
-            patched.setattr(ranks, "read_snapshot", pytest.fail)
+            patched.setattr(board_snapshots, "read_snapshot", pytest.fail)
             assert seen(platform) == expected
 
 
@@ -114,8 +114,8 @@ def test_boards_that_were_looked_at_long_ago_are_let_go(
     for name in ("ada", "bob"):
         enter(platform, person(platform, name), 10.0, language=Language.CUDA)
     reads = []
-    read = ranks.read_snapshot
-    monkeypatch.setattr(ranks, "read_snapshot", lambda *of: reads.append(of) or read(*of))
+    read = board_snapshots.read_snapshot
+    monkeypatch.setattr(board_snapshots, "read_snapshot", lambda *of: reads.append(of) or read(*of))
     both = leaderboard(platform, SLUG)
     assert leaderboard(platform, SLUG, language="cuda").total == both.total == 2
     leaderboard(platform, SLUG, language="cuda")
