@@ -247,9 +247,10 @@ def main() -> None:
             continue
         rows.append(measure(name, options.held, options.seconds))
         print(rows[-1], flush=True)
-    ours = next((row for row in rows if row["server"] == "ours"), None)
+    measured = {row["server"] for row in rows}
     kept = before("slow_clients").get("rows", [])
-    rows += [old for old in kept if options.again or old["server"] not in {row["server"] for row in rows}]
+    rows += [old for old in kept if options.again or old["server"] not in measured]
+    ours = next((row for row in rows if row["server"] == "ours"), None)
     met = ours is not None and all(
         not ours[kind]["unanswered"] and ours[kind]["max_ms"] < TARGET_MS and not ours[kind]["left"]
         for kind in ("half headers", "half bodies", "dripping bodies")
