@@ -170,7 +170,7 @@ def stand_in() -> None:
     from grader.queue.worker import run_worker
     from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes
 
-    run_worker(Settings(), judge=FakeJudge(), boxes=NoBoxes(), compiler=FakeCompiler())
+    run_worker(Settings(device="cpu"), judge=FakeJudge(), boxes=NoBoxes(), compiler=FakeCompiler())
 
 
 def unfinished(platform: Platform) -> int:
