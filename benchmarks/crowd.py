@@ -6,7 +6,7 @@ of 50 other accounts.
 
 Target: everybody signs in at once, no connection is dropped, and the guesses that are checked stay within the limits.
 
-Usage: python benchmarks/crowd.py [--json] [--people N] [--seconds S]
+Usage: python benchmarks/crowd.py [--json] [--people N] [--seconds S] [--server NAME ... [--rounds N]]
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from records import quantiles
 from results import keep
-from serving import serving
+from serving import add_servers, compare, serving
 from sqlalchemy import insert
 
 from grader import limits
@@ -301,14 +301,7 @@ def enrol(platform: Platform, people: int) -> None:
         session.execute(insert(UserRow), rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description="A class signs in behind one address, where somebody guesses."
-    )
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--people", type=int, default=150)
-    parser.add_argument("--seconds", type=float, default=20.0)
-    options = parser.parse_args()
+def run(options: argparse.Namespace, server: str) -> tuple[dict[str, Any], bool]:
     with ExitStack() as stack:
         made = tempfile.TemporaryDirectory(prefix="gr", dir="/tmp", ignore_cleanup_errors=True)
         data = Path(stack.enter_context(made)) / "data"
@@ -317,8 +310,8 @@ def main() -> None:
         platform = open_platform(settings)
         stack.callback(platform.close)
         enrol(platform, options.people)
-        host, port, _ = stack.enter_context(serving(settings))
-        print(f"ready, load {os.getloadavg()[0]:.1f}", flush=True)
+        host, port, _ = stack.enter_context(serving(settings, server))
+        print(f"{server}: ready, load {os.getloadavg()[0]:.1f}", flush=True)
         heard = asyncio.run(lesson(Line(host, port), options.people, options.seconds))
     answers = heard.summary()
     for kind, told in answers.items():
@@ -334,13 +327,23 @@ def main() -> None:
     most = limits.WRONG_PASSWORDS_PER_HOUR + GUESSED_ACCOUNTS * limits.WRONG_PASSWORDS_REGARDLESS
     met = all(answers[kind]["status"] == statuses for kind, statuses in wanted.items()) and checked <= most
     print(f"guesses that were checked: {checked}; target: {'met' if met else 'MISSED'}")
+    figures = {"people": options.people, "seconds": options.seconds, "answers": answers, "checked": checked}
+    return figures, met
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description="A class signs in behind one address, where somebody guesses."
+    )
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--people", type=int, default=150)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    add_servers(parser)
+    options = parser.parse_args()
+    if options.server:
+        compare("crowd", options, lambda server: run(options, server))
+    figures, met = run(options, "ours")
     if options.json:
-        figures = {
-            "people": options.people,
-            "seconds": options.seconds,
-            "answers": answers,
-            "checked": checked,
-        }
         keep("crowd", figures)
     sys.exit(not met)
 

@@ -9,7 +9,7 @@ runs empty, and SQL shows whether each submission ended once, with its true verd
 Target: none lost, none judged twice, 99 of 100 answers of the API under 300 ms.
 
 Usage: python benchmarks/load.py [--json] [--database sqlite|postgresql] [--judge real|stand-in] [--box auto|local|...]
-       [--users N] [--posts N] [--watchers N] [--seconds S] [--drain-s S]
+       [--users N] [--posts N] [--watchers N] [--seconds S] [--drain-s S] [--server NAME ... [--rounds N]]
 
 ``--judge stand-in`` accepts everything at once, for a quick look. ``--drain-s 0`` does not wait for the queue, and
 checks only what has ended.
@@ -38,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from crowd import Heard, Line, Post, Watcher
 from results import keep
-from serving import cpu_seconds, database, serving
+from serving import add_servers, compare, cpu_seconds, database, memory_mib, serving
 from sqlalchemy import func, insert, select
 
 from grader.cli.config import environment
@@ -170,7 +170,7 @@ def stand_in() -> None:
     from grader.queue.worker import run_worker
     from tests.queue.fakes import FakeCompiler, FakeJudge, NoBoxes
 
-    run_worker(Settings(), judge=FakeJudge(), boxes=NoBoxes(), compiler=FakeCompiler())
+    run_worker(Settings(device="cpu"), judge=FakeJudge(), boxes=NoBoxes(), compiler=FakeCompiler())
 
 
 def unfinished(platform: Platform) -> int:
@@ -215,7 +215,7 @@ def audit(platform: Platform, posted: list[str], expected: Verdict) -> dict[str,
     }
 
 
-def run(options: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+def run(options: argparse.Namespace, server: str = "ours") -> tuple[dict[str, Any], bool]:
     with ExitStack() as stack:
         folder = Path(
             stack.enter_context(
@@ -233,15 +233,16 @@ def run(options: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         tokens = people(platform, options.users + options.watchers)
         cookies = cookies_of(platform, tokens[options.users :])
         # Before the workers, as a person would start them later on other hosts: nothing is judged before it is there.
-        host, port, web = stack.enter_context(serving(settings))
+        host, port, web = stack.enter_context(serving(settings, server))
         stack.enter_context(workers(settings, platform, options.judge))
-        print(f"ready, load {os.getloadavg()[0]:.1f}", flush=True)
+        print(f"{server}: ready, load {os.getloadavg()[0]:.1f}", flush=True)
         # In reality the crowd is on other machines: it must not wait for the judges here.
         with suppress(PermissionError):
             os.nice(-10)
         used, used_by_web = os.times(), cpu_seconds(web)
         heard = asyncio.run(crowd(options, Line(host, port), tokens, cookies))
         spent, spent_by_web = os.times(), cpu_seconds(web)
+        memory = memory_mib(web)
         waited = drain(platform, options.drain_s)
         checked = audit(platform, heard.posted, EXPECTED[options.judge])
     answers = heard.summary()
@@ -254,6 +255,7 @@ def run(options: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         "answers": answers,
         "generator_cpu_s": round(spent.user + spent.system - used.user - used.system, 2),
         "web_cpu_s": round(spent_by_web - used_by_web, 2),
+        "web_memory_mib": memory,
         "load_average": round(os.getloadavg()[0], 1),
         "drained_s": round(waited, 1),
         "audit": checked,
@@ -279,10 +281,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--drain-s", type=float, default=7200.0)
     parser.add_argument("--stand-in-worker", action="store_true", help=argparse.SUPPRESS)
+    add_servers(parser)
     options = parser.parse_args()
     if options.stand_in_worker:
         stand_in()
         return
+    if options.server:
+        compare(f"load_{options.database}", options, lambda server: run(options, server))
     figures, met = run(options)
     for kind, told in figures["answers"].items():
         print(f"{kind:<8} {told['count']:>6}, {told['per_s']:>6} a second, {told['status']}, ms {told['ms']}")

@@ -1,29 +1,74 @@
-"""What the measurements of the service start: a database of either kind, and the web as `grader up` starts it."""
+"""What the measurements of the service start: a database of either kind, and the web by our server or another."""
 
 from __future__ import annotations
 
+import argparse
+import http.client
 import os
 import pwd
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, NoReturn
 
 from sqlalchemy import create_engine
 from sqlalchemy.exc import OperationalError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from results import keep
 
 from grader.cli.config import environment
 from grader.settings import Settings
 from tests.components import postgres_bin
 
 STOP_SECONDS = 30.0
+HOST = "127.0.0.1"
+_APP_MODULE = "served_app"
+_GUNICORN = ["-m", "gunicorn", "--bind", "{at}", "--workers", "2", "--log-level", "error"]
+_TARGET = f"{_APP_MODULE}:app"
+# Arguments for Python; "{at}" and "{port}" are where to listen. The package that it needs.
+SERVERS: dict[str, tuple[list[str], str]] = {
+    "ours": (["-m", "grader.web.server"], "grader"),
+    "gunicorn gthread": ([*_GUNICORN, "--worker-class", "gthread", "--threads", "8", _TARGET], "gunicorn"),
+    "gunicorn gevent": ([*_GUNICORN, "--worker-class", "gevent", _TARGET], "gevent"),
+    "waitress": (
+        [
+            *"-m waitress --listen {at} --threads 16 --connection-limit 4096 --asyncore-use-poll".split(),
+            *"--channel-timeout 30 --cleanup-interval 5".split(),
+            _TARGET,
+        ],
+        "waitress",
+    ),
+    "granian": (
+        f"-m granian --interface wsgi --workers 2 --blocking-threads 8 --host {HOST} --port {{port}} {_TARGET}".split(),
+        "granian",
+    ),
+    "uvicorn a2wsgi": (
+        f"-m uvicorn --workers 2 --log-level error --host {HOST} --port {{port}} {_APP_MODULE}:asgi".split(),
+        "a2wsgi",
+    ),
+}
+_APP = """\
+from grader.service.platform import open_platform
+from grader.settings import Settings
+from grader.web.app import create_app
+
+app = create_app(open_platform(Settings(), migrate=False))
+try:
+    from a2wsgi import WSGIMiddleware
+except ImportError:
+    pass
+else:
+    asgi = WSGIMiddleware(app, workers=8)
+"""
 
 
 @contextmanager
@@ -88,35 +133,104 @@ def _wait(url: str, process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def serving(settings: Settings) -> Iterator[tuple[str, int, int]]:
-    """The web by gunicorn; its host, port and process id."""
-    env: Mapping[str, str] = {**environment(settings), "GRADER_PORT": "0", "GRADER_HOST": "127.0.0.1"}
+def serving(settings: Settings, server: str = "ours") -> Iterator[tuple[str, int, int]]:
+    """The web by one of SERVERS; its host, port and process id."""
+    with started(settings, server) as (host, port, process):
+        deadline = time.monotonic() + STOP_SECONDS
+        while not _answers(host, port):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"{server} did not start")
+            time.sleep(0.05)
+        yield host, port, process.pid
+
+
+def _answers(host: str, port: int) -> bool:
+    with suppress(OSError, http.client.HTTPException):
+        connection = http.client.HTTPConnection(host, port, timeout=5)
+        connection.request("GET", "/health")
+        return connection.getresponse().status == 200
+    return False
+
+
+@contextmanager
+def started(settings: Settings, server: str) -> Iterator[tuple[str, int, subprocess.Popen[str]]]:
+    """A server that may not answer yet; its host, port and process."""
+    with socket.create_server((HOST, 0)) as probe:
+        port = probe.getsockname()[1]
+    folder = Path(settings.data_dir)
+    (folder / f"{_APP_MODULE}.py").write_text(_APP)
+    paths = [str(folder), str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH", "")]
+    env = {
+        **environment(settings),
+        "GRADER_HOST": HOST,
+        "GRADER_PORT": str(port),
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+    }
+    words = [word.format(at=f"{HOST}:{port}", port=port) for word in SERVERS[server][0]]
     process = subprocess.Popen(
-        [sys.executable, "-m", "grader.web.server"],
+        [sys.executable, *words],
         env=env,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         text=True,
+        start_new_session=True,
     )
     try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        if "Listening" not in line:
-            raise SystemExit(f"the web did not start: {line}")
-        at = urlsplit(line.split()[-1])
-        assert at.hostname
-        assert at.port
-        yield at.hostname, at.port, process.pid
+        yield HOST, port, process
     finally:
         process.terminate()
-        process.wait(STOP_SECONDS)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # with its workers
+            process.wait()
+
+
+def installed(server: str) -> bool:
+    return find_spec(SERVERS[server][1]) is not None
+
+
+def compare(
+    name: str, options: argparse.Namespace, one: Callable[[str], tuple[dict[str, Any], bool]]
+) -> NoReturn:
+    """Measures the servers of ``--server`` in turn, ``--rounds`` times, and keeps a row for each."""
+    rows = []
+    for number in range(options.rounds):
+        for server in options.server:
+            figures, met = one(server)
+            rows.append({"server": server, "round": number, "met": met, **figures})
+    if options.json:
+        keep(f"{name}_servers", {"rows": rows})
+    sys.exit()
+
+
+def add_servers(parser: argparse.ArgumentParser) -> None:
+    """The options that ``compare`` reads."""
+    parser.add_argument(
+        "--server", action="append", choices=SERVERS, help="measure this one; repeat to compare"
+    )
+    parser.add_argument("--rounds", type=int, default=1)
+
+
+def memory_mib(parent: int) -> float:
+    """The memory of a process and its children; pages that they share count once."""
+    total = 0
+    for path in Path("/proc").glob("[0-9]*/smaps_rollup"):
+        with suppress(OSError):
+            own = int(path.parent.name)
+            words = (path.parent / "stat").read_text().rpartition(")")[2].split()
+            if parent in (own, int(words[1])):
+                total += next(
+                    int(line.split()[1]) for line in path.read_text().splitlines() if line[:4] == "Pss:"
+                )
+    return round(total / 1024, 1)
 
 
 def cpu_seconds(parent: int) -> float:
-    """What the children of a process have used of the processor."""
+    """The processor time of a process and its children."""
     ticks = 0
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             words = path.read_text().rpartition(")")[2].split()
-            ticks += (int(words[11]) + int(words[12])) * (int(words[1]) == parent)
+            ticks += (int(words[11]) + int(words[12])) * (parent in (int(path.parent.name), int(words[1])))
     return ticks / os.sysconf("SC_CLK_TCK")

@@ -1,17 +1,17 @@
 """How servers bear clients that send and read slowly: ours against others.
 
 For each server: pages a second for clients that behave; then N connections from one address that send half of their
-headers or half of a body, or do not read their answer, while somebody else asks for /health four times a second. Kept
-are the times of those answers, how many of the N the server closed, and how long it took to end with N held.
+headers or half of a body, drip a body, or do not read their answer, while somebody else asks for /health four times a
+second. Kept are the times of those answers, how many of the N the server closed, the server's memory, and how long it
+took to end with N held.
 
-Servers: ours (``grader.web.server``); gunicorn's threads, two processes with eight each; gunicorn's gevent; Waitress
-alone; Granian; Uvicorn with a2wsgi. Those that are not installed are left out: ``pip install gevent granian uvicorn
+Servers: those of ``serving.SERVERS``. Those that are not installed are left out: ``pip install gevent granian uvicorn
 a2wsgi``, or a PYTHONPATH that has them.
 
-Target: with half headers and bodies held, no answer of /health above 1 s, and none of them left after 40 s.
-Connections that do not read sent whole requests, so they have their turn first.
+Target: with half headers and half or dripping bodies held, no answer of /health above 1 s, and none of them left
+after 40 s. Connections that do not read sent whole requests, so they have their turn first.
 
-Usage: python benchmarks/slow_clients.py [--json] [--held N] [--seconds S] [SERVER ...]
+Usage: python benchmarks/slow_clients.py [--json] [--held N] [--seconds S] [--again] [SERVER ...]
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from results import before, keep
+from serving import SERVERS, installed, memory_mib, started
 
-from grader.cli.config import environment
 from grader.service.platform import open_platform
 from grader.settings import Settings
 
@@ -49,37 +49,6 @@ CLOSED_AFTER_S = 40.0
 START_S = 60.0
 PAGE, BIG = "/challenges/vector_add", "/static/built/editor.js"
 ASKERS, ASKED_S = 8, 8.0
-APP = "slow_clients_app:app"
-GUNICORN = ["-m", "gunicorn", "--bind", "{at}", "--workers", "2", "--log-level", "error"]
-
-# Arguments for Python; "{at}" and "{port}" are where to listen. What has to be there for it.
-SERVERS: dict[str, tuple[list[str], str]] = {
-    "ours": (["-m", "grader.web.server"], "grader"),
-    "gunicorn gthread": ([*GUNICORN, "--worker-class", "gthread", "--threads", "8", APP], "gunicorn"),
-    "gunicorn gevent": ([*GUNICORN, "--worker-class", "gevent", APP], "gevent"),
-    "waitress": (["-m", "waitress", "--listen", "{at}", "--threads", "16", APP], "waitress"),
-    "granian": (
-        f"-m granian --interface wsgi --workers 2 --blocking-threads 8 --host {HOST} --port {{port}} {APP}".split(),
-        "granian",
-    ),
-    "uvicorn a2wsgi": (
-        f"-m uvicorn --workers 2 --log-level error --host {HOST} --port {{port}} slow_clients_app:asgi".split(),
-        "a2wsgi",
-    ),
-}
-_APP = """\
-from grader.service.platform import open_platform
-from grader.settings import Settings
-from grader.web.app import create_app
-
-app = create_app(open_platform(Settings(), migrate=False))
-try:
-    from a2wsgi import WSGIMiddleware
-except ImportError:
-    pass
-else:
-    asgi = WSGIMiddleware(app, workers=8)
-"""
 
 
 def half_head(port: int) -> socket.socket:
@@ -98,6 +67,7 @@ def no_reader(port: int) -> socket.socket:
 KINDS: dict[str, Callable[[int], socket.socket]] = {
     "half headers": half_head,
     "half bodies": half_body,
+    "dripping bodies": half_body,  # and a byte each second, which moves a deadline that counts from the last byte
     "slow readers": no_reader,
 }
 
@@ -158,13 +128,16 @@ def asked(port: int, seconds: float) -> dict[str, Any]:
     }
 
 
-def held(port: int, kind: str, number: int, seconds: float) -> dict[str, Any]:
+def held(port: int, kind: str, number: int, seconds: float, memory: Callable[[], float]) -> dict[str, Any]:
     """What somebody else notices of ``number`` such connections, and what becomes of these."""
     began = time.monotonic()
     with ThreadPoolExecutor(32) as crowd:
         clients = list(crowd.map(lambda _: KINDS[kind](port), range(number)))
+    ends = threading.Event()
+    if kind == "dripping bodies":
+        threading.Thread(target=_drip, args=(clients, ends), daemon=True).start()
     try:
-        figures = asked(port, seconds)
+        figures = asked(port, seconds) | {"memory_mib": memory()}
         if kind == "slow readers":  # to look is to read
             return figures
         left = number
@@ -173,8 +146,16 @@ def held(port: int, kind: str, number: int, seconds: float) -> dict[str, Any]:
             left = sum(not closed(client) for client in clients)
         return figures | {"left": left, "seconds": round(time.monotonic() - began, 1)}
     finally:
+        ends.set()
         for client in clients:
             client.close()
+
+
+def _drip(clients: list[socket.socket], ends: threading.Event) -> None:
+    while not ends.wait(1.0):
+        for client in clients:
+            with suppress(OSError):
+                client.send(b"x")
 
 
 def throughput(port: int) -> dict[str, float]:
@@ -206,35 +187,20 @@ def throughput(port: int) -> dict[str, float]:
 
 
 @contextmanager
-def served(name: str, folder: Path) -> Iterator[tuple[int, subprocess.Popen[bytes], float]]:
+def served(name: str, folder: Path) -> Iterator[tuple[int, subprocess.Popen[str], float]]:
     """Its port, its process, and the seconds until it answered."""
-    with socket.create_server((HOST, 0)) as probe:
-        port = probe.getsockname()[1]
-    settings = Settings(
-        data_dir=folder, redis_url=f"unix://{folder}/nobody.sock", host=HOST, port=port, box="local"
-    )
+    settings = Settings(data_dir=folder, redis_url=f"unix://{folder}/nobody.sock", host=HOST, box="local")
     open_platform(settings).close()
-    (folder / "slow_clients_app.py").write_text(_APP)
-    env = environment(settings)
-    env["PYTHONPATH"] = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    words = [word.format(at=f"{HOST}:{port}", port=port) for word in SERVERS[name][0]]
     began = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, *words], env=env, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
+    with started(settings, name) as (_, port, process):
         while ask(port) is None:
             if process.poll() is not None or time.monotonic() - began > START_S:
                 raise SystemExit(f"{name} did not start")
             time.sleep(0.05)
         yield port, process, round(time.monotonic() - began, 2)
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
 
 
-def ending(port: int, process: subprocess.Popen[bytes], number: int) -> float | None:
+def ending(port: int, process: subprocess.Popen[str], number: int) -> float | None:
     """Seconds from SIGTERM to its end with ``number`` half requests held; None: more than 30."""
     clients = [half_head(port) for _ in range(number)]
     began = time.monotonic()
@@ -243,6 +209,7 @@ def ending(port: int, process: subprocess.Popen[bytes], number: int) -> float | 
         process.wait(30)
         return round(time.monotonic() - began, 2)
     except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
         return None
     finally:
         for client in clients:
@@ -258,7 +225,7 @@ def measure(name: str, number: int, seconds: float) -> dict[str, Any]:
                 ask(port, PAGE)
                 row["throughput"] = throughput(port)
                 row["alone"] = asked(port, 2.0)
-            row[kind] = held(port, kind, number, seconds)
+            row[kind] = held(port, kind, number, seconds, lambda pid=process.pid: memory_mib(pid))
             row["after"] = asked(port, 2.0)
             if kind == "half headers":
                 row["end_s"] = ending(port, process, min(number, 50))
@@ -270,21 +237,23 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--held", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--again", action="store_true", help="keep earlier rows of these servers, too")
     parser.add_argument("servers", nargs="*", metavar="SERVER", help=", ".join(SERVERS))
     options = parser.parse_args()
     rows = []
     for name in options.servers or SERVERS:
-        if find_spec(SERVERS[name][1]) is None:
+        if not installed(name):
             print(f"{name}: not installed", file=sys.stderr)
             continue
         rows.append(measure(name, options.held, options.seconds))
         print(rows[-1], flush=True)
+    measured = {row["server"] for row in rows}
     kept = before("slow_clients").get("rows", [])
-    rows += [old for old in kept if old["server"] not in {row["server"] for row in rows}]
+    rows += [old for old in kept if options.again or old["server"] not in measured]
     ours = next((row for row in rows if row["server"] == "ours"), None)
     met = ours is not None and all(
         not ours[kind]["unanswered"] and ours[kind]["max_ms"] < TARGET_MS and not ours[kind]["left"]
-        for kind in ("half headers", "half bodies")
+        for kind in ("half headers", "half bodies", "dripping bodies")
     )
     print(
         f"target: ours answers within {TARGET_MS:g} ms, and closes what is held: {'met' if met else 'MISSED'}"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import TypeVar, cast
+
+from cachetools import FIFOCache, LRUCache
 
 T = TypeVar("T")
 
@@ -15,9 +16,8 @@ class Kept:
     """Holds the ``most`` recently used things."""
 
     def __init__(self, most: int = 64) -> None:
-        self._most = most
-        self._kept: OrderedDict[Hashable, tuple[Hashable, object]] = OrderedDict()
-        self._recent: OrderedDict[Hashable, tuple[float, object]] = OrderedDict()
+        self._kept: LRUCache[Hashable, tuple[Hashable, object]] = LRUCache(most)
+        self._recent: FIFOCache[Hashable, tuple[float, object]] = FIFOCache(most)
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, stamp: Hashable, make: Callable[[], T]) -> T:
@@ -26,14 +26,10 @@ class Kept:
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None and kept[0] == stamp:
-                self._kept.move_to_end(key)
                 return cast("T", kept[1])
         made = make()
         with self._lock:
             self._kept[key] = (stamp, made)
-            self._kept.move_to_end(key)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
         return made
 
     def recent(self, key: Hashable, seconds: float, make: Callable[[], T]) -> T:
@@ -46,8 +42,6 @@ class Kept:
         made = make()
         with self._lock:
             self._recent[key] = (now, made)
-            while len(self._recent) > self._most:
-                self._recent.popitem(last=False)
         return made
 
     def forget(self) -> None:

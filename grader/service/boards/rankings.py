@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
+from cachetools import FIFOCache
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -117,7 +118,7 @@ class Rankings:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Board, Ranking] = OrderedDict()
-        self._derived: OrderedDict[tuple[Hashable, ...], tuple[list[Stamp], object]] = OrderedDict()
+        self._derived: FIFOCache[tuple[Hashable, ...], tuple[list[Stamp], object]] = FIFOCache(_KEPT_DERIVED)
         self._lock = threading.Lock()
 
     def of(self, session: Session, board: Board) -> Ranking:
@@ -169,8 +170,6 @@ class Rankings:
         made = make(rankings)
         with self._lock:
             self._derived[key] = (stamps, made)
-            while len(self._derived) > _KEPT_DERIVED:
-                self._derived.popitem(last=False)
         return made
 
 

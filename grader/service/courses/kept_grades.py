@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+
+from cachetools import LRUCache
 
 from grader.schemas.gradebook import StudentGrades
 
@@ -26,16 +27,13 @@ class KeptGrades:
     """The most recently used courses."""
 
     def __init__(self) -> None:
-        self._courses: OrderedDict[int, KeptCourse] = OrderedDict()
+        self._courses: LRUCache[int, KeptCourse] = LRUCache(_KEPT_COURSES)
         self._lock = threading.Lock()
 
     def of(self, course: int, rules: Hashable) -> KeptCourse:
         """The cache of a course, new if its rules changed. Two threads may fill the same one: both write the truth."""
         with self._lock:
-            kept = self._courses.pop(course, None)
+            kept = self._courses.get(course)
             if kept is None or kept.rules != rules:
-                kept = KeptCourse(rules)
-            self._courses[course] = kept
-            while len(self._courses) > _KEPT_COURSES:
-                self._courses.popitem(last=False)
+                kept = self._courses[course] = KeptCourse(rules)
             return kept
