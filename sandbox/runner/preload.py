@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -27,6 +28,15 @@ def preload(wanted: str, before_gpu: Callable[[], None] = lambda: None) -> Empty
     - ``triton-client``: torch, and Triton for the emulated GPU in the neighbouring process;
     - empty: nothing.
     """
+    # What these imports make stays. Looking for garbage meanwhile takes a sixth of their time.
+    gc.disable()
+    try:
+        return _preload(wanted, before_gpu)
+    finally:
+        gc.enable()
+
+
+def _preload(wanted: str, before_gpu: Callable[[], None]) -> EmptyLaunches | None:
     if wanted == "triton":
         from triton_loader import prepare_interpreter
 
