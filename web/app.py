@@ -100,6 +100,7 @@ def add_routes(app: OpenAPI) -> None:
     """Every address; needs no platform."""
     api.register(app)
     pages.register(app)
+    assets.add_routes(app)
     app.register_blueprint(probes.probes)
 
     @app.route(f"{API_PREFIX}/openapi.json", endpoint="openapi_document")

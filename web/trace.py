@@ -18,7 +18,7 @@ log = logging.getLogger("grader.web")
 HEADER = "X-Request-ID"
 # A submission's address names it: bind it to every line, if it can be one.
 _SUBMISSION = re.compile(rf"[0-9a-z]{{{PUBLIC_ID_CHARS}}}")
-_ASKED_BY_MACHINES = {"probes.live", "probes.ready", "probes.metrics", "static"}
+_ASKED_BY_MACHINES = {"probes.live", "probes.ready", "probes.metrics", "static", "language_colours"}
 
 
 def init_app(app: Flask) -> None:

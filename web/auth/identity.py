@@ -76,7 +76,7 @@ def bearer_token() -> str | None:
 
 def _identify() -> None:
     g.user, g.by_cookie = None, False
-    if request.endpoint == "static":
+    if request.endpoint in ("static", "language_colours"):
         return
     if request.path.startswith("/api/") and (token := bearer_token()) is not None:
         try:
