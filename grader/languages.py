@@ -84,7 +84,7 @@ class Language(str, metaclass=_Rows):
     kernels_ahead: bool = False
     # A regular expression for line starts that only this language has; empty: none.
     signs: str = ""
-    # Its mark on light and dark pages, repeated in ``web/static``.
+    # Its mark on light and dark pages; ``web/assets.py`` makes their style sheet.
     colours: tuple[str, str] = ("#68707d", "#9aa3b2")
 
     CUDA: ClassVar[Language]

@@ -1,7 +1,7 @@
 """Who may use a route, declared at the route: ``@open_to(STAFF)`` below ``@pages.get(...)``.
 
-The declaration guards the route before its body is read. The test of every route by every role, the samples that
-browsers look at and the reference's list of pages follow from it. A route without one is refused, and fails a test.
+Checked before the body is read. The access test, the browsers' samples and the reference's list of pages follow from
+it. A route without a declaration is refused, and fails a test.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ OWNER, AUTHOR, PERSON = Who.OWNER, Who.AUTHOR, Who.PERSON
 PARTY, TEACHERS_OF_AUTHOR, TEACHERS = Who.PARTY, Who.TEACHERS_OF_AUTHOR, Who.TEACHERS
 STAFF, ADMINS = Who.STAFF, Who.ADMINS
 
-# Gets the caller and the variables of the address; raises NotAllowed, NotFound.
+# Caller, variables of the address. Raises NotAllowed, NotFound.
 Check = Callable[[User, dict[str, Any]], None]
 _CHECKS: dict[Who, Check] = {
     STAFF: lambda user, _: check_staff(user),
@@ -70,13 +70,12 @@ class Access:
 def open_to(
     who: Who, check: Check | None = None, *, action: Action | None = None, guard: bool = True
 ) -> Callable[[_View], _View]:
-    """Let only ``who`` use a view. All but ANYONE and READERS must be signed in, which is
-    checked here, as are STAFF and ADMINS.
+    """Let only ``who`` use a view. Checked here: that callers are signed in (except for ANYONE and READERS), STAFF
+    and ADMINS.
 
-    ``check`` runs before the body is read: a caller who may not send it learns that, and nothing about the body. The
-    use case checks again, with all that it needs to know. ``action``: what a route of a course does; checked in the
-    same way if it changes something. ``guard=False``: the view itself sends people to sign in,
-    with the query that brings them back.
+    ``check`` runs before the body is read, so a caller who may not send it learns nothing about it; the use case
+    checks again. ``action``: what a route of a course does; checked likewise if it changes something.
+    ``guard=False``: the view itself sends people to sign in, with the query that brings them back.
     """
 
     def declare(view: _View) -> _View:

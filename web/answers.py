@@ -22,7 +22,7 @@ def cheap(model: BaseModel) -> Response:
 
 
 def conditional(response: Response) -> Response:
-    """Add an ETag of the body; answer 304 if it matches. Only the reader's browser may keep a copy."""
+    """Add an ETag of the body; 304 if it matches. Only the reader's browser may keep a copy."""
     response.add_etag()
     _kept_by_reader(response)
     response.make_conditional(request)  # in place
@@ -45,7 +45,7 @@ def _kept_by_reader(response: Response) -> None:
 
 
 def zip_answer(file: IO[bytes], name: str) -> Response:
-    """Stream ``file``, a ZIP positioned at its start, as ``name.zip``; closes it. No cache keeps it."""
+    """Stream and close ``file``, a ZIP positioned at its start, as ``name.zip``; uncached."""
     with file:
         response = Response(file.read(), mimetype="application/zip")
     response.headers.set("Content-Disposition", "attachment", filename=f"{name}.zip")

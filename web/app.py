@@ -1,4 +1,4 @@
-"""The application factory: ``create_app(platform)`` assembles API, pages, sign-in and guards."""
+"""The application factory."""
 
 from __future__ import annotations
 
@@ -54,8 +54,7 @@ _SECURITY_SCHEMES: dict[str, Any] = {
 
 
 def create_app(platform: Platform) -> OpenAPI:
-    """A Flask application that serves ``platform``. Asks neither database nor queue, except for one ping to Redis
-    that decides where rate limits are counted."""
+    """Asks neither database nor queue; one ping to Redis decides where rate limits are counted."""
     app = OpenAPI(
         "grader.web",
         info=Info(
@@ -100,6 +99,7 @@ def add_routes(app: OpenAPI) -> None:
     """Every address; needs no platform."""
     api.register(app)
     pages.register(app)
+    assets.add_routes(app)
     app.register_blueprint(probes.probes)
 
     @app.route(f"{API_PREFIX}/openapi.json", endpoint="openapi_document")

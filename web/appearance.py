@@ -1,5 +1,4 @@
-"""The theme of a page: the signed-in user's choice, else the browser's cookie. The server renders it, so nothing
-flashes."""
+"""A page's theme: the user's choice, else the browser's cookie. Rendered by the server, so nothing flashes."""
 
 from __future__ import annotations
 
@@ -22,7 +21,6 @@ def init_app(app: Flask) -> None:
 
 
 def theme() -> Theme:
-    """The theme of this request."""
     user = viewer()
     if user is not None:
         return user.preferences.theme
@@ -31,7 +29,7 @@ def theme() -> Theme:
 
 
 def remember(response: Response, chosen: Theme) -> None:
-    """Store it in the browser, too, for pages before the next sign-in."""
+    """For pages before the next sign-in."""
     response.set_cookie(
         COOKIE, chosen.value, max_age=_YEAR_SECONDS, secure=request.is_secure, httponly=True, samesite="Lax"
     )

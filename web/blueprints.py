@@ -1,4 +1,4 @@
-"""Finds the blueprints of a package: a new page or resource needs no list."""
+"""Finds a package's blueprints, so a new page or resource needs no list."""
 
 from __future__ import annotations
 

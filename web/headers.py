@@ -33,8 +33,8 @@ _ONLY_TLS = "max-age=31536000"
 
 
 def _open_for_platforms(response: Response) -> None:
-    """Allow framing of the few pages that a learning platform frames, and of the form that returns a choice, for
-    origins that admins named. Such a page uses no session (see ``pages.lti``)."""
+    """Let origins that admins named frame the few pages meant for learning platforms, and receive the form that
+    returns a choice. These pages use no session (see ``pages.lti``)."""
     policy = response.headers["Content-Security-Policy"]
     if framed_by := getattr(g, "framed_by", ""):
         policy = policy.replace("frame-ancestors 'none'", f"frame-ancestors {framed_by}")

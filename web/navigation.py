@@ -109,7 +109,7 @@ def _for_templates() -> dict[str, Any]:
 
 
 def _broken_challenges() -> list[str]:
-    """Named in a banner on staff's pages, except the first page, which lists them in full."""
+    """For staff, except on the first page, which lists them in full."""
     if not is_staff() or request.endpoint == "challenges.index":
         return []
     return health.broken_challenges(platform())

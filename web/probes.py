@@ -1,4 +1,4 @@
-"""Probes and metrics for machines. Not part of the API; nobody signs in for them."""
+"""Probes and metrics for machines: outside the API, without sign-in."""
 
 from __future__ import annotations
 

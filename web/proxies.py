@@ -1,8 +1,7 @@
-"""Which X-Forwarded-* headers are trusted: those of the proxies in ``GRADER_TRUSTED_PROXIES``, or of the number of hops
-in ``GRADER_PROXIES``.
+"""Which X-Forwarded-* headers are trusted: those of ``GRADER_TRUSTED_PROXIES``, or of ``GRADER_PROXIES`` hops.
 
-A number alone trusts every client. With addresses, requests from elsewhere lose their ``X-Forwarded-*`` headers
-before anything reads them.
+A number alone trusts every client. With addresses, requests from elsewhere lose these headers before anything reads
+them.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ _MOST_HOPS = 16
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Put the guard that the settings ask for in front of ``app``."""
     inner: Any = app.wsgi_app
     if settings.trusted_proxies:
         app.wsgi_app = NamedProxies(inner, settings.networks, settings.proxies or _MOST_HOPS)  # type: ignore[method-assign]

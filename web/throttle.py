@@ -1,17 +1,17 @@
-"""Limits on passwords, codes, bad tokens and submissions. Counted in Redis if it answers, so all processes share the
-count; else in memory.
+"""Limits on passwords, codes, bad tokens and submissions; counted in Redis for all processes, or in memory without
+it.
 
-Successes do not count: a class signs in from one address within a minute. Only failures count, after the password was
-checked; ``PASSWORDS_AT_ONCE`` bounds the checks at the same time.
+Only failures count, after the check, because a class signs in from one address within a minute. ``PASSWORDS_AT_ONCE``
+bounds simultaneous checks.
 
 Wrong passwords count for the account from one address, for the account from anywhere, and for the address. The second
-stops guessing from many addresses, and would let a stranger lock an account; so a browser in which its owner has signed
-in before (``auth.devices``), and a signed-in owner, are counted separately. The third stops guesses at many accounts,
-and would let a guesser lock out a whole network; so an account without a failure from there within an hour may be tried
-regardless.
+stops guesses from many addresses, but would let a stranger lock an account: so a browser in which its owner has
+signed in before (``auth.devices``), and a signed-in owner, are counted separately. The third stops guesses at many
+accounts, but would let one guesser lock out a network: so an account without a failure from there within an hour may
+be tried regardless.
 
-No key is read from the raw request: views pass ``password_try``, ``join_code`` and ``team_code`` the values that
-they are about to use, so a request cannot make the limit see another account than the view does.
+No key is read from the raw request: views pass the values that they use, so a request cannot make the limit see
+another account than the view does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from grader.web.proxies import client_of
 # The ping at start decides; a Redis that does not answer at once counts as absent, then and later.
 _PING_SECONDS = 0.5
 # The client's defaults would hang a request for several times five seconds, plus pauses.
-_IMPATIENT: dict[str, Any] = {
+_SHORT_TIMEOUTS: dict[str, Any] = {
     "socket_connect_timeout": _PING_SECONDS,
     "socket_timeout": _PING_SECONDS,
     "retry": Retry(NoBackoff(), 1),
@@ -52,7 +52,7 @@ def storage_uri(settings: Settings) -> str:
     """Where counts are kept, as a URI of the library ``limits``."""
     url = settings.queue_url
     try:
-        client = Redis.from_url(url, **_IMPATIENT)
+        client = Redis.from_url(url, **_SHORT_TIMEOUTS)
         try:
             client.ping()
         finally:
@@ -71,9 +71,9 @@ def _who() -> str:
     return f"user {user.id}" if user is not None else _address()
 
 
-def _inside() -> str:
-    """True for a browser known for the account it tries, and for somebody signed in to that account: these are
-    counted separately. At another account they are strangers."""
+def _own_browser() -> str:
+    """The key of a browser known for the tried account, or of somebody signed in to it: counted separately. "" for
+    strangers, as everyone is at another account."""
     user, tried = getattr(g, "user", None), g.tried
     if user is not None and devices.account(tried) == devices.account(user.name):
         return f"user {user.id}"
@@ -86,7 +86,7 @@ def _account() -> str:
 
 
 def _account_from() -> str:
-    return _inside() or f"{_account()} {_address()}"
+    return _own_browser() or f"{_account()} {_address()}"
 
 
 def _never(_: Response) -> bool:
@@ -111,7 +111,7 @@ limiter = Limiter(
     # If several requests find Redis dead at once, the first switches to memory; the others must not fail, nor the
     # headers of requests counted before.
     swallow_errors=True,
-    storage_options=_IMPATIENT,
+    storage_options=_SHORT_TIMEOUTS,
     key_prefix="grader",
     headers_enabled=True,
 )
@@ -178,7 +178,7 @@ _team_codes = _Failures("team", lambda: f"{limits.WRONG_TEAM_CODES_PER_MINUTE} p
 
 @contextmanager
 def password_try(name: str) -> Iterator[None]:
-    """Wraps one try of a password at the account ``name``: NotSignedIn and NotAllowed count as wrong. Raises
+    """One try of a password at the account ``name``; NotSignedIn and NotAllowed count as wrong. Raises
     RateLimitExceeded (429)."""
     g.tried = name
     with _checking:
@@ -192,17 +192,17 @@ def password_try(name: str) -> Iterator[None]:
 
 def _check_password_try() -> None:
     _at_account_from_here.check()
-    if not _inside():
+    if not _own_browser():
         _at_account.check()
         if not _regardless.left():
             _from_here.check()
 
 
 def _count_wrong_password() -> None:
-    """Raises RateLimitExceeded (429) if parallel guesses used up a limit meanwhile: then the answer does not tell
+    """Raises RateLimitExceeded (429) if parallel guesses used up a limit meanwhile, so the answer does not tell
     whether this one was right."""
     _at_account_from_here.count()
-    if _inside():
+    if _own_browser():
         return
     _at_account.count()
     regardless = _regardless.take()
@@ -212,8 +212,8 @@ def _count_wrong_password() -> None:
 
 @contextmanager
 def join_code(key: str) -> Iterator[None]:
-    """Wraps the look-up of a join code or a link's key ("" for neither). Raises RateLimitExceeded (429). Personal
-    keys cannot be guessed, so their owners get in while somebody guesses codes."""
+    """The look-up of a join code or a link's key ("" for neither). Raises RateLimitExceeded (429). Personal keys
+    cannot be guessed, so their owners get in while others guess codes."""
     if not key or joining.is_personal(key):
         yield
         return
@@ -223,8 +223,7 @@ def join_code(key: str) -> Iterator[None]:
 
 @contextmanager
 def team_code(code: str) -> Iterator[None]:
-    """Wraps the look-up of a team code or an invitation to a competition ("" for neither). Raises RateLimitExceeded
-    (429)."""
+    """The look-up of a team code or an invitation to a competition ("" for neither). Raises RateLimitExceeded (429)."""
     if not code:
         yield
         return
@@ -251,8 +250,8 @@ mailed_link_limit = limiter.shared_limit(_sign_ups, scope="mailed-link", methods
 
 
 def count_sign_up(key: str) -> None:
-    """Count a sign-up with this key, just before the account is created. A personal link, which nobody guesses, is
-    counted separately. Raises RateLimitExceeded (429)."""
+    """Count a sign-up with this key, just before the account is created; personal links, which nobody guesses,
+    separately. Raises RateLimitExceeded (429)."""
     if joining.is_personal(key):
         g.key = key
         _count_personal()
@@ -281,8 +280,8 @@ def count_sign_on() -> None:
 
 @limiter.shared_limit(f"{limits.BAD_TOKENS_PER_MINUTE} per minute", scope="bad-token")
 def count_bad_token() -> None:
-    """Count an unknown token. Raises RateLimitExceeded (429). A good token is never refused because of others' bad
-    ones from its address: 256 random bits cannot be guessed, so this only bounds the cost of a broken program."""
+    """Count an unknown token. Raises RateLimitExceeded (429). Good tokens are never refused because of others' bad
+    ones: 256 random bits cannot be guessed, so this only bounds a broken program's cost."""
 
 
 # The operator chooses the token for metrics, and it may be short. After too many wrong ones an address gets no answer,

@@ -1,4 +1,4 @@
-"""One id per request, in every log line and in the answer; and the request's duration."""
+"""A request's id, in every log line and in the answer; and its duration."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ log = logging.getLogger("grader.web")
 HEADER = "X-Request-ID"
 # A submission's address names it: bind it to every line, if it can be one.
 _SUBMISSION = re.compile(rf"[0-9a-z]{{{PUBLIC_ID_CHARS}}}")
-_ASKED_BY_MACHINES = {"probes.live", "probes.ready", "probes.metrics", "static"}
+_ASKED_BY_MACHINES = {"probes.live", "probes.ready", "probes.metrics", "static", "language_colours"}
 
 
 def init_app(app: Flask) -> None:
-    """Installed before everything else that handles requests, so refused ones are logged and counted, too."""
+    """Install it before everything else that handles requests, so refused ones are logged and counted, too."""
     app.before_request(_begin)
     app.after_request(_end)
     app.teardown_request(_forget)
@@ -51,7 +51,7 @@ def _end(response: Response) -> Response:
     route = request.url_rule.rule if request.url_rule else "none"
     method = request.method if request.method in _METHODS else "OTHER"
     metrics.http_served(method, route, response.status_code, seconds)
-    if _is_told(response):
+    if _is_logged(response):
         user = getattr(g, "user", None)
         facts = {
             "method": method,
@@ -68,7 +68,7 @@ def _end(response: Response) -> Response:
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
-def _is_told(response: Response) -> bool:
+def _is_logged(response: Response) -> bool:
     """Log changes and failures; with ``GRADER_ACCESS_LOG`` every request of people and programs."""
     if request.method not in ("GET", "HEAD") or response.status_code >= 500:
         return True

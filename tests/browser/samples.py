@@ -24,7 +24,8 @@ from tests.web import builders
 # GET routes that are not pages: programs read them, or a page fetches them.
 NO_PAGES = (
     "lti.",
-    *("static", "probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
+    *("static", "language_colours"),
+    *("probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
     "notices.follow",
     *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
     *(

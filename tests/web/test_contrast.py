@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.languages import Language
+
 STATIC = Path(__file__).parents[2] / "web" / "static"
 # WCAG 2.2, level AA: 1.4.3 for text, 1.4.11 for borders of fields and the focus mark.
 TEXT, EDGE = 4.5, 3.0
@@ -20,7 +22,11 @@ _RULE = re.compile(r"[^{}]+\{([^{}]*)\}")
 
 def tokens() -> dict[str, tuple[str, str]]:
     found = _PAIR.findall((STATIC / "tokens.css").read_text())
-    return {name: (light, dark) for name, light, dark in found}
+    of_languages = {
+        language.value: (language.colours[0].lstrip("#"), language.colours[1].lstrip("#"))
+        for language in Language
+    }
+    return {name: (light, dark) for name, light, dark in found} | of_languages
 
 
 def luminance(colour: str) -> float:
@@ -57,7 +63,7 @@ def of_text() -> list[tuple[str, str]]:
 def of_edges() -> list[tuple[str, str]]:
     return [
         *((edge, ground) for edge in ("edge", "accent", "busy", "good") for ground in GROUNDS),
-        *((mark, "surface") for mark in ("cuda", "triton")),
+        *((mark, "surface") for mark in ("violet", *Language)),
     ]
 
 

@@ -71,21 +71,21 @@ def list_of_competition(path: CompetitionPath) -> Response:
 @api.post(f"{_COURSE}/announcements", responses={201: AnnouncementList})
 @open_to(PARTY, action=Action.ANNOUNCE)
 def announce_in_course(path: CoursePath, body: AnnouncementBody) -> Response:
-    """Announce something to everyone in a course (its staff)."""
+    """Announce something to everyone in a course (course staff only)."""
     return answer(announcements.announce(platform(), current_user(), _of(path), body), 201)
 
 
 @api.post(f"{_COMPETITION}/announcements", responses={201: AnnouncementList})
 @open_to(PARTY, _may(Action.ANNOUNCE))
 def announce_in_competition(path: CompetitionPath, body: AnnouncementBody) -> Response:
-    """Announce something to all participants (staff)."""
+    """Announce something to all participants (staff only)."""
     return answer(announcements.announce(platform(), current_user(), _of(path), body), 201)
 
 
 @api.put(f"{_COURSE}/announcements/<int:number>", responses={200: AnnouncementList})
 @open_to(PARTY, action=Action.ANNOUNCE)
 def change_in_course(path: InCourse, body: AnnouncementBody) -> Response:
-    """Edit an announcement (its staff); nobody is notified again."""
+    """Edit an announcement without notifying again (course staff only)."""
     found = announcements.change_announcement(platform(), current_user(), _of(path), path.number, body)
     return answer(found)
 
@@ -93,7 +93,7 @@ def change_in_course(path: InCourse, body: AnnouncementBody) -> Response:
 @api.put(f"{_COMPETITION}/announcements/<int:number>", responses={200: AnnouncementList})
 @open_to(PARTY, _may(Action.ANNOUNCE))
 def change_in_competition(path: InCompetition, body: AnnouncementBody) -> Response:
-    """Edit an announcement (staff); nobody is notified again."""
+    """Edit an announcement without notifying again (staff only)."""
     found = announcements.change_announcement(platform(), current_user(), _of(path), path.number, body)
     return answer(found)
 
@@ -101,54 +101,54 @@ def change_in_competition(path: InCompetition, body: AnnouncementBody) -> Respon
 @api.delete(f"{_COURSE}/announcements/<int:number>", responses={200: AnnouncementList})
 @open_to(PARTY, action=Action.ANNOUNCE)
 def remove_in_course(path: InCourse) -> Response:
-    """Remove an announcement (its staff)."""
+    """Remove an announcement (course staff only)."""
     return answer(announcements.remove_announcement(platform(), current_user(), _of(path), path.number))
 
 
 @api.delete(f"{_COMPETITION}/announcements/<int:number>", responses={200: AnnouncementList})
 @open_to(PARTY)
 def remove_in_competition(path: InCompetition) -> Response:
-    """Remove an announcement (staff)."""
+    """Remove an announcement (staff only)."""
     return answer(announcements.remove_announcement(platform(), current_user(), _of(path), path.number))
 
 
 @api.get(f"{_COURSE}/questions", responses={200: QuestionList})
 @open_to(PARTY, action=Action.QUESTION_READ)
 def questions_of_course(path: CoursePath) -> Response:
-    """All questions for staff; for students their own, and those answered to everyone."""
+    """Staff get all questions; students their own and those answered to everyone."""
     return answer(announcements.list_questions(platform(), current_user(), _of(path)))
 
 
 @api.get(f"{_COMPETITION}/questions", responses={200: QuestionList})
 @open_to(PARTY)
 def questions_of_competition(path: CompetitionPath) -> Response:
-    """All questions for staff; for others their own, and those answered to everyone."""
+    """Staff get all questions; others their own and those answered to everyone."""
     return answer(announcements.list_questions(platform(), current_user(), _of(path)))
 
 
 @api.post(f"{_COURSE}/questions", responses={201: QuestionList})
 @open_to(PARTY, action=Action.QUESTION_ASK)
 def ask_in_course(path: CoursePath, body: QuestionBody) -> Response:
-    """Ask a course's staff (students)."""
+    """Ask the course's staff (students only)."""
     return answer(announcements.ask(platform(), current_user(), _of(path), body), 201)
 
 
 @api.post(f"{_COMPETITION}/questions", responses={201: QuestionList})
 @open_to(PARTY, _may(Action.QUESTION_ASK))
 def ask_in_competition(path: CompetitionPath, body: QuestionBody) -> Response:
-    """Ask a competition's staff (participants)."""
+    """Ask the competition's staff (participants only)."""
     return answer(announcements.ask(platform(), current_user(), _of(path), body), 201)
 
 
 @api.put(f"{_COURSE}/questions/<int:number>", responses={200: QuestionList})
 @open_to(PARTY, action=Action.QUESTION_ANSWER)
 def answer_in_course(path: InCourse, body: QuestionAnswer) -> Response:
-    """Answer a question, to its author or to everyone (the course's staff)."""
+    """Answer a question, to its author or to everyone (course staff only)."""
     return answer(announcements.answer(platform(), current_user(), _of(path), path.number, body))
 
 
 @api.put(f"{_COMPETITION}/questions/<int:number>", responses={200: QuestionList})
 @open_to(PARTY, _may(Action.QUESTION_ANSWER))
 def answer_in_competition(path: InCompetition, body: QuestionAnswer) -> Response:
-    """Answer a question, to its author or to everyone (staff)."""
+    """Answer a question, to its author or to everyone (staff only)."""
     return answer(announcements.answer(platform(), current_user(), _of(path), path.number, body))

@@ -1,4 +1,4 @@
-"""Competitions: rules, teams, boards, finals, certificates and the key that signs them."""
+"""Competitions, teams, boards, finals, certificates and the signing key."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def get_competition(path: CompetitionPath) -> Response:
 @api.post("/competitions/<slug>", responses={200: CompetitionView, 409: ErrorEnvelope})
 @open_to(PARTY, in_competition(Action.COMPETITION_EDIT))
 def edit_competition(path: CompetitionPath, body: CompetitionBody) -> Response:
-    """Replace the whole definition (staff only). 409 if it changed since the `revision` in the body."""
+    """Replace the definition (staff only). 409 if it changed since the `revision` in the body."""
     return answer(competitions.edit_competition(platform(), current_user(), path.slug, body))
 
 
@@ -103,7 +103,7 @@ def delete_competition(path: CompetitionPath) -> Response:
 @api.get("/competitions/<slug>/definition", responses={200: CompetitionBody})
 @open_to(PARTY, in_competition(Action.COMPETITION_EDIT))
 def get_competition_definition(path: CompetitionPath) -> Response:
-    """The definition in the form that a change sends, hidden workloads included (staff only)."""
+    """The definition as an edit sends it, with hidden workloads (staff only)."""
     return answer(competitions.body_of(platform(), current_user(), path.slug))
 
 
@@ -133,7 +133,7 @@ def register(path: CompetitionPath, body: RegisterBody) -> Response:
 @api.post("/competitions/<slug>/leave", responses={200: CompetitionView, 409: ErrorEnvelope})
 @open_to(PARTY, in_competition(Action.COMPETITION_ENTER))
 def leave(path: CompetitionPath, body: ModeBody) -> Response:
-    """Leave your team. After the start you cannot return, and what you submitted stays the team's."""
+    """Leave your team. You cannot return after the start, and your submissions stay with the team."""
     return answer(teams.leave(platform(), current_user(), path.slug, body.mode))
 
 
@@ -155,30 +155,30 @@ def list_teams(path: CompetitionPath) -> Response:
 @api.post("/competitions/<slug>/disqualify", responses={200: CompetitionView, 409: ErrorEnvelope})
 @open_to(PARTY, in_competition(Action.COMPETITION_DISQUALIFY))
 def disqualify(path: CompetitionPath, body: DisqualifyBody) -> Response:
-    """Take a team off the boards, with a reason that it reads; or put it back (staff only)."""
+    """Take a team off the boards, with a reason shown to the team; or put it back (staff only)."""
     return answer(teams.disqualify(platform(), current_user(), path.slug, body))
 
 
 @api.post("/competitions/<slug>/finalists", responses={200: FinalView, 409: ErrorEnvelope})
 @open_to(PARTY, in_competition(Action.COMPETITION_FINAL))
 def choose_finalists(path: CompetitionPath, body: FinalistsBody) -> Response:
-    """Choose who is judged again in the final (staff only)."""
+    """Choose the teams to judge again in the final (staff only)."""
     return answer(finals.choose_finalists(platform(), current_user(), path.slug, body))
 
 
 @api.get("/competitions/<slug>/final", responses={200: FinalView})
 @open_to(READERS)
 def get_final(path: CompetitionPath) -> Response:
-    """The final's progress, every repeat, and how ranks changed between repeats: for staff, and for everyone once the
-    results are out."""
+    """The final's progress, its repeats, and rank changes between them. For staff; for everyone once the results are
+    out."""
     return cheap(finals.get_final(platform(), viewer(), path.slug))
 
 
 @api.post("/competitions/<slug>/final", responses={200: FinalView, 409: ErrorEnvelope})
 @open_to(PARTY, in_competition(Action.COMPETITION_FINAL))
 def start_final(path: CompetitionPath, body: FinalBody) -> Response:
-    """Judge every finalist again, several times, on hidden seeds and one machine (staff only). Repeating the call with
-    the same body queues again only what the platform failed to judge."""
+    """Judge every finalist again, several times, on hidden seeds and one machine (staff only). Repeating the call
+    with the same body queues only entries that the platform failed to judge."""
     return answer(finals.start_final(platform(), current_user(), path.slug, body))
 
 

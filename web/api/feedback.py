@@ -53,7 +53,7 @@ class ReleaseBody(Strict):
 @api.get(_AT, responses={200: FeedbackView})
 @open_to(PARTY, action=Action.ASSIGNMENT_READ)
 def get_feedback(path: AssignmentPath) -> Response:
-    """The rubric, when feedback is shown, and how many more regrades the caller may request."""
+    """The rubric, when feedback is shown, and how many regrades the caller may still request."""
     return answer(feedback.get_feedback(platform(), current_user(), path.course, path.assignment))
 
 
@@ -67,7 +67,7 @@ def put_feedback(path: AssignmentPath, body: FeedbackBody) -> Response:
 @api.post(f"{_AT}/release", responses={200: FeedbackView})
 @open_to(PARTY, action=Action.FEEDBACK_EDIT)
 def release_feedback(path: AssignmentPath, body: ReleaseBody) -> Response:
-    """Show students the comments and rubric points that were held back, and notify them (instructors)."""
+    """Show students held-back comments and rubric points, and notify them (instructors only)."""
     found = feedback.release(platform(), current_user(), path.course, path.assignment, body.released)
     return answer(found)
 

@@ -77,7 +77,7 @@ def get_grades(path: StaffPath) -> Response:
 )
 @open_to(PARTY, action=Action.GRADES_OVERRIDE)
 def override(path: AssignmentPath, body: OverrideBody) -> Response:
-    """Replace a student's computed points, with a reason that the student reads; or remove that."""
+    """Replace a student's computed points, with a reason shown to the student; or remove the override."""
     return answer(overrides.override(platform(), current_user(), path.course, path.assignment, body))
 
 

@@ -35,7 +35,7 @@ class PlatformPath(BaseModel):
 @api.get("/lti/platforms", responses={200: LtiPlatformList})
 @open_to(ADMINS)
 def list_platforms() -> Response:
-    """The registered platforms, and this site's addresses to enter there (admins only)."""
+    """Registered platforms, and the addresses to enter there (admins only)."""
     return answer(lti_platforms.list_platforms(platform(), current_user()))
 
 
@@ -72,7 +72,7 @@ def rotate_key() -> Response:
 @api.get("/courses/<course>/lti", responses={200: LtiCourse})
 @open_to(PARTY, action=Action.LTI_READ)
 def get_course(path: CoursePath) -> Response:
-    """The linked courses on learning platforms, their links, and the grades sent there (staff only)."""
+    """Linked courses on learning platforms, their links, and the grades sent (staff only)."""
     return answer(linked_courses.read(platform(), current_user(), path.course))
 
 
@@ -86,14 +86,14 @@ def unlink(path: NumberPath) -> Response:
 @api.put("/courses/<course>/lti/links/<int:number>", responses={200: LtiCourse, 409: ErrorEnvelope})
 @open_to(PARTY, action=Action.LTI_SEND)
 def release(path: NumberPath, body: LtiReleaseBody) -> Response:
-    """Start or stop sending a link's grades after each change."""
+    """Start or stop sending a link's grades. Once started, each change is sent."""
     return answer(linked_courses.release(platform(), current_user(), path.course, path.number, body.released))
 
 
 @api.post("/courses/<course>/lti/links/<int:number>/send", responses={200: LtiCourse, 409: ErrorEnvelope})
 @open_to(PARTY, action=Action.LTI_SEND)
 def send_again(path: NumberPath, body: LtiSendBody) -> Response:
-    """Send again failed or waiting grades, for one student or for all."""
+    """Send failed or waiting grades again, for one student or for all."""
     return answer(
         linked_courses.send_again(platform(), current_user(), path.course, path.number, body.student)
     )

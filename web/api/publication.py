@@ -1,4 +1,4 @@
-"""Whether students see a challenge, and who is named on its board: teachers read it, the platform's staff change it."""
+"""Whether students see a challenge, and whom its board names. Teachers read it; the platform's staff change it."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def get_state(path: ChallengePath) -> Response:
 @api.put("/challenges/<slug>/state", responses={200: PublicationView, 409: ErrorEnvelope})
 @open_to(STAFF)
 def put_state(path: ChallengePath, body: PublicationBody) -> Response:
-    """Publish a challenge, now or at a time, hide it, or make it a draft again (staff of the platform only)."""
+    """Publish a challenge, now or at a time, hide it, or make it a draft again (platform staff only)."""
     return answer(publication.change(platform(), current_user(), path.slug, body))
 
 
 @api.put("/challenges/<slug>/board", responses={200: BoardSettings, 409: ErrorEnvelope})
 @open_to(STAFF)
 def put_board(path: ChallengePath, body: BoardBody) -> Response:
-    """Set who is named on the challenge's board, and freeze it (staff of the platform only)."""
+    """Set whom the challenge's board names, and freeze it (platform staff only)."""
     return answer(board_access.set_board(platform(), current_user(), path.slug, body))

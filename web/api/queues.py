@@ -36,7 +36,7 @@ class WorkerPath(BaseModel):
 @api.get("/queues", responses={200: QueueList})
 @open_to(SIGNED_IN)
 def list_queues() -> Response:
-    """Every queue: how much waits and runs, how many workers serve it, and whether staff paused it."""
+    """Every queue: submissions waiting and running, workers, and whether staff paused it."""
     current_user()
     return cheap(queues.list_queues(platform()))
 
@@ -58,7 +58,7 @@ def resume_queue(path: QueuePath) -> Response:
 @api.get("/workers", responses={200: WorkerList})
 @open_to(STAFF)
 def list_workers() -> Response:
-    """The workers, what they do, and which are drained (staff only)."""
+    """Workers, their work, and which are drained (staff only)."""
     return cheap(queues.list_workers(platform(), current_user()))
 
 

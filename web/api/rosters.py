@@ -28,14 +28,14 @@ api = resource("rosters", "Who is in a course (its staff only)")
 @api.get("/courses/<course>/roster", responses={200: Roster})
 @open_to(PARTY, action=Action.ROSTER_READ)
 def get_roster(path: CoursePath) -> Response:
-    """Members, invited students, and those whom staff removed."""
+    """Members, invited students, and students removed by staff."""
     return answer(rosters.get_roster(platform(), current_user(), path.course))
 
 
 @api.post("/courses/<course>/roster", responses={200: RosterResult, 409: ErrorEnvelope})
 @open_to(PARTY, action=Action.ROSTER_EDIT)
 def import_roster(path: CoursePath, body: RosterBody) -> Response:
-    """Change the roster to match a CSV file, or (`dry_run`, the default) show what would change."""
+    """Change the roster to match a CSV file. `dry_run`, the default, only shows the changes."""
     return answer(rosters.import_roster(platform(), current_user(), path.course, body))
 
 
@@ -49,7 +49,7 @@ def change_member(path: StaffPath, body: MemberChange) -> Response:
 @api.post("/courses/<course>/invitations", responses={200: InvitationSheet, 409: ErrorEnvelope})
 @open_to(PARTY, action=Action.ROSTER_EDIT)
 def order_invitations(path: CoursePath, body: InvitationOrder) -> Response:
-    """Create new personal links for students who have not joined, to print or mail; earlier links stop working."""
+    """Create personal links for students who have not joined, to print or mail. Earlier links stop working."""
     return answer(joining.order_invitations(platform(), current_user(), path.course, body, base()))
 
 

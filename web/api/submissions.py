@@ -1,4 +1,4 @@
-"""Submissions: hand one in, watch it, read what came of it. Students see their own; staff see all."""
+"""Submissions: submit, watch, read the report. Students see their own; staff see all."""
 
 from __future__ import annotations
 

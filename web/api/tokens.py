@@ -1,4 +1,4 @@
-"""POST /tokens buys an API token with name and password; the others list one's tokens and sessions, and end them."""
+"""API tokens and sessions: create, list, revoke."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def shown(user: User, issued: Issued) -> TokenView:
 @api.get("/tokens", responses={200: TokenList})
 @open_to(SIGNED_IN)
 def list_tokens() -> Response:
-    """Your tokens and sessions: from where they were made, when they were used, when they end."""
+    """Your tokens and sessions: where they were created, when last used, when they expire."""
     return answer(tokens.list_tokens(platform(), current_user(), _present()))
 
 

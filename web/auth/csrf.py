@@ -1,8 +1,7 @@
-"""Cross-site request forgery: every page form, and every API call authenticated by a cookie, carries a token, and the
-browser's headers must not name another origin.
+"""Protection against cross-site request forgery: page forms, and API calls authenticated by a cookie, carry a token,
+and the browser's headers must not name another origin.
 
-Calls with a bearer token need none (a foreign page cannot send it), nor do anonymous API calls (they act for
-nobody).
+Calls with a bearer token need none (a foreign page cannot send it), nor do anonymous API calls (they act for nobody).
 """
 
 from __future__ import annotations

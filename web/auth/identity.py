@@ -1,4 +1,4 @@
-"""Who makes the request: the owner of a bearer token, else of the session cookie, else nobody."""
+"""The caller: owner of the bearer token, else of the session cookie, else nobody."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def current_user() -> User:
 
 
 def is_staff() -> bool:
-    """True if role and token scopes give the caller staff's rights."""
+    """By role and the token's scopes."""
     user = viewer()
     return user is not None and user.staff
 
@@ -76,7 +76,7 @@ def bearer_token() -> str | None:
 
 def _identify() -> None:
     g.user, g.by_cookie = None, False
-    if request.endpoint == "static":
+    if request.endpoint in ("static", "language_colours"):
         return
     if request.path.startswith("/api/") and (token := bearer_token()) is not None:
         try:

@@ -29,7 +29,7 @@ _READING = ("GET", "HEAD", "OPTIONS")
 
 
 def needed(method: str, rule: str) -> Scope | None:
-    """The scope that a call of the API needs; ``rule`` is its route's."""
+    """The scope that a call needs; ``rule``: its route."""
     if (method, rule) in FREE:
         return None
     if rule in OF_ACCOUNTS:

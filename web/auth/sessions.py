@@ -79,7 +79,7 @@ def end() -> None:
 
 
 def _label() -> str:
-    """The session's name in the list, such as ``Firefox on Linux``."""
+    """Such as ``Firefox on Linux``."""
     agent = request.user_agent.string
     browser = next((name for mark, name in _BROWSERS.items() if mark in agent), "A browser")
     system = next((name for mark, name in _SYSTEMS.items() if mark in agent), "")

@@ -133,7 +133,6 @@ def _check(user: accounts.User, password: str) -> None:
 
 
 def account_page(error: GraderError | None) -> Page:
-    """The settings, with an error if there is one."""
     user = current_user()
     found = tokens.list_tokens(platform(), user, session.get(sessions.TOKEN_KEY, "")).tokens
     settings = platform().settings

@@ -164,7 +164,7 @@ def _do(
 def _page(place: Place, error: GraderError | None = None, changed: int | None = None) -> Page:
     """``changed``: the announcement or question whose change was refused; its form keeps the typed text."""
     user = current_user()
-    told = announcements.list_announcements(platform(), user, place).announcements
+    announced = announcements.list_announcements(platform(), user, place).announcements
     asked = announcements.list_questions(platform(), user, place).questions
     may = announcements.may(platform(), user, place)
     parts: list[tuple[str, str]]
@@ -183,7 +183,7 @@ def _page(place: Place, error: GraderError | None = None, changed: int | None = 
         name=name,
         parts=parts,
         titles=dict(parts),
-        told=[(announcement, markdown.remark(announcement.text)) for announcement in told],
+        announced=[(announcement, markdown.remark(announcement.text)) for announcement in announced],
         asked=[
             (question, markdown.remark(question.text), markdown.remark(question.answer)) for question in asked
         ],

@@ -22,7 +22,7 @@ _SCATTERED, _CONFLICTS, _FEW_THREADS = 1.5, 1.25, 24
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of the stacked bar: ``start`` and ``width`` in percent; ``look``: its number in report.css, from 1."""
+    """Of the stacked bar: ``start`` and ``width`` in percent; ``look``: its number in report.css, from 1."""
 
     label: str
     us: float

@@ -105,7 +105,7 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
 
 
 def _unix_lines(source: str) -> str:
-    """Forms send CRLF; compilers' columns and a copied source should not show it."""
+    """Forms send CRLF, which would change compilers' columns."""
     return source.replace("\r\n", "\n")
 
 
@@ -137,7 +137,7 @@ def empty(challenge: ChallengeDetail) -> Workspace:
 
 
 def of_user(platform: Platform, user: User, challenge: ChallengeDetail, submission: str | None) -> Workspace:
-    """The user's drafts, and the messages on ``submission``, else on the last one."""
+    """With the messages on ``submission``, else on the last one."""
     workspace = empty(challenge)
     own = drafts.of_challenge(platform, user, challenge.slug)
     said = _said(platform, user, challenge.slug, submission)

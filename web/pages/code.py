@@ -1,6 +1,5 @@
-"""Source text as HTML. Students' source is only escaped: static/built/listing.js highlights it in the browser,
-because a regex lexer can be kept busy for minutes. The course's own text is highlighted here. Colours are in
-static/code.css."""
+"""Source text as HTML. Only the course's own text is highlighted here (colours: static/code.css). Students' source is
+escaped, and static/built/listing.js highlights it in the browser: a regex lexer can be kept busy for minutes."""
 
 from __future__ import annotations
 
@@ -43,7 +42,6 @@ def lines(source: str) -> list[str]:
 
 
 def count(source: str) -> int:
-    """How many lines the listing numbers."""
     return min(source.rstrip("\n").count("\n") + 1, limits.LISTED_LINES)
 
 

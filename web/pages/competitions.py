@@ -261,7 +261,7 @@ def _page(slug: str, error: GraderError | None) -> str:
 
 
 def _counts_to(view: CompetitionView) -> tuple[str, datetime] | None:
-    """The moment that the page counts down to."""
+    """The time that the countdown shows."""
     if view.phase in (Phase.DRAFT, Phase.UPCOMING):
         return "Starts in", view.starts_at
     if view.phase is Phase.RUNNING and view.freeze_at is not None:
@@ -272,7 +272,6 @@ def _counts_to(view: CompetitionView) -> tuple[str, datetime] | None:
 
 
 def _certified(slug: str, view: CompetitionView) -> list[str]:
-    """Finalists with a certificate."""
     if view.phase is not Phase.RESULTS:
         return []
     found = finals.get_final(platform(), viewer(), slug)
@@ -350,7 +349,7 @@ def _plain(board: Any) -> dict[str, Any]:
 
 
 def _sort(scoring: Scoring, sort: tuple[float, float]) -> tuple[float, float]:
-    """Class and time, smaller is better: speedups become times, because the board's resolution is a share of time."""
+    """Class and time, smaller is better. Speedups become times: the board's resolution is a share of time."""
     return (0.0, 1 / -sort[0]) if scoring is Scoring.SPEEDUPS else sort
 
 
@@ -388,7 +387,6 @@ def _choices() -> dict[str, Any]:
 
 
 def _fields(body: CompetitionBody) -> dict[str, str]:
-    """The form's values."""
     return {
         "slug": body.slug,
         "title": body.title,

@@ -138,7 +138,6 @@ def _reachable(html: Markup) -> Markup:
 
 
 def address(name: str) -> str:
-    """The URL of a page."""
     return url_for("docs.index") if name == "index" else url_for("docs.show", name=name)
 
 
@@ -168,7 +167,7 @@ def _target(manual: Manual, page: Page, href: str) -> str:
 
 
 def _named(manual: Manual, token: Token) -> str:
-    """Links for names such as `docs/judging.md` in running text."""
+    """Links names such as `docs/judging.md` in running text."""
     if token.type != "code_inline" or not token.content.startswith("docs/"):
         return ""
     return _address_of(manual, token.content.removeprefix("docs/"))

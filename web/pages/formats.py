@@ -117,7 +117,7 @@ def words(name: str) -> str:
 
 
 def capital(text: str) -> str:
-    """Capitalises only the first letter, so ``Triton basics`` stays."""
+    """Keeps the other letters: ``Triton basics``."""
     spaced = text.replace("_", " ")
     return spaced[:1].upper() + spaced[1:]
 
@@ -164,11 +164,10 @@ def tone(value: VerdictWord | State) -> Tone:
 
 
 def _trimmed(value: float) -> str:
-    """Three significant digits, without trailing zeros."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def docs_linked(text: str) -> Markup:
-    """``text``, escaped, with pages of our docs (``/docs/rules#limits``) as links."""
+    """``text``, escaped, with links to our docs (``/docs/rules#limits``)."""
     linked = _DOCS.sub(r'<a href="\g<0>">\g<0></a>', str(escape(text)))
     return Markup(linked)  # noqa: S704 - escaped in the line above

@@ -151,7 +151,7 @@ class SpeedupPlot:
 
 
 def speedups(part: PartStatistics) -> SpeedupPlot:
-    """The plot of a part that somebody has solved."""
+    """For a part that somebody has solved."""
     x = logarithmic(part.speedups, lambda value: f"{value:g}x")
     counts = [0] * _BINS
     for value in part.speedups:

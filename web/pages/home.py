@@ -101,7 +101,7 @@ def _track_maps(found: ChallengeList, standing: NodeStanding, mine: Progress | N
 
 
 def _choices(challenges: Sequence[ChallengeSummary]) -> dict[str, list[str]]:
-    """The options of each filter: only values that occur."""
+    """Only values that occur."""
     levels = {each.difficulty for each in challenges}
     return {
         "track": list(dict.fromkeys(each.track for each in challenges)),
@@ -224,7 +224,6 @@ def _depth(slug: str, wanted: Mapping[str, Sequence[str]], behind: frozenset[str
 
 
 def _edge(start: tuple[int, int], end: tuple[int, int]) -> str:
-    """From the right side of one node to the left side of another."""
     x1 = (start[0] - 1) * (_WIDE + _GAP_X) + _WIDE
     x2 = (end[0] - 1) * (_WIDE + _GAP_X)
     y1, y2 = ((row - 1) * (_HIGH + _GAP_Y) + _HIGH // 2 for row in (start[1], end[1]))

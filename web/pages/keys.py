@@ -1,5 +1,4 @@
-"""For pages opened by a link with a secret: the form passes the secret on, and no page, cache or other site's log
-keeps it."""
+"""Pages opened by a link with a secret: the form passes it on, and no cache or Referer keeps it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _RECORDS = 50
 
 
 def _version(text: str) -> int:
-    """Only values that the column of versions can hold, so that no address causes an error of ours."""
+    """Only versions that the column can hold: others would cause an error of ours."""
     return max(1, min(int(text), 2**31 - 1))
 
 

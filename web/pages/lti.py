@@ -1,7 +1,7 @@
-"""Launches from learning platforms (LTI 1.3), and the questions that a first launch needs answered.
+"""Launches from learning platforms (LTI 1.3), and questions that a first launch asks.
 
-A platform shows a tool in a frame, in which browsers keep none of our cookies, and our pages refuse frames. So a
-launch opens a new tab and begins again there. Choosing an assignment must happen in the frame: it needs no session.
+A platform frames a tool; in a frame browsers keep none of our cookies, and our pages refuse frames. So a launch
+begins again in a new tab. Choosing an assignment happens in the frame and needs no session.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SECONDS = 60 * limits.LAUNCH_MINUTES
 @pages.route("/lti/login", methods=["GET", "POST"])
 @open_to(ANYONE)
 def login() -> BaseResponse | Page:
-    """Where a learning platform sends a browser that follows a link: redirects back to it, in a new tab."""
+    """Redirects a browser that followed a learning platform's link back to the platform, in a new tab."""
     throttle.count_sign_on()
     given = request.form if request.method == "POST" else request.args
     params = {name: given[name] for name in _PARAMETERS if name in given}
@@ -80,7 +80,7 @@ _PARAMETERS = ("iss", "client_id", "login_hint", "lti_message_hint", "target_lin
 @pages.route("/lti/launch", methods=["POST"])
 @open_to(ANYONE)
 def launch() -> BaseResponse | Page:
-    """Receives a platform's signed token: signs the person in and opens the course, or asks what is missing."""
+    """Receives a platform's signed token: signs the person in and opens the course, or asks for missing details."""
     throttle.count_sign_on()
     state = request.form.get("state", "")
     if "error" in request.form:
@@ -112,7 +112,7 @@ def launched() -> BaseResponse:
 @pages.get("/lti/continue")
 @open_to(ANYONE)
 def show() -> Page | BaseResponse:
-    """Asks what a launch needs: the person's account, or the course."""
+    """Asks for the person's account, or for the course, as the launch needs."""
     said = _waiting()
     return _continue_page(said, lti_launch.complete(platform(), said))
 
@@ -120,7 +120,7 @@ def show() -> Page | BaseResponse:
 @pages.post("/lti/connect")
 @open_to(ANYONE)
 def connect() -> Page | BaseResponse:
-    """Connect the launch's person to the signed-in account. Needs the password, like every such connection."""
+    """Connect the launch's person to the signed-in account. Needs the password."""
     said, user = _waiting(), current_user()
     try:
         if not sessions.is_recent():
@@ -209,7 +209,7 @@ def keys() -> Response:
 @pages.get("/lti/canvas.json")
 @open_to(ANYONE)
 def canvas() -> Response:
-    """The configuration of a developer key, for Canvas."""
+    """A developer key's configuration for Canvas."""
     return _public(jsonify(lti_platforms.canvas_configuration(platform())))
 
 

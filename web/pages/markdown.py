@@ -1,4 +1,4 @@
-"""A challenge's spec as clean HTML. Staff write specs, but a course may come from anywhere."""
+"""A challenge's spec as clean HTML: a course may come from anywhere."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def render(text: str) -> Markup:
 
 @lru_cache(maxsize=1024)
 def remark(text: str) -> Markup:
-    """Safe HTML of a user's text: without raw HTML, and without highlighting, because a lexer can be kept busy for
-    minutes."""
+    """Safe HTML of a user's text, without raw HTML or highlighting: a lexer can be kept busy for minutes."""
     made = MarkdownIt("commonmark", {"html": False, "breaks": True})
     return clean(made.enable(["table", "strikethrough"]).render(text))
 

@@ -82,7 +82,7 @@ def unsubscribe() -> Response:
 @pages.post("/notices/read")
 @open_to(SIGNED_IN)
 def read_all() -> Response:
-    """Mark all as read."""
+    """Mark all notices as read."""
     notices.mark_read(platform(), current_user(), NoticesRead())
     return redirect(url_for("notices.index"), 303)
 

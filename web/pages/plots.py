@@ -42,7 +42,7 @@ class Axis:
         return round(min(max(share, 0.0), 1.0) * 100, 2)
 
     def up(self, value: float) -> float:
-        """The same for an axis that points up, where percent count down from the top."""
+        """For an axis that points up: percent from the top."""
         return round(100 - self.at(value), 2)
 
 
@@ -114,7 +114,6 @@ def _of(workload: WorkloadReport) -> WorkloadBars:
 
 
 def _sliver(axis: Axis, us: float) -> float:
-    """At least a visible sliver."""
     return max(1.0, axis.at(us))
 
 

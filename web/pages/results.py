@@ -100,17 +100,14 @@ class Result:
 
     @property
     def listed(self) -> set[int]:
-        """The numbers of the cases that pass the filter."""
         return {cell.number for cell in self._chosen()}
 
     @property
     def shows_hidden(self) -> bool:
-        """True if hidden cases are listed, as for staff."""
         return any(cell.case.hidden for cell in self.cells)
 
     @property
     def advised(self) -> Cell | None:
-        """The case that the advice names."""
         named = (cell for cell in self.cells if self.advice.case and cell.case.name == self.advice.case)
         return next(named, None)
 

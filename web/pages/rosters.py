@@ -51,7 +51,7 @@ def take(course: str) -> Page:
 @pages.post("/courses/<course>/roster/<name>")
 @open_to(PARTY, action=Action.ROSTER_EDIT)
 def change(course: str, name: str) -> BaseResponse | Page:
-    """Change a member's name, number, section or group; remove a student, or let one back in."""
+    """Edit a member, remove a student, or let one back in."""
     # A field that nobody changed keeps its current value: somebody else may have changed it.
     values: dict[str, object] = {
         each: value

@@ -91,8 +91,8 @@ def back(provider: str) -> Response | Page:
 @pages.post("/account/connect/<provider>")
 @open_to(SIGNED_IN)
 def ask_to_connect(provider: str) -> Response | Page:
-    """Connect a provider; needs the password. A page with a link follows, because a form of ours must not redirect
-    to another site."""
+    """Connect a provider; needs the password. Leads to a page with a link, because a form must not redirect to
+    another site."""
     user = current_user()
     label = oidc.label(platform().settings, provider) if oidc.provider(platform().settings, provider) else ""
     try:
@@ -107,7 +107,7 @@ def ask_to_connect(provider: str) -> Response | Page:
 @pages.post("/account/identities/<int:number>/disconnect")
 @open_to(SIGNED_IN)
 def disconnect(number: int) -> Response | Page:
-    """Disconnect a provider. Needs the password, so one remains to sign in with."""
+    """Disconnect a provider; needs the password, so one remains to sign in with."""
     user = current_user()
     try:
         with throttle.password_try(user.name):

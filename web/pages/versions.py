@@ -66,7 +66,7 @@ def _page(slug: str, error: GraderError | None) -> str:
 
 
 def _changes(found: VersionList) -> list[ChangeView]:
-    """Changes since the version shown; empty if it is unknown."""
+    """Empty if the version shown is unknown."""
     for each in found.versions:
         if each.shown:
             try:
