@@ -16,21 +16,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import LIBRARY, ptx
+from .branches import work_of
 from .lower import ROW, Lowered, function_address, lower
-from .model import (
-    H200,
-    NEEDS,
-    Launch,
-    Row,
-    Work,
-    cycles_of,
-    occupancy_of,
-    share_of,
-    weights_of,
-    widths_of,
-    work_of,
-)
-from .model import KINDS as KINDS_OF_WORK
+from .model import H200, NEEDS, Launch, Row, cycles_of, occupancy_of, share_of, weights_of
 from .names import (
     BUILT_WITH,
     CHECK,
@@ -57,6 +45,9 @@ from .sample import (
     Ran,
     Sample,
 )
+from .widths import widths_of
+from .work import KINDS as KINDS_OF_WORK
+from .work import Work
 
 # Words of struct counts.
 _COUNTS = len(COUNT)
