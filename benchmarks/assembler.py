@@ -1,5 +1,5 @@
 """What NVIDIA's assembler makes of short branches and short loops: where the emulated GPU's model has its rules from
-(``Shapes`` in sandbox/emulator/model.py).
+(``Shapes`` in sandbox/emulator/branches.py).
 
     python benchmarks/assembler.py
 

@@ -16,38 +16,37 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import LIBRARY, ptx
-from .lower import ROW, Lowered, function_address, lower
-from .model import (
-    H200,
-    NEEDS,
-    Launch,
-    Row,
-    Work,
-    cycles_of,
-    occupancy_of,
-    share_of,
-    weights_of,
-    widths_of,
-    work_of,
+from .branches import work_of
+from .findings import KINDS, OF_SHARED, SPACES, Fault, Finding, Operation, Thread, place_of, shared_array
+from .library import (
+    COUNTS,
+    OTHER_VERSION,
+    CFinding,
+    CKernel,
+    CLazy,
+    COverlay,
+    CProfile,
+    CSample,
+    EngineMissing,
+    Triple,
+    open_library,
+    operations_of,
 )
-from .model import KINDS as KINDS_OF_WORK
+from .limits import MOST_COOPERATIVE, LaunchRefused, check_shape, cluster_of
+from .lower import ROW, Lowered, function_address, lower
+from .model import H200, Launch, Row, cycles_of, occupancy_of, share_of, weights_of
 from .names import (
     BUILT_WITH,
     CHECK,
     COUNT,
-    FINDING,
     LARGE_BYTES,
-    MOST_CLUSTER,
-    MOST_SHARED,
     MOST_STATIC_SHARED,
     PAGE,
     SHARED_ARRAY,
-    SPACE,
     STOP,
     STREAMS,
     TOGETHER,
 )
-from .ptx import NOWHERE, Place
 from .sample import (
     ENOUGH_BYTES,
     ENOUGH_ROWS,
@@ -57,119 +56,14 @@ from .sample import (
     Ran,
     Sample,
 )
+from .widths import widths_of
+from .work import KINDS as KINDS_OF_WORK
+from .work import Work
 
-# Words of struct counts.
-_COUNTS = len(COUNT)
 # What launches are checked for, see names.h.
 NOTHING, EVERYTHING, BUT_SHARED_RACES = CHECK.NOTHING, CHECK.EVERYTHING, CHECK.BUT_SHARED_RACES
-# The first is no finding.
-KINDS = ("", *(name.lower() for name in FINDING))
-# Findings about shared memory, whatever address names it.
-_OF_SHARED = frozenset(
-    KINDS.index(kind)
-    for kind in (
-        "shared_race", "warp_race", "async_race", "no_proxy_fence", "mbarrier_uninitialised", "mbarrier_overrun",
-        "cluster_exited",
-    )
-)  # fmt: skip
-SPACES = tuple(name.lower() for name in SPACE)
-# Threads of a block (sm_90).
-MOST_THREADS = 1024
-MOST_COOPERATIVE = 512
 # Memory for malloc in kernels if the program sets none (CUDA's default).
 HEAP_BYTES = 8 << 20
-MOST_GRID = (2**31 - 1, 65535, 65535)
-
-_Triple = ctypes.c_uint32 * 3
-
-
-class _Finding(ctypes.Structure):
-    _fields_ = [
-        *(
-            (name, ctypes.c_uint32)
-            for name in (
-                "kind",
-                "line",
-                "other_line",
-                "region",
-                "space",
-                "size",
-                "is_write",
-                "other_is_write",
-            )
-        ),
-        ("offset", ctypes.c_int64),
-        ("extent", ctypes.c_int64),
-        *((name, _Triple) for name in ("block", "thread", "other_block", "other_thread")),
-        ("times", ctypes.c_uint32),
-        ("has_other", ctypes.c_uint32),
-        ("together", ctypes.c_uint32),
-        ("other_work", ctypes.c_uint32),
-    ]
-
-
-class _Kernel(ctypes.Structure):
-    _fields_ = [
-        ("rows", ctypes.c_void_p),
-        *(
-            (name, ctypes.c_uint32)
-            for name in (
-                "row_count",
-                "entry",
-                "units",
-                "pool_units",
-                "special_count",
-                "local_bytes",
-                "shared_bytes",
-                "granule",
-                "is_async",
-                "spare",
-            )
-        ),
-        ("pool", ctypes.c_void_p),
-        ("specials", ctypes.c_void_p),
-        ("arrays", ctypes.c_void_p),
-        ("array_count", ctypes.c_uint32),
-    ]
-
-
-class _Profile(ctypes.Structure):
-    _fields_ = [
-        ("classes", ctypes.c_void_p),
-        ("counts", ctypes.c_void_p),
-        ("weights", ctypes.c_void_p),
-        ("widths", ctypes.c_void_p),
-        ("branches", ctypes.c_void_p),
-        *(
-            (name, ctypes.c_uint64)
-            for name in "fresh updates updates_most l1_lines live resident multiprocessors chain".split()
-        ),
-        ("busiest", ctypes.c_uint64 * len(NEEDS)),
-        ("cycles", ctypes.c_double * len(NEEDS)),
-    ]
-
-
-class _Overlay(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint64) for name in ("first", "step", "value")]
-
-
-class _Lazy(ctypes.Structure):
-    _fields_ = [
-        *((name, ctypes.c_void_p) for name in ("drawn", "pattern", "overlays")),
-        *((name, ctypes.c_uint64) for name in ("period", "overlay_count", "element")),
-    ]
-
-
-class _Sample(ctypes.Structure):
-    _fields_ = [
-        ("numbers", ctypes.c_void_p),
-        *(
-            (name, ctypes.c_uint64)
-            for name in ("count", "enough_bytes", "most_bytes", "enough_rows", "most_rows")
-        ),
-    ]
-
-
 # Gap between large arrays of a sampled call: an index that overflows 32 bits must not reach another array.
 _APART_BYTES = 64 << 30
 _MAP_NORESERVE = 0x4000
@@ -184,72 +78,6 @@ class Pattern:
     element: int  # bytes of an element
     overlays: Sequence[tuple[int, int, int]]  # first, step and bits of elements with another value
     drawn: int  # address of a byte for each page: whether it was filled
-
-
-_OTHER_VERSION = "the engine was built from another version; run sandbox/emulator/build.sh"
-
-
-class EngineMissing(RuntimeError):
-    """The engine was not built."""
-
-
-class LaunchRefused(ValueError):
-    """A launch that no card accepts. ``name``: CUDA's error, such as cudaErrorInvalidValue."""
-
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(message)
-        self.name = name
-
-
-@dataclass(frozen=True)
-class Thread:
-    """A thread of a launch: its block's index and its own, x y z."""
-
-    block: tuple[int, int, int]
-    thread: tuple[int, int, int]
-
-    def __str__(self) -> str:
-        return f"thread {_short(self.thread)} of block {_short(self.block)}"
-
-
-@dataclass(frozen=True)
-class Operation:
-    """A launch, copy or memset."""
-
-    kernel: str  # empty for a copy or memset
-    place: int  # in the host's library
-    line: int = 0  # of the source; 0: unknown
-    shared: int = 0  # bytes of dynamic shared memory
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that a launch did wrong."""
-
-    kind: str  # one of KINDS
-    kernel: str
-    place: Place
-    who: Thread
-    array: str  # name of the memory; empty: none
-    array_bytes: int
-    offset: int  # bytes from the array's beginning; negative: before it
-    size: int  # bytes of the access
-    space: str
-    writes: bool
-    times: int
-    other: Thread | None  # the other thread of a race
-    other_place: Place
-    other_writes: bool
-    same_index: bool = False  # both threads write the element from one line
-    works: tuple[Operation, Operation] | None = None  # of a race between two works: of who, of other
-
-
-class Fault(Exception):
-    """A fault ended a launch early, and the context is lost, as on a card."""
-
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.kind)
-        self.finding = finding
 
 
 @dataclass
@@ -273,7 +101,7 @@ class Loaded:
 @dataclass
 class _Ready:
     lowered: Lowered
-    kernel: _Kernel
+    kernel: CKernel
     pool: ctypes.Array[ctypes.c_uint32]
     keep: tuple[object, ...]
     work: list[Work] = field(default_factory=list)
@@ -288,19 +116,19 @@ class Engine:
 
     def __init__(self, threads: int | None = None, library: Path = LIBRARY) -> None:
         """Raises EngineMissing, MemoryError."""
-        self._c = _open(library)
+        self._c = open_library(library)
         if (
             tuple(self._c.engine_sizes(which) for which in range(4))
             != (
                 ROW.size,
-                ctypes.sizeof(_Kernel),
-                ctypes.sizeof(_Finding),
-                8 * _COUNTS,
+                ctypes.sizeof(CKernel),
+                ctypes.sizeof(CFinding),
+                8 * COUNTS,
             )
             or self._c.engine_names().decode() != BUILT_WITH
         ):
-            raise EngineMissing(_OTHER_VERSION)
-        self._operations = _operations(self._c)
+            raise EngineMissing(OTHER_VERSION)
+        self._operations = operations_of(self._c)
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
         if not self._engine:
             raise MemoryError
@@ -374,10 +202,10 @@ class Engine:
 
     def fill_as_touched(self, address: int, pattern: Pattern) -> None:
         """Fill the memory at ``address`` only where it is touched."""
-        overlays = (_Overlay * max(len(pattern.overlays), 1))(
-            *(_Overlay(*overlay) for overlay in pattern.overlays)
+        overlays = (COverlay * max(len(pattern.overlays), 1))(
+            *(COverlay(*overlay) for overlay in pattern.overlays)
         )
-        lazy = _Lazy(
+        lazy = CLazy(
             pattern.drawn,
             pattern.data,
             ctypes.addressof(overlays),
@@ -513,7 +341,7 @@ class Engine:
             spans = [word for span in lowered.shared_names.values() for word in span]
             arrays = (ctypes.c_uint32 * max(len(spans), 1))(*spans)
             rows = ctypes.create_string_buffer(lowered.rows, len(lowered.rows))
-            kernel = _Kernel(
+            kernel = CKernel(
                 ctypes.addressof(rows), lowered.row_count, lowered.entry, lowered.units, len(lowered.pool) // 32,
                 len(lowered.specials) // 2, lowered.local_bytes, lowered.shared_bytes, lowered.granule,
                 lowered.is_async, 0, start,
@@ -544,8 +372,8 @@ class Engine:
         lowered = ready.lowered
         if lowered.allocates and not self._heap:
             self.use_heap(HEAP_BYTES)
-        _check_shape(lowered, grid, block, shared)
-        cluster = _cluster_of(lowered, grid, cluster)
+        check_shape(lowered, grid, block, shared)
+        cluster = cluster_of(lowered, grid, cluster)
         if cooperative and grid[0] * grid[1] * grid[2] > MOST_COOPERATIVE:
             raise LaunchRefused(
                 "cudaErrorCooperativeLaunchTooLarge",
@@ -582,7 +410,7 @@ class Engine:
         self._choose_blocks(grid, cluster, cooperative)
         profile = counts = None
         if self.launches is not None:
-            counts = (ctypes.c_uint64 * (_COUNTS * lowered.row_count))()
+            counts = (ctypes.c_uint64 * (COUNTS * lowered.row_count))()
             if not ready.work:
                 ready.work, shapes = work_of(lowered, list(self._operations))
                 ready.branches = bytes(shapes.branches)
@@ -594,7 +422,7 @@ class Engine:
                 loaded.registers.get(name),
             )  # fmt: skip
             share = share_of(asked)
-            profile = _Profile(
+            profile = CProfile(
                 ctypes.cast(ctypes.c_char_p(ready.classes), ctypes.c_void_p),
                 ctypes.addressof(counts),
                 ready.weights.buffer_info()[0],
@@ -612,9 +440,9 @@ class Engine:
             ended = self._c.engine_launch(
                 self._engine,
                 ctypes.byref(ready.kernel),
-                _Triple(*grid),
-                _Triple(*block),
-                _Triple(*cluster),
+                Triple(*grid),
+                Triple(*block),
+                Triple(*cluster),
                 shared,
                 cooperative,
                 self.check,
@@ -630,7 +458,7 @@ class Engine:
             raise MemoryError("no memory is left for the blocks of a launch")
         fault = None
         if ended and ended != STOP.OVER_BUDGET:
-            found = _Finding.from_address(self._c.engine_fault(self._engine))
+            found = CFinding.from_address(self._c.engine_fault(self._engine))
             fault = self._finding(found, lowered, self._works[-1][0])
         if self.sample is not None:
             ran = self._ran(name, math.prod(grid), math.prod(cluster))
@@ -648,7 +476,7 @@ class Engine:
         self._fair = list(numbers.values()) if numbers else None
         most_rows = MOST_COOPERATIVE_ROWS if cooperative else MOST_ROWS
         self._numbers = (ctypes.c_uint64 * len(numbers or ()))(*(numbers or ()))
-        chosen = _Sample(
+        chosen = CSample(
             ctypes.addressof(self._numbers) if numbers else None,
             len(self._numbers), ENOUGH_BYTES, MOST_BYTES, ENOUGH_ROWS, most_rows,
         )  # fmt: skip
@@ -682,37 +510,39 @@ class Engine:
         work, lowered = self._works[-1]
         return [self._finding(found, lowered, work) for found in self._found()]
 
-    def _found(self) -> Sequence[_Finding]:
+    def _found(self) -> Sequence[CFinding]:
         found = ctypes.c_void_p()
         count = self._c.engine_findings(self._engine, ctypes.byref(found))
-        return list((_Finding * count).from_address(found.value or 0)) if count else []
+        return list((CFinding * count).from_address(found.value or 0)) if count else []
 
     def printed(self) -> bytes:
         size = ctypes.c_uint64()
         data = self._c.engine_printed(self._engine, ctypes.byref(size))
         return ctypes.string_at(data, size.value) if size.value else b""
 
-    def _finding(self, it: _Finding, lowered: Lowered | None, work: Operation) -> Finding:
-        named = self._named.get(it.region)
-        space = SPACES[it.space] if it.space < len(SPACES) else ""
-        name, start, size = (named.name, 0, it.extent or named.size) if named else ("", 0, 0)
-        if lowered is not None and it.region & SHARED_ARRAY:
-            name, (start, size) = list(lowered.shared_names.items())[it.region & ~SHARED_ARRAY]
+    def _finding(self, found: CFinding, lowered: Lowered | None, work: Operation) -> Finding:
+        named = self._named.get(found.region)
+        space = SPACES[found.space] if found.space < len(SPACES) else ""
+        name, start, size = (named.name, 0, found.extent or named.size) if named else ("", 0, 0)
+        if lowered is not None and found.region & SHARED_ARRAY:
+            name, (start, size) = list(lowered.shared_names.items())[found.region & ~SHARED_ARRAY]
             space = "shared"
-        elif lowered is not None and (space == "shared" or (it.region == 0 and it.kind in _OF_SHARED)):
-            name, start, size = _shared_array(lowered, it.offset)
+        elif lowered is not None and (space == "shared" or (found.region == 0 and found.kind in OF_SHARED)):
+            name, start, size = shared_array(lowered, found.offset)
             space = "shared"
         if space == "shared" and name and size == 0:
             size = work.shared  # declared as extern
-        other = Thread(tuple(it.other_block), tuple(it.other_thread)) if it.has_other else None
+        other = Thread(tuple(found.other_block), tuple(found.other_thread)) if found.has_other else None
         works, others = None, lowered
-        if KINDS[it.kind] == "stream_race":
-            other_work, others = self._works[it.other_work]
+        if KINDS[found.kind] == "stream_race":
+            other_work, others = self._works[found.other_work]
             works = (work, other_work)
         return Finding(
-            KINDS[it.kind], work.kernel, _place(lowered, it.line), Thread(tuple(it.block), tuple(it.thread)),
-            name, size, it.offset - start, it.size, space, bool(it.is_write), it.times, other,
-            _place(others, it.other_line), bool(it.other_is_write), bool(it.together & TOGETHER.TOGETHER_WRITE), works,
+            KINDS[found.kind], work.kernel, place_of(lowered, found.line),
+            Thread(tuple(found.block), tuple(found.thread)),
+            name, size, found.offset - start, found.size, space, bool(found.is_write), found.times, other,
+            place_of(others, found.other_line), bool(found.other_is_write),
+            bool(found.together & TOGETHER.TOGETHER_WRITE), works,
         )  # fmt: skip
 
 
@@ -730,7 +560,7 @@ class TooMuchShared(ValueError):
 
 def check(module: ptx.Module, library: Path = LIBRARY) -> None:
     """Raises Unsupported for an unknown instruction, TooMuchShared and EngineMissing."""
-    operations = _operations(_open(library))
+    operations = operations_of(open_library(library))
     # Any address will do, because nothing runs.
     addresses = dict.fromkeys(module.variables, 0)
     for function in module.functions.values():
@@ -744,24 +574,16 @@ def check(module: ptx.Module, library: Path = LIBRARY) -> None:
                 )
 
 
-def _operations(c: ctypes.CDLL) -> dict[str, tuple[int, int]]:
-    """Number and arity of the operations of alu.ops, by name."""
-    return {
-        c.engine_alu_name(index).decode(): (index, c.engine_alu_arity(index))
-        for index in range(c.engine_alu_count())
-    }
-
-
 def _launch_of(
-    ready: _Ready, profile: _Profile, counts: ctypes.Array[ctypes.c_uint64], asked: Launch
+    ready: _Ready, profile: CProfile, counts: ctypes.Array[ctypes.c_uint64], asked: Launch
 ) -> Launch:
     """``asked`` with the counts."""
     lowered, rows = ready.lowered, []
     for number, (work, row) in enumerate(zip(ready.work, lowered.code_rows(), strict=True)):
-        each = counts[_COUNTS * number : _COUNTS * (number + 1)]
+        each = counts[COUNTS * number : COUNTS * (number + 1)]
         if each[COUNT.ISSUED] and work.kind != "free":
             steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
-            line, regular = _place(lowered, row.line).line, each[COUNT.REGULAR] == 1
+            line, regular = place_of(lowered, row.line).line, each[COUNT.REGULAR] == 1
             rows.append(Row(work, line, steps if regular else None, *each[: COUNT.STEPS]))
     return replace(
         asked,
@@ -773,130 +595,10 @@ def _launch_of(
     )
 
 
-def _place(lowered: Lowered | None, line: int) -> Place:
-    return lowered.places[line] if lowered is not None and line < len(lowered.places) else NOWHERE
-
-
-def _shared_array(lowered: Lowered, offset: int) -> tuple[str, int, int]:
-    """Name, beginning and size of the last shared array that begins at or before an offset."""
-    best = ("", 0, lowered.shared_bytes)
-    for name, (start, size) in lowered.shared_names.items():
-        if start <= offset and start >= best[1]:
-            best = (name, start, size)
-    return best
-
-
-def _check_shape(lowered: Lowered, grid: Sequence[int], block: Sequence[int], shared: int) -> None:
-    threads = block[0] * block[1] * block[2]
-    if (
-        min(*grid, *block) < 1
-        or threads > MOST_THREADS
-        or block[2] > 64
-        or any(size > most for size, most in zip(grid, MOST_GRID, strict=True))
-    ):
-        raise LaunchRefused(
-            "cudaErrorInvalidValue",
-            f"a grid of {tuple(grid)} blocks of {tuple(block)} threads: a grid has 1 to 2,147,483,647 blocks along x "
-            "and 1 to 65,535 along y and z; a block has 1 to 1,024 threads, at most 64 along z",
-        )
-    if lowered.max_threads and threads > lowered.max_threads:
-        raise LaunchRefused(
-            "cudaErrorInvalidValue",
-            f"a block has {threads} threads, but __launch_bounds__ allows {lowered.max_threads}",
-        )
-    if lowered.shared_bytes + shared > MOST_SHARED:
-        raise LaunchRefused(
-            "cudaErrorInvalidValue",
-            f"a block asks for {lowered.shared_bytes + shared} bytes of shared memory, and may have {MOST_SHARED}",
-        )
-
-
-def _cluster_of(lowered: Lowered, grid: Sequence[int], asked: Sequence[int]) -> tuple[int, int, int]:
-    """Raises LaunchRefused."""
-    compiled = lowered.cluster
-    x, y, z = compiled if not any(asked) else (max(size, 1) for size in asked)
-    if compiled != (1, 1, 1) and (x, y, z) != compiled:
-        raise LaunchRefused(
-            "cudaErrorInvalidClusterSize", f"the kernel was compiled for clusters of {compiled} blocks"
-        )
-    if x * y * z > MOST_CLUSTER or any(size % of for size, of in zip(grid, (x, y, z), strict=True)):
-        raise LaunchRefused(
-            "cudaErrorInvalidClusterSize",
-            f"a cluster of {(x, y, z)} blocks: a cluster has at most {MOST_CLUSTER} blocks, and a grid, here "
-            f"{tuple(grid)}, must be a whole number of clusters",
-        )
-    return x, y, z
-
-
 def _fill(pool: ctypes.Array[ctypes.c_uint32], unit: int, value: int, size: int) -> None:
     words = [value & 0xFFFFFFFF] if size == 4 else [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF]
     for index, word in enumerate(words * 32):
         pool[unit * 32 + index] = word
-
-
-def _short(index: Sequence[int]) -> str:
-    """(3, 0, 0) is 3, (3, 1, 0) is (3, 1)."""
-    if index[1] == index[2] == 0:
-        return str(index[0])
-    return f"({index[0]}, {index[1]})" if index[2] == 0 else str(tuple(index))
-
-
-def _open(library: Path) -> ctypes.CDLL:
-    """Raises EngineMissing."""
-    try:
-        c = ctypes.CDLL(str(library))
-    except OSError as error:
-        raise EngineMissing(
-            f"the emulated GPU is not built ({error}); run sandbox/emulator/build.sh"
-        ) from error
-    try:
-        _declare(c)
-    except AttributeError as error:
-        raise EngineMissing(_OTHER_VERSION) from error
-    return c
-
-
-def _declare(c: ctypes.CDLL) -> None:
-    pointer, word, long = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
-    for name, result, arguments in (
-        ("engine_new", pointer, [word]),
-        ("engine_delete", None, [pointer]),
-        ("engine_add", long, [pointer, pointer, long, word, word, word]),
-        ("engine_number_of", word, [pointer, long]),
-        ("engine_remove", word, [pointer, long, word]),
-        ("engine_mark", None, [pointer, long, long]),
-        ("engine_unmark", None, [pointer, long, long, ctypes.c_char_p, word]),
-        ("engine_order_begins", None, [pointer]),
-        ("engine_order", word, [pointer, word, pointer]),
-        ("engine_copied", None, [pointer, long, long, long]),
-        ("engine_texture", long, [pointer, ctypes.c_char_p]),
-        ("engine_heap", word, [pointer, long, long]),
-        ("engine_keep_apart", None, [pointer, long]),
-        ("engine_lazy", word, [pointer, long, pointer]),
-        ("engine_fill", None, [pointer, long, long]),
-        ("engine_sample", None, [pointer, pointer]),
-        ("engine_sample_begins", None, [pointer]),
-        ("engine_blocks_run", long, [pointer]),
-        ("engine_guessed", word, [pointer]),
-        ("engine_combined", word, [pointer]),
-        ("engine_heap_live", long, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
-        (
-            "engine_launch",
-            ctypes.c_int,
-            [pointer, pointer, _Triple, _Triple, _Triple, word, word, word, pointer],
-        ),
-        ("engine_fault", pointer, [pointer]),
-        ("engine_instructions", long, [pointer]),
-        ("engine_findings", word, [pointer, ctypes.POINTER(ctypes.c_void_p)]),
-        ("engine_printed", pointer, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
-        ("engine_names", ctypes.c_char_p, []),
-        ("engine_alu_count", word, []),
-        ("engine_alu_name", ctypes.c_char_p, [word]),
-        ("engine_alu_arity", word, [word]),
-        ("engine_sizes", word, [word]),
-    ):
-        function = getattr(c, name)
-        function.restype, function.argtypes = result, arguments
 
 
 def pack_arguments(layout: Sequence[tuple[int, int]], values: Mapping[int, bytes] | Sequence[bytes]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .engine import Finding, Thread
+from .findings import Finding, Thread
 from .names import FIRST_ADDRESS, LAST_ADDRESS
 
 # In mangled names: a part's length, template arguments, and nvcc's prefix of a static function.

@@ -20,7 +20,9 @@ LIBRARY = Path(os.environ["SANITIZED_ENGINE"])
 os.environ.pop("LD_PRELOAD", None)
 emulator.LIBRARY = LIBRARY
 
-from grader.sandbox.emulator.engine import Engine, Fault, LaunchRefused  # noqa: E402 - they take its default from there
+from grader.sandbox.emulator.engine import Engine  # noqa: E402 - they take its default from there
+from grader.sandbox.emulator.findings import Fault  # noqa: E402 - they take its default from there
+from grader.sandbox.emulator.limits import LaunchRefused  # noqa: E402 - they take its default from there
 from grader.sandbox.emulator.lower import Unsupported  # noqa: E402
 from grader.sandbox.emulator.ptx import BadPtx, split_operands  # noqa: E402
 from tests.emulator import counted  # noqa: E402

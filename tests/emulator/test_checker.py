@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from grader.sandbox.emulator.device import Device, HostEnded, HostProcess, Returned, Unfreed
-from grader.sandbox.emulator.engine import Finding, Thread
 from grader.sandbox.emulator.explain import message_of
+from grader.sandbox.emulator.findings import Finding, Thread
 from grader.sandbox.emulator.ptx import Place
 from grader.sandbox.image import PROGRAMS, RUNNER_MOUNT
 from tests.emulator.conftest import FOLDER, Compile

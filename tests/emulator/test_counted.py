@@ -9,15 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox.emulator.engine import Engine, pack_arguments
-from grader.sandbox.emulator.model import (
-    H200,
-    KINDS,
-    Launch,
-    _work_of_name,
-    least_seconds,
-    parts_of,
-    seconds_of,
-)
+from grader.sandbox.emulator.model import H200, Launch, least_seconds, parts_of, seconds_of
+from grader.sandbox.emulator.work import KINDS, work_of_name
 from tests.emulator import counted
 
 DOCS = Path(__file__).parents[2] / "docs" / "emulated-model.md"
@@ -44,7 +37,7 @@ def test_the_table_is_what_the_engine_counts() -> None:
 
 def test_every_operation_has_a_kind(engine: Engine) -> None:
     for name in engine._operations:
-        work = _work_of_name(name)
+        work = work_of_name(name)
         assert work.kind in KINDS
         assert work.slots >= 1, name
 

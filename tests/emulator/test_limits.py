@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox.emulator.device import COPY_HEAD, LAUNCH_HEAD, RANGE, Device
-from grader.sandbox.emulator.engine import LARGE_BYTES, Engine, EngineMissing
+from grader.sandbox.emulator.engine import Engine
+from grader.sandbox.emulator.library import EngineMissing
 from grader.sandbox.emulator.lower import kernel as lowering
 from grader.sandbox.emulator.model import copies_seconds
-from grader.sandbox.emulator.names import MESSAGE
+from grader.sandbox.emulator.names import LARGE_BYTES, MESSAGE
 
 HEAD = "//\n.version 8.0\n.target sm_90a\n.address_size 64\n"
 

@@ -9,8 +9,7 @@ import struct
 import numpy as np
 import pytest
 
-from grader.sandbox.emulator import device as protocol
-from grader.sandbox.emulator.device import Device
+from grader.sandbox.emulator.device import COPY_HEAD, LAUNCH_HEAD, MOST_BYTES, Device, driver
 from grader.sandbox.emulator.names import MESSAGE
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -41,10 +40,10 @@ def launch(
     length: int | None = None,
 ) -> bytes:
     count = len(name) if length is None else length
-    return protocol.LAUNCH_HEAD.pack(module, count, 0, shared, *sizes, 0, 0, 0, 0) + name + params
+    return LAUNCH_HEAD.pack(module, count, 0, shared, *sizes, 0, 0, 0, 0) + name + params
 
 
-@pytest.mark.parametrize("kind", sorted(protocol._HANDLERS))
+@pytest.mark.parametrize("kind", sorted(driver.HANDLERS))
 def test_any_bytes_are_answered(device: Device, kind: int) -> None:
     dice = random.Random(kind)
     assert device.answer(MESSAGE.MODULE, b"//\n" + KERNEL.encode())[0] == 0
@@ -55,7 +54,7 @@ def test_any_bytes_are_answered(device: Device, kind: int) -> None:
                 device.begin()
                 status, reply = device.answer(kind, body)
                 assert isinstance(status, int)
-                assert len(reply) <= protocol.MOST_BYTES
+                assert len(reply) <= MOST_BYTES
 
 
 def test_unknown_requests_are_invalid_values(device: Device) -> None:
@@ -67,11 +66,11 @@ def test_copies_reach_nothing_but_buffers(device: Device) -> None:
     address = device.adopt(mine.ctypes.data, 16, "mine", written=True)
     for at in (*LARGE, address - 1, address + 1, theirs.ctypes.data, mine.ctypes.data):
         for kind in (1, 2, 3, 0, 4, 2**32 - 1):
-            head = protocol.COPY_HEAD.pack(at, at, 16, kind, 0)
+            head = COPY_HEAD.pack(at, at, 16, kind, 0)
             assert device.answer(MESSAGE.COPY, head + bytes(16)) == (1, b""), (at, kind)
     for size in LARGE[2:]:
-        assert device.answer(MESSAGE.COPY, protocol.COPY_HEAD.pack(0, address, size, 2, 0)) == (1, b"")
-        assert device.answer(MESSAGE.SET, protocol.SET_HEAD.pack(address, size, 1, 0)) == (1, b"")
+        assert device.answer(MESSAGE.COPY, COPY_HEAD.pack(0, address, size, 2, 0)) == (1, b"")
+        assert device.answer(MESSAGE.SET, driver.SET_HEAD.pack(address, size, 1, 0)) == (1, b"")
     assert mine.tolist() == list(range(16))
     assert theirs.tolist() == [9] * 16
 

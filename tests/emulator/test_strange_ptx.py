@@ -7,7 +7,8 @@ import ctypes
 
 import pytest
 
-from grader.sandbox.emulator.engine import Engine, Fault
+from grader.sandbox.emulator.engine import Engine
+from grader.sandbox.emulator.findings import Fault
 from grader.sandbox.emulator.lower import Unsupported
 from grader.sandbox.emulator.ptx import BadPtx, split_operands
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grader.sandbox.emulator.model import H200, LINE_UNITS, NEEDS, Launch, Row, Work
+from grader.sandbox.emulator.model import H200, LINE_UNITS, NEEDS, Launch, Row
+from grader.sandbox.emulator.work import Work
 
 _NONE = dict.fromkeys(
     (

@@ -9,7 +9,8 @@ import pytest
 from grader import limits
 from grader.sandbox.emulator import profile as makes
 from grader.sandbox.emulator.explain import kernel_name
-from grader.sandbox.emulator.model import Launch, Row, Work, seconds_of
+from grader.sandbox.emulator.model import Launch, Row, seconds_of
+from grader.sandbox.emulator.work import Work
 from grader.schemas.call_profile import MOST_KERNELS, MOST_LINES, CallProfile
 from tests.schemas.profiles import launch, row
 

@@ -1,80 +1,61 @@
-"""The emulated GPU as a device: it owns memory and modules, and answers the process that runs a student's host code.
-
-That process (``host/``) sees neither the device's memory nor the judge: device pointers are plain numbers to it. This
-module checks each of its requests, as a driver does.
-"""
+"""A device of one call: it owns memory and modules, and checks and answers each request, as a driver does."""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
-import os
 import re
-import socket
 import struct
-import subprocess
 import traceback
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from . import HOST
-from .assembler import registers_of_ptx
-from .engine import MOST_GRID, MOST_THREADS, Engine, Fault, Finding, LaunchRefused, Loaded
-from .explain import array_name
-from .fatbin import ptx_of, registers_of
-from .host_lines import HostLines
-from .lower import Unsupported
-from .model import Launch, seconds_of
-from .names import MESSAGE, MISUSE, STREAMS
-from .profile import profile_of
-from .ptx import BadPtx
-from .sample import ENOUGH_BYTES
-
-# Bytes that programs may allocate in a call.
-MEMORY_BYTES = 2 << 30
-# Additional bytes in a sampled call, as a real card would allow. Little of it is touched.
-SAMPLED_BYTES = 64 << 30
-# Requests that the runner sends, too; ``MESSAGE`` has them all.
-MODULE, KERNEL, ALLOCATE, RELEASE, COPY, LAUNCH, TIME, UNWRITTEN = (
-    MESSAGE[name] for name in "MODULE KERNEL ALLOCATE RELEASE COPY LAUNCH TIME UNWRITTEN".split()
+from ..assembler import registers_of_ptx
+from ..engine import Engine, Loaded
+from ..explain import array_name
+from ..fatbin import ptx_of, registers_of
+from ..findings import Fault, Finding
+from ..limits import LaunchRefused
+from ..lower import Unsupported
+from ..model import seconds_of
+from ..names import MESSAGE, MISUSE
+from ..profile import profile_of
+from ..ptx import BadPtx
+from ..sample import ENOUGH_BYTES
+from .outcome import Call, Misuse, Returned, Unfreed
+from .refusals import why_not_launched
+from .requests import (
+    COPY_HEAD,
+    KERNEL_FACTS,
+    LAUNCH_HEAD,
+    MISUSED_HEAD,
+    MOST_BYTES,
+    ORDER_OF,
+    PLACED,
+    RANGE,
+    SET_HEAD,
+    TEXTURE_OF,
+    UNWRITTEN_PATTERN_BYTES,
 )
-# As struct order of protocol.h.
-ORDER_OF = struct.Struct(f"<{1 + STREAMS}I")
-UNWRITTEN_PATTERN_BYTES = 16
-_SAID, _MOST_SAID = struct.Struct("<ii"), 1024
-HEADER, REPLY = struct.Struct("<II"), struct.Struct("<iI")
-COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
-    struct.Struct("<QQQII"),
-    struct.Struct("<QQII"),
-    struct.Struct("<IIII3I3I3II"),
-)
-RANGE = struct.Struct("<QQ")
-# Address, pitch; width, height, depth, element, bits of channels, kind, modes, three flags; border.
-TEXTURE_OF = struct.Struct("<QQ15I4f4x")
-# In a counted call the host sees this many changed bytes of managed memory, enough for a flag or a count.
-MANAGED_TAKEN = 256
-# A number, and the place in the host code that asks.
-_PLACED = struct.Struct("<QI")
-# As struct misused; a name follows.
-MISUSED_HEAD = struct.Struct("<II6Q")
-
 
 # By cudaMemcpyKind.
 _DIRECTIONS = (
     "cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
 )  # fmt: skip
+# Bytes that programs may allocate in a call.
+MEMORY_BYTES = 2 << 30
+# Additional bytes in a sampled call, as a real card would allow. Little of it is touched.
+SAMPLED_BYTES = 64 << 30
+# In a counted call the host sees this many changed bytes of managed memory, enough for a flag or a count.
+MANAGED_TAKEN = 256
 _FROM_THE_HOST = (0, 1)
 _ACCESSES = ("accesses", "reads", "writes")
-# As struct kernel_facts, at the start of the reply to KERNEL.
-KERNEL_FACTS = struct.Struct("<6I")
 # Misuses kept of one call.
 _MOST_MISUSES = 16
 # Of a thread, as PTX is assembled for sm_90.
 MOST_REGISTERS = 255
-# The largest request.
-MOST_BYTES = (1 << 31) + 4096
 # PTX that comes as text, not in a fat binary, begins with this.
 _PLAIN = b"//"
 # CUDA's numbers of errors.
@@ -95,93 +76,11 @@ _FAULTS = {
 _ILLEGAL_ADDRESS = 700
 
 
-def hide() -> None:
-    """Keep other processes of this user from reading, changing or tracing this process."""
-    ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
-
-
-class HostEnded(Exception):
-    """The host code's process ended. ``status``: as ``subprocess.Popen.returncode``."""
-
-    def __init__(self, status: int | None) -> None:
-        super().__init__(f"the host code's process ended with status {status}")
-        self.status = status
-
-
-class LoadFailed(Exception):
-    """The library cannot be loaded; the text is the dynamic linker's."""
-
-
-@dataclass(frozen=True)
-class Misuse:
-    """A runtime call that was refused, or a remark on one."""
-
-    kind: str  # double_free, bad_free, bad_copy, bad_launch, bad_symbol, not_here or device_memory_on_host
-    line: int  # of the source, from 1; 0: unknown
-    message: str
-
-
-@dataclass(frozen=True)
-class Unfreed:
-    """An allocation that was not freed."""
-
-    size: int  # in bytes
-    line: int  # as in Misuse
-
-
 @dataclass
 class _Allocated:
     size: int
     data: ctypes.Array[ctypes.c_char]
     place: int
-
-
-@dataclass
-class Returned:
-    """The outcome of a call."""
-
-    code: int  # that grader_entry returned
-    name: str  # CUDA's name and text of the code
-    text: str
-    fault: Finding | None  # that ended a launch
-    findings: list[Finding]  # the others
-    unsupported: Unsupported | None
-    refused: str
-    printed: bytes  # by kernels
-    instructions: int  # of warps, in all launches
-    launches: int
-    unfreed: list[Unfreed]
-    misuses: list[Misuse]  # refused calls
-    remarks: list[Misuse]  # on calls that were done differently from what they say
-    forgotten: (
-        int  # launches, copies and memsets on own streams that were left out, because nothing waited for them
-    )
-    forgotten_lines: list[int]
-    counted: tuple[Launch, ...]  # empty unless the call was counted
-    modelled: float | None  # seconds by the model
-    profile: dict[str, Any] | None  # see profile_of
-    taken: int  # bytes copied from the device to the host
-    heap_leaked: tuple[int, int]  # allocations of kernels, and their bytes
-    broken: str  # traceback of a fault in our own code
-
-
-@dataclass
-class _Call:
-    fault: Finding | None = None
-    findings: list[Finding] = field(default_factory=list)
-    unsupported: Unsupported | None = None
-    refused: str = ""
-    instructions: int = 0
-    launches: int = 0
-    copies: int = 0
-    copied: int = 0
-    taken: int = 0
-    misuses: list[Misuse] = field(default_factory=list)
-    broken: str = ""
-    remarks: list[Misuse] = field(default_factory=list)
-    forgotten_lines: list[int] = field(default_factory=list)
-    # An access to device memory that ended the host code's process.
-    on_host: Misuse | None = None
 
 
 class Device:
@@ -205,7 +104,7 @@ class Device:
         self._memory: dict[int, tuple[int, int]] = {}
         # Managed memory as the host sees it.
         self._managed: dict[int, bytearray] = {}
-        self.call = _Call()
+        self.call = Call()
 
     def adopt(
         self, data: int, size: int, name: str, *, written: bool, constant: bool = False, misalign: int = 0
@@ -222,7 +121,7 @@ class Device:
 
     def begin(self, *, counted: bool = False) -> None:
         """Begin a call. ``counted``: count its work for a modelled time, which is slower."""
-        self.call = _Call()
+        self.call = Call()
         self.engine.begin_call()
         self.engine.launches = [] if counted else None
         self.engine.begin_sample()
@@ -264,7 +163,7 @@ class Device:
     def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
         """Status and reply to one request of the host code. A malformed request is an invalid value; our own faults are
         kept in ``Returned.broken``."""
-        handler = _HANDLERS.get(kind)
+        handler = HANDLERS.get(kind)
         if handler is None:
             return _INVALID_VALUE, b""
         try:
@@ -336,7 +235,7 @@ class Device:
         return 0, struct.pack("<QQ", loaded.addresses[name], loaded.module.variables[name].size)
 
     def _allocate(self, body: bytes) -> tuple[int, bytes]:
-        size, place = _PLACED.unpack_from(body.ljust(_PLACED.size, b"\0"))
+        size, place = PLACED.unpack_from(body.ljust(PLACED.size, b"\0"))
         if size > self._left + (SAMPLED_BYTES if self.engine.sample is not None else 0):
             return _NO_MEMORY, b""
         address, data = self.engine.allocate(size, "an allocation of cudaMalloc")
@@ -347,7 +246,7 @@ class Device:
 
     def _allocate_managed(self, body: bytes) -> tuple[int, bytes]:
         """As ``_allocate``. All of it counts as written, because the host's single writes are unknown."""
-        size, place = _PLACED.unpack_from(body.ljust(_PLACED.size, b"\0"))
+        size, place = PLACED.unpack_from(body.ljust(PLACED.size, b"\0"))
         if size > self._left:
             return _NO_MEMORY, b""
         address, data = self.engine.allocate(size, "managed memory", written=True)
@@ -412,7 +311,7 @@ class Device:
         return 0, struct.pack("<Q", self.engine.texture(body))
 
     def _release(self, body: bytes) -> tuple[int, bytes]:
-        address, place = _PLACED.unpack_from(body.ljust(_PLACED.size, b"\0"))
+        address, place = PLACED.unpack_from(body.ljust(PLACED.size, b"\0"))
         if address not in self._allocated:
             self._misused(*self._why_not_freed(address), place)
             return _INVALID_VALUE, b""
@@ -433,7 +332,7 @@ class Device:
         name, call = body[MISUSED_HEAD.size :].decode("ascii", "replace"), self.call
         match which:
             case MISUSE.TOO_MUCH_SHARED | MISUSE.NO_SUCH_KERNEL | MISUSE.BAD_SHAPE:
-                self._misused("bad_launch", _why_not_launched(which, numbers), place)
+                self._misused("bad_launch", why_not_launched(which, numbers), place)
             case MISUSE.SYMBOL_TOO_SMALL:
                 size, offset, whole = numbers[:3]
                 at = f" from byte {offset:,} on" if offset else ""
@@ -663,44 +562,6 @@ class Device:
         return 0, struct.pack("<Q", self.engine.instructions)
 
 
-def _why_not_launched(which: int, numbers: Sequence[int]) -> str:
-    if which == MISUSE.NO_SUCH_KERNEL:
-        return "The launched function is not a kernel of this source."
-    if which == MISUSE.TOO_MUCH_SHARED:
-        dynamic, static, most = numbers[:3]
-        return (
-            f"A launch asks for {dynamic:,} bytes of dynamic shared memory, and its kernel declares {static:,}: "
-            f"together more than the {most:,} allowed. To use more than 48 KiB, first call cudaFuncSetAttribute with "
-            "cudaFuncAttributeMaxDynamicSharedMemorySize."
-        )
-    grid, block = numbers[:3], numbers[3:6]
-    threads = block[0] * block[1] * block[2]
-    if not all(grid):
-        return (
-            f"A launch has a grid of {_shape(grid)} blocks: it needs at least one. If a size may be 0, return before "
-            "the launch. If not, an integer division rounds down: (n + 255) / 256 counts blocks of 256, n / 256 drops "
-            "the last one."
-        )
-    if not threads:
-        return f"A launch has blocks of {_shape(block)} threads: it needs at least one."
-    if threads > MOST_THREADS:
-        product = f", {threads:,} in all" if max(block) < threads else ""
-        return (
-            f"A launch has blocks of {_shape(block)} threads{product}: a block has at most {MOST_THREADS:,}. Use "
-            "more, smaller blocks."
-        )
-    return (
-        f"A launch has a grid of {_shape(grid)} blocks of {_shape(block)} threads. A grid has at most {MOST_GRID[0]:,} "
-        f"blocks along x and {MOST_GRID[1]:,} along y and z, a block at most 64 threads along z."
-    )
-
-
-def _shape(sizes: Sequence[int]) -> str:
-    """``1,024``, or ``16 x 16`` for several dimensions."""
-    last = max((i for i, size in enumerate(sizes) if size != 1), default=0)
-    return " x ".join(f"{size:,}" for size in sizes[: last + 1])
-
-
 def _architecture(target: str) -> int:
     """80 for ``sm_80``; 0 for another kind of name."""
     found = re.match(r"sm_(\d{2,3})(?!\d)", target)
@@ -712,7 +573,7 @@ def _is_kernel(loaded: Loaded | None, name: str) -> bool:
     return function is not None and function.entry
 
 
-_HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
+HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
     MESSAGE.MODULE: Device._module,
     MESSAGE.KERNEL: Device._kernel,
     MESSAGE.SYMBOL: Device._symbol,
@@ -731,102 +592,3 @@ _HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
     MESSAGE.UNWRITTEN: Device._unwritten,
     MESSAGE.MISUSED: Device._refused_there,
 }
-
-
-class HostProcess:
-    """The host code of one library, in a process of its own."""
-
-    def __init__(
-        self,
-        device: Device,
-        library: str | os.PathLike[str] | int,
-        host: Path = HOST,
-        output: int | None = None,
-    ) -> None:
-        """``library``: a path or descriptor; ``output``: a descriptor for its standard output (default: ours).
-
-        Raises LoadFailed, HostEnded."""
-        self.device = device
-        self._connection, theirs = socket.socketpair()
-        if isinstance(library, int):
-            path, given = f"/proc/self/fd/{library}", [library]
-        else:
-            path, given = os.fspath(library), []
-        self._library = path
-        self._lines: HostLines | None = None
-        device.line_at = self._line_at
-        with theirs:
-            self._process = subprocess.Popen(
-                [str(host), str(theirs.fileno()), path],
-                pass_fds=[theirs.fileno(), *given],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-            )
-        try:
-            text = self._serve(MESSAGE.LOADED)
-        except BaseException:
-            self.close()
-            raise
-        if text:
-            self.close()
-            raise LoadFailed(text.decode("utf-8", "replace"))
-
-    def _line_at(self, place: int) -> int:
-        if place == 0:
-            return 0
-        if self._lines is None:
-            try:
-                self._lines = HostLines(Path(self._library).read_bytes())
-            except OSError:
-                self._lines = HostLines(b"")
-        return self._lines.line_at(place)
-
-    def close(self) -> None:
-        self._connection.close()
-        self._process.kill()
-        self._process.wait()
-
-    def call(self, values: Sequence[bytes], *, counted: bool = False) -> Returned:
-        """Call the entry point. ``values``: its arguments as in C, at most 8 bytes each; ``counted``: see
-        ``Device.begin``. Raises HostEnded."""
-        self.device.begin(counted=counted)
-        self._reply(0, b"".join(value.ljust(8, b"\0") for value in values))
-        said = self._serve(MESSAGE.RETURNED)
-        code, forgotten = _SAID.unpack_from(said)
-        name, _, text = said[_SAID.size :].decode("ascii", "replace").partition(" ")
-        return self.device.returned(code, name, text, forgotten)
-
-    def _serve(self, last: int) -> bytes:
-        """Answer requests until one of kind ``last``, which the next call answers."""
-        while True:
-            kind, size = HEADER.unpack(self._exactly(HEADER.size))
-            if size > MOST_BYTES:
-                raise self._ended()
-            body = self._exactly(size)
-            if kind == last and (kind != MESSAGE.RETURNED or _SAID.size <= size <= _MOST_SAID):
-                return body
-            self._reply(*self.device.answer(kind, body))
-
-    def _reply(self, status: int, body: bytes) -> None:
-        try:
-            self._connection.sendall(REPLY.pack(status, len(body)) + body)
-        except OSError as error:
-            raise self._ended() from error
-
-    def _exactly(self, size: int) -> bytes:
-        parts = bytearray(size)
-        view, at = memoryview(parts), 0
-        while at < size:
-            try:
-                some = self._connection.recv_into(view[at:])
-            except OSError:
-                some = 0
-            if some == 0:
-                raise self._ended()
-            at += some
-        return bytes(parts)
-
-    def _ended(self) -> HostEnded:
-        self._connection.close()
-        self._process.kill()
-        return HostEnded(self._process.wait())

@@ -1,0 +1,54 @@
+"""The emulated GPU as a device: it answers the process that runs a student's host code.
+
+That process (``host/``) sees neither the device's memory nor the judge: device pointers are plain numbers to it.
+"""
+
+from .. import HOST
+from .driver import MANAGED_TAKEN, Device
+from .outcome import Misuse, Returned, Unfreed
+from .process import HostEnded, HostProcess, LoadFailed, hide
+from .requests import (
+    ALLOCATE,
+    COPY,
+    COPY_HEAD,
+    HEADER,
+    KERNEL,
+    KERNEL_FACTS,
+    LAUNCH,
+    LAUNCH_HEAD,
+    MODULE,
+    MOST_BYTES,
+    RANGE,
+    RELEASE,
+    REPLY,
+    TIME,
+    UNWRITTEN,
+)
+
+__all__ = [
+    "ALLOCATE",
+    "COPY",
+    "COPY_HEAD",
+    "HEADER",
+    "HOST",
+    "KERNEL",
+    "KERNEL_FACTS",
+    "LAUNCH",
+    "LAUNCH_HEAD",
+    "MANAGED_TAKEN",
+    "MODULE",
+    "MOST_BYTES",
+    "RANGE",
+    "RELEASE",
+    "REPLY",
+    "TIME",
+    "UNWRITTEN",
+    "Device",
+    "HostEnded",
+    "HostProcess",
+    "LoadFailed",
+    "Misuse",
+    "Returned",
+    "Unfreed",
+    "hide",
+]
