@@ -13,7 +13,7 @@ import pytest
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
 from grader.judge.messages import Failure
-from grader.judge.triton_mistakes import TritonMistakes
+from grader.judge.triton_mistakes.mistakes import TritonMistakes
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseVerdict, Mismatch
