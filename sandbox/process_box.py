@@ -85,7 +85,7 @@ class ProcessBox(ABC):
 
     @abstractmethod
     def _cpu_seconds(self) -> float:
-        """Covers all its processes so far."""
+        """Of all its processes since the start."""
 
     @abstractmethod
     def _kill_all(self) -> None:

@@ -444,7 +444,7 @@ class RunnerClient:
     def printed(self) -> bytes:
         """The box's output since the last ``printed``.
 
-        Output has a channel of its own, so the runner prints a mark after each call. Output after the reader gave up is
+        Output and answers use different channels, so the runner prints a mark after each call. Output after the reader gave up is
         dropped: it must not count as the next call's.
         """
         data = bytearray(self.box.output())

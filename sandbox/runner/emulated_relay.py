@@ -172,7 +172,7 @@ class Relay:
         self._binding = self._copies = None
 
     def _forward(self) -> None:
-        """Add the GPU's findings. Encoded again, so the judge reads exactly what was checked here."""
+        """Add the GPU's findings. Encoded again, so the judge reads only checked bytes."""
         (length,) = _LENGTH.unpack(_exactly(self._runner, _LENGTH.size))
         if length > _MOST_BYTES:
             raise EOFError

@@ -137,7 +137,7 @@ def _line(number: Any) -> int:
     return number if type(number) is int and 0 < number < _MOST_LINE else 0
 
 
-# Triton's form of its own exception within the message of another.
+# Triton's form of an exception within another's message.
 _WRITTEN_OUT = re.compile(r"""^(\w+)\((['"])(.*)\2,?\)$""", re.DOTALL)
 
 # Triton's form of a number known at compile time.
