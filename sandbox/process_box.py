@@ -31,7 +31,7 @@ READ_BYTES = 64 * limits.KIB
 
 
 class ProcessBox(ABC):
-    """See ``Box``. One thread per box reads output, watches memory and clock, and notices the end."""
+    """See ``Box``. One thread per box reads output and watches memory, clock and end."""
 
     kind = ""
 

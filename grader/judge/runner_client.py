@@ -444,8 +444,8 @@ class RunnerClient:
     def printed(self) -> bytes:
         """The box's output since the last ``printed``.
 
-        Output and answers use different channels, so the runner prints a mark after each call. Output after the reader gave up is
-        dropped: it must not count as the next call's.
+        Output and answers use different channels, so the runner prints a mark after each call. Output after the reader
+        gave up is dropped: it must not count as the next call's.
         """
         data = bytearray(self.box.output())
         number, mark = self._gate.round, self._mark().encode()

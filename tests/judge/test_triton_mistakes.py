@@ -63,7 +63,7 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
     "one_program_id": ("matmul", "basic", "was never written", "never uses tl.program_id(1)"),
     "index_pointer": ("vector_add", "basic", "Line 8: Triton cannot compile this: ", "out is a pointer"),
     "no_grid": ("vector_add", "basic", "line 13", "a launch needs its grid in brackets, add["),
-    "argument_missing": ("relu", "basic", "", "The launch in line 13 gives clip no count"),
+    "argument_missing": ("relu", "basic", "", "The launch in line 13 does not pass count to clip"),
     "no_constexpr": (
         "relu",
         "basic",

@@ -91,7 +91,8 @@ def missing_argument(solution: Solution, failure: Failure, line: int) -> str:
                 if parameter not in launch.given and parameter not in without
             ]
             if missing and "argument" in failure.message and not _is_tuned(launch.kernel):
-                return f"The launch in line {launch.line} does not pass {' and '.join(missing)} to {launch.kernel.name}."
+                names = " and ".join(missing)
+                return f"The launch in line {launch.line} does not pass {names} to {launch.kernel.name}."
     return ""
 
 

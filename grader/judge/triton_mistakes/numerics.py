@@ -29,7 +29,7 @@ def reduced_axis(solution: Solution, pattern: Pattern | None, mismatch: Mismatch
             ):
                 axis = argument(call, 1, "axis")
                 if isinstance(axis, ast.Constant) and isinstance(axis.value, int):
-                    return f"Line {call.lineno} reduces along axis={axis.value}; the values match a reduction along the other axis."
+                    return f"Line {call.lineno} reduces along axis={axis.value}: should it be the other axis?"
     return ""
 
 
