@@ -154,7 +154,8 @@ class Box(Protocol):
     def out_of_memory(self) -> bool:
         """One of its processes was killed because the box had used all its memory."""
 
-    def output(self) -> bytes: ...
+    def output(self) -> bytes:
+        """Takes stdout and stderr since the last call, cut to the limit."""
 
 
 class Clocked(Protocol):

@@ -76,7 +76,8 @@ class Memory(Protocol):
 class MemoryMaker(Protocol):
     page: int
 
-    def make(self, name: str, size: int) -> Memory: ...
+    def make(self, name: str, size: int) -> Memory:
+        """``size`` is a multiple of ``page``. The memory is zero after the device has settled."""
 
 
 class HostMemory:

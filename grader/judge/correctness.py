@@ -105,6 +105,7 @@ class Suite:
         return current
 
     def _judge(self, client: RunnerClient, case: Case) -> bool:
+        """Returns True if the box may go on."""
         began = time.perf_counter()
         client.needs_open_gate = self.needs_open_gate
         large, seed = case.on is not None, self.seed_of(case)
@@ -226,6 +227,7 @@ class Suite:
         return Poison.in_turn(others.index(case.name)) if case.name in others else Poison.NAN
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
+        """A call on other data of the same sizes. Its results do not count, its exceptions do."""
         on = self.device.torch_device
         with phase("draw", enqueues=True):
             inputs: Inputs = (

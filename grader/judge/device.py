@@ -107,8 +107,8 @@ class Noise:
 
 
 class OutputChecker(Protocol):
-    """Compares all outputs of a timed call: ``aim`` before the round, ``spot_check`` and ``full_check`` in its
-    window."""
+    """Compares all outputs of a timed call: ``aim`` before the round, ``spot_check`` and ``full_check`` within its
+    window, the rest after it."""
 
     def aim(self, question: Question) -> None:
         """Prepare to compare outputs with this question's answers."""
@@ -168,7 +168,8 @@ class MemoryPlan(Protocol):
 class Staging(Protocol):
     """Fixed memory for a workload's questions: then a question drawn long ago is as good as a new one."""
 
-    def room(self, role: str, like: torch.Tensor) -> torch.Tensor: ...
+    def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
+        """Memory for ``role``: answers computed there need not be copied."""
 
     def stage(self, question: Question) -> Question:
         """A copy of the question in that memory; the one before it is lost."""

@@ -149,6 +149,8 @@ def _results(
     kind: KindOfResult,
     room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
+    """The results of ``function`` on float64 copies of the inputs (which it may overwrite), in the dtypes of
+    ``kind``."""
     import torch
 
     manifest = challenge.manifest

@@ -124,6 +124,7 @@ class RoundCosts:
         return known is None or known[0] <= cost <= known[1]
 
     def note(self, workload: str, cost: float) -> None:
+        """Costs outside the range count only after many in a row, alike, over a long time."""
         self._heed_reset()
         if not _is_possible(cost):
             log.warning("round_cost_impossible", workload=workload, cost=cost)

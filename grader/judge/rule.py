@@ -228,6 +228,7 @@ def _noise_told(sides: Sequence[_Side]) -> float:
 
 
 def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) -> _Side:
+    """``most``: the limit of the noise from rounds and drift."""
     rounds = control.usual(most)
     usual = midmean(rounds)
     error = math.hypot(midmean_error(own), midmean_error(rounds))

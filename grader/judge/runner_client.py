@@ -210,9 +210,10 @@ class RunnerClient:
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def warm_up(self, arena: Arena, inputs: Inputs, seconds: float, *, survey: bool = False) -> Answer:
-        """One untimed call with the gate open from the start: it may compile and allocate.
+        """One call with the gate open from the start: it may compile and allocate, and its time does not count.
 
-        Libraries load and Triton compiles within a separate budget (see ``_expect_queued``); then ``seconds`` begin.
+        Until everything is queued, libraries load and Triton compiles, within a separate budget; longer compilations
+        have another, see ``_expect_queued``. Then ``seconds`` begin. ``survey``: see ``grader.judge.survey``.
         """
         arena.reveal(inputs)
         self._gate.next_round()

@@ -94,6 +94,7 @@ class Spares:
             pool.refill()
 
     def _wanted(self, language: Language) -> int:
+        """The number of boxes for this language. Submissions on the host's processor leave no core for many."""
         if not self._least or self._device.on_processor:
             return self._least
         since = time.monotonic() - _ARRIVALS_SECONDS
