@@ -92,8 +92,8 @@ class BoxEnd:
 
     @classmethod
     def of_code(cls, code: int, memory_kills: int = 0, at_limit: bool = True) -> BoxEnd:
-        """The end of a process. ``code``: as in ``subprocess``, negative for a signal. ``memory_kills``: processes of
-        the box that the kernel killed for lack of memory; not ``at_limit``: the host lacked it, not the box."""
+        """The end of a process. ``code``: as in ``subprocess``, negative for a signal. ``memory_kills``: processes
+        killed for lack of memory; not ``at_limit``: the host's."""
         if code >= 0:
             return cls(EndReason.EXITED, exit_code=code)
         if -code == signals.SIGKILL and memory_kills:
@@ -145,11 +145,11 @@ class Box(Protocol):
         """How it ended, after at most ``wait_s`` seconds of waiting; None while it lives."""
 
     def kill(self) -> BoxEnd:
-        """End it now and free everything it holds. Harmless if called again."""
+        """Free everything. Harmless if called again."""
 
     def cpu_seconds(self) -> float:
-        """Processor time of all its processes since the start, by the host's count, which nothing in the box can
-        change. After its end, the last value. Raises BoxUnavailable if it cannot be known."""
+        """Processor seconds of all processes, by the host's count, which nothing in the box can change; after the
+        end, the last value. Raises BoxUnavailable if unknown."""
 
     def out_of_memory(self) -> bool:
         """One of its processes was killed because the box had used all its memory."""
@@ -212,7 +212,6 @@ class BoundedOutput:
             return self._seen <= self._limit
 
     def take(self) -> bytes:
-        """Returns the output since the last call."""
         with self._lock:
             taken = bytes(self._kept)
             self._kept.clear()

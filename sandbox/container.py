@@ -15,16 +15,15 @@ from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.toolkit import cuda_home
 
 OPEN_FILES = 1024
-# No core is this small, so none is written. Not 0: on hosts that pipe cores to a program, as Ubuntu does, the kernel
-# starts that program, as root and outside the box, whatever the limit is, unless it is 1. The filter of system calls
-# keeps a box from changing it.
+# No core is this small, so none is written. Not 0: if cores are piped to a program (Ubuntu), the kernel starts it as
+# root outside the box at any limit but 1. The call filter keeps a box from changing it.
 CORE_BYTES = 1
 # Triton's and nvcc's caches make hundreds of files. Each costs the host a kilobyte of memory that no limit counts.
 TMP_INODES = 16_384
 
-# Hidden from a box. Naming any replaces Docker's own list. Each shows the host's hardware, other people's activity or
-# the kernel's addresses; /dev/mqueue is a second place to write. Names that this host lacks are ignored. CUDA reads
-# /proc/driver, /proc/devices, /proc/modules and /sys/bus, so these stay.
+# Hidden from a box; naming any replaces Docker's list. Each shows the host's hardware, other people's activity or
+# kernel addresses; /dev/mqueue is a second place to write. Missing names are ignored. CUDA reads /proc/driver,
+# /proc/devices, /proc/modules and /sys/bus, so these stay.
 MASKED = (
     "/dev/mqueue /proc/acpi /proc/asound /proc/buddyinfo /proc/config.gz /proc/diskstats /proc/interrupts /proc/iomem "
     "/proc/ioports /proc/kallsyms /proc/kcore /proc/key-users /proc/keys /proc/kmsg /proc/kpagecgroup "

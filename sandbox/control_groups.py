@@ -101,8 +101,8 @@ class ControlGroup:
         return 0
 
     def out_of_memory(self) -> bool:
-        """The kernel ended a process because the group had used all its memory. It also ends processes if the host runs
-        out of memory, which is not the group's fault."""
+        """The kernel ended a process because the group's memory was full; it also kills if the host runs out, which
+        is not the group's fault."""
         if self.memory_kills() == 0:
             return False
         folder = self._folders[0]
@@ -115,7 +115,7 @@ class ControlGroup:
         return len(most) == 2 and most[0] >= _NEARLY * most[1]
 
     def cpu_seconds(self) -> float:
-        """Includes ended processes. Returns 0 if the kernel does not say."""
+        """Includes ended processes; 0 if the kernel does not say."""
         for text in _texts(folder / "cpuacct.usage" for folder in self._folders):
             return int(text) * 1e-9
         for text in _texts(folder / "cpu.stat" for folder in self._folders):
@@ -137,8 +137,8 @@ class ControlGroup:
         return True
 
     def is_populated(self) -> bool:
-        """A process is in it or in a group below, even one that we cannot see. A process leaves after giving back its
-        memory and closing its files, so its part of a GPU is free then."""
+        """A process is in it or below, even one that we cannot see. It leaves after its memory, files and part of a
+        GPU are free."""
         for text in _texts([self._folders[0] / "cgroup.events"]):
             return "populated 1" in text.splitlines()
         below = [Path(place) for folder in self._folders for place, _, _ in os.walk(folder)]
@@ -329,9 +329,8 @@ def _left_behind(base: Path) -> list[str]:
         return []
 
 
-# The engine learns from an event that the kernel killed a box for memory. The event can come after the container has
-# ended; on control groups version 2 it is then lost. Nobody in a box can kill its first process, so a SIGKILL that is
-# not ours came from the kernel or the host's administrator. The kernel counts its own.
+# The engine learns of a memory kill by an event, which can follow the container's end; on version 2 it is then lost.
+# Nobody in a box can kill its first process: a SIGKILL not ours came from the kernel or an administrator.
 _VMSTAT = Path("/proc/vmstat")
 
 

@@ -85,8 +85,8 @@ class Supervision:
         return self._end
 
     def lacked_memory(self) -> bool | None:
-        """The box was at its limit when its supervisor died without a report; None if its own group does not say. (The
-        host counts all boxes together.)"""
+        """The box was at its limit when its supervisor died; None if its own group does not say. (The host counts
+        all boxes together.)"""
         self.join()
         return self._lacked
 
@@ -95,7 +95,7 @@ class Supervision:
 
 
 class DockerBox:
-    """See ``Box``. One thread per box reads output, watches the clock and notices the end."""
+    """See ``Box``. One thread per box reads output and watches clock and end."""
 
     def __init__(self, maker: DockerBoxes, spec: BoxSpec) -> None:
         self.id = f"grader-{uuid.uuid4().hex[:12]}"
@@ -178,7 +178,6 @@ class DockerBox:
         )  # fmt: skip
 
     def _accept(self, listener: socket.socket, doing: str, allowance: Allowance) -> socket.socket:
-        """``doing``: for the error if no connection comes."""
         while not self._ended.is_set() and allowance.left():
             try:
                 connection, _ = listener.accept()
@@ -312,7 +311,6 @@ class DockerBox:
         return BoxEnd.of_code(SIGNAL_BASE - code if SIGNAL_BASE < code <= SIGNAL_BASE + SIGNALS else code)
 
     def _lacked_memory(self) -> bool:
-        """As far as known."""
         lacked = self._supervision.lacked_memory() if self._supervision is not None else None
         return lacked if lacked is not None else host_memory_kills() > self._memory_kills
 
@@ -356,8 +354,8 @@ class DockerBox:
         return self._engine.cpu_seconds(self._container)
 
     def _first_process(self) -> tuple[int, ControlGroup | None]:
-        """Its number (0 if invisible) and control group (if visible). A worker in a container may see both, one or
-        neither."""
+        """Process number (0 if invisible) and control group (if visible). A worker in a container may see one, both
+        or neither."""
         if self._seen is None:
             pid = int(self._engine.state(self._container).get("Pid", 0))
             # An engine with other numbers for processes means another process here.
@@ -446,7 +444,7 @@ RETRY_SECONDS = 2.0
 
 
 class Remover:
-    """Removes ended containers on a thread, so nobody waits for the engine. Thread-safe."""
+    """Removes ended containers on a thread. Thread-safe."""
 
     def __init__(self, using: Engine) -> None:
         self._engine = using

@@ -224,11 +224,11 @@ def labels(wall_seconds: float) -> dict[str, str]:
 
 
 def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
-    """True if nobody can want the box with these labels any more. ``runs``: it has started and not ended.
+    """True if nobody can want the box with these labels any more. ``runs``: started and not ended.
 
-    A visible owner's box is an orphan once the owner is gone, whatever any clock says. An owner in another PID
-    namespace, such as a worker in a container, is invisible. Its box is an orphan once it is older than allowed, by the
-    clock since boot, which nobody sets. After a reboot, it is an orphan unless it runs. Other platforms reap their own.
+    A visible owner's box is an orphan once the owner is gone. An owner in another PID namespace is invisible: its box
+    is one when older than allowed, by the clock since boot, which nobody sets, and after a reboot unless it runs. Other
+    platforms reap their own.
     """
     if marks.get(LABEL_HOST) == host_identity():
         return not is_alive(marks.get(LABEL_PARENT, ""))
@@ -313,7 +313,7 @@ class EngineFacts:
         )
 
     def sentence(self, runtime: str) -> str:
-        """Leaves out versions: a report's reader need not learn what is outdated."""
+        """Leaves out versions: a report's reader need not know which are outdated."""
         remapped = ", users remapped" if self.remaps_users else ""
         return f"docker: {runtime}, control groups {self.cgroup}{remapped}"
 

@@ -26,7 +26,7 @@ LINKS = {
     "stderr": "/proc/self/fd/2",
 }
 LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-# For torch and the C library: the number of cores and the amount of memory.
+# For torch and the C library: number of cores, amount of memory.
 SYSTEM = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 
 
@@ -172,7 +172,7 @@ def _tasks_of(user: int) -> int:
 
 
 def counts_per_box(as_root: bool) -> bool:
-    """Linux 5.14 and newer count by user namespace. Otherwise all processes of a user count against each of its
+    """Linux 5.14 and newer count by user namespace; otherwise a user's processes all count against each of its
     boxes."""
     major, minor = (int(part) for part in os.uname().release.split(".")[:2])
     return not as_root and (major, minor) >= (5, 14)

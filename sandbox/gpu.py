@@ -62,13 +62,13 @@ def find_gpus() -> list[Gpu]:
 
 
 def nvidia_gpus() -> list[Gpu]:
-    """Those that CUDA shows to this process, in CUDA's order, so the position is CUDA's number (with
-    ``CUDA_DEVICE_ORDER=PCI_BUS_ID``). Empty if there is none or the driver does not answer."""
+    """Those that CUDA shows to this process, in its order (position is CUDA's number with
+    ``CUDA_DEVICE_ORDER=PCI_BUS_ID``). Empty if there is none or no driver answers."""
     return _visible(_all_nvidia_gpus(), os.environ.get(NVIDIA.visible))
 
 
 def _visible(gpus: Sequence[Gpu], wanted: str | None) -> list[Gpu]:
-    """CUDA's reading of CUDA_VISIBLE_DEVICES: numbers and beginnings of UUIDs, up to an entry that names no GPU."""
+    """Reads CUDA_VISIBLE_DEVICES as CUDA does: numbers and UUID prefixes, up to the first that names no GPU."""
     if wanted is None:
         return list(gpus)
     found: list[Gpu] = []

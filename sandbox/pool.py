@@ -33,11 +33,10 @@ _LOOK_MS = 250
 
 
 class SpareBoxes:
-    """Up to ``count`` spares of ``spec``, ``beside`` of which start at once. A spare's wall clock starts when it is
-    handed out.
+    """Keeps up to ``count`` spares of ``spec``; at most ``beside`` start at the same time. A spare's wall clock starts
+    when it is handed out. The judge calls ``refill`` when the machine is quiet.
 
-    A ``BoxMaker`` for its callers. The judge calls ``refill`` when the machine is quiet enough to start processes.
-    Thread-safe, except for ``hold`` and ``release``, which only the judge calls.
+    Thread-safe, except ``hold`` and ``release``, which only the judge calls.
     """
 
     def __init__(self, maker: BoxMaker, spec: BoxSpec, count: int, beside: int = 1) -> None:
@@ -86,13 +85,12 @@ class SpareBoxes:
                 thread.start()
 
     def wait(self) -> None:
-        """Wait until nothing starts any more."""
         for thread in self._threads:
             thread.join()
 
     def hold(self) -> None:
-        """Until ``release``, no box starts and none begins to use its GPU. Pauses loading boxes (with a GPU: those that
-        use it), and waits for boxes in the making."""
+        """Until ``release``, no box starts or begins to use its GPU. Pauses loading boxes (with a GPU: those that
+        use it) and waits for boxes in the making."""
         with self._changed:
             if self._held:
                 return
@@ -107,7 +105,7 @@ class SpareBoxes:
                     self._wait_for(box)
 
     def _wait_for(self, box: Box) -> None:
-        """Wait until it has loaded. Ends a box that takes too long: its engine may have paused it and then failed."""
+        """Wait until it has loaded; end a box that is too slow: its engine may have paused it and failed."""
         end = time.monotonic() + _UNPAUSED_SECONDS
         while box in self._loading:
             if (left := end - time.monotonic()) <= 0:

@@ -31,7 +31,7 @@ READ_BYTES = 64 * limits.KIB
 
 
 class ProcessBox(ABC):
-    """See ``Box``. One thread per box reads output, watches memory and clock, and notices the end."""
+    """See ``Box``. One thread per box reads output and watches memory, clock and end."""
 
     kind = ""
 
@@ -85,7 +85,7 @@ class ProcessBox(ABC):
 
     @abstractmethod
     def _cpu_seconds(self) -> float:
-        """Covers all its processes so far."""
+        """Of all its processes since the start."""
 
     @abstractmethod
     def _kill_all(self) -> None:

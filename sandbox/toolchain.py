@@ -1,8 +1,8 @@
-"""The toolchain of a Docker box: the host's own, bound over empty folders (``image``), or an image with Python, torch
-and compilers, named by ``GRADER_BOX_IMAGE``.
+"""The toolchain of a Docker box: the host's, bound over empty folders (``image``), or an image with Python, torch and
+compilers (``GRADER_BOX_IMAGE``).
 
-An image is for workers in containers: the engine binds folders of its host, and does not know the worker's. Both must
-see one, for temporary files (``TMPDIR``): a folder of the host, mounted into the worker's container at the same place.
+An image is for workers in containers: the engine binds its host's folders, not the worker's. Both must see one for
+temporary files (``TMPDIR``), mounted into the worker's container at the same path.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Toolchain:
 
 
 def find_toolchain(engine: Engine, root: Path, options: SandboxOptions) -> Toolchain:
-    """Writes files below ``root``. Raises BoxUnavailable if the engine lacks the image, or it does not fit this
+    """Writes files below ``root``. Raises BoxUnavailable if the engine lacks the image or it does not fit this
     worker."""
     found = _of_image(engine, options.image, root) if options.image else _of_host(root)
     return replace(found, gpu_access=options.gpu_access)

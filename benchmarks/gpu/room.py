@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from grader.challenge.catalogue import find_catalogue
 from grader.judge.cuda.memory import KEPT_SHARE
+from grader.judge.cuda.memory_needs import case_bytes, kept_bytes, own_bytes
 from grader.judge.cuda.memory_plan import PLANNED_SHARE, TAKEN_BYTES
-from grader.judge.cuda.plan import case_bytes, kept_bytes, own_bytes
 from grader.limits import GIB
 
 # The share of its nominal GiB that a card has.

@@ -12,7 +12,7 @@ from grader.challenge.draw import draw_inputs
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest, Waivable
-from grader.judge.cuda.plan import workload_bytes
+from grader.judge.cuda.memory_needs import workload_bytes
 from grader.judge.oracle import scalar_values
 from grader.judge.roofline import roofline_seconds
 from grader.limits import GIB, RANKED_ROOFLINE_US

@@ -30,8 +30,8 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 class Poison(Enum):
-    """The content of float outputs before a call. A NaN spreads to everything computed from it, even times 0; but a
-    maximum or minimum drops it (``fmaxf``, ``tl.maximum``), and needs a number larger or lower than all others."""
+    """Content of float outputs before a call. A NaN spreads to everything computed from it, even times 0, but a
+    maximum or minimum drops it (``fmaxf``, ``tl.maximum``): those need an extreme number."""
 
     NAN = 0
     LARGE = 1
@@ -153,7 +153,7 @@ class Buffer:
         return all(torch.equal(zone, untouched) for zone, untouched in self.guards())
 
     def written_outside(self) -> list[int]:
-        """Flat indices of elements written in the guard zones, ascending: negative before the array, from ``count`` on
+        """Flat indices of elements written in the guard zones, ascending: negative before the array, from ``count``
         after it."""
         import torch
 
@@ -245,9 +245,8 @@ class Buffer:
         return elements
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
-        """True for each float of a snapshot that is the NaN that arithmetic on the poison makes, of either sign, flat.
-        CPUs keep a NaN's bits. NVIDIA's GPUs do so only in float64; otherwise all NaNs become one, and nothing is
-        found."""
+        """True for each float that is the NaN that arithmetic on the poison makes, of either sign, flat. CPUs keep a
+        NaN's bits; NVIDIA's GPUs only in float64, else nothing is found."""
         import torch
 
         made = self.poison_value | self.argument.dtype.as_float.quiet_bit

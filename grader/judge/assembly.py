@@ -96,8 +96,8 @@ class TimedWorkload:
 
 
 def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
-    """The verdict of the first public case that failed, or accepted. If only hidden cases failed, it is always a wrong
-    answer: a submission could choose how it fails, and so tell its author about their data."""
+    """The verdict of the first public case that failed, or accepted. Hidden failures alone are always a wrong
+    answer: a submission could choose how it fails, and so reveal their data to its author."""
     failed = [
         case
         for case in cases

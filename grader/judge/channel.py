@@ -17,12 +17,12 @@ from grader.judge.messages import ADAPTER, Message
 from grader.sandbox.allowance import Allowance
 
 _LENGTH = struct.Struct("<I")
-# The runner reads as soon as it runs, so a longer send goes to a box that has stopped reading.
+# The runner reads as soon as it runs: a longer send goes to a box that has stopped reading.
 _SEND_SECONDS = 60.0
 # How often a wait checks that its answer is still wanted.
 _INTERRUPT_SECONDS = 0.25
-# If a wait ends this much too late, this process stood still (a paused or swapping machine), and most likely the box
-# too. That time does not count against the box.
+# If a wait ends this much too late, this process stood still (a paused or swapping machine), and probably the box too.
+# That time does not count against the box.
 _STALL_SECONDS = 0.5
 
 M = TypeVar("M", bound=Message)
@@ -39,7 +39,7 @@ class BoxGone(ChannelError):
 
 
 class BoxSilent(ChannelError):
-    """Nothing came before the deadline; ``allowance``: the one that was used up, if that was the deadline."""
+    """Nothing came before the deadline, or before ``allowance`` was used up."""
 
     def __init__(self, text: str, allowance: Allowance | None = None) -> None:
         super().__init__(text)
@@ -134,8 +134,8 @@ class Channel:
         return body
 
     def _fill(self, size: int, deadline: Deadline) -> None:
-        """Read until ``size`` bytes are there. Bytes that came by the deadline count even if they are read later, but a
-        box that drips gets no more time than a silent one. Time that this process stood still does not count."""
+        """Read until ``size`` bytes are there. Bytes that came by the deadline count even if read later; a box that
+        drips gets no more time than a silent one. Time that this process stood still does not count."""
         asked = time.perf_counter()
         while len(self._pending) < size:
             now = time.perf_counter()

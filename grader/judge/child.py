@@ -75,8 +75,7 @@ class JudgeServer:
         self.device = make_device(device, gpu)
         if folder is not None and self.device.round_costs is not None:
             self.device.round_costs.keep_in(folder)
-        # A board on the host's processor leaves the web and the queue their share, as its boxes do: those that are its
-        # children get no more than it has.
+        # A board on the host's processor leaves web and queue their share. Boxes that are its children inherit that.
         processor.take(self._spec(self._language).share)
         self.maker = make_boxes(box_kind, options)
         self.maker.reap()

@@ -96,8 +96,8 @@ def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], 
 
 
 def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
-    """As ``compare``, copying one piece at a time: a whole copy takes too much memory. The first wrong piece is
-    explained; ``wrong`` counts all elements."""
+    """As ``compare``, one piece at a time: a whole copy takes too much memory. Explains the first wrong piece;
+    ``wrong`` counts all."""
     for arg in arena.manifest.results:
         tally = Tally()
         want = question.outputs[arg.name].reshape(-1)
@@ -175,7 +175,7 @@ def _taken(
 
 
 def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
-    """True if any element of any result is wrong. Right or wrong, it takes as long as ``compare`` for a right one."""
+    """True if any element is wrong. Takes as long as ``compare`` of a right result."""
     found = [_compare(arena, arg, snapshot, question).wrong.any() for arg in arena.manifest.results]
     return any(bool(wrong) for wrong in found)
 
@@ -320,9 +320,8 @@ def explain(
 
 
 def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
-    """True for each wrong element that is the poison plus something, or a maximum or minimum with it (bool, flat). For
-    integers only if that explains most wrong elements, and not by the poison alone. For floats only if the poison is
-    a NaN."""
+    """True for each wrong element (flat) that is the poison plus something, or an extreme with it. Integers: only if
+    that explains most wrong elements, not by the poison alone. Floats: only a NaN poison."""
     import torch
 
     got, want, wrong = compared.got, compared.want, compared.wrong

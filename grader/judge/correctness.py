@@ -65,8 +65,8 @@ class Suite:
         return not any(case.verdict.holds_back for case in self.reports)
 
     def run(self, client: RunnerClient | None, cases: Sequence[Case] | None = None) -> RunnerClient | None:
-        """Judge ``cases`` (default: all), beginning with ``client`` or in a fresh box. Returns the box if it is still
-        usable. The number of fresh boxes is for all calls together."""
+        """Judge ``cases`` (default: all), beginning with ``client`` or a fresh box; fresh boxes are counted over all
+        calls. Returns the box if it is still usable."""
         current = client
         for case in self.cases if cases is None else cases:
             if self.stop_at_failure and not self.passed:
@@ -321,8 +321,8 @@ COUNTS = "[printed by the call that counts]\n"
 
 
 def printed_text(printed: bytes, warm_up: bytes = b"") -> str:
-    """The output of a case's ``warm_up`` and of its own call as text that JSON, SQL and pages can hold: at most
-    ``limits.OUTPUT_KEPT_BYTES`` in all, with a note if it is cut."""
+    """Output of a case's ``warm_up`` and own call as text safe for JSON, SQL and pages: at most
+    ``limits.OUTPUT_KEPT_BYTES``, with a note if cut."""
     if not warm_up:
         return _cut(printed, limits.OUTPUT_KEPT_BYTES)
     half = limits.OUTPUT_KEPT_BYTES // 2

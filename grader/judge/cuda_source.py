@@ -1,7 +1,7 @@
 """Reads from a CUDA source what hints about wrong results need.
 
-This is not a parser: it follows no macros and skips what it does not understand. It refuses sources longer than people
-write, because rules compare every assignment with every other.
+No parser: it follows no macros and skips what it does not understand. Rules compare every assignment with every other,
+so it refuses sources longer than people write.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from grader.challenge.model import Argument, Manifest
 from grader.sandbox.compiler.outline import plain_text
 
-# More than twice as much as in our longest solution: characters, each of these marks, and empty lines.
+# More than twice our longest solution: characters, each of these marks, and empty lines.
 _MOST_CHARS = 1 << 16
 _MOST_MARKS = {"=": 500, "(": 600, "[": 400, "{": 300, "\n\n": 500}
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")

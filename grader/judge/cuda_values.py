@@ -199,7 +199,7 @@ class ValueRules:
         return share is None or share <= unit * max(case.sizes.values(), default=1)
 
     def _share(self, mismatch: Mismatch) -> float | None:
-        """The worst error, relative to the same sum of absolute values as the tolerance."""
+        """The worst error, relative to the tolerance's sum of absolute values."""
         worst = next(
             (element for element in mismatch.worst if element.error is not None and element.allowed), None
         )
@@ -331,7 +331,7 @@ def _extreme_of(function: Function, assignment: Assignment) -> bool | None:
 
 
 def _row_of(values: torch.Tensor, mismatch: Mismatch) -> torch.Tensor | None:
-    """The part of an input that the first wrong element depends on: its row, or all of a vector."""
+    """The part of an input behind the first wrong element: its row, or all of a vector."""
     if not values.numel():
         return None
     if values.dim() < 2:

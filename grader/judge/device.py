@@ -66,9 +66,8 @@ class TimingPlan:
     settles: bool = False
 
 
-# For any GPU. Most kernels' rounds differ by 0.1 %, for which the fewest are enough; a few kernels' differ by 0.6 %.
-# Gradings of one kernel differ by 0.06 % from box to box, with 12 rounds as with 30: more rounds don't help there.
-# The first round that counts takes as long as the eighth, so one round is enough to warm up after the first call.
+# Most kernels' rounds differ by 0.1 %, a few by 0.6 %. Gradings differ by 0.06 % from box to box with 12 rounds as with
+# 30. Round one after warm-up takes as long as the eighth, so one warm-up round is enough.
 GPU_PLAN = TimingPlan(
     rounds=12,
     most_rounds=240,
@@ -79,8 +78,8 @@ GPU_PLAN = TimingPlan(
     call_seconds=20.0,
     settles=True,
 )
-# Other programs use the host too. If that shows, more rounds make up for it, within a bearable time. The fewest take
-# minutes for the slowest kernels that the limit of a call allows.
+# Other programs use the host too: more rounds make up for it. The fewest take minutes for the slowest kernels that the
+# call limit allows.
 HOST_PLAN = TimingPlan(rounds=7, most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
 
 
@@ -96,8 +95,8 @@ class Floor:
 class Noise:
     """How far a submission's times around the gate may exceed the control's without meaning anything.
 
-    It is more if rounds or the control's halves differ by more, but for that at most ``most``, a share of the measured
-    time: a submission can bring it about (by uneven rounds, by heating the GPU).
+    Uneven rounds raise it, by at most ``most`` of the measured time: a submission can provoke them, e.g. by heating the
+    GPU.
     """
 
     before: Floor
@@ -118,8 +117,8 @@ class OutputChecker(Protocol):
         """Compare some elements, drawn from all over the outputs, at once: whatever is right by then was ready."""
 
     def full_check(self) -> None:
-        """Snapshot and compare. Both take as long for a wrong answer as for a right one, so a control, which computes
-        nothing, calibrates them. On a GPU they only enqueue."""
+        """Takes as long for a wrong answer as for a right one, so a control, which computes nothing, calibrates it.
+        On a GPU it only enqueues."""
 
     def suspicious(self) -> bool: ...
 
@@ -136,13 +135,13 @@ class DeviceRecord(Protocol):
         """Read once after each round, outside the timed window. False if that round must be repeated."""
 
     def warmed(self, rounds: int) -> bool:
-        """True if the device warmed up so much over its last ``rounds`` rounds that the earlier ones don't count."""
+        """True if warming over the last ``rounds`` rounds invalidates earlier ones."""
 
     def state(self) -> GpuState | None: ...
 
 
 class MemoryPlan(Protocol):
-    """Decides what fits into the memory of a device that others use too."""
+    """What fits into a device's memory that others use too."""
 
     def shortage(self, challenge: Challenge, workload: Workload) -> str:
         """Why there isn't enough memory to time a workload; "" if there is."""
@@ -155,8 +154,7 @@ class MemoryPlan(Protocol):
 
     def has_room(self, challenge: Challenge, case: Case) -> bool: ...
 
-    def make_room(self) -> None:
-        """Give unused memory back to the driver, for the submission."""
+    def make_room(self) -> None: ...
 
     def lacked_memory(self, error: Exception) -> bool:
         """True if ``error``, raised in the judge itself, means that the device ran out of memory."""
@@ -178,8 +176,6 @@ class Staging(Protocol):
 
 
 class Stream(Protocol):
-    """The work enqueued on a device."""
-
     def settle(self) -> None: ...
 
     def before_round(self) -> None:
@@ -198,12 +194,10 @@ class Hardware(Protocol):
     def model(self) -> str: ...
 
     @property
-    def on(self) -> str:
-        """The kind of device, see ``grader.languages``."""
+    def on(self) -> str: ...
 
     @property
-    def architecture(self) -> str:
-        """The one that nvcc compiles for."""
+    def architecture(self) -> str: ...
 
     @property
     def on_processor(self) -> bool:
@@ -250,7 +244,7 @@ class ArrayDevice(Hardware, Protocol):
 class CaseDevice(ArrayDevice, Protocol):
     @property
     def passing_memories(self) -> MemoryMaker:
-        """For a case that is for GPUs alone; nothing of it is kept for the next use."""
+        """For a case for GPUs alone; nothing of it is kept."""
 
     @property
     def warm_up_cases(self) -> bool:
@@ -296,8 +290,7 @@ class TimedDevice(ArrayDevice, RatedDevice, Protocol):
         """None if the device's state is not recorded."""
 
 
-class Device(BoxDevice, CaseDevice, TimedDevice, Protocol):
-    """All uses together."""
+class Device(BoxDevice, CaseDevice, TimedDevice, Protocol): ...
 
 
 def make_device(name: str, index: int | None = None) -> Device:

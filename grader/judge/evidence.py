@@ -33,7 +33,7 @@ _SAME_FACTOR = 2e-3
 # Largest relative errors of rounding to half's 11 bits: in sums of many terms, and of a few.
 _ROUNDING = 2.0**-5
 _ROUNDING_ALONE = 2.0**-9
-# Rounded inputs explain errors if the answer to them is this many times closer.
+# Rounded inputs explain errors if their answer is this many times closer.
 _EXPLAINED = 8.0
 _ROUNDED_TO = ("tf32", "float16", "bfloat16")
 

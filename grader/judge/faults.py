@@ -77,8 +77,8 @@ _SLEPT = "It waited or slept: look for a sleep, a lock, or threads or processes 
 def of_broken_channel(
     client: RunnerClient, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
 ) -> CaseFault:
-    """The connection failed while ``doing`` ("solve ran"). Asks the box how it ended, and ends it. ``slow_hint``: for
-    too much processor time; empty: a call's. Raises BoxKilled, and BoxUnavailable if the box's end is unknown."""
+    """The connection failed while ``doing``: ask how the box ended, and end it. ``slow_hint``: for too much
+    processor time. Raises BoxKilled, and BoxUnavailable if unknown."""
     if isinstance(error, BoxSilent):
         end = client.box.end()
         if end is not None and end.outside:
@@ -114,8 +114,8 @@ def _of_compiling(error: StillCompiling) -> CaseFault:
 
 
 def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow: str) -> CaseFault:
-    """No message came before ``allowance`` was over (without one, or if it counts by the clock: for ``seconds``).
-    ``slow``: the hint if processor time was used up."""
+    """No message came before ``allowance`` or the clock's ``seconds`` ended. ``slow``: hint if processor time ran
+    out."""
     if allowance is None or allowance.used is None:
         detail, hint = f"It did not return within {seconds:g} s while {doing}.", _SLOW
     elif allowance.burnt:
@@ -128,7 +128,7 @@ def _of_silence(allowance: Allowance | None, doing: str, seconds: float, slow: s
 
 
 def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
-    """The fault if a limit of the box ended it; None if it ended by itself."""
+    """The fault if a limit of the box ended it."""
     if end.reason is EndReason.OUT_OF_MEMORY:
         detail = f"While {doing}, it used more than the {size_text(memory_bytes)} of memory that a submission may use."
         return CaseFault(CaseVerdict.MEMORY_LIMIT, detail, _LESS)

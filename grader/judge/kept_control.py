@@ -17,7 +17,7 @@ from grader.errors import BoxUnavailable
 from grader.judge.rule import ControlRound
 from grader.judge.runner_client import RunnerClient
 
-# Rounds are as good as new for this long, if nothing of a submission has run since.
+# Rounds count as new for this long, if no submission has run since.
 FRESH_SECONDS = 5.0
 # New boxes are needed to show how much times differ from box to box.
 _MOST_USES = 50
@@ -30,7 +30,7 @@ _Key = tuple[str, str, str]
 
 
 class KeptControl:
-    """One judge's control. Its user gives the box back if all went well, else ends it, and the next box is new."""
+    """One judge's control. Its user gives the box back if all went well, else ends it."""
 
     def __init__(self) -> None:
         self._client: RunnerClient | None = None
@@ -67,7 +67,7 @@ class KeptControl:
         return fresh if len(fresh) == len(workloads) else []
 
     def forget_rounds(self) -> None:
-        """A submission's box starts: earlier rounds say nothing about the GPU any more."""
+        """A submission's box starts: earlier rounds no longer describe the GPU."""
         self._rounds.clear()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Messages of a runner. Each is bounded and checked; a submission's process decides no verdict and no time.
+"""Messages of a runner, bounded and checked. A submission's process decides no verdict and no time.
 
-Two times are trusted, because our own programs send them: the length of a control's call (``control_us``) and the
-emulated GPU's count (``modelled_us``).
+Two times are trusted, because our own programs send them: a control's call (``control_us``) and the emulated GPU's
+count (``modelled_us``).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class OfCall(Message):
 
 
 class Compiling(OfCall):
-    """It claims to compile or tune a kernel; a submission can claim that at any time."""
+    """It claims to compile or tune a kernel; a submission can always claim that."""
 
     op: Literal["compiling"]
     kernel: Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>=, ]+$")]
@@ -135,7 +135,7 @@ class Sampled(Message):
 
 
 class Forgotten(Message):
-    """Launches, copies and memsets on its own streams that nobody waited for, and their source lines."""
+    """Launches, copies and memsets that nobody waited for, and their source lines."""
 
     operations: int = Field(ge=1, le=1 << 40)
     lines: Annotated[list[Small], Field(max_length=3)] = Field(default_factory=list)

@@ -16,7 +16,7 @@ from grader.challenge.loader import Challenge
 from grader.judge.cuda_mistakes import CudaMistakes
 from grader.judge.evidence import Pattern, Wrong, answers_another, line_pattern, pattern_of
 from grader.judge.messages import Failure
-from grader.judge.triton_mistakes import TritonMistakes
+from grader.judge.triton_mistakes.mistakes import TritonMistakes
 from grader.languages import Language
 from grader.schemas.report import Mismatch
 

@@ -1,8 +1,8 @@
-"""Times by the emulated GPU's model: work is counted, no clock is used, and no control is needed.
+"""Times by the emulated GPU's model: work is counted; no clock and no control are used.
 
-A submission's time is the model's time of one counted call on unpredictable inputs, with its outputs checked. If the
-work does not depend on the inputs' values, every grading gives the same time on every machine. The baseline is modelled
-too: each operation of PyTorch as one kernel that is as fast as the card allows.
+The time is the model's for one counted call on unpredictable inputs, with its outputs checked: if work does not depend
+on the inputs' values, the same on every machine. The baseline is modelled as PyTorch's operations, one kernel each, as
+fast as the card allows.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class Modelled(Timekeeper):
         return found
 
     def _counted(self, subject: RunnerClient, workload: Workload) -> Answer:
-        """Calls before the counted one use other data: they reveal kernels that work only once, omitted work, and
-        missed special values, by randomly chosen ``grader.challenge.overlays``."""
+        """Calls before the counted one use other data, from random ``grader.challenge.overlays``: they reveal
+        kernels that work only once, omitted work and missed special values."""
         challenge = self.request.challenge
         dice = random.Random(  # noqa: S311 - its seed is secret
             hmac.digest(self.request.seed_key, f"{workload.name}:dice".encode(), hashlib.sha256)
@@ -108,8 +108,8 @@ class Modelled(Timekeeper):
         try:
             return self._call(subject, plain, "counted", count=True)
         except WrongInTiming as error:
-            # If it is right on the same data without counting, the host must have seen data that it may not see when
-            # counting. Twice, because every second call may be an empty one.
+            # If it is right on the same data without counting, the host saw data that it may not see when counting.
+            # Twice, because every second call may be an empty one.
             for _ in range(2):
                 self._call(subject, plain, "counted", count=False)
             raise HostComputed(workload) from error
@@ -188,8 +188,8 @@ def least_of(challenge: Challenge, workload: Workload) -> float:
 
 
 def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
-    """The reference's time on the modelled card, in the types of its arguments: each operation is a launch that reads
-    its operands and writes its results at the speed of memory, or of arithmetic if that takes longer."""
+    """The reference's time on the modelled card: each operation is a launch that reads operands and writes results
+    at the speed of memory, or of arithmetic if that is slower."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 

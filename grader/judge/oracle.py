@@ -103,11 +103,10 @@ def ask(
     draw_on: str | None = None,
     room: Room | None = None,
 ) -> Question:
-    """Draw the inputs of ``case`` and compute the right answers, all on ``device``.
+    """Draw the inputs of ``case`` and compute the answers, on ``device``. Raises ChallengeInvalid.
 
-    If drawn on the CPU, the same seed gives the same inputs on every machine; on a GPU, large inputs need no transfer.
-    ``draw_on`` defaults to the CPU, and to ``device`` for a case for GPUs alone. ``room``: memory for the answers, and
-    for inputs if possible. Raises ChallengeInvalid if the reference fails.
+    CPU draws are the same on every machine; on a GPU, large inputs need no transfer. ``draw_on``: default CPU,
+    ``device`` for GPU-only cases. ``room``: memory for answers, and inputs if possible.
     """
     with phase("draw", enqueues=True):
         inputs = draw_for(challenge, case, seed, device, draw_on, room)

@@ -1,7 +1,7 @@
 """Right answers piece by piece, for cases too large to keep twice.
 
-``[pieces]`` of ``challenge.toml`` says how (``grader.challenge.model.Pieces``). All pieces together equal the
-reference's result for the whole, except for the order of float64 additions in sums over the pieces.
+``[pieces]`` of ``challenge.toml`` says how (``grader.challenge.model.Pieces``). Together they equal the reference's
+whole result, except for the order of float64 additions in sums.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from grader.challenge.model import Argument, Kind, Manifest, Pieces
 if TYPE_CHECKING:
     import torch
 
-# Elements of the largest array in one piece. A piece's copies in float64, at most a dozen, then take some 3 GiB.
+# Elements of the largest array in one piece; at most a dozen float64 copies then take some 3 GiB.
 PIECE_ELEMENTS = 1 << 25
 # Pieces have a multiple of this number of rows, so each begins aligned.
 _ROWS = 16
@@ -102,8 +102,8 @@ def right_in_pieces(
 
 
 def names_in_parts(manifest: Manifest, case: Case) -> set[str]:
-    """The inputs of ``case`` that need not be kept whole: they are cut by rows and their recipe draws parts. Empty if
-    an input is derived from others. Raises ChallengeInvalid."""
+    """Inputs of ``case`` that need not be whole: cut by rows, and their recipe draws parts. Empty if an input is
+    derived from others. Raises ChallengeInvalid."""
     pieces = manifest.pieces
     readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
     if pieces is None or any(isinstance(filling_of(manifest, case, arg), Derived) for arg in readable):

@@ -22,7 +22,7 @@ from grader.sandbox.processes import cpu_seconds, descendants
 
 # Processor time for importing torch and making the first boxes.
 _READY_SECONDS = 120.0
-# The child checks at least this often whether it was cancelled; a child that has not stopped by then is killed.
+# The child checks at least this often for cancellation; one that has not stopped by then is killed.
 _CANCEL_SECONDS = 15.0
 _POLL_SECONDS = 0.25
 # A probe takes the device some milliseconds; one that takes this long hangs.
@@ -31,9 +31,9 @@ _PROBE_SECONDS = 60.0
 _BOX_SECONDS = limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS + 30.0
 # Calibrating takes some seconds, mostly for compiling kernels once.
 _CALIBRATE_SECONDS = 300.0
-# A killed child that still exists waits in the kernel for a hanging device: nobody can end it.
+# A killed child that still exists waits in the kernel for a hanging device: nothing can end it.
 _KILL_SECONDS = 30.0
-# A judge that is silent for this long is stuck: while it waits for a box, it sends messages.
+# A judge silent for this long is stuck: while it waits for a box, it sends messages.
 _SILENT_SECONDS = limits.BOX_WALL_SECONDS + 60.0
 
 
@@ -83,8 +83,8 @@ class JudgeProcess:
         options: SandboxOptions = DEFAULTS,
         folder: Path | None = None,
     ) -> None:
-        """``device`` is its board: "cpu", or a GPU's model; ``gpu`` is that GPU's index. ``folder``: the data folder,
-        which keeps what it learns about the device."""
+        """``device``: its board ("cpu" or a GPU's model). ``gpu``: that GPU's index. ``folder``: data folder, which
+        keeps what the judge learns about the device."""
         kept = str(folder) if folder is not None else ""
         self._arguments = [box_kind, str(spare_boxes), device, str(gpu), kept, options.as_json()]
         self._child: subprocess.Popen[bytes] | None = None
@@ -103,7 +103,7 @@ class JudgeProcess:
 
     @property
     def device_model(self) -> str:
-        """The name of the processor or GPU that submissions run on; baselines are frozen per model."""
+        """The model of processor or GPU; baselines are frozen per model."""
         self._lines()
         return self._ready["device_model"]
 
@@ -123,7 +123,7 @@ class JudgeProcess:
         self._lines()
 
     def probe(self) -> None:
-        """Have a fresh child use the device: an old context or a stuck child must not decide. Raises JudgeFailure or
+        """Have a fresh child use the device, so no old context or stuck child decides. Raises JudgeFailure or
         BoxUnavailable if the device does not work."""
         self._end_child()
         self._ask("probe", _PROBE_SECONDS)
@@ -256,5 +256,5 @@ class JudgeProcess:
             return None
 
     def close(self) -> None:
-        """End the child and its boxes. Harmless when called again."""
+        """Harmless when called again."""
         self._end_child()

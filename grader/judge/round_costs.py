@@ -25,13 +25,13 @@ log = get_logger(__name__)
 FOLDER = "round_costs"
 # Of the file's format and of the rounds: costs of another kind of round mean nothing.
 VERSION = 1
-# The cost of a round is the same for all submissions on one GPU, within 1 %. If it differs by this share, something
-# else uses the GPU: one more switch between contexts adds 45 %.
+# A round costs the same for all submissions on one GPU, within 1 %. A difference of this share means other use: one
+# more context switch adds 45 %.
 WITHIN = 0.05
 # How many timings' costs are kept for the GPU and for each workload; fewer than the third figure mean nothing yet.
 KEPT, KEPT_EACH, FEWEST = 40, 40, 6
-# The cost has changed for good after this many unusual timings in a row, alike within this share, over at least this
-# many seconds. Twenty alone happen within a minute on a busy GPU, while somebody else uses it too.
+# The cost has changed for good after this many alike unusual timings in a row, over at least this many seconds: a busy
+# GPU gives twenty within a minute.
 STRAYS, ALIKE, LASTING_S = 20, 0.01, 1800.0
 # The least recently timed are forgotten. With all costs, a file has some 60 KB.
 WORKLOADS = 128
@@ -62,11 +62,10 @@ class Usual:
     costs: Sequence[float]
 
     def refine(self, cost: float, error: float) -> tuple[float, float]:
-        """The best estimate of a cost, and its standard error, if one timing's control gives ``cost`` with ``error``.
+        """The best estimate of a cost and its standard error, if one timing's control gives ``cost`` with ``error``.
 
-        It is mostly the mean of the earlier costs that differ from this one only by chance: a GPU may be in one of
-        several states, a microsecond or two apart, which a submission's rounds share. With too few of them, the control
-        alone counts.
+        Mostly the mean of earlier costs within chance: a GPU is in one of several states, a microsecond or two apart.
+        With too few, the control alone counts.
         """
         seen = math.hypot(error, BETWEEN_BOXES_S)
         alike = [kept for kept in self.costs if abs(kept - cost) <= _CHANCE * seen]

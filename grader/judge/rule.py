@@ -25,12 +25,12 @@ BETWEEN_BOXES = 0.002
 UNSTEADY = 0.01
 # Some rounds of a control are always disturbed; if more than this share is, something else ran too.
 MOST_DISTURBED = 0.2
-# An own round that is slower than the fastest quarter by this share, and by ``Noise.disturbed``, had company; most
-# kernels' rounds differ by a tenth of that.
+# An own round slower than the fastest quarter by this share, and by ``Noise.disturbed``, had company; most rounds
+# differ by a tenth of it.
 UNEVEN = 0.02
 
 
-# A round of the control and how long its call took, seconds.
+# A control's round and its call's known length, seconds.
 ControlRound = tuple[Timed, float]
 
 
@@ -90,14 +90,14 @@ class Measured:
 
     @property
     def known(self) -> bool:
-        """True if the time may be shown, ranked and divided by. It must also exceed the difference of the control's
-        halves: a shorter call cannot be distinguished from the cost of a round."""
+        """True if the time may be shown, ranked and divided by. A call shorter than the difference of the control's
+        halves cannot be distinguished from the cost of a round."""
         return is_known(self.time, max(SHORTEST_S, self.drift))
 
     @property
     def short(self) -> bool:
-        """True if it is unknown because it is surely shorter than the cost of a round: on such a device it always will
-        be. A longer unknown time had too much company, and may be known the next time."""
+        """True if it is surely shorter than a round's cost, and so always unknown here. A longer unknown time had
+        company and may be known next time."""
         return not self.known and self.time.interval[1] <= self.fixed
 
 
@@ -170,8 +170,8 @@ def _undisturbed(rounds: Sequence[float], disturbed: float) -> list[float]:
 
 
 def _uneven(gates: Sequence[float], disturbed: float) -> float:
-    """The share of own rounds that something else seems to have slowed. They count nevertheless, unless the next
-    measurement has none: a submission must not choose which rounds count."""
+    """The share of own rounds that something else seems to have slowed. They count unless the next measurement has
+    none: a submission must not choose which rounds count."""
     quick = sorted(gates)[len(gates) // 4]
     return sum(gate > quick + max(disturbed, UNEVEN * quick) for gate in gates) / len(gates)
 
@@ -188,8 +188,8 @@ class _Control:
         return abs(midmean(self.first) - midmean(self.second))
 
     def usual(self, most: float) -> Sequence[float]:
-        """Both halves if they agree within their errors and ``most``, else the faster one. Anything that keeps the GPU
-        busy can slow a control, even leftovers of a submission, but nothing can make it faster."""
+        """Both halves if they agree within their errors and ``most``, else the faster. Anything that keeps the GPU
+        busy can slow a control, but nothing makes it faster."""
         errors = NOISE_ERRORS * math.hypot(midmean_error(self.first), midmean_error(self.second))
         if self.drift <= min(errors, most):
             return [*self.first, *self.second]
@@ -212,8 +212,8 @@ class _Side:
     def charged(self) -> float:
         """All of it if it is plainly not noise, else the excess over the noise.
 
-        So an honest call slightly above its noise is charged only slightly, and its time does not jump. Hidden work
-        gains at most the noise, as if everything were charged from the noise on.
+        So an honest call slightly above its noise costs little, and its time does not jump. Hidden work gains at most
+        the noise.
         """
         return self.beyond if self.is_plain else max(0.0, self.beyond - self.noise)
 

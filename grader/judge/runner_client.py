@@ -42,12 +42,12 @@ from grader.schemas.call_profile import CallProfile
 if TYPE_CHECKING:
     import torch
 
-# Binding maps a few descriptors; a runner that needs this much processor time for it has stopped working.
+# A runner that needs this much processor time to map a few descriptors has stopped working.
 _BIND_SECONDS = 10.0
-# A runner that is not queued by then waits for something behind the closed gate: a first allocation, a synchronous
-# copy, a compilation. The gate is opened for it, and the call counts as ungated.
+# A runner not queued by then waits behind the closed gate for an allocation, a synchronous copy or a compilation. The
+# gate opens for it, and the call counts as ungated.
 _GATED_SECONDS = 2.0
-# The same for a box that was once not queued by then: it most likely never will be, and every case would wait.
+# The same for a box that was late once: it most likely always will be, and every case would wait.
 _IMPATIENT_SECONDS = 0.1
 # How long output may lag behind the answer after it, and how often it is polled.
 _MARK_SECONDS = 2.0
@@ -98,7 +98,7 @@ class Answer:
 
     @property
     def may_have_waited(self) -> bool:
-        """True if a left-out wait may explain its fault, and its process can be called again with the gate open."""
+        """True if a left-out wait may explain the fault, and the process can be called again with the gate open."""
         return self.waits_left_out and not (self.failure is not None and self.failure.sticky)
 
 
@@ -172,7 +172,7 @@ class RunnerClient:
         self.environment, self.start_seconds = hello.environment, hello.seconds
 
     def _processor(self, seconds: float) -> Allowance:
-        """For work on the host's processor. A GPU that waits serves no one else: there the clock is less patient."""
+        """For work on the host's processor. A GPU that waits serves nobody, so there the clock is stricter."""
         patience = limits.CLOCK_PATIENCE if self.on_processor else limits.IDLE_PATIENCE
         return Allowance(seconds, self.box.cpu_seconds, patience=patience)
 
@@ -182,8 +182,8 @@ class RunnerClient:
         return Allowance(seconds, self.box.cpu_seconds, exact=exact, total=limits.BOX_WALL_SECONDS)
 
     def load(self, message: Mapping[str, Any], artefact: bytes | None = None) -> Failure | None:
-        """Load a submission, reference or control. Returns the failure, or None. The artefact is sent as a sealed
-        ``memfd``, because anyone could manipulate a path."""
+        """Load a submission, reference or control. Returns the failure, or None. The artefact travels as a sealed
+        ``memfd``: anyone could manipulate a path."""
         if artefact is None:
             self._channel.send({"op": "load", **message})
         else:
@@ -200,8 +200,8 @@ class RunnerClient:
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def unbind(self) -> None:
-        """Have the runner release the arena: a GPU's memory is free only when no process maps it. A box whose call has
-        not returned does not listen, and is ended."""
+        """Have the runner release the arena: GPU memory is free only when no process maps it. A box whose call has
+        not returned does not listen, so it is ended."""
         if self._calling and not self._channel.gone():
             with suppress(BoxUnavailable):
                 self.box.kill()
@@ -262,8 +262,8 @@ class RunnerClient:
     ) -> tuple[Timed, Answer]:
         """One round: reveal, open, wait for done, then both checks within the window.
 
-        If not ``gated``, the gate is open before the call is requested, so its host time counts too.
-        Raises Ungated if a gated call does not queue, and a ChannelError if the box fails.
+        If not ``gated``, the gate is open before the request, so host time counts. Raises Ungated if a gated call does
+        not queue, a ChannelError if the box fails.
         """
         # Here, because it may be slow; asked again only if the call is late.
         allowance = self._allow(seconds, exact=True)
@@ -315,8 +315,7 @@ class RunnerClient:
         return Timed(window.before, window.gate, window.after, host, between), answer
 
     def _spin_until_done(self, deadline: float, allowance: Allowance) -> bool:
-        """Spin while ``allowance`` lasts. It is not read before ``deadline``: nothing else should run during a timed
-        call."""
+        """Spin while ``allowance`` lasts, unread before ``deadline``: nothing else should run during a timed call."""
         while not self._gate.spin_until_done(deadline, self._channel.gone):
             if self._channel.gone() or (left := allowance.left()) == 0.0:
                 return False
@@ -354,8 +353,7 @@ class RunnerClient:
         self._send_call(marked=marked, count=count)
 
     def _send_call(self, *, marked: bool = True, survey: bool = False, count: bool = False) -> None:
-        """Timed calls are not ``marked``: nobody reads their output, and a mark would wake its reader during the
-        check."""
+        """Timed calls have no mark: nobody reads their output, and a mark would wake the reader during the check."""
         mark = self._mark() if marked else ""
         more = {name: True for name, asked in (("survey", survey), ("count", count)) if asked}
         self._calling = True
@@ -436,7 +434,6 @@ class RunnerClient:
         )
 
     def _told_late(self) -> Returned | None:
-        """The end of a late call if it was a fault on the GPU: a driver may report a trap seconds later."""
         if self.on_processor:
             return None
         try:
@@ -446,10 +443,11 @@ class RunnerClient:
         return message if message.error is not None and message.error.sticky else None
 
     def printed(self) -> bytes:
-        """The box's output in the calls since the last ``printed``.
+        """The box's output since the last ``printed``.
 
-        Output and answers come on different channels, so the runner prints a mark after each call. Output after its
-        reader gave up is dropped: it must not be taken for the next call's."""
+        Output and answers use different channels, so the runner prints a mark after each call. Output after the reader
+        gave up is dropped: it must not count as the next call's.
+        """
         data = bytearray(self.box.output())
         number, mark = self._gate.round, self._mark().encode()
         deadline = _within(_MARK_SECONDS)

@@ -1,8 +1,8 @@
-"""Cases for GPUs alone on the emulated one: a sample of blocks, on large arrays whose pages are filled when touched.
+"""GPU-only cases on the emulated GPU: a sample of blocks, on large arrays whose pages are filled when touched.
 
-The emulated GPU runs the blocks that most likely work on chosen elements (``sandbox/emulator/sample.py``). An index
-outside its array is a fault there. Elements that the blocks wrote are compared here with the reference, computed for
-just these places. If the blocks did not write the chosen elements, the kernel leaves some out.
+The GPU runs the blocks that most likely work on chosen elements (``sandbox/emulator/sample.py``); an index outside its
+array is a fault there. Written elements are compared here with the reference at these places. If the blocks left chosen
+elements unwritten, the kernel leaves some out.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 # If blocks take the elements in order, at least this share of the chosen elements below 2^31 is written.
 _IN_ORDER = 0.75
-# Blocks that write less than this share of their elements leave some out, even if blocks at the edges of the grid are
-# idle: threads that each take the same whole number of elements leave up to half of all blocks idle.
+# Blocks that write less than this share of their elements leave some out. Idle blocks at the grid's edges are allowed
+# for: threads that each take the same whole number of elements leave up to half of all blocks idle.
 _FAIR_SHARE = 0.5
 
 
@@ -100,8 +100,8 @@ def examine(
 
 
 def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:
-    """A sampled call that did not return. On a real GPU it might have: there the host can use the arrays, and there is
-    more time and memory. Raises BoxKilled."""
+    """A sampled call that did not return. A real GPU has more time and memory, and its host can use the arrays, so
+    it might have. Raises BoxKilled."""
     found = of_broken_channel(client, error, "solve ran", seconds)
     end = client.box.end()
     if end is not None and end.signal == signal.SIGBUS:
@@ -222,7 +222,7 @@ def _wrong(
     arena: LargeArena,
     written: Mapping[str, tuple[torch.Tensor, torch.Tensor]],
 ) -> Mismatch | None:
-    """The first result that differs where it was written. Of very many places, only some are checked."""
+    """The first wrong result among written places. Of many places, only some are checked."""
     import torch
 
     manifest = challenge.manifest
@@ -328,7 +328,7 @@ def _left_out_of(
 
 
 def _targets_of(manifest: Manifest, arena: LargeArena, buffer: Buffer) -> tuple[list[int], int]:
-    """Elements of a result for which blocks ran, and the first whose work needs an index of more than 32 bits."""
+    """Elements for which blocks ran, and the first whose work needs an index of more than 32 bits."""
     if isinstance(buffer, LargeBuffer):
         return buffer.targets, BEYOND
     # A small result of large inputs: the elements that correspond to the inputs' targets.

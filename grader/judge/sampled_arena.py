@@ -1,4 +1,4 @@
-"""Arrays too large for this machine, for the emulated GPU: their pages are filled when they are touched."""
+"""Arrays too large for this machine, for the emulated GPU: pages are filled when touched."""
 
 from __future__ import annotations
 

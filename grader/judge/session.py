@@ -161,8 +161,8 @@ class Session:
         self._launcher.close()
 
     def judge(self) -> Outcome:
-        """Raises JudgeFailure or BoxUnavailable if we fail, LanguageNotServed if this device cannot run the language.
-        The submission's failures are in the report. Boxes that need not end earlier live until ``close``."""
+        """Raises JudgeFailure or BoxUnavailable if we fail, LanguageNotServed if the device cannot run the language.
+        The submission's failures are in the report. Other boxes live until ``close``."""
         tune()
         began = time.perf_counter()
         self._deadline = began + limits.JUDGING_CLOCK_SECONDS
@@ -327,8 +327,8 @@ class Session:
         return last
 
     def _test_hidden(self, suite: Suite, client: RunnerClient | None, state: State) -> None:
-        """Run the hidden cases, beginning with ``client``, and end their box. An onlooker sees when this begins and
-        ends, but no single case, and with ``Request.conceals`` no precise time."""
+        """Run the hidden cases, beginning with ``client``, and end their box. An onlooker sees begin and end, but no
+        single case; with ``Request.conceals`` no precise time."""
         if not self._hidden:
             return
         self._tell(state, self._total - 1, "Testing hidden cases")
@@ -461,7 +461,6 @@ class Session:
             self._tell(State.TESTING, done, f"Testing {cases}: {name}")
 
     def _tell_timing(self, done: int, label: str) -> None:
-        """``done`` counts workloads."""
         self._tell(State.TIMING, len(self._public) + done, label)
 
     @contextmanager

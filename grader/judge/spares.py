@@ -1,9 +1,8 @@
-"""The spare boxes of one judge: how many the arriving submissions need, and when they may start.
+"""The spare boxes of one judge: how many, and when they may start.
 
-A starting box imports for seconds, which takes one of the host's cores, and then makes a context on the GPU and loads
-kernels there, which would show in any timing. So during a timing none starts, one that imports waits before it uses the
-GPU, and one that uses the GPU is paused. While submissions come one right after the other, boxes use the GPU while a
-submission's cases are tested.
+A starting box imports for seconds on one of the host's cores, then makes a GPU context and loads kernels, which would
+show in any timing. So during a timing none starts, one that imports waits before it uses the GPU, and one that uses the
+GPU is paused. Under steady load, boxes use the GPU while a submission's cases are tested.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from grader.sandbox.pool import SpareBoxes
 # As many submissions of a language as came in this time are expected in the next.
 _ARRIVALS_SECONDS = 60.0
 # Boxes that load at once: enough if each imports for seconds, may use the GPU for less than half of a submission's two
-# seconds, and the next submission comes immediately.
+# seconds, and the next comes immediately.
 _BESIDE = 8
 # The next submission comes within this time, or there is none for now.
 _NEXT_SECONDS = 0.5
-# The same if a spare box is left: then there is no hurry, and a submission that comes while another starts would wait.
+# The same if a spare is left: no hurry, and a submission that comes during a start would wait.
 _NEXT_WITH_SPARE_SECONDS = 2.0
 
 
 class Spares:
-    """``least``: spare boxes of each language, however few submissions come; 0: none at all."""
+    """``least``: spare boxes of each language, even without submissions; 0: none at all."""
 
     def __init__(self, device: BoxDevice, maker: BoxMaker, least: int) -> None:
         self._device = device

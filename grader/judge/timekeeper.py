@@ -66,9 +66,8 @@ class TimedWrong(Exception):
 
 @dataclass
 class Timekeeper:
-    """A submission and its control are never alive together while either is timed (see ``Stopwatch``), so the order is:
-    control, submission, control. The control's box idles meanwhile; it is ours.
-    """
+    """Submission and control never live together while either is timed (see ``Stopwatch``): control, submission,
+    control. The control's box, ours, idles meanwhile."""
 
     request: Request
     device: TimedDevice
@@ -135,11 +134,10 @@ class Timekeeper:
         return found
 
     def doubted(self, timed: Sequence[Reading], halves: Sequence[Half]) -> list[Half]:
-        """Workloads that are measured again before they count: those plainly charged for work outside the gate, and
-        those whose control was disturbed.
+        """Workloads to measure again: those plainly charged for work outside the gate, or with a disturbed control.
 
-        A machine that was busy for a moment looks like hidden work, but only once; hidden work does so twice. Only the
-        second measurement counts: a submission gains no more from it than from being submitted again.
+        A busy machine looks like hidden work, but only once; hidden work does so twice. Only the second measurement
+        counts, so a submission gains no more than by resubmitting.
         """
         if not self.device.confirms:
             return []
@@ -161,11 +159,11 @@ class Timekeeper:
         return [again.get(reading.workload.name, reading) for reading in timed]
 
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
-        """Time the reference for every baseline that is not frozen yet. Runs only after the submission's box is gone.
+        """Time the reference for every baseline that is not frozen, once the submission's box is gone.
 
-        An unknown or doubtful time is measured up to twice more: a GPU that was idle still changes its clocks. "Too
-        short to measure" is frozen too. A time that is unknown for another reason, or measured while something else
-        used the GPU, is left to the next grading: a frozen time stays forever.
+        A doubtful or unknown time is measured up to twice more: an idle GPU changes its clocks. "Too short to measure"
+        is frozen too. Times unknown for another reason, or disturbed, wait for the next grading: a frozen time stays
+        forever.
         """
         found: Baselines = {}
         for mode in self.device.baselines:

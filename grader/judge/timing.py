@@ -50,10 +50,10 @@ _DRIFT_ERRORS = 3.0
 
 
 def drifted(gates: Sequence[float], share: float) -> bool:
-    """True if the second half of these times differs from the first beyond chance, and by more than ``share`` of it.
+    """True if the second half differs from the first beyond chance and by more than ``share``.
 
-    A GPU that multiplies matrices takes 0.4 % longer once it is warm. Then the earlier half is dropped and more rounds
-    are made, else the time would depend on the number of rounds. A submission gains nothing by provoking that.
+    A GPU takes 0.4 % longer for matrix products once warm. Then the earlier half is dropped and more rounds are made,
+    else the time depends on the number of rounds. Provoking it gains nothing.
     """
     middle = len(gates) // 2
     first, second = gates[:middle], gates[middle:]
@@ -87,10 +87,10 @@ class TooSlow(Exception):
 
 
 def fewest_rounds(plan: TimingPlan, recipes: int, *, ranked: bool = True) -> int:
-    """The least number of rounds for a workload with this many recipes of outliers.
+    """The least number of rounds for this many recipes of outliers.
 
-    Half as many again for more than two recipes, else hardly any round would hold ordinary inputs; and for calls too
-    short to be ``ranked``: these rounds cost little and say less about the time.
+    Half as many again for more than two recipes, else hardly any round holds ordinary inputs, and for calls too short
+    to be ``ranked``, whose rounds are cheap and say less.
     """
     more = recipes > _FEW_RECIPES or not ranked
     return plan.rounds + (plan.rounds // 2 if more else 0)
@@ -112,10 +112,10 @@ class Asked:
 
 
 class Stopwatch:
-    """Makes the rounds of one workload of one challenge. ``part`` names them, so no part draws another's inputs.
+    """Makes the rounds of one workload. ``part`` names them, so no part draws another's inputs.
 
-    A submission and its control are never alive together while either is timed: otherwise a process that idles through
-    its own rounds could slow the control, and be credited for it. So each half has a separate stopwatch.
+    Submission and control never live together while either is timed: an idling process could slow the control and be
+    credited for it. So each half has its own stopwatch.
     """
 
     def __init__(
@@ -143,10 +143,10 @@ class Stopwatch:
             self._watch = device.watch(self.arena)
 
     def control(self, client: RunnerClient) -> list[ControlRound]:
-        """Half of the control's rounds, each with its call's known length in seconds. Raises a ChannelError.
+        """Half of the control's rounds, each with its call's known seconds. Raises a ChannelError.
 
-        With staging, all ask the same: a control computes nothing, and drawing takes longer than a round. Its inputs
-        are staged again for each round, as after drawing, so a round finds the same in the caches.
+        With staging, all ask the same, because drawing takes longer than a round; inputs are staged again each time for
+        equal caches.
         """
         if self.device.staging is not None:
             self._kept = self._draw(self.case)
@@ -224,8 +224,8 @@ class Stopwatch:
         checked: bool,
         gated: bool,
     ) -> list[ControlRound]:
-        """``fewest`` rounds, and up to ``most`` while they differ too much and there is time. An unranked workload
-        makes only the fewest. A submission (``checked``) never makes fewer, else it could choose to gamble."""
+        """``fewest`` rounds, and up to ``most`` while they differ too much and time is left; unranked: only the
+        fewest. A submission (``checked``) never makes fewer, else it could gamble."""
         end = time.perf_counter() + self.plan.seconds
         kept: list[ControlRound] = []
         questions = self._questions(fewest, kept) if checked else repeat((self.case, True))
@@ -285,13 +285,12 @@ class Stopwatch:
             log.warning("special_inputs_do_not_fit", case=case.name, error=str(error))
 
     def _questions(self, fewest: int, kept: Sequence[ControlRound]) -> Iterator[tuple[Case, bool]]:
-        """An endless series of questions, with True if that round counts; a submission cannot tell. ``kept``: the
-        rounds made so far.
+        """An endless series of questions, with True if that round counts; a submission cannot see which. ``kept``: the
+        rounds made.
 
-        Each series has the fewest rounds. Each has every recipe of outliers as often as needed, with special
-        values in between. If only the first series had special values, a submission that provokes more rounds (by
-        uneven calls, by heating the GPU) could skip the work there that only they show. For rounds too short to be
-        ranked, the first series is enough.
+        Every series of the fewest rounds has all recipes of outliers and special values between them. If only the first
+        had, a submission could provoke more rounds (uneven calls, heat) and skip work in them. For unranked rounds the
+        first is enough.
         """
         while True:
             asked = not kept or midmean([timed.gate for timed, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6

@@ -22,7 +22,7 @@ def _take_room(folder: Path) -> None:
 
 _take_room(Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]))
 
-# Not served: what is served comes from the files of all processes.
+# Not served: /metrics reads the files of all processes.
 _REGISTRY = CollectorRegistry()
 
 HTTP_SECONDS = Histogram(

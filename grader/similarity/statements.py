@@ -33,7 +33,7 @@ _HEADS = frozenset({"for", "if", "while", "switch"})
 
 @dataclass(frozen=True)
 class Statement:
-    """``shape``: sorted tokens without what is easily changed. ``sources``: shapes of the statements that last set what
+    """``shape``: sorted tokens, without those easily changed. ``sources``: shapes of the statements that last set what
     it reads. Lines count from 1."""
 
     line: int

@@ -63,8 +63,8 @@ cudaError_t __wrap_cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 }
 }
 """
-# Kernels that launch kernels need separate compilation, which is slow and hides the whole program from the compiler. It
-# is used after a failure for lack of it, or at once for a source with the line "// grader: rdc".
+# Kernels that launch kernels need separate compilation, which is slow and hides the whole program. It follows a failure
+# for lack of it, or the source's line "// grader: rdc".
 RDC = re.compile(r"^[ \t]*//[ \t]*grader:[ \t]*rdc\b", re.MULTILINE)
 RDC_WANTED = re.compile(r"requires separate compilation mode|Unresolved extern function '_*cuda")
 USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
@@ -99,8 +99,8 @@ MISSING_FILE = "grader-missing.cpp"
 
 
 def missing(source: str, folder: str) -> str:
-    """Source code that defines calls of the CUDA runtime that the emulated GPU lacks but ``source`` names; each reports
-    that. ``folder``: of CUDA's headers; a missing one declares nothing."""
+    """Definitions of runtime calls that ``source`` names but the emulated GPU lacks; each reports that. ``folder``:
+    CUDA's headers; a missing one declares nothing."""
     named, present = set(WORD.findall(source)), exported(str(part("device").HOST))
     calls: dict[str, str] = {}
     for header in HEADERS:
@@ -132,8 +132,8 @@ LINES = "-g1,-fno-optimize-sibling-calls"
 
 
 def flags(arch: str, filename: str, rdc: bool) -> list[str]:
-    """``arch``: for example sm_90, or compute_90a for the emulated GPU: PTX without a CUDA runtime. Its machine code is
-    unused, but the assembler's errors and register counts matter."""
+    """``arch``: sm_90, or compute_90a for the emulated GPU: PTX without a runtime. Its machine code is unused, but
+    the assembler's errors and register counts matter."""
     kind, _, number = arch.partition("_")
     emulated = kind == "compute"
     codes = f"[compute_{number},sm_{number}]" if emulated else f"sm_{number}"
@@ -180,7 +180,6 @@ def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
 
 
 def separated(text: str) -> tuple[str, str]:
-    """Messages for the student, and lines about the kernels' resources."""
     log: list[str] = []
     usage: list[str] = []
     for line in text.splitlines(keepends=True):

@@ -16,7 +16,7 @@ _FORBIDDEN = re.compile(r"[^A-Za-z0-9_.<>=, ]")
 _TEXT_CHARS = 160
 _CONSTANTS = 6
 
-# Called with a description of what is compiled, and with None at its end.
+# Called with a description of the compilation, and with None at its end.
 Report = Callable[[str | None], None]
 
 

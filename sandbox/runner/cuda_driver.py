@@ -1,7 +1,7 @@
-"""The CUDA driver through ctypes: the calls that a runner needs. Errors carry CUDA's own names.
+"""The CUDA driver through ctypes. Errors carry CUDA's own names.
 
-It imports no package, so a CUDA submission's runner starts in a fraction of a second. Sizes are bytes; addresses and
-handles are plain integers.
+No package is imported, so a CUDA runner starts in a fraction of a second. Sizes are bytes; addresses and handles are
+plain integers.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def make_context(printf_bytes: int) -> None:
 
 
 def synchronise() -> None:
-    """Wait for everything, and flush kernels' output to stdout. Raises CudaError for any fault so far."""
+    """Wait, and flush kernels' output to stdout. Raises CudaError for any earlier fault."""
     _call("cuCtxSynchronize")
 
 

@@ -49,7 +49,7 @@ def refused(library: bytes, filename: str) -> str:
 
 
 def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | None:
-    """The GPU's finding in the form of ``failure.describe``, if any. ``programs``: speak of Triton's programs, not of
+    """The GPU's finding in ``failure.describe``'s form, if any. ``programs``: speak of Triton's programs, not
     threads."""
     explain = part("explain")
     if returned.broken:
@@ -164,7 +164,7 @@ def write_all(data: bytes) -> None:
 
 
 def end_like(status: int | None) -> NoReturn:
-    """End this process as another one ended. ``status``: a ``subprocess.Popen.returncode``."""
+    """End this process as another ended. ``status``: a ``subprocess.Popen.returncode``."""
     if status is not None and status < 0:
         if -status != signal.SIGKILL:
             signal.signal(-status, signal.SIG_DFL)

@@ -172,8 +172,7 @@ class Relay:
         self._binding = self._copies = None
 
     def _forward(self) -> None:
-        """Add the GPU's findings to the runner's message. It is encoded again: the judge reads exactly what was checked
-        here."""
+        """Add the GPU's findings. Encoded again, so the judge reads only checked bytes."""
         (length,) = _LENGTH.unpack(_exactly(self._runner, _LENGTH.size))
         if length > _MOST_BYTES:
             raise EOFError
@@ -237,8 +236,6 @@ class Relay:
 
 
 class Copies:
-    """The runner's own gate and copies of the arrays in ``binding``, with the ``descriptors`` of a binding."""
-
     def __init__(self, binding: EmulatedBinding) -> None:
         self.descriptors: list[int] = []
         self._gate = mmap.mmap(self._memory(mmap.PAGESIZE), mmap.PAGESIZE)
@@ -283,7 +280,6 @@ class Copies:
             copy[:] = known
 
     def take_changes(self) -> None:
-        """Copy elements that the host has written to the judge's arrays."""
         for real, copy, known in self._arrays:
             now = copy.copy()
             changed = (now != known).any(axis=1)

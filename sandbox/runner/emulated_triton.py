@@ -93,7 +93,7 @@ class Gpu:
                 self.ask(device.RELEASE, struct.pack("<Q", there), "a release")
 
     def _copied(self, tensor: Any, copies: dict[int, tuple[int, Any]]) -> int:
-        """Copy the tensor's memory to the GPU once. Returns the offset of its addresses there."""
+        """Copy the tensor's memory to the GPU once. Returns the offset of its addresses."""
         import ctypes
 
         storage = tensor.untyped_storage()

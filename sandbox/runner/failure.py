@@ -69,8 +69,8 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def printable(text: str, most: int) -> str:
-    """At most ``most`` characters of ``text``. Halves of surrogate pairs are escaped because no encoding has them, and
-    control characters because no terminal or database takes them."""
+    """At most ``most`` characters. Escapes halves of surrogate pairs, which no encoding has, and control characters,
+    which no terminal or database takes."""
     text = "".join(letter if _is_plain(letter) else ascii(letter)[1:-1] for letter in text[: most + 1])
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -101,7 +101,6 @@ def _name(kind: type) -> str:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The exception and the causes that it names, each once."""
     chain = [error]
     while len(chain) < _CAUSES:
         cause = _OWN["__cause__"].__get__(chain[-1])
@@ -120,7 +119,6 @@ def _root(chain: list[BaseException]) -> BaseException:
 
 
 def _own_frames(error: BaseException) -> Iterator[tuple[int, str, str]]:
-    """Line, function and text of the last frames in the student's own file."""
     found: collections.deque[tuple[types.CodeType, int | None]] = collections.deque(maxlen=_FRAMES)
     place: types.TracebackType | None = _OWN["__traceback__"].__get__(error)
     while place is not None:
@@ -139,7 +137,7 @@ def _line(number: Any) -> int:
     return number if type(number) is int and 0 < number < _MOST_LINE else 0
 
 
-# Triton's form of its own exception within the message of another.
+# Triton's form of an exception within another's message.
 _WRITTEN_OUT = re.compile(r"""^(\w+)\((['"])(.*)\2,?\)$""", re.DOTALL)
 
 # Triton's form of a number known at compile time.
@@ -147,8 +145,8 @@ _CONSTANT = re.compile(r"'?constexpr\[(\w+)\]'?")
 
 
 def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
-    """Line and message of an error by Triton's compiler in the student's file, or None. The deepest such place counts:
-    helpers and Triton's library are compiled within the kernel that calls them."""
+    """Line and message of an error by Triton's compiler in the student's file, or None. The deepest place counts:
+    helpers and Triton's library compile within the calling kernel."""
     links = [link for link in chain if any(_name(kind) == "CompilationError" for kind in type(link).__mro__)]
     if not links:
         return None

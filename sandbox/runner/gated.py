@@ -1,12 +1,12 @@
 """Makes waits for the device return at once while the gate is closed, when they could never end.
 
-Many students end ``solve`` with a synchronise, out of habit. All work is enqueued before "done" on the same stream, so
-leaving the wait out changes no result. A submission that needs it (to read a result on the host, or to tune a kernel)
-gets a wrong result or an error. The judge learns of each wait left out, and repeats the call with the gate open from
-the start, where every wait is real. It is also real once the judge opens the gate for a late call: each wait looks.
+Many students end ``solve`` with a synchronise. All work is enqueued before "done" on the same stream, so omitting the
+wait changes no result. A submission that needs it (to read a result on the host, or tune a kernel) gets a wrong result
+or an error; the judge learns of each omitted wait and repeats the call with the gate open, where every wait is real.
+Each wait also looks if the judge has opened the gate for a late call.
 
-For torch, ``watch_torch`` replaces the functions. A CUDA library has its own wrappers, linked in by the compiler
-(``compile.py``) and made known by ``register``.
+For torch, ``watch_torch`` replaces the functions. The compiler links wrappers into a CUDA library (``compile.py``), and
+``register`` announces them.
 """
 
 from __future__ import annotations

@@ -173,9 +173,9 @@ def _of_compiling(number: int, kernel: str | None) -> dict[str, Any]:
 
 
 def _flush(mark: str) -> None:
-    """Flush a call's output (by Python, C and kernels) and then ``mark``, before the answer is sent.
+    """Flush a call's output (Python, C, kernels), then ``mark``, before the answer is sent.
 
-    Output and answers reach the judge by different channels; the mark shows where the output of a call ends.
+    Output and answers use different channels; the mark shows where a call's output ends.
     """
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # the submission may have closed or replaced it

@@ -49,7 +49,7 @@ class Flags:
         self._words = memoryview(mmap.mmap(descriptor, PAGE)).cast("I")
 
     def wait_open(self, round_number: int) -> None:
-        """Spin until the judge opens ``round_number``: sleeping would add the scheduler's delay to the time."""
+        """Spin until the judge opens ``round_number``: sleeping would add scheduler delay to the time."""
         words = self._words
         while words[0] != round_number:
             pass

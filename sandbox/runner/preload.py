@@ -12,7 +12,7 @@ from timings import timed
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
-# Bytes that kernels can print in one call: as many as a box may print at all. A ring: older output is lost.
+# Bytes that kernels can print in one call, the same as a box's limit. A ring: older output is lost.
 _PRINTF_BYTES = 1 << 20
 
 
@@ -87,5 +87,5 @@ def caches_in_box() -> None:
     os.environ.pop("TRITON_INTERPRET", None)
     os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(folder, "triton"))
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(folder, "inductor"))
-    # A pool of compiling processes would outlive the compilation and count against the box's processes.
+    # A pool of compiling processes would outlive the compilation and use up the box's processes.
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")

@@ -1,11 +1,11 @@
-"""Splits the runner in two: a supervisor that waits, and its child, which continues and loads a submission.
+"""Splits the runner: a supervisor that waits, and a child that loads a submission.
 
 The supervisor is the box's first process, which nothing inside can kill: the kernel drops signals from its own
-namespace. So its death means that something outside ended the box, or that it ran out of memory. It reports the child's
-end over a socket that the child does not have: a 32-bit wait status, little endian, which tells an exit code of 137
-from SIGKILL, unlike a container's exit code.
+namespace. Its death means that something outside ended the box, or a lack of memory. Over a socket that the child does
+not have, it reports the 32-bit wait status, little endian, which tells exit code 137 from SIGKILL; a container's exit
+code does not.
 
-A plain process has no PID namespace, so its child could kill the supervisor; a local box is for trusted code.
+A plain process has no PID namespace, so its child could kill the supervisor: a local box is for trusted code.
 """
 
 import contextlib
@@ -61,7 +61,7 @@ def _wait_for(child: int) -> int:
 
 
 def _report(status: socket.socket, code: int) -> None:
-    """Stay until the parent has read the report: without a PID namespace that ends the rest of the box, the parent
+    """Stay until the parent has read the report: without a PID namespace to end the rest of the box, the parent
     finds those processes among our children."""
     with contextlib.suppress(OSError):
         status.sendall(code.to_bytes(STATUS_BYTES, "little"))

@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 MOST_OPERATIONS = 8
 MOST_KERNELS = 16
 NAME_CHARS = 64
-# Operations that start no kernel, besides views and names in "empty": memory, and reading one number.
+# Operations without a kernel, besides views and "empty": memory, and reading one number.
 NO_KERNEL = {
     "new_empty", "new_empty_strided", "set_", "resize_", "resize_as_", "detach_", "record_stream", "_unsafe_view",
     "_local_scalar_dense", "_reshape_alias", "lift", "is_pinned", "_pin_memory",

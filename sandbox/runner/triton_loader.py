@@ -23,7 +23,7 @@ from failure import SOURCE_NAME, printable
 from timings import timed
 
 
-# Fuse products and sums into one instruction, the default so far; Triton 3.9 warns if it is unset.
+# Fuse products and sums into one instruction: Triton's default; 3.9 warns if it is unset.
 _FUSION = ("TRITON_DEFAULT_FP_FUSION", "1")
 
 
@@ -36,10 +36,10 @@ class LoadError(Exception):
 
 
 class HostDriver:
-    """A driver for the interpreter, as far as ``triton.autotune`` and common set-up code need one.
+    """A driver for the interpreter, enough for ``triton.autotune`` and common set-up code.
 
     Without it Triton fails on the first autotuned kernel. Each configuration runs once, so a wrong one, or an in-place
-    kernel without ``restore_value``, gives a wrong result here as it does on a GPU.
+    kernel without ``restore_value``, is wrong here as on a GPU.
     """
 
     class utils:  # noqa: N801 - the name that Triton's drivers have
@@ -193,8 +193,8 @@ def prepare_compiler() -> EmptyLaunches:
 
 
 def _name_by_version() -> None:
-    """Cache compiled kernels under Triton's version, not under a hash of its 400 MB: a box's cache starts empty and
-    ends with the box."""
+    """Cache kernels under Triton's version, not a hash of its 400 MB: a box's cache starts empty and ends with the
+    box."""
     import triton
     from triton.runtime import cache
 
@@ -237,8 +237,8 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
 
 
 def load(source: str, parameters: list[str], wanted: str) -> Callable[..., Any]:
-    """Returns ``solve``. Writes a file, because Triton reads a kernel's text from its file. Raises LoadError, and
-    whatever the module raises."""
+    """Returns ``solve``. Writes a file: Triton reads a kernel's text from it. Raises LoadError, and whatever the
+    module raises."""
     path = Path(os.environ.get("TMPDIR", "/tmp")) / SOURCE_NAME  # noqa: S108 - the box's own tmpfs
     path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("solution", path)

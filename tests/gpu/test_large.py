@@ -21,7 +21,7 @@ from grader.schemas.report import CaseReport, CaseVerdict
 
 # What such a card has, about.
 CARD_BYTES = 79 * 10**9
-# Above the judge's own pieces (see ``grader.judge.cuda.plan``), below what one whole array of 2^31 floats takes.
+# Above the judge's own pieces (``grader.judge.cuda.memory_needs``), below one whole array of 2^31 floats.
 PEAK_BYTES = 5 * limits.GIB
 # A row is one block: of half a million elements at the largest sizes.
 SOFTMAX = """

@@ -22,8 +22,8 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import overlays
 from grader.judge.cuda.memory import CudaMemories, Staging
+from grader.judge.cuda.memory_needs import case_bytes, workload_bytes
 from grader.judge.cuda.memory_plan import CudaMemoryPlan
-from grader.judge.cuda.plan import case_bytes, workload_bytes
 from grader.judge.oracle import workload_case
 from grader.limits import GIB
 

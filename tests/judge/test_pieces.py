@@ -15,7 +15,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Pieces
 from grader.judge import pieces
 from grader.judge.arena import Arena
-from grader.judge.cuda.plan import case_bytes, own_bytes
+from grader.judge.cuda.memory_needs import case_bytes, own_bytes
 from grader.judge.large import LargeQuestion
 from grader.judge.oracle import results_of
 from grader.limits import GIB

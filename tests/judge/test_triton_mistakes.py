@@ -13,7 +13,7 @@ import pytest
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
 from grader.judge.messages import Failure
-from grader.judge.triton_mistakes import TritonMistakes
+from grader.judge.triton_mistakes.mistakes import TritonMistakes
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseVerdict, Mismatch
@@ -63,7 +63,7 @@ TABLE: dict[str, tuple[str, str, str, str]] = {
     "one_program_id": ("matmul", "basic", "was never written", "never uses tl.program_id(1)"),
     "index_pointer": ("vector_add", "basic", "Line 8: Triton cannot compile this: ", "out is a pointer"),
     "no_grid": ("vector_add", "basic", "line 13", "a launch needs its grid in brackets, add["),
-    "argument_missing": ("relu", "basic", "", "The launch in line 13 gives clip no count"),
+    "argument_missing": ("relu", "basic", "", "The launch in line 13 does not pass count to clip"),
     "no_constexpr": (
         "relu",
         "basic",

@@ -40,7 +40,7 @@ SAME_WORD = {
     "grader/judge/cuda/device.py": "what a control's runner preloads",
     "grader/challenge/views.py": "the package triton, of whatever language",
     "grader/cli/command.py": "the package triton, and the extra that installs it",
-    "grader/judge/triton_tiles.py": "the package triton, in a source",
+    "grader/judge/triton_mistakes/tile_reader.py": "the package triton, in a source",
     "sandbox/runner/preload.py": "what a runner preloads, which rows choose",
     "sandbox/runner/main.py": "the memory of a binding: the host's or a GPU's",
     "sandbox/runner/compile_triton.py": "the kind of device that torch knows a GPU by",

@@ -15,7 +15,7 @@ from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
 from grader.errors import BadRequest
-from grader.judge.cuda.plan import held_bytes
+from grader.judge.cuda.memory_needs import held_bytes
 from grader.judge.roofline import roofline_seconds
 from grader.languages import Language
 

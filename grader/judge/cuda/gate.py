@@ -55,9 +55,9 @@ class CudaGate(HostGate):
     def open_behind(
         self, reveal: Callable[[], None], spot_check: Callable[[], None], full_check: Callable[[], None]
     ) -> float:
-        """Enqueue a whole round behind a hold, then lift it.
+        """Enqueue a round behind a hold, then lift it.
 
-        The opening's mark comes before it: if the GPU turns to the runner in between, the runner loses that time. All
+        The opening's mark comes before it: if the GPU turns to the runner between them, the runner loses that time. All
         three functions must have run before: a first load or allocation may wait for the held stream. Raises
         JudgeFailure if something did.
         """
@@ -113,9 +113,8 @@ class CudaGate(HostGate):
         self._words[DONE_WORD] = self.round
 
     def _enqueue_opening(self) -> None:
-        """The runner's word first: once the host has seen the private one, the runner must find the gate open.
-        Otherwise, if the GPU turned to another context in between, the runner would treat the call as behind a closed
-        gate, where waits return at once."""
+        """The runner's word first: once the host has seen the private one, the runner must find the gate open. A
+        context switch between them would otherwise make its waits return at once."""
         self._enqueue_write(self._shared, OPEN_WORD)
         self._enqueue_write(self._private, _OPENED)
 

@@ -25,8 +25,8 @@ def _copy(source, target, count, BLOCK: tl.constexpr):
     tl.store(target + offsets, tl.load(source + offsets, mask=mask), mask=mask)
 
 
-# The number of counted elements may change from round to round. Specialised on it, Triton would sometimes load another
-# kernel, and a load may wait forever for the stream, which is held while a round is enqueued (grader.judge.watchdog).
+# The number of counted elements may change between rounds. Specialised on it, Triton may load another kernel, which may
+# wait forever for the held stream (grader.judge.watchdog).
 @triton.jit(do_not_specialize=["counted"])
 def _full_check(
     got,

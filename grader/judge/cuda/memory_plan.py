@@ -12,7 +12,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.judge.cuda.driver import DriverError
 from grader.judge.cuda.memory import KEPT_SHARE, CudaMemories, Staging
-from grader.judge.cuda.plan import case_bytes, kept_bytes, workload_bytes
+from grader.judge.cuda.memory_needs import case_bytes, kept_bytes, workload_bytes
 
 # Share of free device memory that one workload may plan with; the rest is for the submission's temporaries.
 PLANNED_SHARE = 0.8

@@ -15,7 +15,7 @@ from typing import Any
 
 from grader.schemas.hardware import ClockEvent, GpuReading, GpuState, Spread
 
-# A GPU that stays hot is timed nevertheless, and its report says so: waiting until it cools would delay everyone.
+# A GPU that stays hot is timed nevertheless, and the report says so: waiting would delay everyone.
 MOST_REPEATED = 20
 # Degrees Celsius by which a GPU may warm up over rounds that count together.
 WARMER_C = 2
@@ -48,7 +48,7 @@ class Sample:
 
 
 def slowed(sample: Sample | None) -> bool:
-    """True if heat or hardware slowed the GPU. A power cap does not count: see ``ClockEvent.slows``."""
+    """True if heat or hardware slowed the GPU; a power cap does not count (``ClockEvent.slows``)."""
     return sample is not None and any(event.slows for event in sample.events)
 
 

@@ -17,14 +17,14 @@ from grader.judge.cuda.memory import Staging
 from grader.judge.oracle import Question
 from grader.schemas.report import Mismatch
 
-# Elements of an output that a spot check reads: one of each equal part, so no two adjacent parts (1/30,000 of the work)
-# can be late unseen. On an H200 that takes some 17 microseconds, for everyone alike.
+# Elements that a spot check reads, one of each equal part, so no two adjacent parts (1/30,000 of the work) can be late
+# unseen. Takes some 17 microseconds on an H200, for everyone alike.
 _SPOTS = 1 << 16
 
 
 class CudaOutputChecker:
-    """See ``OutputChecker``. ``spot_check`` and ``full_check`` are one pass of our kernel, which also copies what it
-    reads; suspects are compared again, exactly, on that copy, after the window."""
+    """See ``OutputChecker``. Both checks are one pass of our kernel, which also copies its reads; suspects are
+    compared again, exactly, on that copy, after the window."""
 
     def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena

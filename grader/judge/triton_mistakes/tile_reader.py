@@ -6,78 +6,39 @@ from __future__ import annotations
 
 import ast
 import math
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from grader.challenge.dtypes import DType
+from grader.judge.triton_mistakes.tile import (
+    AS_INFINITE,
+    HALVES,
+    ONE,
+    Axis,
+    Padding,
+    Tile,
+    combined_paddings,
+    computed,
+    is_half,
+    mapped,
+    moved_paddings,
+    number_of,
+    transposed,
+)
 from grader.judge.triton_source import Kernel, argument, operation_of
 
-# Larger finite numbers serve as infinity.
-_AS_INFINITE = 1e9
 _UNARY: dict[str, Callable[[float], float]] = {
     "exp": math.exp, "exp2": lambda x: 2.0**x, "abs": abs, "sqrt": math.sqrt, "log": math.log,
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
 }  # fmt: skip
+
 # The value of a lane that does not change the result of a reduction.
 _NEUTRAL = {
     "sum": 0.0, "cumsum": 0.0, "xor_sum": 0.0, "dot": 0.0,
     "max": -math.inf, "argmax": -math.inf, "min": math.inf, "argmin": math.inf,
 }  # fmt: skip
 
-
-@dataclass(frozen=True)
-class Axis:
-    #: The vector of indices along it.
-    name: str = ""
-    #: The program ids in these indices.
-    programs: frozenset[str] = frozenset()
-    #: Extent 1: fits every other axis.
-    one: bool = False
-
-    def clashes(self, other: Axis) -> bool:
-        """True if the two certainly index different things."""
-        known = bool(self.programs) and bool(other.programs) and self.name != other.name
-        return known and not (self.one or other.one) and not self.programs & other.programs
-
-
-_ONE = Axis(one=True)
-
-
-@dataclass(frozen=True)
-class Padding:
-    """The value of lanes beyond the data along one axis."""
-
-    #: None if unknown.
-    value: float | None
-    #: The line of the load.
-    line: int
-    #: The load has no ``other``: undefined, but 0 in practice.
-    missing: bool = False
-
-
-Paddings = dict[int, Padding]
-
-
-@dataclass(frozen=True)
-class Tile:
-    #: None if the shape is unknown.
-    axes: tuple[Axis, ...] | None = None
-    #: Axis -> padding, if a mask bounds it.
-    paddings: Paddings = field(default_factory=dict)
-    #: Axes that a condition bounds.
-    masks: frozenset[int] = frozenset()
-    #: Elements are float16 or bfloat16.
-    half: bool = False
-    #: The value of every lane.
-    constant: float | None = None
-    #: For the result of reducing a tile of two axes: the axis left, and the reduction's line and name.
-    left: tuple[int, int, str] | None = None
-    #: The line that filled it with one number, as a sum begins.
-    begins: int = 0
-    #: The program ids that a number depends on.
-    programs: frozenset[str] = frozenset()
-    pointer: bool = False
+_HALF = " or ".join(HALVES)
 
 
 @dataclass(frozen=True)
@@ -179,7 +140,7 @@ class _Reader:
             case ast.Constant(value=bool()):
                 return Tile(axes=())
             case ast.Constant(value=int() | float()):
-                return Tile(axes=(), constant=_number(expression))
+                return Tile(axes=(), constant=number_of(expression))
             case ast.Name(id=name):
                 return self._named(name)
             case ast.UnaryOp(operand=operand):
@@ -197,7 +158,7 @@ class _Reader:
             case ast.Call():
                 return self._called(expression)
             case ast.Attribute(value=value, attr="T"):
-                return _turned(self._tile(value))
+                return transposed(self._tile(value))
             case ast.IfExp(body=body, orelse=orelse):
                 self._tile(orelse)
                 return self._tile(body)
@@ -207,7 +168,7 @@ class _Reader:
         if name in self.names:
             return self.names[name]
         if name in self.pointers:
-            return Tile(axes=(), pointer=True, half=self.pointers[name] in _HALVES)
+            return Tile(axes=(), pointer=True, half=self.pointers[name] in HALVES)
         if name in self.constants:
             return Tile(axes=(), constant=self.constants[name])
         if name in self.kernel.parameters:
@@ -216,11 +177,11 @@ class _Reader:
 
     def _negated(self, operation: ast.UnaryOp, tile: Tile) -> Tile:
         if isinstance(operation.op, ast.USub):
-            return _mapped(tile, lambda value: -value)
+            return mapped(tile, lambda value: -value)
         return tile if isinstance(operation.op, (ast.UAdd, ast.Invert)) else Tile(axes=tile.axes)
 
     def _combine(self, op: ast.operator, a: Tile, b: Tile, line: int) -> Tile:
-        constant = _computed(op, a.constant, b.constant) if a.axes == () == b.axes else None
+        constant = computed(op, a.constant, b.constant) if a.axes == () == b.axes else None
         self._check_left(a, b, line)
         self._check_left(b, a, line)
         axes = self._fitted(a.axes, b.axes, line)
@@ -239,7 +200,7 @@ class _Reader:
         masks = a.masks | b.masks if isinstance(op, (ast.BitAnd, ast.BitOr)) else frozenset()
         whole = axes is not None and len(axes) == 2 and not any(axis.one for axis in axes)
         return Tile(
-            axes, _combined_paddings(op, a, b), masks, half, constant, None if whole else a.left or b.left,
+            axes, combined_paddings(op, a, b), masks, half, constant, None if whole else a.left or b.left,
             a.begins or b.begins, programs if axes == () else frozenset(), pointer,
         )  # fmt: skip
 
@@ -301,7 +262,7 @@ class _Reader:
         axes = []
         for here, kind in enumerate(kinds):
             if kind == "new":
-                axes.append(_ONE)
+                axes.append(ONE)
             else:
                 before = next(old)
                 moved[before] = here
@@ -310,7 +271,7 @@ class _Reader:
             tile,
             axes=tuple(axes),
             masks=frozenset(moved[axis] for axis in tile.masks if axis in moved),
-            paddings=_moved(tile.paddings, moved),
+            paddings=moved_paddings(tile.paddings, moved),
         )
 
     def _called(self, call: ast.Call) -> Tile:
@@ -338,14 +299,14 @@ class _Reader:
             case "dot":
                 return self._multiplied(call)
             case "trans" if len(call.args) == 1:
-                return _turned(self._tile(call.args[0]))
+                return transposed(self._tile(call.args[0]))
             case "maximum" | "minimum" if len(call.args) == 2:
                 a, b = (self._tile(operand) for operand in call.args)
                 return self._extreme(operation, a, b, call.lineno)
         if operation in _NEUTRAL and call.args:
             return self._reduced(call, operation, self._tile(call.args[0]))
         if operation in _UNARY and call.args:
-            return _mapped(self._tile(call.args[0]), _UNARY[operation])
+            return mapped(self._tile(call.args[0]), _UNARY[operation])
         tiles = [self._tile(operand) for operand in call.args]
         return Tile(axes=tiles[0].axes if len(tiles) == 1 else None)
 
@@ -355,16 +316,16 @@ class _Reader:
             moved = ast.Call(method, [method.value, *call.args], call.keywords)
             return self._reduced(ast.copy_location(moved, call), method.attr, tile)
         if method.attr == "to" and call.args:
-            return replace(tile, half=_is_half(call.args[0]))
+            return replace(tile, half=is_half(call.args[0]))
         if method.attr in _UNARY:
-            return _mapped(tile, _UNARY[method.attr])
+            return mapped(tile, _UNARY[method.attr])
         for operand in call.args:
             self._tile(operand)
         return Tile()
 
     def _plain_call(self, call: ast.Call) -> Tile:
         if isinstance(call.func, ast.Name) and call.func.id == "float" and call.args:
-            value = _number(call)
+            value = number_of(call)
             return Tile(axes=(), constant=value)
         for operand in call.args:
             self._tile(operand)
@@ -415,7 +376,7 @@ class _Reader:
         dtype = argument(call, 1 if operation == "zeros" else 2, "dtype")
         constant = self._tile(value).constant if value is not None else None
         return Tile(
-            axes=tuple(Axis() for _ in parts), constant=constant, half=_is_half(dtype), begins=call.lineno
+            axes=tuple(Axis() for _ in parts), constant=constant, half=is_half(dtype), begins=call.lineno
         )
 
     def _chosen(self, call: ast.Call) -> Tile:
@@ -443,7 +404,7 @@ class _Reader:
             if 1 - axis not in other.paddings or other.paddings[1 - axis].value != 0:
                 self._check_padding("dot", tile, (axis,), call.lineno)
         kind = argument(call, 99, "out_dtype")
-        half = before.half if before is not None and kind is None else kind is not None and _is_half(kind)
+        half = before.half if before is not None and kind is None else kind is not None and is_half(kind)
         if kind is not None and half:
             self._find("half_sum", call.lineno, f"tl.dot, to which out_dtype gives {_HALF}")
         if a.axes is None or b.axes is None or len(a.axes) != 2 or len(b.axes) != 2:
@@ -468,7 +429,7 @@ class _Reader:
         axis = argument(call, 1, "axis")
         if operation == "cumsum" and axis is None:
             axis = ast.Constant(0)
-        value = _number(axis) if axis is not None else None
+        value = number_of(axis) if axis is not None else None
         rank = len(tile.axes) if tile.axes is not None else 0
         if axis is not None and (value is None or not -rank <= value < rank):
             return Tile()
@@ -483,7 +444,9 @@ class _Reader:
         left = (kept[0], call.lineno, operation) if rank == 2 and len(kept) == 1 else None
         moved = {place: number for number, place in enumerate(kept)}
         return Tile(
-            axes=tuple(tile.axes[axis] for axis in kept), paddings=_moved(tile.paddings, moved), left=left
+            axes=tuple(tile.axes[axis] for axis in kept),
+            paddings=moved_paddings(tile.paddings, moved),
+            left=left,
         )
 
     def _check_padding(self, operation: str, tile: Tile, gone: tuple[int, ...], line: int) -> None:
@@ -492,7 +455,7 @@ class _Reader:
             return
         neutral, value = _NEUTRAL[operation], padding.value
         if value is not None and (
-            value == neutral or (math.isinf(neutral) and value * neutral >= _AS_INFINITE)
+            value == neutral or (math.isinf(neutral) and value * neutral >= AS_INFINITE)
         ):
             return
         if operation.startswith("arg") and value is not None and math.isinf(value):
@@ -517,10 +480,6 @@ class _Reader:
         self._find("neutral", line, said)
 
 
-_HALVES = tuple(dtype for dtype in DType if dtype.half)
-_HALF = " or ".join(_HALVES)
-
-
 def findings_of(
     kernel: Kernel, pointers: Mapping[str, DType | None], constants: dict[str, float]
 ) -> list[Finding]:
@@ -543,28 +502,10 @@ def constants_of(tree: ast.Module) -> dict[str, float]:
             value = node.value
             if isinstance(value, ast.Call) and operation_of(value) == "constexpr" and value.args:
                 value = value.args[0]
-            plain = _number(value)
+            plain = number_of(value)
             if isinstance(target, ast.Name) and plain is not None:
                 found[target.id] = plain
     return found
-
-
-def _number(node: ast.expr | None) -> float | None:
-    match node:
-        case ast.Constant(value=int() | float() as value):
-            return float(value) if isinstance(value, float) or abs(value) <= sys.float_info.max else None
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            positive = _number(operand)
-            return -positive if positive is not None else None
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str() as text)]):
-            return {"inf": math.inf, "-inf": -math.inf}.get(text.lower())
-        case ast.Attribute(value=ast.Name(id="math"), attr="inf"):
-            return math.inf
-    return None
-
-
-def _is_half(dtype: ast.expr | None) -> bool:
-    return isinstance(dtype, ast.Attribute) and dtype.attr in _HALVES
 
 
 def _is_module(node: ast.expr) -> bool:
@@ -577,72 +518,3 @@ def _is_module(node: ast.expr) -> bool:
 def _is_index(value: ast.expr) -> bool:
     """True if indices are created there, not shifted."""
     return any(operation_of(node) == "arange" for node in ast.walk(value))
-
-
-def _turned(tile: Tile) -> Tile:
-    if tile.axes is None or len(tile.axes) != 2:
-        return Tile(half=tile.half)
-    return Tile(axes=tile.axes[::-1], paddings=_moved(tile.paddings, {0: 1, 1: 0}), half=tile.half)
-
-
-def _moved(paddings: Paddings, places: dict[int, int]) -> Paddings:
-    return {places[axis]: padding for axis, padding in paddings.items() if axis in places}
-
-
-def _mapped(tile: Tile, function: Callable[[float], float]) -> Tile:
-    def applied(value: float | None) -> float | None:
-        try:
-            return None if value is None else function(value)
-        except (ValueError, OverflowError):
-            return None
-
-    paddings = {
-        axis: replace(padding, value=applied(padding.value)) for axis, padding in tile.paddings.items()
-    }
-    return replace(tile, paddings=paddings, constant=applied(tile.constant))
-
-
-def _computed(op: ast.operator, a: float | None, b: float | None) -> float | None:
-    if a is None or b is None:
-        return None
-    try:
-        match op:
-            case ast.Add():
-                found = a + b
-            case ast.Sub():
-                found = a - b
-            case ast.Mult():
-                found = a * b
-            case ast.Div():
-                found = a / b
-            case _:
-                return None
-    except (ZeroDivisionError, OverflowError):
-        return None
-    return None if math.isnan(found) else found
-
-
-def _combined_paddings(op: ast.operator, a: Tile, b: Tile) -> Paddings:
-    return {axis: _combined_padding(op, a, b, axis) for axis in set(a.paddings) | set(b.paddings)}
-
-
-def _combined_padding(op: ast.operator, a: Tile, b: Tile, axis: int) -> Padding:
-    """The value of lanes beyond the data after an operation, if data can be any finite number."""
-    values = [tile.paddings[axis].value if axis in tile.paddings else tile.constant for tile in (a, b)]
-    known = [axis in tile.paddings or tile.constant is not None for tile in (a, b)]
-    value: float | None = None
-    if all(known):
-        value = 0.0 if 0.0 in values and isinstance(op, ast.Mult) else _computed(op, *values)
-    else:
-        only, first = (values[0], True) if known[0] else (values[1], False)
-        infinite = only is not None and (math.isinf(only) or abs(only) >= _AS_INFINITE)
-        match op:
-            case ast.Mult() if only == 0:
-                value = 0.0
-            case ast.Div() if only == 0 and first:
-                value = 0.0
-            case ast.Add() if infinite:
-                value = only
-            case ast.Sub() if infinite and only is not None:
-                value = only if first else -only
-    return replace(a.paddings.get(axis) or b.paddings[axis], value=value)

@@ -47,8 +47,8 @@ def case_bytes(challenge: Challenge, case: Case) -> int:
         for argument in manifest.buffers
         if argument.name in challenge.readable - names_in_parts(manifest, case)
     ]
-    beside = dict(_beside(challenge, sizes, case.inputs))
-    drawing = max((beside[argument.name] for argument in whole), default=0)
+    drawing_bytes_of = dict(_drawing_by_buffer(challenge, sizes, case.inputs))
+    drawing = max((drawing_bytes_of[argument.name] for argument in whole), default=0)
     return own_bytes(manifest, sizes) + _bytes(whole, manifest, sizes) + max(_PIECES_BYTES, drawing)
 
 
@@ -87,10 +87,10 @@ def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 def _drawing(challenge: Challenge, sizes: Mapping[str, int], fillings: Mapping[str, Filling]) -> int:
     """In addition to the inputs, which are drawn one at a time."""
-    return max((needed for _, needed in _beside(challenge, sizes, fillings)), default=0)
+    return max((needed for _, needed in _drawing_by_buffer(challenge, sizes, fillings)), default=0)
 
 
-def _beside(
+def _drawing_by_buffer(
     challenge: Challenge, sizes: Mapping[str, int], fillings: Mapping[str, Filling]
 ) -> Iterator[tuple[str, int]]:
     manifest = challenge.manifest

@@ -1,0 +1,116 @@
+"""Names mistakes in Triton sources: a rule is a pattern of wrong numbers, or an error, and what the source does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.challenge.cases import Case
+from grader.challenge.model import Manifest
+from grader.judge.evidence import Pattern
+from grader.judge.messages import Failure
+from grader.judge.triton_mistakes.addresses import bounds_of_one_index, checker_error, stores_outside, strides
+from grader.judge.triton_mistakes.arguments import (
+    missing_argument,
+    parameter_order,
+    result_not_written,
+    unused_argument,
+)
+from grader.judge.triton_mistakes.compiler_errors import by_message, indexed_pointer, not_constant
+from grader.judge.triton_mistakes.grids import axes_of_programs, grid_too_small, no_grid
+from grader.judge.triton_mistakes.numerics import (
+    axes_of_tiles,
+    neutral_elements,
+    reduced_axis,
+    reduced_precision,
+    sums_in_half,
+    unshifted_exponential,
+)
+from grader.judge.triton_mistakes.solution import NO_MISMATCH, Solution
+from grader.judge.triton_source import read, walk
+from grader.schemas.report import Mismatch
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass
+class TritonMistakes:
+    solution: Solution
+
+    @classmethod
+    def of(cls, manifest: Manifest, text: str) -> TritonMistakes | None:
+        """None if the text cannot be read."""
+        source = read(text)
+        return cls(Solution(manifest, source)) if source is not None else None
+
+    def suspicions(self) -> list[str]:
+        rules = (
+            result_not_written,
+            grid_too_small,
+            bounds_of_one_index,
+            axes_of_programs,
+            axes_of_tiles,
+            strides,
+            neutral_elements,
+            unused_argument,
+        )
+        half = [finding.text for finding in self.solution.findings("half_sum")]
+        return [said for rule in rules if (said := rule(self.solution, None, NO_MISMATCH))] + half
+
+    def of_result(
+        self,
+        pattern: Pattern | None,
+        mismatch: Mismatch,
+        case: Case,
+        inputs: Mapping[str, torch.Tensor],
+    ) -> str:
+        if mismatch.kind == "out_of_bounds":
+            return stores_outside(self.solution, mismatch.argument)
+        if mismatch.kind in ("late", "input_changed", "not_cleared"):
+            return ""
+        rules = (
+            result_not_written,
+            grid_too_small,
+            bounds_of_one_index,
+            axes_of_programs,
+            axes_of_tiles,
+            strides,
+            reduced_axis,
+            neutral_elements,
+            unshifted_exponential,
+            sums_in_half,
+            reduced_precision,
+            unused_argument,
+        )
+        return next((said for rule in rules if (said := rule(self.solution, pattern, mismatch))), "")
+
+    def of_failure(self, failure: Failure) -> str:
+        line = failure.line or 0
+        if failure.kind == "checker":
+            return checker_error(self.solution, failure, line)
+        rules = (
+            no_grid,
+            parameter_order,
+            indexed_pointer,
+            missing_argument,
+            not_constant,
+            by_message,
+        )
+        return next((said for rule in rules if (said := rule(self.solution, failure, line))), "")
+
+    def adds_to(self, result: str) -> bool:
+        """True if it is loaded, changed by an atomic, or changed by torch in place."""
+        name = self.solution.parameter_of(result)
+        for launch in self.solution.source.launches:
+            for access in launch.kernel.accesses:
+                value = launch.given.get(access.parameter)
+                if access.operation != "store" and isinstance(value, ast.Name) and value.id == name:
+                    return True
+        solve = self.solution.source.solve
+        return solve is None or any(
+            isinstance(node, ast.AugAssign) or (isinstance(node, ast.Attribute) and node.attr.endswith("_"))
+            for node in walk(*solve.body)
+        )
