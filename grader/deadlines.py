@@ -27,10 +27,6 @@ class WindowPhase(StrEnum):
     CLOSED = "closed"
 
 
-# The API document needs a name of which there is one: a competition has phases, too.
-Phase = WindowPhase
-
-
 @dataclass(frozen=True)
 class Window:
     """One student's times, in UTC. Without ``late_until`` nothing is accepted after ``due_at``."""
@@ -44,12 +40,12 @@ class Window:
     def closes_at(self) -> datetime:
         return self.late_until or self.due_at
 
-    def phase(self, at: datetime) -> Phase:
+    def phase(self, at: datetime) -> WindowPhase:
         if at < self.open_at:
-            return Phase.BEFORE
+            return WindowPhase.BEFORE
         if at <= self.due_at:
-            return Phase.OPEN
-        return Phase.LATE if at <= self.closes_at else Phase.CLOSED
+            return WindowPhase.OPEN
+        return WindowPhase.LATE if at <= self.closes_at else WindowPhase.CLOSED
 
     def late_days(self, at: datetime) -> int:
         """Days begun after the deadline; 0 if it was met."""

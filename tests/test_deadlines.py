@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from grader.deadlines import Phase, Window, day_begins, parse_moment, zoned
+from grader.deadlines import Window, WindowPhase, day_begins, parse_moment, zoned
 from grader.errors import BadRequest
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -53,12 +53,12 @@ def test_times_that_are_none(text: str, wrong: str) -> None:
 def test_phases_and_late_days() -> None:
     window = Window(utc(2026, 5, 1), utc(2026, 5, 8, 16), utc(2026, 5, 10, 16), BERLIN)
     expected = [
-        (utc(2026, 4, 30, 23, 59), Phase.BEFORE, 0),
-        (utc(2026, 5, 8, 16), Phase.OPEN, 0),
-        (utc(2026, 5, 8, 16, 0, 1), Phase.LATE, 1),
-        (utc(2026, 5, 9, 16), Phase.LATE, 1),
-        (utc(2026, 5, 9, 16, 0, 1), Phase.LATE, 2),
-        (utc(2026, 5, 10, 16, 0, 1), Phase.CLOSED, 3),
+        (utc(2026, 4, 30, 23, 59), WindowPhase.BEFORE, 0),
+        (utc(2026, 5, 8, 16), WindowPhase.OPEN, 0),
+        (utc(2026, 5, 8, 16, 0, 1), WindowPhase.LATE, 1),
+        (utc(2026, 5, 9, 16), WindowPhase.LATE, 1),
+        (utc(2026, 5, 9, 16, 0, 1), WindowPhase.LATE, 2),
+        (utc(2026, 5, 10, 16, 0, 1), WindowPhase.CLOSED, 3),
     ]
     assert [(window.phase(at), window.late_days(at)) for at, _, _ in expected] == [
         row[1:] for row in expected

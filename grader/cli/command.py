@@ -40,6 +40,7 @@ _EXTRA_OF = {"torch": "worker", "triton": "worker", "numpy": "worker", "docker":
 class _RemoteApp(typer.Typer):
     """Adds --server to each command whose function does not name it."""
 
+    # Typer has ten named options here; ours passes them all on.
     def command(  # type: ignore[override]
         self, *args: Any, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -58,6 +59,7 @@ def _with_server(function: Callable[..., Any]) -> Callable[..., Any]:
 
     option = inspect.Parameter("server", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Server)
     parameters = [*signature.parameters.values(), option]
+    # `inspect.signature` reads this attribute, which the stubs do not declare.
     run_on_server.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return run_on_server
 

@@ -16,10 +16,11 @@ from rich.text import Text
 from grader import errors
 from grader.cli.client import Client, segment, understood
 from grader.cli.output import EXIT_INTERRUPTED
+from grader.cli.polling import until_done
 from grader.cli.report import put_report
 from grader.cli.terminal import aside, moment, put_json, put_json_line, safe, say
 from grader.formats import wait
-from grader.schemas.pace import QUICKEST_S, SLOWEST_S, pace_s, spread
+from grader.schemas.pace import QUICKEST_S, pace_s, spread
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import ProgressView, State, SubmissionList, SubmissionView, WaitReason
 from grader.schemas.verdict import Fault
@@ -27,8 +28,6 @@ from grader.schemas.verdict import Fault
 # During judging, and just after sending, when small kernels end; in the queue `pace_s` decides.
 POLL_SECONDS = 0.25
 QUICK_FOR_SECONDS = 20.0
-# A restart of the server takes less time.
-AWAY_SECONDS = 30.0
 
 
 def fetch(client: Client, submission: str) -> SubmissionView:
@@ -79,33 +78,29 @@ def follow(
     clock: Callable[[], float] = time.monotonic,
 ) -> SubmissionView:
     """Show progress until the submission ends. ``timeout`` in seconds, 0 = no limit. Raises TimedOut, Unreachable."""
-    began = last_seen = clock()
-    pause = QUICKEST_S
+    began = clock()
+    late = errors.TimedOut(
+        f"{submission} was not done within {timeout:g} s.",
+        f"It continues. Follow it with: grader watch {submission}",
+    )
     with watch or watch_for(json=False) as shown:
-        while True:
-            try:
-                view = fetch(client, submission)
-            except errors.Unreachable:
-                if clock() - last_seen > AWAY_SECONDS:
-                    raise
-                shown.away(clock() - last_seen)
-            except errors.TooMany:  # we poll too often; the submission continues
-                last_seen, pause = clock(), SLOWEST_S
-            else:
-                last_seen = clock()
-                pause = spread(pace_s(view))
-                if pause <= QUICKEST_S and last_seen - began < QUICK_FOR_SECONDS:
-                    pause = POLL_SECONDS
-                shown.show(view)
-                if view.state.final:
-                    return view
-            waited = clock() - began
-            if timeout and waited >= timeout:
-                raise errors.TimedOut(
-                    f"{submission} was not done within {timeout:g} s.",
-                    f"It continues. Follow it with: grader watch {submission}",
-                )
-            time.sleep(min(pause, timeout - waited) if timeout else pause)
+
+        def pause(view: SubmissionView) -> float | None:
+            shown.show(view)
+            if view.state.final:
+                return None
+            seconds = spread(pace_s(view))
+            quick = seconds <= QUICKEST_S and clock() - began < QUICK_FOR_SECONDS
+            return POLL_SECONDS if quick else seconds
+
+        return until_done(
+            lambda: fetch(client, submission),
+            pause,
+            away=shown.away,
+            timeout=timeout,
+            late=late,
+            clock=clock,
+        )
 
 
 def exit_code(verdict: Verdict | None) -> int:

@@ -71,12 +71,23 @@ def retry(
         list[str] | None, typer.Argument(metavar="[ID]...", help="The failed submissions.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All failed submissions.")] = False,
+    on_machine: Annotated[
+        bool, typer.Option("--here", help="On this machine's platform, without a server or a token.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
-    """Queue the server's failed submissions again; `admin requeue` does so on its machine, without a token."""
+    """Queue submissions that the platform failed to judge again."""
     if bool(submissions) == everything:
-        raise BadRequest("Name submissions, or use --all.", "List them: grader admin operations")
-    done = understood(Requeued, connect().post("/operations/retry", {"submissions": submissions or []}))
+        listing = "admin submissions --state failed" if on_machine else "admin operations"
+        raise BadRequest("Name submissions, or use --all.", f"List them: grader {listing}")
+    if on_machine:
+        from grader.cli.local_platform import here
+        from grader.service.operation.operations import retry as requeue
+
+        with here() as platform:
+            done = requeue(platform, None, submissions or [])
+    else:
+        done = understood(Requeued, connect().post("/operations/retry", {"submissions": submissions or []}))
     if json:
         put_json(done)
     else:

@@ -1,4 +1,4 @@
-"""`challenge states`, `publish`, `schedule`, `hide`, `withdraw`, `board`: visibility of challenges to students."""
+"""`challenge states`, `publish`, `hide`, `board`: visibility of challenges to students."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLOURS = {PublicationState.PUBLISHED: "green", PublicationState.SCHEDULED: "ye
 
 
 def register(challenge: typer.Typer) -> None:
-    for command in (states, publish, schedule, hide, withdraw, board):
+    for command in (states, publish, hide, board):
         challenge.command()(command)
 
 
@@ -48,33 +48,33 @@ def states(json: options.Json = False) -> int:
     return 0
 
 
-def publish(slug: options.Slug, json: options.Json = False) -> int:
-    """Show a challenge to everybody from now on."""
-    return _put(slug, PublicationBody(state="published"), json)
-
-
-def schedule(
+def publish(
     slug: options.Slug,
     at: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--at", metavar="TIME", help="The time, such as 2026-01-31T18:00, in this machine's time zone."
+            "--at",
+            metavar="TIME",
+            help="Publish it then, such as at 2026-01-31T18:00, in this machine's time zone.",
         ),
-    ],
+    ] = None,
     json: options.Json = False,
 ) -> int:
-    """Publish a challenge at a time."""
+    """Show a challenge to everybody, from now on or from --at."""
+    if at is None:
+        return _put(slug, PublicationBody(state="published"), json)
     return _put(slug, PublicationBody(state="scheduled", publish_at=_moment(at)), json)
 
 
-def hide(slug: options.Slug, json: options.Json = False) -> int:
+def hide(
+    slug: options.Slug,
+    draft: Annotated[
+        bool, typer.Option("--draft", help="Make it a draft again, if no student submitted for it.")
+    ] = False,
+    json: options.Json = False,
+) -> int:
     """Hide a challenge from students. They keep their submissions."""
-    return _put(slug, PublicationBody(state="hidden"), json)
-
-
-def withdraw(slug: options.Slug, json: options.Json = False) -> int:
-    """Make a challenge a draft again, if no student submitted for it."""
-    return _put(slug, PublicationBody(state="draft"), json)
+    return _put(slug, PublicationBody(state="draft" if draft else "hidden"), json)
 
 
 def board(

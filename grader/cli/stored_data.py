@@ -24,7 +24,7 @@ _File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup file.")]
 
 
 def register(admin: typer.Typer) -> None:
-    for command in (backup, restore, prune, submissions, show, requeue, export, forget):
+    for command in (backup, restore, prune, submissions, export, forget):
         admin.command()(command)
 
 
@@ -139,6 +139,10 @@ _OfChallenge = Annotated[
 
 
 def submissions(
+    submission: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="Show this one, and the command that finds its log lines."),
+    ] = None,
     challenge: _OfChallenge = None,
     user: _User = None,
     state: Annotated[State | None, typer.Option("--state", help="Only in this state.")] = None,
@@ -154,7 +158,9 @@ def submissions(
     runs: Annotated[bool, typer.Option("--runs", help="List runs (public cases only) instead.")] = False,
     json: options.Json = False,
 ) -> int:
-    """List submissions, newest first."""
+    """List this machine's submissions, newest first, or show one."""
+    if submission is not None:
+        return _show(submission, json)
     from grader.schemas.submission_search import FoundSubmissionList
     from grader.service.submissions.submission_search import SearchFilter, entries
 
@@ -175,8 +181,7 @@ def submissions(
     return 0
 
 
-def show(submission: options.Submission, json: options.Json = False) -> int:
-    """Show a submission, and the command that finds its log lines."""
+def _show(submission: str, json: bool) -> int:
     from grader.service.submissions.submission_search import entry
 
     with here() as platform:
@@ -190,29 +195,6 @@ def show(submission: options.Submission, json: options.Json = False) -> int:
             out().print(Text(f"{name:<12}", "dim"), safe(shown), soft_wrap=True)
     ids = [found.id, *([found.request_id] if found.request_id else [])]
     say(f"Its log lines: grep -E '{'|'.join(ids)}' in the logs of web and workers.", "dim")
-    return 0
-
-
-def requeue(
-    submissions: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="The failed submissions.")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All failed submissions.")] = False,
-    json: options.Json = False,
-) -> int:
-    """Requeue submissions that the platform failed to judge."""
-    from grader.service.operation.operations import retry
-
-    if bool(submissions) == everything:
-        raise BadRequest(
-            "Name submissions, or use --all.", "List them: grader admin submissions --state failed"
-        )
-    with here() as platform:
-        done = retry(platform, None, submissions or [])
-    if json:
-        put_json(done)
-        return 0
-    tell(f"{len(done.submissions)} submissions are queued again.", "green")
     return 0
 
 

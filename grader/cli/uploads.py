@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from rich.text import Text
 from grader.cli import options
 from grader.cli.catalogue import local_catalogue
 from grader.cli.client import connect, segment, understood
+from grader.cli.polling import until_done
 from grader.cli.terminal import out, put_json, put_table, safe, say, tell
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
 from grader.schemas.challenge import ChallengeDetail
@@ -48,7 +48,7 @@ BaseOption = Annotated[
 
 
 def register(challenge: typer.Typer) -> None:
-    for command in (upload, uploads, findings, preview, archive, stop, use, spec):
+    for command in (upload, uploads, findings, preview, archive, use, spec):
         challenge.command()(command)
 
 
@@ -90,28 +90,30 @@ def _archive(what: str) -> bytes:
 
 
 def _followed(view: UploadView, wait: bool, json: bool) -> int:
-    last = ""
-    while wait and not view.check.ended:
-        time.sleep(_LOOK_SECONDS)
-        view = _detail(view.challenge, view.number).upload
-        now = (
-            f"{view.progress.done} of {view.progress.total}: {view.progress.label}"
-            if view.progress
-            else view.check
-        )
-        if now != last and not json:
-            tell(now)
-        last = now
     if not wait:
         if json:
             put_json(view)
         return EXIT_ACCEPTED
-    found = _detail(view.challenge, view.number)
+    last = ""
+
+    def pause(found: UploadDetail) -> float | None:
+        nonlocal last
+        now = found.upload
+        if now.check.ended:
+            return None
+        progress = now.progress
+        words = f"{progress.done} of {progress.total}: {progress.label}" if progress else now.check.value
+        if words != last and not json:
+            tell(words)
+        last = words
+        return _LOOK_SECONDS
+
+    found = until_done(lambda: _detail(view.challenge, view.number), pause)
     if json:
         put_json(found)
     else:
         _put(found)
-    return EXIT_ACCEPTED if view.check is CheckState.PROVEN else EXIT_NOT_ACCEPTED
+    return EXIT_ACCEPTED if found.upload.check is CheckState.PROVEN else EXIT_NOT_ACCEPTED
 
 
 def _detail(slug: str, number: int) -> UploadDetail:
@@ -149,9 +151,19 @@ def findings(
     slug: options.Slug,
     number: Number,
     again: Annotated[bool, typer.Option("--again", help="Check it again, and follow the check.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="Stop its waiting or running check.")] = False,
     json: options.Json = False,
 ) -> int:
     """Show the findings of an upload's check, and what using it would change; exit code 1 unless it is proven."""
+    if again and stop:
+        raise BadRequest("--again and --stop exclude each other.", "Use one of them.")
+    if stop:
+        stopped = understood(UploadView, connect().post(f"/uploads/{segment(slug)}/{number}/stop"))
+        if json:
+            put_json(stopped)
+        else:
+            say(f"{slug}: the check of upload {number} is stopped", "yellow")
+        return 0
     if again:
         view = understood(UploadView, connect().post(f"/uploads/{segment(slug)}/{number}/check"))
         return _followed(view, wait=True, json=json)
@@ -186,16 +198,6 @@ def archive(
         put_json({"file": str(file), "bytes": size})
     else:
         say(f"Wrote {size} bytes to {file}.", "green")
-    return 0
-
-
-def stop(slug: options.Slug, number: Number, json: options.Json = False) -> int:
-    """Stop an upload's waiting or running check; `findings --again` starts another."""
-    view = understood(UploadView, connect().post(f"/uploads/{segment(slug)}/{number}/stop"))
-    if json:
-        put_json(view)
-    else:
-        say(f"{view.challenge}: the check of upload {view.number} is stopped", "yellow")
     return 0
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from grader import limits
-from grader.deadlines import Phase
+from grader.deadlines import WindowPhase
 from grader.languages import Language
 from grader.schemas.course import CourseSlug, Revision
 from grader.schemas.strict import Strict
@@ -105,7 +105,7 @@ class AssignmentView(Strict):
     late_until: datetime | None
     extended: bool = False
     time_zone: str
-    phase: Phase
+    phase: WindowPhase
     late_percent: float
     grace_days: int
     attempts: AttemptLimits

@@ -151,10 +151,6 @@ class KernelCounts(Strict):
         return SECTOR_BYTES * self.l2_sectors
 
 
-# The API document needs a name of which there is one: an assignment has Counts, too.
-Counts = KernelCounts
-
-
 class LineCounts(KernelCounts):
     """Counts of one line, over all launches of a kernel. A step is the distance in bytes between the addresses of
     neighbouring threads, if it is constant."""
@@ -188,7 +184,7 @@ class KernelProfile(Strict):
     lines: list[LineCounts] = Field(
         max_length=MOST_LINES, description="the lines with most work, in the source's order"
     )
-    rest: Counts = Field(default_factory=Counts, description="of the omitted lines")
+    rest: KernelCounts = Field(default_factory=KernelCounts, description="of the omitted lines")
 
     @property
     def occupancy(self) -> float:
@@ -201,7 +197,7 @@ class KernelProfile(Strict):
         return max(self.terms_us, key=lambda term: self.terms_us[term], default="")
 
     @property
-    def total(self) -> Counts:
+    def total(self) -> KernelCounts:
         return total([*self.lines, self.rest])
 
 
@@ -220,7 +216,7 @@ class CallProfile(Strict):
     left_out: Count = Field(default=0, description="launches of omitted kernels")
 
     @property
-    def total(self) -> Counts:
+    def total(self) -> KernelCounts:
         return total([kernel.total for kernel in self.kernels])
 
     @property
@@ -256,12 +252,12 @@ class CallProfile(Strict):
         return {line: _merged(line, found[line]) for line in sorted(found)}
 
 
-_COUNTS = tuple(Counts.model_fields)
+_COUNTS = tuple(KernelCounts.model_fields)
 _STEPS = ("load_step", "store_step", "shared_step")
 
 
-def total(counts: Iterable[Counts]) -> Counts:
-    return Counts(**_sums(list(counts)))
+def total(counts: Iterable[KernelCounts]) -> KernelCounts:
+    return KernelCounts(**_sums(list(counts)))
 
 
 def _sums(counts: list[Any]) -> dict[str, int]:

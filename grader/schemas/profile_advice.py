@@ -9,7 +9,7 @@ from grader.schemas.call_profile import (
     MOST_WARPS,
     MULTIPROCESSORS,
     CallProfile,
-    Counts,
+    KernelCounts,
     KernelProfile,
     LineCounts,
 )
@@ -212,7 +212,7 @@ def _product(sizes: tuple[int, int, int]) -> int:
     return sizes[0] * sizes[1] * sizes[2]
 
 
-def totals(counts: Counts) -> Iterator[tuple[str, str]]:
+def totals(counts: KernelCounts) -> Iterator[tuple[str, str]]:
     """Name and value of each total that is not zero."""
     yield "warp instructions", f"{counts.instructions:,}"
     yield "active threads", f"{counts.threads_per_instruction:.1f} of 32"

@@ -211,6 +211,7 @@ _W = TypeVar("_W", bound="VerdictWord")
 class _Words(type):
     """Makes ``list(Verdict)`` work, in the table's order, as for an enumeration."""
 
+    # mypy: a metaclass may not require that its class is a VerdictWord.
     def __iter__(cls: type[_W]) -> Iterator[_W]:  # type: ignore[misc]
         return (cls(row.word) for row in VERDICTS.values() if cls.holds(row))
 

@@ -76,15 +76,15 @@ def test_it_is_shown_where_each_comes_from(cli: Cli) -> None:
     assert "grd_secret" not in ran.out + ran.err + cli("config", "--json").out
 
 
-def test_set_changes_one_line_and_unset_takes_it_away(cli: Cli) -> None:
+def test_set_changes_one_line_or_removes_it(cli: Cli) -> None:
     path = _write('# mine\nserver = "http://a"  # old\n\nbrowser = true\n')
     assert cli("config", "set", "server", 'http://b/"x').code == 0
     assert path.read_text() == '# mine\nserver = "http://b/\\"x"\n\nbrowser = true\n'
     assert config.value("server") == 'http://b/"x'
     assert cli("config", "set", "language", "triton").code == 0
-    assert cli("config", "unset", "server").code == 0
+    assert cli("config", "set", "server").code == 0
     assert path.read_text() == '# mine\n\nbrowser = true\nlanguage = "triton"\n'
-    assert "does not set" in cli("config", "unset", "server").err
+    assert "does not set" in cli("config", "set", "server").err
 
 
 def test_set_says_when_something_stronger_holds(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +97,7 @@ def test_set_says_when_something_stronger_holds(cli: Cli, monkeypatch: pytest.Mo
     ("args", "words"),
     [
         (["set", "sever", "x"], "Did you mean 'server'?"),
-        (["unset", "zzz"], "The settings are: server"),
+        (["set", "zzz"], "The settings are: server"),
         (["set", "language", "fortran"], "language: 'fortran' cannot be used."),
         (["set", "browser", "maybe"], "neither true nor false"),
     ],

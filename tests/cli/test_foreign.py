@@ -144,7 +144,7 @@ def test_from_a_challenge_to_the_board(student: Student) -> None:
 def test_what_a_machine_keeps(student: Student) -> None:
     student.run("config", "set", "device", "cpu")
     assert '"source": "file"' in student.run("config", "--json")
-    student.run("config", "unset", "device")
+    student.run("config", "set", "device")
     assert "grader completion" in student.run("completion", "powershell")
     assert "server" in student.run("doctor")
     assert "Signed out" in student.run("logout")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader import errors
-from grader.cli import login
+from grader.cli import login, polling
 from grader.cli.commands import account
 from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
@@ -65,6 +65,7 @@ def play(server: Stub, monkeypatch: pytest.MonkeyPatch) -> Play:
         server.answer("POST /device-codes", given | values, 201)
         clock = Clock(server, list(answers))
         monkeypatch.setattr(account, "time", clock)
+        monkeypatch.setattr(polling, "time", clock)
         return clock
 
     return make

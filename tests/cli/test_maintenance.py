@@ -62,14 +62,16 @@ def test_backup_and_restore(
 
 def test_looking_up_and_trying_again(cli: Cli, settings: Settings) -> None:
     (failed,) = json.loads(cli("admin", "submissions", "--state", "failed", "--json").out)["submissions"]
-    shown = cli("admin", "show", failed["id"])
+    shown = cli("admin", "submissions", failed["id"])
     assert "The box could not be made." in shown.out
     assert f"grep -E '{failed['id']}'" in shown.err
     assert failed["id"] in cli("admin", "submissions", "--user", "bob").out
-    assert cli("admin", "requeue").code == 2
-    assert json.loads(cli("admin", "requeue", failed["id"], "--json").out) == {"submissions": [failed["id"]]}
-    assert cli("admin", "requeue", failed["id"]).code == 2
-    assert json.loads(cli("admin", "requeue", "--all", "--json").out) == {"submissions": []}
+    assert cli("admin", "retry", "--here").code == 2
+    assert json.loads(cli("admin", "retry", "--here", failed["id"], "--json").out) == {
+        "submissions": [failed["id"]]
+    }
+    assert cli("admin", "retry", "--here", failed["id"]).code == 2
+    assert json.loads(cli("admin", "retry", "--here", "--all", "--json").out) == {"submissions": []}
 
 
 def test_exports(cli: Cli, settings: Settings, tmp_path: Path) -> None:

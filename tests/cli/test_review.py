@@ -139,16 +139,18 @@ def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     platform, teacher = site.platform, site.teacher
     done = builders.judged(platform, site.ada, builders.accepted()).id
     builders.judged(platform, site.bob, builders.accepted())
-    ordered = site.run(teacher, "regrade", "submission", done, "--reason", "A card was slow.")
+    ordered = site.run(teacher, "regrade", "start", "--submission", done, "--reason", "A card was slow.")
     assert (ordered.code, f"Regrade 1 of submission {done}: 0 unchanged" in ordered.err) == (0, True)
-    same = site.json(teacher, "regrade", "submission", done, "--reason", "A card was slow.")
+    same = site.json(teacher, "regrade", "start", "--submission", done, "--reason", "A card was slow.")
     assert (same["number"], same["summary"]["waiting"]) == (1, 1)
     refused(site.run(teacher, "regrade", "publish", "1"), 2, "not judged yet")
     refused(
-        site.run(teacher, "regrade", "assignment", "gpu", "week1", "--reason", "x"), 2, "Regrade 1 is open"
+        site.run(teacher, "regrade", "start", "--course", "gpu", "--assignment", "week1", "--reason", "x"),
+        2,
+        "Regrade 1 is open",
     )
     builders.finish(platform, builders.take(platform), builders.accepted(time_us=400.0, speedup=2.66))
-    lines = site.run(teacher, "regrade", "watch", "1", "--json").out.splitlines()
+    lines = site.run(teacher, "regrade", "show", "1", "--watch", "--json").out.splitlines()
     assert [json.loads(line)["regrade"]["summary"]["up"] for line in lines] == [1, 1]
     shown = site.run(teacher, "regrade", "show", "1")
     assert done in shown.out
@@ -158,11 +160,22 @@ def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     refused(site.run(teacher, "regrade", "publish", "1"), 2, "already published")
 
     monkeypatch.setattr(limits, "REGRADE_UNCONFIRMED", 1)
-    whole = ("regrade", "assignment", "gpu", "week1", "--reason", "A case was wrong.")
+    whole = ("regrade", "start", "--course", "gpu", "--assignment", "week1", "--reason", "A case was wrong.")
     refused(site.run(teacher, *whole), 2, "--confirm week1")
     assert site.json(teacher, *whole, "--confirm", "week1")["summary"]["waiting"] == 2
     assert site.json(teacher, "regrade", "discard", "2")["state"] == "discarded"
-    student = ("regrade", "student", "gpu", "ada", "--assignment", "week1", "--reason", "x")
+    student = (
+        "regrade",
+        "start",
+        "--course",
+        "gpu",
+        "--student",
+        "ada",
+        "--assignment",
+        "week1",
+        "--reason",
+        "x",
+    )
     assert site.json(teacher, *student)["what"] == "ada in gpu/week1"
     listed = site.json(teacher, "regrade", "list", "--course", "gpu")["regrades"]
     assert [(regrade["number"], regrade["state"]) for regrade in listed] == [
@@ -232,9 +245,9 @@ def test_comments(site: Site) -> None:
     drafted = site.json(site.teacher, "comment", done, "Why a copy?", "--lines", "5", "--draft")
     (thread,) = drafted["threads"]
     number = str(thread["number"])
-    assert site.json(site.ada, "comments", done)["threads"] == []
+    assert site.json(site.ada, "comment", done)["threads"] == []
     site.json(site.teacher, "comment", done, "--send", number)
-    read = site.run(site.ada, "comments", done)
+    read = site.run(site.ada, "comment", done)
     assert "line 5" in read.out
     assert "Why a copy?" in read.out
     said = site.json(site.ada, "comment", done, "Torch does it.", "--reply", number)
@@ -314,8 +327,8 @@ def test_an_upload_from_its_check_to_its_use(site: Site, home: Path) -> None:
     assert site.run(site.teacher, "challenge", "upload", "mine.zip", "--no-wait").code == 0
     one = (builders.SLUG, "1")
     refused(site.run(site.teacher, "challenge", "preview", *one), 2, "examined")
-    assert site.json(site.teacher, "challenge", "stop", *one)["check"] == "failed"
-    refused(site.run(site.teacher, "challenge", "stop", *one), 2, "not being checked")
+    assert site.json(site.teacher, "challenge", "findings", *one, "--stop")["check"] == "failed"
+    refused(site.run(site.teacher, "challenge", "findings", *one, "--stop"), 2, "not being checked")
     Path("spec.md").write_text("# Reworded\n")
     assert site.run(site.teacher, "challenge", "spec", builders.SLUG, "spec.md", "--base", "1").code == 0
     examine(site.platform)

@@ -132,12 +132,12 @@ def test_history(server: Stub, cli: Cli) -> None:
     done = view(State.DONE, verdict="accepted", score=accepted().score)
     both = [done.model_dump(mode="json"), view(State.TESTING).model_dump(mode="json")]
     server.answer("GET /submissions", {"submissions": both, "total": 9})
-    ran = cli("history", "-c", "vector_add", "--limit", "2", "--everyone")
+    ran = cli("history", "-c", "vector_add", "--limit", "2", "--all")
     assert ran.code == 0
     assert "ACCEPTED" in ran.out
     assert "testing" in ran.out
     assert "2 of 9" in ran.err
-    assert server.asked[0].path.endswith("?challenge=vector_add&limit=2&everyone=true")
+    assert server.asked[0].path.endswith("?everyone=true&challenge=vector_add&limit=2")
 
 
 def test_history_on_a_narrow_terminal(server: Stub, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,12 +53,12 @@ def test_an_invitation_is_printed_once_listed_and_ended(cli: Cli, opened: Platfo
     assert made["link"].startswith("https://grader.uni.example/sign-up?key=inv_")
     assert (made["uses"], made["role"]) == (2, "student")
     key = made["link"].partition("key=")[2]
-    listed = cli("user", "invitations")
+    listed = cli("user", "invite", "--list")
     assert "autumn, student, 0 of 2 used" in listed.out
     assert key not in listed.out
-    assert cli("user", "invitations", "--revoke", str(made["id"])).code == 0
-    assert cli("user", "invitations", "--revoke", str(made["id"])).code == 2
-    assert cli("user", "invitations").out == ""
+    assert cli("user", "invite", "--revoke", str(made["id"])).code == 0
+    assert cli("user", "invite", "--revoke", str(made["id"])).code == 2
+    assert cli("user", "invite", "--list").out == ""
     with pytest.raises(LinkUseless):
         sign_up.offer(opened, key)
 

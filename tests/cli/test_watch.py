@@ -10,6 +10,7 @@ import pytest
 
 from grader import errors
 from grader.cli import follow as following
+from grader.cli import polling
 from grader.cli.client import Client
 from grader.cli.follow import watch_for
 from grader.schemas.report import Report, Verdict
@@ -146,7 +147,7 @@ def test_a_short_absence_of_the_server_is_waited_out(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(following, "POLL_SECONDS", 0.0)
     away = errors.Unreachable("away")
     assert following.follow(_Script(away, away, view(State.DONE)), "abc123", timeout=0).state is State.DONE
-    monkeypatch.setattr(following, "AWAY_SECONDS", -1.0)
+    monkeypatch.setattr(polling, "AWAY_SECONDS", -1.0)
     with pytest.raises(errors.Unreachable):
         following.follow(_Script(away), "abc123", timeout=0)
 

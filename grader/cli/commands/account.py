@@ -15,6 +15,7 @@ from grader.cli import login as kept
 from grader.cli.browser import allowed, has_browser, open_page
 from grader.cli.client import Client, connect, understood
 from grader.cli.command import make_app
+from grader.cli.polling import until_done
 from grader.cli.terminal import say
 from grader.errors import (
     AuthorizationPending,
@@ -152,20 +153,37 @@ def sign_in(client: Client, body: DeviceCodeBody, browser: bool) -> TokenView:
 
 def _wait(client: Client, code: DeviceCode) -> TokenView:
     interval = min(max(code.interval, _MIN_SECONDS), _MAX_SECONDS)
+    late = ExpiredToken("Nobody approved the code in time.", "Get a new one: grader login")
     deadline = time.monotonic() + code.expires_in
-    while time.monotonic() + interval < deadline:
-        time.sleep(interval)
+
+    def ask() -> TokenView | None:
+        nonlocal interval
         try:
             return understood(
                 TokenView, client.post("/device-codes/token", {"device_code": code.device_code})
             )
         except AuthorizationPending:
-            continue
+            return None
         except (SlowDown, TooMany, Unreachable):  # a server that restarts is back soon
             interval = min(interval + SLOWER_SECONDS, _MAX_SECONDS)
-        except NotFound as error:
-            raise Unreachable("The server no longer knows this sign-in.", "Try again.") from error
-    raise ExpiredToken("Nobody approved the code in time.", "Get a new one: grader login")
+            return None
+
+    def pause(view: TokenView | None) -> float | None:
+        if view is not None:
+            return None
+        if time.monotonic() + interval >= deadline:
+            raise late
+        return interval
+
+    if code.expires_in <= interval:
+        raise late
+    time.sleep(interval)
+    try:
+        view = until_done(ask, pause)
+    except NotFound as error:
+        raise Unreachable("The server no longer knows this sign-in.", "Try again: grader login") from error
+    assert view is not None, "the wait ends only with a token"
+    return view
 
 
 def _page(client: Client, address: str) -> str:

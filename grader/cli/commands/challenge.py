@@ -20,7 +20,6 @@ from grader.cli import options, publication, uploads
 from grader.cli.catalogue import local_catalogue
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.commands.challenges import challenges
 from grader.cli.terminal import aside, out, put_json, put_table, safe, say, tell
 from grader.device_kinds import kind_of
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
@@ -40,9 +39,6 @@ app.add_typer(challenge, name="challenge", help="Write, prove and publish challe
 publication.register(challenge)
 uploads.register(challenge)
 Difficulty = Literal["easy", "medium", "hard"]
-
-
-challenge.command(name="list")(challenges)
 
 
 @challenge.command()

@@ -1,4 +1,4 @@
-"""`comments` and `comment`: comments of staff on a submission, and its author's replies."""
+"""`comment`: comments of staff on a submission, and its author's replies."""
 
 from __future__ import annotations
 
@@ -23,24 +23,14 @@ Number = Annotated[int | None, typer.Option(metavar="NUMBER", min=1)]
 
 
 @app.command()
-def comments(
-    submission: options.Submission, json: options.Json = False, server: options.Server = None
-) -> int:
-    """Show the comments on a submission, by line."""
-    found = fetch(connect(), submission)
-    if json:
-        put_json(found)
-    else:
-        put_comments(found)
-    return 0
-
-
-@app.command()
 def comment(
     submission: options.Submission,
     text: Annotated[
         str | None,
-        typer.Argument(metavar="[TEXT]", help="The comment, in Markdown; `-` reads it from stdin."),
+        typer.Argument(
+            metavar="[TEXT]",
+            help="The comment, in Markdown; - reads it from stdin. None: show the comments.",
+        ),
     ] = None,
     lines: Annotated[
         str | None,
@@ -62,7 +52,7 @@ def comment(
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
-    """Comment on a submission, reply to a comment, change or resolve it."""
+    """Show the comments on a submission, or comment on it: write, reply, change or resolve."""
     path = f"/submissions/{segment(submission)}/comments"
     acts = {"edit": edit, "send": send, "resolve": resolve, "reopen": reopen, "delete": delete}
     chosen = {name: number for name, number in acts.items() if number is not None}
@@ -70,6 +60,13 @@ def comment(
         raise BadRequest(
             "These options exclude each other.", "Use one of --edit, --send, --resolve, --reopen, --delete."
         )
+    if text is None and not chosen and not (lines or draft or reply):
+        shown = fetch(connect(), submission)
+        if json:
+            put_json(shown)
+        else:
+            put_comments(shown)
+        return 0
     said = sys.stdin.read() if text == "-" else text
     if not said and not chosen.keys() - {"edit"}:
         raise BadRequest(

@@ -57,10 +57,6 @@ ModeOption = Annotated[
         "--mode", help="official; after the end also practice, or virtual: in your own window of time."
     ),
 ]
-Definition = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Its definition, TOML or JSON; - reads it from stdin.")
-]
-
 _TEMPLATE = '''\
 slug = "spring-cup"
 title = "Spring cup"
@@ -115,8 +111,17 @@ def list_competitions(json: options.Json = False) -> int:
 
 
 @competition.command()
-def show(slug: Slug, json: options.Json = False) -> int:
+def show(
+    slug: Slug,
+    definition: Annotated[
+        bool, typer.Option("--definition", help="Print its definition as JSON, to edit it (staff only).")
+    ] = False,
+    json: options.Json = False,
+) -> int:
     """Show a competition: its times, rules and challenges, and your team."""
+    if definition:
+        put_json(understood(CompetitionBody, connect().get(_path(slug, "/definition"))))
+        return 0
     return _put(_get(slug), json, rules=True)
 
 
@@ -232,36 +237,31 @@ def create(
         typer.Argument(metavar="[FILE]", help="Its definition, TOML or JSON; - reads it from stdin."),
     ] = None,
     template: Annotated[bool, typer.Option("--template", help="Print a definition to start from.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the definition of the competition with this slug.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
-    """Create a competition as a draft (staff only)."""
+    """Create a competition as a draft, or replace the definition of one (staff only)."""
     if template or file is None:
         sys.stdout.write(_TEMPLATE)
         return 0
     body = _definition(file)
+    if replace:
+        return _put(_post(body.slug, "", body), json)
     made = understood(CompetitionView, connect().post("/competitions", body.model_dump(mode="json")))
     say(f"It is a draft. Show it to everyone with: grader competition publish {made.slug}", "dim")
     return _put(made, json)
 
 
 @competition.command()
-def edit(file: Definition, json: options.Json = False) -> int:
-    """Replace the definition of a competition (staff only)."""
-    body = _definition(file)
-    return _put(_post(body.slug, "", body), json)
-
-
-@competition.command()
-def definition(slug: Slug) -> int:
-    """Print the definition of a competition as JSON, to edit it (staff only)."""
-    put_json(understood(CompetitionBody, connect().get(_path(slug, "/definition"))))
-    return 0
-
-
-@competition.command()
-def publish(slug: Slug, json: options.Json = False) -> int:
-    """Show a competition to everyone (staff only)."""
-    return _put(_post(slug, "/publish"), json)
+def publish(
+    slug: Slug,
+    results: Annotated[bool, typer.Option("--results", help="Show everyone the results.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Show a competition, or with --results its results, to everyone (staff only)."""
+    return _put(_post(slug, "/results" if results else "/publish"), json)
 
 
 @competition.command()
@@ -365,12 +365,6 @@ def start(
 def cancel(slug: Slug, json: options.Json = False) -> int:
     """Cancel a final, and discard what it judged."""
     return _put_final(_final(slug, "/final/cancel"), json)
-
-
-@competition.command()
-def results(slug: Slug, json: options.Json = False) -> int:
-    """Show everyone the results (staff only)."""
-    return _put(_post(slug, "/results"), json)
 
 
 def _path(slug: str, rest: str = "") -> str:

@@ -51,20 +51,21 @@ def show(context: typer.Context, json: options.Json = False) -> None:
 
 
 @config.command("set")
-def put(name: Name, value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.")]) -> int:
-    """Write a setting to the file."""
+def put(
+    name: Name,
+    value: Annotated[
+        str | None, typer.Argument(metavar="[VALUE]", help="The new value (default: remove the setting).")
+    ] = None,
+) -> int:
+    """Write a setting to the file, or remove it from there."""
+    if value is None:
+        say(f"{name} is removed." if kept.take(name) else f"The file does not set {name}.")
+        return 0
     chosen = kept.put(name, value)
     say(f"{name} is {_shown(chosen)} in {kept.path()}.", "green")
     now = kept.find(name)
     if now.source != "file":
         say(f"{now.place} overrides it: {_shown(now.value)}.", "yellow")
-    return 0
-
-
-@config.command()
-def unset(name: Name) -> int:
-    """Remove a setting from the file."""
-    say(f"{name} is removed." if kept.take(name) else f"The file does not set {name}.")
     return 0
 
 

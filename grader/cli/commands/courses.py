@@ -368,9 +368,15 @@ def code(
         int | None, typer.Option(min=1, help="How many students can join (default: any number).")
     ] = None,
     days: Days = 30,
+    listed: Annotated[bool, typer.Option("--list", help="List the codes that still work.")] = False,
+    revoke: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Revoke the code with this number.")
+    ] = None,
     json: options.Json = False,
 ) -> int:
-    """Make a join code for students to enter."""
+    """Make a join code for students to enter; list the codes that still work, or revoke one."""
+    if listed or revoke is not None:
+        return _put_codes(slug, revoke, json)
     body = JoinCodeBody(section=section, uses=uses, days=days).model_dump()
     made = understood(JoinCodeView, connect().post(f"/courses/{segment(slug)}/join-codes", body))
     if json:
@@ -381,15 +387,7 @@ def code(
     return 0
 
 
-@roster.command()
-def codes(
-    slug: CourseArgument,
-    revoke: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Revoke the code with this number.")
-    ] = None,
-    json: options.Json = False,
-) -> int:
-    """List join codes that still work, or revoke one."""
+def _put_codes(slug: str, revoke: int | None, json: bool) -> int:
     client = connect()
     if revoke is not None:
         client.delete(f"/courses/{segment(slug)}/join-codes/{revoke}")

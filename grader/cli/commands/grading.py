@@ -197,7 +197,9 @@ def remove(course: Course, slug: Slug, json: options.Json = False) -> int:
 def extend(
     course: Course,
     slug: Slug,
-    due: Annotated[str, typer.Option("--due", metavar="TIME", help=f"The new deadline: {_TIME}.")],
+    due: Annotated[
+        str | None, typer.Option("--due", metavar="TIME", help=f"The new deadline: {_TIME}.")
+    ] = None,
     student: Annotated[str | None, typer.Option(metavar="NAME", help="For this student.")] = None,
     section: Annotated[str | None, typer.Option(metavar="NAME", help="For everyone of this section.")] = None,
     late_until: Annotated[
@@ -208,26 +210,24 @@ def extend(
         ),
     ] = None,
     reason: Annotated[str, typer.Option(help="Why, for the log.")] = "",
-    json: options.Json = False,
-) -> int:
-    """Give a student or a section a new deadline, even after the old one."""
-    body = _given(student=student, section=section, due_at=due, late_until=late_until, reason=reason)
-    found = connect().put(f"{_path(course, slug)}/extensions", body)
-    return _show_extensions(understood(ExtensionList, found), json)
-
-
-@assignment.command()
-def extensions(
-    course: Course,
-    slug: Slug,
     remove: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Remove the extension with this number.")
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """List the extensions, or remove one."""
+    """Give a student or a section a new deadline, even after the old one. Without options: list the extensions."""
     client, path = connect(), f"{_path(course, slug)}/extensions"
-    found = client.get(path) if remove is None else client.delete(f"{path}/{remove}")
+    new = due or student or section or late_until or reason
+    if remove is not None and new:
+        raise BadRequest("--remove excludes the options of a new extension.", "Use --remove N alone.")
+    if remove is not None:
+        return _show_extensions(understood(ExtensionList, client.delete(f"{path}/{remove}")), json)
+    if not new:
+        return _show_extensions(understood(ExtensionList, client.get(path)), json)
+    if due is None:
+        raise BadRequest("The new deadline is missing.", "Name it with --due TIME.")
+    body = _given(student=student, section=section, due_at=due, late_until=late_until, reason=reason)
+    found = client.put(path, body)
     return _show_extensions(understood(ExtensionList, found), json)
 
 

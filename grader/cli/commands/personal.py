@@ -78,9 +78,21 @@ def delete(
         str | None,
         typer.Option("--confirm", metavar="NAME", help="The account's name, to confirm the deletion."),
     ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep an account whose deletion was requested.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Show what deleting an account removes and keeps; with --confirm, delete it after the grace period."""
+    if keep and confirm is not None:
+        raise BadRequest("--keep and --confirm exclude each other.", "Use one of them.")
+    if keep:
+        kept = understood(DeletionView, connect().delete(f"{_at(name)}/deletion"))
+        if json:
+            put_json(kept)
+        else:
+            say(f"{kept.name} stays.", "green")
+        return 0
     if confirm is None:
         found = understood(DeletionView, connect().get(f"{_at(name)}/deletion"))
     else:
@@ -95,17 +107,6 @@ def delete(
     return 0
 
 
-@account.command()
-def keep(name: Name = None, json: options.Json = False) -> int:
-    """Keep an account whose deletion was requested."""
-    found = understood(DeletionView, connect().delete(f"{_at(name)}/deletion"))
-    if json:
-        put_json(found)
-    else:
-        say(f"{found.name} stays.", "green")
-    return 0
-
-
 def _at(name: str | None) -> str:
     return "/me" if name is None else f"/people/{segment(name)}"
 
@@ -117,4 +118,4 @@ def _show(found: DeletionView) -> None:
             tell(f"  {line}")
     if found.due_at is not None:
         say(f"{found.name} will be deleted on {moment(found.due_at)}.", "yellow")
-        say("Until then: grader account keep", "dim")
+        say("To keep it: grader account delete --keep", "dim")

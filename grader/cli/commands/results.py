@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import typer
@@ -12,6 +11,7 @@ from rich.text import Text
 from grader.cli import options
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
+from grader.cli.polling import until_done
 from grader.cli.terminal import put_json, put_json_line, put_table, safe, say, tell
 from grader.errors import BadRequest
 from grader.formats import points
@@ -70,58 +70,41 @@ def void(
     return 0
 
 
-@regrade.command(name="submission")
-def regrade_submission(
-    submission: options.Submission,
+@regrade.command()
+def start(
     reason: Reason,
-    watch: Watch = False,
-    json: options.Json = False,
-) -> int:
-    """Judge one submission again (staff only)."""
-    return _start({"submission": submission, "reason": reason}, watch, json)
-
-
-@regrade.command(name="student")
-def regrade_student(
-    course: Annotated[str, typer.Argument(metavar="COURSE", help="The course.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The student.")],
-    reason: Reason,
+    submission: Annotated[str | None, typer.Option(metavar="ID", help="Only this submission.")] = None,
+    challenge: Annotated[
+        str | None,
+        typer.Option(
+            "--challenge",
+            "-c",
+            metavar="SLUG",
+            help="All submissions for it, under the version that is shown (platform staff only).",
+        ),
+    ] = None,
+    course: Annotated[
+        str | None, typer.Option(metavar="COURSE", help="With --student, --assignment, or both.")
+    ] = None,
+    student: Annotated[str | None, typer.Option(metavar="NAME", help="This student's in --course.")] = None,
     assignment: Annotated[
-        str | None, typer.Option(metavar="ASSIGNMENT", help="Only this assignment's.")
+        str | None, typer.Option(metavar="ASSIGNMENT", help="Those for this assignment of --course.")
     ] = None,
     confirm: Confirm = "",
     watch: Watch = False,
     json: options.Json = False,
 ) -> int:
-    """Judge a student's submissions for a course, or for one assignment, again (staff only)."""
-    body = {"course": course, "student": name, "reason": reason, "confirm": confirm}
-    return _start(body | ({"assignment": assignment} if assignment else {}), watch, json)
-
-
-@regrade.command(name="assignment")
-def regrade_assignment(
-    course: Annotated[str, typer.Argument(metavar="COURSE", help="The course.")],
-    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment.")],
-    reason: Reason,
-    confirm: Confirm = "",
-    watch: Watch = False,
-    json: options.Json = False,
-) -> int:
-    """Judge everyone's submissions for an assignment again (staff only)."""
-    body = {"course": course, "assignment": assignment, "reason": reason, "confirm": confirm}
-    return _start(body, watch, json)
-
-
-@regrade.command(name="challenge")
-def regrade_challenge(
-    slug: options.Slug,
-    reason: Reason,
-    confirm: Confirm = "",
-    watch: Watch = False,
-    json: options.Json = False,
-) -> int:
-    """Judge all submissions for a challenge again, under the version that is shown (platform staff only)."""
-    return _start({"challenge": slug, "reason": reason, "confirm": confirm}, watch, json)
+    """Judge one submission, or all of a student, an assignment or a challenge, again (staff only)."""
+    of_course = bool(student or assignment)
+    if sum((submission is not None, challenge is not None, of_course)) != 1 or of_course != bool(course):
+        raise BadRequest(
+            "Name what is judged again.",
+            "Use --submission, --challenge, or --course with --student or --assignment.",
+        )
+    named = {"submission": submission, "challenge": challenge, "course": course}
+    named |= {"student": student, "assignment": assignment, "confirm": confirm or None}
+    chosen = {name: value for name, value in named.items() if value is not None}
+    return _start(chosen | {"reason": reason}, watch, json)
 
 
 @regrade.command(name="list")
@@ -158,21 +141,18 @@ def show_regrade(
     unchanged: Annotated[
         bool, typer.Option("--unchanged", help="Also the submissions and ranks that stay as they are.")
     ] = False,
+    watch: Watch = False,
     json: options.Json = False,
 ) -> int:
     """Show what a regrade changes: submissions before and after, grades, and ranks in competitions."""
+    if watch:
+        return _follow(connect(), number, json, unchanged)
     found = understood(RegradeView, connect().get(f"/regrades/{number}"))
     if json:
         put_json(found)
         return 0
     _show(found, unchanged)
     return 0
-
-
-@regrade.command()
-def watch(number: Number, json: options.Json = False) -> int:
-    """Follow a regrade until everything is judged."""
-    return _follow(connect(), number, json)
 
 
 @regrade.command()
@@ -291,15 +271,16 @@ def _start(body: dict[str, str], watch: bool, json: bool) -> int:
         put_json(found)
         return 0
     say(f"Regrade {found.number} of {found.what}: {_words(found)}.", "green")
-    say(f"Follow it with: grader regrade watch {found.number}", "dim")
+    say(f"Follow it with: grader regrade show {found.number} --watch", "dim")
     return 0
 
 
-def _follow(client: Client, number: int, json: bool) -> int:
+def _follow(client: Client, number: int, json: bool, unchanged: bool = False) -> int:
     """Print a line at each change, and the result at the end."""
     path, last = f"/regrades/{number}", None
-    while True:
-        found = understood(RegradeView, client.get(path, counts="true"))
+
+    def pause(found: RegradeView) -> float | None:
+        nonlocal last
         if found.summary != last:
             last = found.summary
             if json:
@@ -307,14 +288,15 @@ def _follow(client: Client, number: int, json: bool) -> int:
             else:
                 left = f", about {found.expected_s:.0f} s of a worker left" if found.expected_s else ""
                 say(f"{last.total - last.waiting} of {last.total} judged{left}")
-        if not found.summary.waiting or found.state is not RegradeState.OPEN:
-            break
-        time.sleep(_POLL_S)
+        ended = not found.summary.waiting or found.state is not RegradeState.OPEN
+        return None if ended else _POLL_S
+
+    until_done(lambda: understood(RegradeView, client.get(path, counts="true")), pause)
     whole = understood(RegradeView, client.get(path))
     if json:
         put_json_line({"regrade": whole})
     else:
-        _show(whole, False)
+        _show(whole, unchanged)
     return 0
 
 

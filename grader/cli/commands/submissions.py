@@ -1,4 +1,4 @@
-"""`run`, `submit`, `status`, `watch`, `cancel`, `history`, `submissions`: submissions on the server."""
+"""`run`, `submit`, `status`, `watch`, `cancel`, `history`: submissions on the server."""
 
 from __future__ import annotations
 
@@ -204,30 +204,6 @@ def cancel(
 
 @app.command()
 def history(
-    challenge: Annotated[
-        str | None, typer.Option("--challenge", "-c", metavar="SLUG", help="Only for this challenge.")
-    ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many, newest first.")] = 20,
-    everyone: Annotated[bool, typer.Option("--all", "--everyone", help="Everyone's (staff only).")] = False,
-    json: options.Json = False,
-    server: options.Server = None,
-) -> int:
-    """List your submissions."""
-    asked = {"challenge": challenge, "limit": limit, "everyone": "true" if everyone else None}
-    found = understood(SubmissionList, connect().get("/submissions", **asked))
-    if not everyone and challenge is None:
-        names.keep(names.SUBMISSIONS, [view.id for view in found.submissions])
-    if json:
-        put_json(found)
-    else:
-        _put_history(found)
-        if found.total > len(found.submissions):
-            say(f"{len(found.submissions)} of {found.total}; --limit shows more.", "dim")
-    return EXIT_ACCEPTED
-
-
-@app.command(name="submissions")
-def list_submissions(
     everyone: Annotated[
         bool,
         typer.Option("--all", help="Everyone's (staff only; teachers of a course also need --assignment)."),
@@ -252,14 +228,14 @@ def list_submissions(
         str | None,
         typer.Option(metavar="TIME", help="Received at or before this time; a date includes the whole day."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many, newest first.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many, newest first.")] = 20,
     older_than: Annotated[
         str | None, typer.Option(metavar="ID", help="Begin after this submission, for the next page.")
     ] = None,
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
-    """List submissions by user, challenge, verdict, flag and time."""
+    """List your submissions, or others', by challenge, verdict, flag and time."""
     found = understood(
         SubmissionList,
         connect().get(
@@ -276,11 +252,14 @@ def list_submissions(
             older_than=older_than,
         ),
     )
+    chosen = (everyone, user, challenge, assignment, verdict, flag, since, until, older_than)
+    if not any(chosen):
+        names.keep(names.SUBMISSIONS, [view.id for view in found.submissions])
     if json:
         put_json(found)
         return EXIT_ACCEPTED
-    _put_history(found, users=everyone)
-    if len(found.submissions) == limit:
+    _put_history(found, users=bool(everyone or user or assignment))
+    if len(found.submissions) == limit < found.total:
         say(f"{limit} of {found.total} in all; the next: --older-than {found.submissions[-1].id}", "dim")
     return EXIT_ACCEPTED
 

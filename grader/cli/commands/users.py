@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -10,9 +10,6 @@ from grader.cli import options
 from grader.cli.command import make_app
 from grader.cli.local_platform import here, made_up_password
 from grader.cli.terminal import put_json, say, tell
-
-if TYPE_CHECKING:
-    pass
 
 app = make_app()
 user = make_app()
@@ -85,9 +82,15 @@ def invite(
     uses: Annotated[int, typer.Option(min=1, max=1000, help="How many accounts it can make.")] = 1,
     days: Annotated[int, typer.Option(min=1, max=180, help="How many days it is valid.")] = 14,
     role: RoleOption = "student",
+    listed: Annotated[bool, typer.Option("--list", help="List invitations that can still be used.")] = False,
+    revoke: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Revoke the invitation with this number.")
+    ] = None,
     json: options.Json = False,
 ) -> int:
-    """Print a link that lets people create an account."""
+    """Print a link that lets people create an account; list such invitations, or revoke one."""
+    if listed or revoke is not None:
+        return _put_invitations(revoke, json)
     from grader.schemas.account import InvitationBody
     from grader.service.accounts import invitations
 
@@ -100,6 +103,24 @@ def invite(
     accounts = "one account" if uses == 1 else f"{uses} accounts"
     say(f"For {accounts} ({role}), valid until {made.expires_at:%Y-%m-%d}:", "dim")
     tell(made.link)
+    return 0
+
+
+def _put_invitations(revoke: int | None, json: bool) -> int:
+    from grader.service.accounts import invitations
+
+    with here() as platform:
+        if revoke is not None:
+            invitations.revoke(platform, revoke)
+        found = invitations.list_all(platform)
+    if json:
+        put_json(found)
+        return 0
+    for each in found.invitations:
+        about = f"{each.label or '-'}, {each.role}, {each.used} of {each.uses} used"
+        tell(f"{each.id}  {about}, until {each.expires_at:%Y-%m-%d}")
+    if not found.invitations:
+        say("There are no invitations.", "dim")
     return 0
 
 
@@ -132,31 +153,6 @@ def bootstrap(json: options.Json = False) -> int:
         return 0
     say(f"Creates the first admin, once, valid until {link.expires_at:%Y-%m-%d %H:%M} UTC:", "dim")
     tell(address)
-    return 0
-
-
-@user.command()
-def invitations(
-    revoke: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Revoke the invitation with this number.")
-    ] = None,
-    json: options.Json = False,
-) -> int:
-    """List invitations that can still be used, or revoke one."""
-    from grader.service.accounts import invitations as kept
-
-    with here() as platform:
-        if revoke is not None:
-            kept.revoke(platform, revoke)
-        found = kept.list_all(platform)
-    if json:
-        put_json(found)
-        return 0
-    for each in found.invitations:
-        about = f"{each.label or '-'}, {each.role}, {each.used} of {each.uses} used"
-        tell(f"{each.id}  {about}, until {each.expires_at:%Y-%m-%d}")
-    if not found.invitations:
-        say("There are no invitations.", "dim")
     return 0
 
 

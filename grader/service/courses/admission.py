@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from grader.deadlines import Phase, Window, day_begins
+from grader.deadlines import Window, WindowPhase, day_begins
 from grader.errors import NotAllowed, TooMany
 from grader.records import taught
 from grader.records.models import AssignmentPartRow, AssignmentRow, CourseRow, MemberRow, SubmissionRow
@@ -58,7 +58,11 @@ def running(session: Session, user: int, challenge: str, at: datetime) -> list[R
         )
         for assignment, course, section in found
     ]
-    return [assigned for assigned in all_of_them if assigned.window.phase(at) in (Phase.OPEN, Phase.LATE)]
+    return [
+        assigned
+        for assigned in all_of_them
+        if assigned.window.phase(at) in (WindowPhase.OPEN, WindowPhase.LATE)
+    ]
 
 
 def admit(session: Session, user: User, row: SubmissionRow) -> int | None:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from grader.challenge.catalogue import near
 from grader.challenge.loader import Challenge
-from grader.deadlines import Phase, parse_moment
+from grader.deadlines import WindowPhase, parse_moment
 from grader.errors import BadRequest, ChallengeInvalid, Conflict, NotFound, UnknownChallenge
 from grader.languages import Language
 from grader.records import competitions, publications, taught
@@ -307,7 +307,7 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
     parts = known_parts(session, row, now) if student else parts_of(session, [row.id]).get(row.id, [])
     left = (
         [left_of(session, row, course.row, part.challenge, course.user.id, now) for part in parts]
-        if student and window.phase(now) in (Phase.OPEN, Phase.LATE)
+        if student and window.phase(now) in (WindowPhase.OPEN, WindowPhase.LATE)
         else []
     )
     return AssignmentView(

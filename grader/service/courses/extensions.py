@@ -93,7 +93,7 @@ def take_back_extension(
         given = course.session.get(ExtensionRow, number) if number < 2**31 else None
         if given is None or given.assignment_id != row.id:
             raise NotFound(
-                f"{slug} has no extension {number}.", "`grader assignment extensions` lists its extensions."
+                f"{slug} has no extension {number}.", "`grader assignment extend` lists its extensions."
             )
         subject = f"/assignments/{slug}/extensions/{number}"
         course.note(Action.EXTENSION_GRANT, subject, before=_extension_facts(given), after={})

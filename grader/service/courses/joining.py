@@ -170,7 +170,7 @@ def revoke_code(platform: Platform, user: User, slug: str, number: int) -> None:
         of_it = (JoinCodeRow.id == number, JoinCodeRow.course_id == course.row.id)
         if number >= 2**31 or not changed(course.session, delete(JoinCodeRow).where(*of_it)):
             raise NotFound(
-                f"Course {slug} has no join code {number}.", "`grader roster codes` lists its codes."
+                f"Course {slug} has no join code {number}.", "`grader roster code --list` lists its codes."
             )
         course.note(
             Action.ROSTER_EDIT, f"/join-codes/{number}", before={"works": True}, after={"works": False}

@@ -70,7 +70,7 @@ class _Discussion:
         if found is None or found.submission_id != self.row.id or not self.sees(found):
             raise NotFound(
                 f"Submission {self.row.public_id} has no comment {number}.",
-                "`grader comments` lists its comments.",
+                "`grader comment ID` lists its comments.",
             )
         return found
 

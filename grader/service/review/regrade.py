@@ -226,7 +226,7 @@ def publish(platform: Platform, user: User, number: int, body: RegradeDecision) 
         if waiting:
             raise Conflict(
                 f"{waiting} submissions of regrade {number} are not judged yet.",
-                f"Follow it with `grader regrade watch {number}`.",
+                f"Follow it with `grader regrade show {number} --watch`.",
             )
         if failed and not body.partial:
             raise Conflict(

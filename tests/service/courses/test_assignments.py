@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grader.deadlines import Phase
+from grader.deadlines import WindowPhase
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, TooMany
 from grader.languages import Language
 from grader.records.engine import writing
@@ -44,7 +44,7 @@ def test_a_draft_is_for_staff_until_it_is_published(platform: Platform, staff: U
         assignments.get_assignment(platform, student, "gpu", "week1")
     assignments.publish_assignment(platform, staff, "gpu", "week1")
     seen = assignments.get_assignment(platform, student, "gpu", "week1")
-    assert (seen.phase, seen.time_zone, seen.parts[0].points) == (Phase.OPEN, "Europe/Berlin", 100)
+    assert (seen.phase, seen.time_zone, seen.parts[0].points) == (WindowPhase.OPEN, "Europe/Berlin", 100)
 
 
 def test_times_are_those_of_the_course(platform: Platform, staff: User) -> None:
@@ -112,7 +112,7 @@ def test_extensions_of_a_section_and_of_a_student(
     )
     bobs = assignments.get_assignment(platform, other, "gpu", "week1")
     assert (bobs.due_at, bobs.late_until, bobs.extended) == (NOW + DAY, NOW + DAY + 2 * HOUR, True)
-    assert assignments.get_assignment(platform, student, "gpu", "week1").phase is Phase.CLOSED
+    assert assignments.get_assignment(platform, student, "gpu", "week1").phase is WindowPhase.CLOSED
     latest = (NOW + 2 * DAY).isoformat()
     extensions.extend(
         platform, staff, "gpu", "week1", ExtensionBody(student="bob", due_at=latest, late_until=latest)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import select
 
-from grader.deadlines import Phase
+from grader.deadlines import WindowPhase
 from grader.languages import Language
 from grader.records import taught, workers
 from grader.records.engine import clock, writing
@@ -68,7 +68,7 @@ def test_what_was_received_in_time_counts_and_nothing_is_shown_early(
     soon = base.utcnow() + timedelta(minutes=30)
     assign(platform, staff, due_at=soon.isoformat(), reveal_hidden=True)
     publication.schedule(platform, staff, "only_cuda", soon)
-    assert assignments.get_assignment(platform, student, "gpu", "week1").phase is Phase.OPEN
+    assert assignments.get_assignment(platform, student, "gpu", "week1").phase is WindowPhase.OPEN
     sent = submit.submit(platform, student, body()).id
     judge(platform, sent, 10.0, 3.0)
     (part,) = gradebook.get_grades(platform, student, "gpu").assignments[0].parts
