@@ -17,6 +17,7 @@ import pytest
 
 from tests import rotation
 from tests.applications import cheap_applications  # noqa: F401 - for every folder
+from tests.components import need
 from tests.databases import (  # noqa: F401 - fixtures for every folder
     database,
     database_url,
@@ -134,6 +135,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 # Last: a folder's conftest.py may mark its tests before.
 @pytest.hookimpl(trylast=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        for component in mark.args:
+            need(component)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     matrix, every = _full_matrix(config), os.environ.get("GRADER_PROVE") == "all"
 

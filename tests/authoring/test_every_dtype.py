@@ -12,13 +12,11 @@ from grader.challenge.dtypes import DType
 from grader.challenge.signature import declaration
 from grader.judge.device import make_device
 from grader.languages import Language
-from grader.sandbox.emulator import is_built
-from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.proof import CandidateOutcome, CandidateRole
 from tests.authoring.conftest import Write
 
 
-@pytest.mark.skipif(nvcc_version() is None or not is_built(), reason="no CUDA compiler, or no emulated GPU")
+@pytest.mark.needs("nvcc", "emulator")
 @pytest.mark.parametrize("dtype", list(DType))
 def test_a_new_challenge_tells_a_right_kernel_from_a_wrong_one(dtype: DType, write: Write) -> None:
     made = write(f"x:input:{dtype}:n", f"out:output:{dtype}:n")

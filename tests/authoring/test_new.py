@@ -21,8 +21,6 @@ from grader.errors import BadRequest, Conflict
 from grader.judge.device import make_device
 from grader.languages import Language
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
-from grader.sandbox.emulator import is_built
-from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.proof import CandidateOutcome, CandidateRole, Status
 from tests.authoring.conftest import Write
 from tests.cli.conftest import Cli, cli, home  # noqa: F401 - fixtures
@@ -65,7 +63,7 @@ def test_the_example_is_right_for_every_pair_of_types(source: DType, write: Writ
     assert (tried.ending, tried.detail) == (CandidateOutcome.ACCEPTED, "")
 
 
-@pytest.mark.skipif(nvcc_version() is None or not is_built(), reason="no CUDA compiler, or no emulated GPU")
+@pytest.mark.needs("nvcc", "emulator")
 def test_its_cuda_solution_inverts_narrow_integers_in_their_own_type(write: Write) -> None:
     """C++ widens them to int first, so their inverse would be negative."""
     made = write("x:input:uint8:n", *(f"to_{other}:output:{other}:n" for other in DType))
@@ -85,7 +83,7 @@ def test_integers_are_drawn_from_all_that_their_type_holds(write: Write) -> None
     assert (values["x"], values["y"]) == ((0, 256), (-(2**53), 2**53))
 
 
-@pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
+@pytest.mark.needs("nvcc")
 @pytest.mark.parametrize("name", ["valid_length", "other_types"])
 def test_its_cuda_solution_compiles(name: str, write: Write) -> None:
     made = write(*SIGNATURES[name])

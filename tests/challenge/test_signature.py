@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +21,7 @@ from grader.sandbox.compiler.explain import explain
 
 CATALOGUE = find_catalogue()
 SLUGS = CATALOGUE.slugs()
-NEEDS_NVCC = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on the PATH")
+NEEDS_NVCC = pytest.mark.needs("nvcc")
 
 
 def compile_cuda(manifest: Manifest, source: str, folder: Path) -> subprocess.CompletedProcess[str]:

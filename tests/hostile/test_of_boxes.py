@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.sandbox.toolkit import nvcc_version
 from tests.components import need
 from tests.hostile.conditions import CANARY
 from tests.hostile.conftest import parameters
@@ -55,7 +54,7 @@ def test_an_attack_on_the_box_ends_there(entry: Entry, range_: Range) -> None:
     assert finding.outcome == DEFENDED, finding
 
 
-@pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
+@pytest.mark.needs("nvcc")
 @pytest.mark.parametrize("entry", parameters(ON_COMPILER))
 def test_an_attack_on_the_compiler_ends_there(entry: Entry, range_: Range) -> None:
     """Protects the worker's host against a source whose compilation reads files, fills the host or never ends."""

@@ -19,11 +19,10 @@ from grader.errors import BoxUnavailable
 from grader.sandbox.box import BoxEnd, BoxSpec, EndReason
 from grader.sandbox.compiler import nvcc
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
-from grader.sandbox.toolkit import nvcc_version
 from tests.descriptors import none_left_open
 from tests.sandbox.test_nvcc import FOOTER, SOURCE
 
-pytestmark = pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
+pytestmark = pytest.mark.needs("nvcc")
 
 Talk = Callable[[socket.socket, int], None]
 LIBRARY = b"\x7fELF and more"

@@ -33,7 +33,7 @@ extern "C" void solve(const float* a, float* out, int n) {
 }
 """
 
-pytestmark = pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
+pytestmark = pytest.mark.needs("nvcc")
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,6 @@ import pytest
 from grader.sandbox import seccomp
 from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec
 from grader.sandbox.compiler.nvcc import CompileRequest, compile_cuda
-from grader.sandbox.toolkit import nvcc_version
 from tests.sandbox.talk import ask, run
 from tests.sandbox.test_nvcc import FOOTER, SOURCE
 
@@ -193,7 +192,7 @@ def test_tritons_interpreter_starts(walled_boxes: BoxMaker) -> None:
         box.kill()
 
 
-@pytest.mark.skipif(nvcc_version() is None, reason="no CUDA compiler")
+@pytest.mark.needs("nvcc")
 def test_nvcc_works(walled_boxes: BoxMaker) -> None:
     marked = f"// compiled in a hardened box\n{SOURCE}"  # not in any cache
     result = compile_cuda(walled_boxes, CompileRequest(marked, FOOTER))
