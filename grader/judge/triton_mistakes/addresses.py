@@ -10,19 +10,19 @@ from grader.judge.evidence import Pattern
 from grader.judge.messages import Failure
 from grader.judge.triton_mistakes.expressions import expanded_names, names_in, resolved
 from grader.judge.triton_mistakes.grids import grid_too_small
-from grader.judge.triton_mistakes.solution import NO_MISMATCH, Solution
+from grader.judge.triton_mistakes.program import NO_MISMATCH, Program
 from grader.judge.triton_source import Access, Kernel, operation_of, walk
 from grader.schemas.report import Mismatch
 
 
-def strides(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    return next(wrong_strides(solution), "")
+def strides(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
+    return next(wrong_strides(program), "")
 
 
-def wrong_strides(solution: Solution, line: int = 0) -> Iterator[str]:
+def wrong_strides(program: Program, line: int = 0) -> Iterator[str]:
     """Rows of a matrix that are multiplied by a size other than its number of columns; ``line``: only there."""
-    for kernel in solution.source.kernels.values():
-        given = solution.given(kernel)
+    for kernel in program.source.kernels.values():
+        given = program.given(kernel)
         sizes = {name: argument.name for name, argument in given.items() if argument.kind is Kind.SIZE}
         for access in kernel.accesses:
             matrix = given.get(access.parameter)
@@ -43,10 +43,10 @@ def wrong_strides(solution: Solution, line: int = 0) -> Iterator[str]:
                 )
 
 
-def bounds_of_one_index(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
+def bounds_of_one_index(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     """The same indices are compared with two sizes."""
-    for kernel in solution.source.kernels.values():
-        sizes = {name for name, argument in solution.given(kernel).items() if argument.kind is Kind.SIZE}
+    for kernel in program.source.kernels.values():
+        sizes = {name for name, argument in program.given(kernel).items() if argument.kind is Kind.SIZE}
         seen: dict[str, tuple[str, int]] = {}
         for node in walk(*kernel.node.body):
             if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt):
@@ -64,10 +64,10 @@ def bounds_of_one_index(solution: Solution, pattern: Pattern | None, mismatch: M
     return ""
 
 
-def stores_outside(solution: Solution, name: str) -> str:
+def stores_outside(program: Program, name: str) -> str:
     """The line of a write past the end is unknown: it is found after the call."""
-    stored = solution.parameter_of(name)
-    for launch in solution.source.launches:
+    stored = program.parameter_of(name)
+    for launch in program.source.launches:
         for access in launch.kernel.accesses:
             value = launch.given.get(access.parameter)
             stores = access.operation != "load" and isinstance(value, ast.Name) and value.id == stored
@@ -114,18 +114,18 @@ def _wrong_mask(access: Access, kernel: Kernel) -> str:
     )
 
 
-def _overlap(solution: Solution, kernel: Kernel, accesses: list[Access]) -> str:
+def _overlap(program: Program, kernel: Kernel, accesses: list[Access]) -> str:
     stores = [access for access in kernel.accesses if access.operation == "store"]
     here = [
         access for access in stores if access.parameter in {each.parameter for each in accesses}
     ] or stores
-    launched = [launch for launch in solution.source.launches if launch.kernel is kernel]
+    launched = [launch for launch in program.source.launches if launch.kernel is kernel]
     if not kernel.program_axes and here:
         return (
             f"The kernel {kernel.name} never uses tl.program_id: every program does the same work and stores to "
             "the same elements."
         )
-    if said := grid_too_small(solution, None, NO_MISMATCH):
+    if said := grid_too_small(program, None, NO_MISMATCH):
         return said
     by_program = _program_names(kernel)
     for store in here:
@@ -143,21 +143,21 @@ def _overlap(solution: Solution, kernel: Kernel, accesses: list[Access]) -> str:
                 f"The address of the tl.store in line {store.line} is the same in every program: it does not "
                 "depend on tl.program_id. Use tl.atomic_add, or one element for each program and a second kernel."
             )
-    return bounds_of_one_index(solution, None, NO_MISMATCH)
+    return bounds_of_one_index(program, None, NO_MISMATCH)
 
 
-def checker_error(solution: Solution, failure: Failure, line: int) -> str:
-    kernel = solution.source.kernel_at(line)
-    accesses = solution.source.accesses_at(line)
+def checker_error(program: Program, failure: Failure, line: int) -> str:
+    kernel = program.source.kernel_at(line)
+    accesses = program.source.accesses_at(line)
     if kernel is None:
         return ""
     if failure.type == "out_of_bounds":
-        turned = next((finding for finding in solution.findings("axes") if finding.line == line), None)
+        turned = next((finding for finding in program.findings("axes") if finding.line == line), None)
         if turned is not None:
             return f"{turned.text}."
-        if stride := next(wrong_strides(solution, line), ""):
+        if stride := next(wrong_strides(program, line), ""):
             return stride
-        unlike = bounds_of_one_index(solution, None, NO_MISMATCH)
+        unlike = bounds_of_one_index(program, None, NO_MISMATCH)
         if f"line {line} " in unlike.lower():
             return unlike
         said = failure.message.split("\n")[0]
@@ -167,7 +167,7 @@ def checker_error(solution: Solution, failure: Failure, line: int) -> str:
         mine = [access for access in accesses if (access.operation == "load") == (verb == "load")] or accesses
         return next((said for access in mine if (said := _wrong_mask(access, kernel))), "")
     if failure.type == "global_race" and " at once: " not in failure.message.split("\n")[0]:
-        return _overlap(solution, kernel, accesses)
+        return _overlap(program, kernel, accesses)
     return ""
 
 

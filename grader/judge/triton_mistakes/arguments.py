@@ -8,17 +8,17 @@ from grader.challenge.model import Kind
 from grader.judge.evidence import Pattern
 from grader.judge.messages import Failure
 from grader.judge.triton_mistakes.expressions import is_none
-from grader.judge.triton_mistakes.solution import Solution
+from grader.judge.triton_mistakes.program import Program
 from grader.judge.triton_source import Kernel, walk
 from grader.schemas.report import Mismatch
 
 
-def result_not_written(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
+def result_not_written(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     """Nothing was written, and the source shows that nothing can be."""
-    solve, name = solution.source.solve, mismatch.argument
+    solve, name = program.source.solve, mismatch.argument
     if solve is None or mismatch.kind != "unwritten" or mismatch.wrong < mismatch.total:
         return ""
-    name = solution.parameter_of(name)
+    name = program.parameter_of(name)
     for node in walk(*solve.body):
         if isinstance(node, ast.Assign) and any(
             isinstance(target, ast.Name) and target.id == name for target in node.targets
@@ -33,12 +33,14 @@ def result_not_written(solution: Solution, pattern: Pattern | None, mismatch: Mi
                 f"solve returns its result in line {node.lineno}, but the judge does not read return values. "
                 f"Write it into {name}: have a kernel store to {name}, or {name}.copy_(...)."
             )
-    if not solution.source.launches and solution.source.kernels:
-        return f"solve launches no kernel: call it with a grid, {next(iter(solution.source.kernels))}[grid](...)."
+    if not program.source.launches and program.source.kernels:
+        return (
+            f"solve launches no kernel: call it with a grid, {next(iter(program.source.kernels))}[grid](...)."
+        )
     return ""
 
 
-def unused_argument(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
+def unused_argument(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     if pattern is not None and pattern.kind in (
         "turned",
         "turned_tiles",
@@ -47,26 +49,26 @@ def unused_argument(solution: Solution, pattern: Pattern | None, mismatch: Misma
         "exchanged",
     ):
         return ""
-    for given in solution.manifest.args:
+    for given in program.manifest.args:
         if given.kind not in (Kind.INPUT, Kind.INOUT, Kind.SCALAR):
             continue
         if pattern is not None and pattern.kind == "ignored" and given.name not in pattern.names:
             continue
-        if said := _unused(solution, solution.parameter_of(given.name)):
+        if said := _unused(program, program.parameter_of(given.name)):
             return said
     return ""
 
 
-def _unused(solution: Solution, name: str) -> str:
+def _unused(program: Program, name: str) -> str:
     """A parameter of solve that the source never uses."""
-    solve = solution.source.solve
+    solve = program.source.solve
     if solve is None or name not in [parameter.arg for parameter in solve.args.args]:
         return ""
     if not _reads(solve.body, name):
         return f"solve never uses its argument {name}."
     taken = [
         (launch.kernel, parameter)
-        for launch in solution.source.launches
+        for launch in program.source.launches
         for parameter, value in launch.given.items()
         if isinstance(value, ast.Name) and value.id == name
     ]
@@ -77,8 +79,8 @@ def _unused(solution: Solution, name: str) -> str:
     return f"The kernel {kernel.name} never uses its parameter {named}."
 
 
-def missing_argument(solution: Solution, failure: Failure, line: int) -> str:
-    for launch in solution.source.launches:
+def missing_argument(program: Program, failure: Failure, line: int) -> str:
+    for launch in program.source.launches:
         if launch.line <= line <= launch.line + 8 or not line:
             arguments = launch.kernel.node.args
             optional = (
@@ -103,9 +105,9 @@ def _is_tuned(kernel: Kernel) -> bool:
     )
 
 
-def parameter_order(solution: Solution, failure: Failure, line: int) -> str:
-    names = [argument.name for argument in solution.manifest.args]
-    solve = solution.source.solve
+def parameter_order(program: Program, failure: Failure, line: int) -> str:
+    names = [argument.name for argument in program.manifest.args]
+    solve = program.source.solve
     own = [parameter.arg for parameter in solve.args.args] if solve is not None else []
     if own == names or sorted(own) != sorted(names):
         return ""

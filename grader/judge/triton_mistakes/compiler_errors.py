@@ -7,7 +7,7 @@ import re
 
 from grader.judge.messages import Failure
 from grader.judge.triton_mistakes.expressions import names_in, only_expands
-from grader.judge.triton_mistakes.solution import Solution
+from grader.judge.triton_mistakes.program import Program
 from grader.judge.triton_source import operation_of, walk
 
 # Messages of Triton's compiler, and hints.
@@ -37,8 +37,8 @@ _BY_MESSAGE = (
 )
 
 
-def indexed_pointer(solution: Solution, failure: Failure, line: int) -> str:
-    kernel = solution.source.kernel_at(line)
+def indexed_pointer(program: Program, failure: Failure, line: int) -> str:
+    kernel = program.source.kernel_at(line)
     if kernel is None:
         return ""
     for node in walk(*kernel.node.body):
@@ -54,8 +54,8 @@ def indexed_pointer(solution: Solution, failure: Failure, line: int) -> str:
     return ""
 
 
-def not_constant(solution: Solution, failure: Failure, line: int) -> str:
-    kernel = solution.source.kernel_at(line)
+def not_constant(program: Program, failure: Failure, line: int) -> str:
+    kernel = program.source.kernel_at(line)
     if kernel is None or "constexpr" not in failure.message:
         return ""
     for node in walk(*kernel.node.body):
@@ -70,5 +70,5 @@ def not_constant(solution: Solution, failure: Failure, line: int) -> str:
     return ""
 
 
-def by_message(solution: Solution, failure: Failure, line: int) -> str:
+def by_message(program: Program, failure: Failure, line: int) -> str:
     return next((hint for pattern, hint in _BY_MESSAGE if pattern.search(failure.message)), "")

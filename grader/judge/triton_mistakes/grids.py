@@ -8,21 +8,21 @@ from collections.abc import Iterator
 from grader.judge.evidence import Pattern
 from grader.judge.messages import Failure
 from grader.judge.triton_mistakes.expressions import names_in
-from grader.judge.triton_mistakes.solution import Solution
+from grader.judge.triton_mistakes.program import Program
 from grader.judge.triton_source import Kernel, Launch, TritonSource, argument, operation_of, walk
 from grader.schemas.report import Mismatch
 
 
-def grid_too_small(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
+def grid_too_small(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     if mismatch.kind != "unwritten" and (pattern is None or pattern.kind not in ("tail", "zeros")):
         return ""
-    for launch in solution.source.launches:
+    for launch in program.source.launches:
         kernel, axes = launch.kernel, launch.axes
         stores = [access for access in kernel.accesses if access.operation == "store"]
-        grid = solution.grid_of(launch)
+        grid = program.grid_of(launch)
         if not stores or _is_one(grid.body if isinstance(grid, ast.Lambda) else grid):
             continue
-        if not kernel.program_axes and not _calls_helpers(kernel, solution.source):
+        if not kernel.program_axes and not _calls_helpers(kernel, program.source):
             return (
                 f"The kernel {kernel.name} never uses tl.program_id, so every program of the grid in line "
                 f"{launch.line} does the same work: add tl.program_id(0) * BLOCK to the offsets."
@@ -33,7 +33,7 @@ def grid_too_small(solution: Solution, pattern: Pattern | None, mismatch: Mismat
                 f"The kernel {kernel.name} uses tl.program_id({unknown[0]}), but the grid in line {launch.line} "
                 f"has {axes} dimension{'s' * (axes > 1)}: there it is always 0."
             )
-        if axes > 1 and None not in kernel.program_axes and not _calls_helpers(kernel, solution.source):
+        if axes > 1 and None not in kernel.program_axes and not _calls_helpers(kernel, program.source):
             missing = [
                 axis
                 for axis in range(axes)
@@ -44,8 +44,8 @@ def grid_too_small(solution: Solution, pattern: Pattern | None, mismatch: Mismat
                     f"The grid in line {launch.line} has {axes} dimensions, but the kernel {kernel.name} never "
                     f"uses tl.program_id({missing[0]}): programs along that axis do the same work."
                 )
-    for launch in solution.source.launches:
-        if divided := _divided_down(solution.grid_of(launch)):
+    for launch in program.source.launches:
+        if divided := _divided_down(program.grid_of(launch)):
             return (
                 f"The grid in line {launch.line} rounds down ({divided}), so the last, partial block has no "
                 "program: use triton.cdiv."
@@ -53,9 +53,9 @@ def grid_too_small(solution: Solution, pattern: Pattern | None, mismatch: Mismat
     return ""
 
 
-def axes_of_programs(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
+def axes_of_programs(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     """A program id that counts rows, on an axis of the grid that counts columns."""
-    for launch in solution.source.launches:
+    for launch in program.source.launches:
         kernel, axes = launch.kernel, launch.axes
         grid = launch.grid.body if isinstance(launch.grid, ast.Lambda) else launch.grid
         if axes < 2 or not isinstance(grid, ast.Tuple):
@@ -75,13 +75,13 @@ def axes_of_programs(solution: Solution, pattern: Pattern | None, mismatch: Mism
     return ""
 
 
-def no_grid(solution: Solution, failure: Failure, line: int) -> str:
-    solve = solution.source.solve
+def no_grid(program: Program, failure: Failure, line: int) -> str:
+    solve = program.source.solve
     for node in walk(*solve.body) if solve is not None else ():
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
-            and node.func.id in solution.source.kernels
+            and node.func.id in program.source.kernels
         ):
             name = node.func.id
             return (

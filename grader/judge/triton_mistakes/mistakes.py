@@ -28,7 +28,7 @@ from grader.judge.triton_mistakes.numerics import (
     sums_in_half,
     unshifted_exponential,
 )
-from grader.judge.triton_mistakes.solution import NO_MISMATCH, Solution
+from grader.judge.triton_mistakes.program import NO_MISMATCH, Program
 from grader.judge.triton_source import read, walk
 from grader.schemas.report import Mismatch
 
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class TritonMistakes:
-    solution: Solution
+    program: Program
 
     @classmethod
     def of(cls, manifest: Manifest, text: str) -> TritonMistakes | None:
         """None if the text cannot be read."""
         source = read(text)
-        return cls(Solution(manifest, source)) if source is not None else None
+        return cls(Program(manifest, source)) if source is not None else None
 
     def suspicions(self) -> list[str]:
         rules = (
@@ -57,8 +57,8 @@ class TritonMistakes:
             neutral_elements,
             unused_argument,
         )
-        half = [finding.text for finding in self.solution.findings("half_sum")]
-        return [said for rule in rules if (said := rule(self.solution, None, NO_MISMATCH))] + half
+        half = [finding.text for finding in self.program.findings("half_sum")]
+        return [said for rule in rules if (said := rule(self.program, None, NO_MISMATCH))] + half
 
     def of_result(
         self,
@@ -68,7 +68,7 @@ class TritonMistakes:
         inputs: Mapping[str, torch.Tensor],
     ) -> str:
         if mismatch.kind == "out_of_bounds":
-            return stores_outside(self.solution, mismatch.argument)
+            return stores_outside(self.program, mismatch.argument)
         if mismatch.kind in ("late", "input_changed", "not_cleared"):
             return ""
         rules = (
@@ -85,12 +85,12 @@ class TritonMistakes:
             reduced_precision,
             unused_argument,
         )
-        return next((said for rule in rules if (said := rule(self.solution, pattern, mismatch))), "")
+        return next((said for rule in rules if (said := rule(self.program, pattern, mismatch))), "")
 
     def of_failure(self, failure: Failure) -> str:
         line = failure.line or 0
         if failure.kind == "checker":
-            return checker_error(self.solution, failure, line)
+            return checker_error(self.program, failure, line)
         rules = (
             no_grid,
             parameter_order,
@@ -99,17 +99,17 @@ class TritonMistakes:
             not_constant,
             by_message,
         )
-        return next((said for rule in rules if (said := rule(self.solution, failure, line))), "")
+        return next((said for rule in rules if (said := rule(self.program, failure, line))), "")
 
     def adds_to(self, result: str) -> bool:
         """True if it is loaded, changed by an atomic, or changed by torch in place."""
-        name = self.solution.parameter_of(result)
-        for launch in self.solution.source.launches:
+        name = self.program.parameter_of(result)
+        for launch in self.program.source.launches:
             for access in launch.kernel.accesses:
                 value = launch.given.get(access.parameter)
                 if access.operation != "store" and isinstance(value, ast.Name) and value.id == name:
                     return True
-        solve = self.solution.source.solve
+        solve = self.program.source.solve
         return solve is None or any(
             isinstance(node, ast.AugAssign) or (isinstance(node, ast.Attribute) and node.attr.endswith("_"))
             for node in walk(*solve.body)

@@ -7,17 +7,17 @@ import ast
 from grader.challenge.model import Kind
 from grader.judge.evidence import Pattern
 from grader.judge.triton_mistakes.expressions import called_operation
-from grader.judge.triton_mistakes.solution import Solution
+from grader.judge.triton_mistakes.program import Program
 from grader.judge.triton_source import argument, operation_of, walk
 from grader.schemas.report import Mismatch
 
 _NOT_NUMBERS = ("nan", "inf")
 
 
-def reduced_axis(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
+def reduced_axis(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     if pattern is None or pattern.kind != "other_axis":
         return ""
-    for kernel in solution.source.kernels.values():
+    for kernel in program.source.kernels.values():
         for call in walk(*kernel.node.body):
             if isinstance(call, ast.Call) and called_operation(call) in (
                 "sum",
@@ -33,23 +33,23 @@ def reduced_axis(solution: Solution, pattern: Pattern | None, mismatch: Mismatch
     return ""
 
 
-def axes_of_tiles(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    found = solution.findings("axes", "broadcast")
+def axes_of_tiles(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
+    found = program.findings("axes", "broadcast")
     return f"{found[0].text}." if found else ""
 
 
-def neutral_elements(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
+def neutral_elements(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     if pattern is not None and pattern.kind not in ("factor", "offset", "tail", "rounding", "repeated"):
         return ""
-    found = solution.findings("neutral")
+    found = program.findings("neutral")
     return f"{found[0].text}." if found else ""
 
 
-def unshifted_exponential(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
+def unshifted_exponential(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     """An overflow in a kernel that takes exponentials of its inputs but no maximum."""
     if mismatch.kind not in _NOT_NUMBERS or mismatch.expected in ("nan", "inf", "-inf"):
         return ""
-    for kernel in solution.source.kernels.values():
+    for kernel in program.source.kernels.values():
         calls = [node for node in walk(*kernel.node.body) if isinstance(node, ast.Call)]
         names = {called_operation(call) for call in calls}
         exponential = next((call for call in calls if called_operation(call) in ("exp", "exp2")), None)
@@ -61,10 +61,10 @@ def unshifted_exponential(solution: Solution, pattern: Pattern | None, mismatch:
     return ""
 
 
-def sums_in_half(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
+def sums_in_half(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     if pattern is None or pattern.kind not in ("rounding", "rounded_inputs"):
         return ""
-    found = solution.findings("half_sum")
+    found = program.findings("half_sum")
     if not found:
         return ""
     return (
@@ -72,12 +72,12 @@ def sums_in_half(solution: Solution, pattern: Pattern | None, mismatch: Mismatch
     )
 
 
-def reduced_precision(solution: Solution, pattern: Pattern | None, mismatch: Mismatch) -> str:
+def reduced_precision(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     if pattern is None or pattern.kind not in ("rounding", "rounded_inputs"):
         return ""
-    if any(given.dtype.half for given in solution.manifest.buffers if given.kind is Kind.INPUT):
+    if any(given.dtype.half for given in program.manifest.buffers if given.kind is Kind.INPUT):
         return ""
-    for kernel in solution.source.kernels.values():
+    for kernel in program.source.kernels.values():
         for call in walk(*kernel.node.body):
             if operation_of(call) == "dot" and isinstance(call, ast.Call):
                 precise = {keyword.arg: keyword.value for keyword in call.keywords}

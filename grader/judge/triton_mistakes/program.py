@@ -16,7 +16,7 @@ NO_MISMATCH = Mismatch(argument="", kind="unwritten", wrong=1, total=2)
 
 
 @dataclass(frozen=True)
-class Solution:
+class Program:
     manifest: Manifest
     source: TritonSource
 
