@@ -166,7 +166,7 @@ def test_json_has_a_line_a_change_and_no_more(
 
 
 def test_asking_too_often_ends_no_watch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "SLOWEST_S", 0.0)
+    monkeypatch.setattr(polling, "SLOWEST_S", 0.0)
     script = _Script(errors.TooMany("Slower."), view(State.DONE))
     assert following.follow(script, "abc123", timeout=0).state is State.DONE
 
