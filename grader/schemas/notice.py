@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field, StrictBool
 
@@ -55,7 +56,9 @@ class NoticeList(Strict):
 class NoticesRead(Strict):
     """Body of POST /api/v1/notices/read."""
 
-    ids: list[int] | None = Field(default=None, max_length=200, description="null: all")
+    ids: list[Annotated[int, Field(ge=1, le=2**31 - 1)]] | None = Field(
+        default=None, max_length=200, description="null: all"
+    )
 
 
 class NoticeChoice(Strict):
