@@ -187,13 +187,13 @@ def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
 
     for who, args, code, words in (
         (teacher, ["show", "9"], 2, "no regrade 9"),
-        (teacher, ["submission", done, "--reason", " "], 2, "reason"),
-        (teacher, ["submission", "nothing", "--reason", "x"], 2, "no submission"),
-        (teacher, ["assignment", "gpu", "week9", "--reason", "x"], 2, "week9"),
-        (teacher, ["student", "gpu", "teacher", "--reason", "x"], 2, "not a student in course gpu"),
-        (teacher, ["challenge", "nothing", "--reason", "x"], 2, "nothing to judge again"),
+        (teacher, ["start", "--submission", done, "--reason", " "], 2, "reason"),
+        (teacher, ["start", "--submission", "nothing", "--reason", "x"], 2, "no submission"),
+        (teacher, ["start", "--course", "gpu", "--assignment", "week9", "--reason", "x"], 2, "week9"),
+        (teacher, ["start", "--course", "gpu", "--student", "teacher", "--reason", "x"], 2, "not a student in course gpu"),
+        (teacher, ["start", "--challenge", "nothing", "--reason", "x"], 2, "nothing to judge again"),
         (site.ada, ["list"], 3, "submissions.regrade"),
-        (site.ada, ["submission", done, "--reason", "x"], 3, "submissions.regrade"),
+        (site.ada, ["start", "--submission", done, "--reason", "x"], 3, "submissions.regrade"),
         (site.ada, ["publish", "3"], 3, "submissions.regrade"),
     ):
         refused(site.run(who, "regrade", *args), code, words)
@@ -258,7 +258,7 @@ def test_comments(site: Site) -> None:
     resolved = site.run(site.teacher, "comment", done, "--resolve", number)
     assert "resolved by teacher" in resolved.out
     for who, args, code, words in (
-        (site.ada, [done], 2, "The comment is empty"),
+        (site.ada, [done, ""], 2, "The comment is empty"),
         (site.ada, [done, "x", "--lines", "five"], 2, "is not a range of lines"),
         (site.teacher, [done, "x", "--lines", "900"], 2, "line"),
         (site.teacher, [done, "--send", number, "--resolve", number], 2, "These options exclude each other"),
