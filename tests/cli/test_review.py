@@ -190,7 +190,12 @@ def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
         (teacher, ["start", "--submission", done, "--reason", " "], 2, "reason"),
         (teacher, ["start", "--submission", "nothing", "--reason", "x"], 2, "no submission"),
         (teacher, ["start", "--course", "gpu", "--assignment", "week9", "--reason", "x"], 2, "week9"),
-        (teacher, ["start", "--course", "gpu", "--student", "teacher", "--reason", "x"], 2, "not a student in course gpu"),
+        (
+            teacher,
+            ["start", "--course", "gpu", "--student", "teacher", "--reason", "x"],
+            2,
+            "not a student in course gpu",
+        ),
         (teacher, ["start", "--challenge", "nothing", "--reason", "x"], 2, "nothing to judge again"),
         (site.ada, ["list"], 3, "submissions.regrade"),
         (site.ada, ["start", "--submission", done, "--reason", "x"], 3, "submissions.regrade"),
