@@ -83,7 +83,7 @@ def test_a_regrade_is_ordered_compared_and_published(
     ordered = staff.post("/regrades", data=form | {"reason": "A card was slow."})
     assert (ordered.status_code, ordered.location) == (303, "/regrades/1")
     page = staff.get("/regrades/1").text
-    assert "You can publish it when all are judged" in page
+    assert "You can publish once everything is judged" in page
     assert 'http-equiv="refresh"' in page
     early = staff.post("/regrades/1", data=form | {"action": "publish"})
     assert (early.status_code, "not judged yet" in early.text) == (409, True)
