@@ -58,6 +58,13 @@ EVERYTHING = (
     Planned("several GPUs", "tests=tests/gpu -k several_gpus", 40, 100, alone=True),
     Planned("hopper", f"python={_GPU}/hopper.py --device card --json", 40, 90, keeps="hopper_card"),
     Planned("model", f"python={_GPU}/model.py --device card --json {_UNTIMED}", 40, 90, keeps="model_card"),
+    Planned(
+        "model at board sizes",
+        f"python={_GPU}/model.py --device card --sizes board --json {_UNTIMED}",
+        90,
+        170,
+        keeps="model_board_card",
+    ),
     Planned("turnaround", "turnaround=--count 20", 120, 200, keeps="gpu_turnaround", alone=True),
     Planned(
         "repeatability",

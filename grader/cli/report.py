@@ -257,8 +257,7 @@ def _map(mismatch: Mismatch, found: ErrorMap) -> list[RenderableType]:
                 text.append(*_mark_of(code))
                 codes.add(code)
         text.append("\n")
-    down = found.tile[0] * -(-found.rows // _MAP_ROWS)
-    across = found.tile[1] * -(-found.columns // _MAP_COLUMNS)
+    down, across = found.tile_of(_MAP_ROWS, _MAP_COLUMNS)
     size = "an element" if down * across == 1 else f"{down:,} x {across:,} elements"
     legend = ", ".join(f"{_mark_of(code)[0]} {found.label_of(code)}" for code in sorted(codes))
     head = safe(f"  {mismatch.argument}, {size} each, lines of {found.width:,}: {legend}", "dim")

@@ -73,10 +73,11 @@ def _codes(result: Wrong) -> tuple[torch.Tensor, int]:
     import torch
 
     errors = (result.got.double() - result.want.double()).abs()
-    finite = torch.isfinite(errors) & (errors > 0)
+    if not result.want.is_floating_point():
+        errors = errors.clamp(min=1.0)  # large ones may be the same as doubles
+    measured = result.wrong & torch.isfinite(errors)
     if result.poisoned is not None:
-        finite &= ~result.poisoned
-    measured = finite & result.wrong
+        measured &= ~result.poisoned
     lowest = 0
     codes = torch.zeros(errors.numel(), dtype=torch.int8, device=errors.device)
     codes[result.wrong] = Cell.NOT_FINITE

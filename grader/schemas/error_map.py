@@ -74,6 +74,14 @@ class ErrorMap(Strict):
             raise ValueError(f"a map of {self.rows} x {self.columns} cells holds {len(found)}")
         return found
 
+    def tile_of(self, rows: int, columns: int) -> tuple[int, int]:
+        """Lines and elements that a cell of ``coarse`` covers."""
+        down, across = self._merged(rows, columns)
+        return self.tile[0] * down, self.tile[1] * across
+
+    def _merged(self, rows: int, columns: int) -> tuple[int, int]:
+        return -(-self.rows // rows), -(-self.columns // columns)
+
     def label_of(self, code: int) -> str:
         if code == Cell.RIGHT:
             return "right"
@@ -85,8 +93,9 @@ class ErrorMap(Strict):
         return f"off by less than {10**power:,}" if 0 <= power <= 6 else f"off by less than 1e{power}"
 
     def coarse(self, rows: int, columns: int) -> list[bytes]:
-        """At most ``rows`` of at most ``columns`` cells; each has the worst code of those that it covers."""
-        codes, down, across = self.codes(), -(-self.rows // rows), -(-self.columns // columns)
+        """At most ``rows`` of at most ``columns`` cells; each has the worst code of those that it covers. Raises
+        ValueError if the cells don't fit the map."""
+        codes, (down, across) = self.codes(), self._merged(rows, columns)
         lines = [codes[at : at + self.columns] for at in range(0, len(codes), self.columns)]
         return [
             bytes(

@@ -39,6 +39,14 @@ def test_each_element_of_a_small_matrix_has_a_cell_by_its_decade() -> None:
     assert wrong == {21: 1, 22: 4, 78: Cell.NEVER_WRITTEN, 79: Cell.NOT_FINITE}
 
 
+def test_large_integers_that_are_the_same_as_doubles_have_an_error() -> None:
+    want = torch.full((32,), 2**60, dtype=torch.int64)
+    got = want.clone()
+    got[5] += 1
+    found = mapped((32,), got, want)
+    assert (found.codes()[5], found.lowest) == (1, 0)
+
+
 def test_vector_is_folded_and_its_last_line_ends_where_it_does() -> None:
     got = torch.zeros(300)
     got[299] = 1.0

@@ -23,7 +23,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Tone:
+class LegendEntry:
     code: int
     label: str
 
@@ -45,7 +45,7 @@ class Picture:
     columns: int
     tile: str
     runs: list[Run]
-    tones: list[Tone]
+    legend: list[LegendEntry]
     numbers: list[NumberTable]
 
 
@@ -67,15 +67,14 @@ def picture(mismatch: Mismatch) -> Picture | None:
                 runs.append(Run(x, y, width, code))
                 codes.add(code)
             x += width
-    down = found.tile[0] * -(-found.rows // _ROWS)
-    across = found.tile[1] * -(-found.columns // _COLUMNS)
+    down, across = found.tile_of(_ROWS, _COLUMNS)
     return Picture(
         map=found,
         rows=len(lines),
         columns=len(lines[0]),
         tile="element" if down * across == 1 else f"tile of {down:,} x {across:,} elements",
         runs=runs,
-        tones=[Tone(code, found.label_of(code)) for code in sorted(codes)],
+        legend=[LegendEntry(code, found.label_of(code)) for code in sorted(codes)],
         numbers=_numbers(found),
     )
 
