@@ -42,7 +42,7 @@ from grader.device_kinds import EMULATED, EMULATED_ARCHITECTURE
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.emulator.model import H100, H200, MODEL_VERSION, Card, parts_of, seconds_of
 
-NAME, CARD = "model", "card"
+NAME, CARD, SAMPLED = "model", "card", "sampled"
 HERE = Path(__file__).resolve().parent
 COMPILE_THREADS, WARMING_PROCESSES = 14, 6
 # Seconds without an answer after which a subject on a card hangs.
@@ -101,7 +101,9 @@ def emulated(
         if program is None:
             return {"name": subject.name, "error": "it does not compile"}
         try:
-            found = count(challenge, case, questions.of(challenge), program)
+            found = count(
+                challenge, case, questions.of(challenge), program, sampled=options.device == SAMPLED
+            )
         except Exception as error:  # whatever goes wrong with one must not lose the others
             return {"name": subject.name, "error": f"{type(error).__name__}: {error}"[:300]}
         launches = [
@@ -118,6 +120,8 @@ def emulated(
             "launches": launches,
             "copies": found.copies,
             "copied": found.copied,
+            "blocks": sum(launch.blocks for launch in found.launches),
+            "counted": sum(launch.counted for launch in found.launches),
             "took_s": round(found.took, 2),
         }
 
@@ -539,7 +543,7 @@ def _constant(gpu: Card, name: str, factor: float) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("subjects", nargs="*", metavar="SLUG")
-    parser.add_argument("--device", choices=(CARD, EMULATED), default=EMULATED)
+    parser.add_argument("--device", choices=(CARD, EMULATED, SAMPLED), default=EMULATED)
     parser.add_argument("--sizes", choices=tuple(SETS), default="sized")
     parser.add_argument("--gpu", type=int, default=0)
     parser.add_argument(

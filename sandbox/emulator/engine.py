@@ -48,11 +48,7 @@ from .names import (
     TOGETHER,
 )
 from .sample import (
-    ENOUGH_BYTES,
-    ENOUGH_ROWS,
-    MOST_BYTES,
-    MOST_COOPERATIVE_ROWS,
-    MOST_ROWS,
+    Chosen,
     Ran,
     Sample,
 )
@@ -143,8 +139,9 @@ class Engine:
         self.launches: list[Launch] | None = None
         # Chooses the blocks that run; None: all.
         self.sample: Sample | None = None
-        # Which blocks of the last launch are fair, in order; None: all.
-        self._fair: list[bool] | None = None
+        # The blocks of the present launch, and counts of blocks that do not count.
+        self._chosen = Chosen()
+        self._discarded = (ctypes.c_uint64 * 0)()
 
     def close(self) -> None:
         if self._engine:
@@ -344,7 +341,7 @@ class Engine:
             kernel = CKernel(
                 ctypes.addressof(rows), lowered.row_count, lowered.entry, lowered.units, len(lowered.pool) // 32,
                 len(lowered.specials) // 2, lowered.local_bytes, lowered.shared_bytes, lowered.granule,
-                lowered.is_async, 0, start,
+                lowered.is_async, lowered.coordinates, start,
                 ctypes.addressof(specials), ctypes.addressof(arrays), len(lowered.shared_names),
             )  # fmt: skip
             loaded.kernels[name] = _Ready(lowered, kernel, pool, (raw, rows, specials, arrays))
@@ -407,7 +404,7 @@ class Engine:
                     self._grid_barrier >> 32 if upper else self._grid_barrier & 0xFFFFFFFF,
                     4,
                 )
-        self._choose_blocks(grid, cluster, cooperative)
+        self._choose_blocks(grid, cluster, cooperative=cooperative, coordinates=lowered.coordinates)
         profile = counts = None
         if self.launches is not None:
             counts = (ctypes.c_uint64 * (COUNTS * lowered.row_count))()
@@ -434,6 +431,7 @@ class Engine:
                 resident=occupancy_of(asked).blocks,
                 multiprocessors=H200.multiprocessors,
                 cycles=cycles_of(),
+                unscaled=ctypes.addressof(self._unscaled(COUNTS * lowered.row_count)),
             )
         self._works.append((Operation(name, place, shared=shared), lowered))
         try:
@@ -466,26 +464,37 @@ class Engine:
         if fault is not None:
             raise Fault(fault)
 
-    def _choose_blocks(self, grid: Sequence[int], cluster: Sequence[int], cooperative: bool) -> None:
+    def _unscaled(self, words: int) -> ctypes.Array[ctypes.c_uint64]:
+        if len(self._discarded) < words:
+            self._discarded = (ctypes.c_uint64 * words)()
+        return self._discarded
+
+    def _choose_blocks(
+        self, grid: Sequence[int], cluster: Sequence[int], *, cooperative: bool, coordinates: bool
+    ) -> None:
         if self.sample is None:
             self._c.engine_sample(self._engine, None)
             return
         clusters = [size // of for size, of in zip(grid, cluster, strict=True)]
-        # A cooperative grid waits for all of its blocks, so all run, for a while, which shows faults.
-        numbers = None if cooperative else self.sample.clusters(clusters)
-        self._fair = list(numbers.values()) if numbers else None
-        most_rows = MOST_COOPERATIVE_ROWS if cooperative else MOST_ROWS
-        self._numbers = (ctypes.c_uint64 * len(numbers or ()))(*(numbers or ()))
-        chosen = CSample(
-            ctypes.addressof(self._numbers) if numbers else None,
-            len(self._numbers), ENOUGH_BYTES, MOST_BYTES, ENOUGH_ROWS, most_rows,
+        self._chosen = chosen = self.sample.choose(
+            clusters, math.prod(cluster), cooperative=cooperative, coordinates=coordinates
+        )
+        numbers = (ctypes.c_uint64 * len(chosen.numbers or ()))(*(chosen.numbers or ()))
+        groups, parts = ((ctypes.c_uint32 * len(words))(*words) for words in (chosen.groups, chosen.parts))
+        self._kept_of_sample = (numbers, groups, parts)
+        made = CSample(
+            ctypes.addressof(numbers) if chosen.numbers else None,
+            len(numbers), chosen.enough[0], chosen.most[0], chosen.enough[1], chosen.most[1],
+            ctypes.addressof(groups) if chosen.groups else None,
+            ctypes.addressof(parts) if chosen.parts else None,
         )  # fmt: skip
-        self._c.engine_sample(self._engine, ctypes.byref(chosen))
+        self._c.engine_sample(self._engine, ctypes.byref(made))
 
     def _ran(self, name: str, blocks: int, of_cluster: int) -> Ran:
         ran = int(self._c.engine_blocks_run(self._engine))
-        fair = ran if self._fair is None else of_cluster * sum(self._fair[: ran // of_cluster])
-        return Ran(name, blocks, ran, fair)
+        fair = self._chosen.fair
+        fair_ran = ran if fair is None else of_cluster * sum(fair[: ran // of_cluster])
+        return Ran(name, blocks, ran, fair_ran)
 
     def _note_sample(
         self, sample: Sample, ran: Ran, fault: Finding | None, *, over_budget: bool
@@ -579,16 +588,20 @@ def _launch_of(
 ) -> Launch:
     """``asked`` with the counts."""
     lowered, rows = ready.lowered, []
+    # A sample's counts are scaled up to all blocks.
+    times = asked.blocks / profile.counted if profile.counted else 1.0
     for number, (work, row) in enumerate(zip(ready.work, lowered.code_rows(), strict=True)):
         each = counts[COUNTS * number : COUNTS * (number + 1)]
         if each[COUNT.ISSUED] and work.kind != "free":
             steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
             line, regular = place_of(lowered, row.line).line, each[COUNT.REGULAR] == 1
-            rows.append(Row(work, line, steps if regular else None, *each[: COUNT.STEPS]))
+            scaled = (round(times * count) for count in each[: COUNT.STEPS])
+            rows.append(Row(work, line, steps if regular else None, *scaled))
     return replace(
         asked,
-        updates=profile.updates,
-        updates_most=profile.updates_most,
+        counted=profile.counted,
+        updates=round(times * profile.updates),
+        updates_most=max(profile.updates_most, round(times * profile.updates_shared)),
         chain=profile.chain,
         busiest=tuple(profile.busiest),
         rows=tuple(rows),

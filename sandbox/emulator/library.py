@@ -53,7 +53,7 @@ class CKernel(ctypes.Structure):
                 "shared_bytes",
                 "granule",
                 "is_async",
-                "spare",
+                "coordinates",
             )
         ),
         ("pool", ctypes.c_void_p),
@@ -76,6 +76,9 @@ class CProfile(ctypes.Structure):
         ),
         ("busiest", ctypes.c_uint64 * len(NEEDS)),
         ("cycles", ctypes.c_double * len(NEEDS)),
+        ("unscaled", ctypes.c_void_p),
+        ("counted", ctypes.c_uint64),
+        ("updates_shared", ctypes.c_uint64),
     ]
 
 
@@ -97,6 +100,8 @@ class CSample(ctypes.Structure):
             (name, ctypes.c_uint64)
             for name in ("count", "enough_bytes", "most_bytes", "enough_rows", "most_rows")
         ),
+        ("groups", ctypes.c_void_p),
+        ("parts", ctypes.c_void_p),
     ]
 
 

@@ -132,6 +132,7 @@ class Launch:
     block: tuple[int, int, int]
     shared: int  # bytes of a block
     registers: int | None  # of a thread; None: unknown
+    counted: int = 0  # blocks that were counted; the counts below are scaled up to all
     updates: int = 0  # sectors that atomics changed
     updates_most: int = 0  # of these, the most in one place of 256 bytes
     chain: int = 0  # cycles of the slowest place for blocks, by latency alone

@@ -21,6 +21,16 @@ ENOUGH_ROWS, MOST_ROWS = 8 << 20, 40 << 20
 MOST_COOPERATIVE_ROWS = 1 << 20
 # Blocks drawn at random in addition.
 _BY_CHANCE = 8
+# Of a counted sample. Groups of this many blocks run side by side, as the engine runs a whole launch.
+_SIDE_BY_SIDE = 4
+# The most parts that a grid is divided into. One group of each is counted.
+_STRATA = 1024
+# No further group begins after this many warp instructions of a launch, a fraction of a second; a launch ends after
+# the second number.
+COUNTED_ENOUGH_ROWS, COUNTED_MOST_ROWS = 5 << 20, 192 << 20
+_NO_LIMIT = 1 << 63
+# A counted group, its neighbours, and groups at the ends of the grid: enum sample_part of engine.h.
+_COUNTS, _WARMS, _ENDS = range(3)
 # Elements beyond this index are few, and get more targets than their share.
 _BEYOND = 1 << 31
 
@@ -42,6 +52,19 @@ class Ran:
     blocks: int
     ran: int
     fair: int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The clusters of a launch that run, in order; ``numbers`` None: all. ``fair``: see ``Ran``; None: all of them.
+    ``enough``, ``most``, ``groups``, ``parts``: see struct sample of engine.h."""
+
+    numbers: Sequence[int] | None = None
+    fair: Sequence[bool] | None = None
+    enough: tuple[int, int] = (_NO_LIMIT, _NO_LIMIT)  # bytes, rows
+    most: tuple[int, int] = (_NO_LIMIT, _NO_LIMIT)
+    groups: Sequence[int] = ()
+    parts: Sequence[int] = ()
 
 
 @dataclass
@@ -70,6 +93,18 @@ class Sample:
         """True if blocks were left out, so later launches may read values that were not written."""
         return any(launch.ran < launch.blocks for launch in self.launches)
 
+    def choose(
+        self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool
+    ) -> Chosen:
+        """``grid``: clusters x y z of ``of_cluster`` blocks each. ``coordinates``: see ``Lowered``."""
+        # A cooperative grid waits for all of its blocks, so all run, for a while, which shows faults.
+        numbers = None if cooperative else self.clusters(grid)
+        most_rows = MOST_COOPERATIVE_ROWS if cooperative else MOST_ROWS
+        bytes_and_rows = (ENOUGH_BYTES, ENOUGH_ROWS), (MOST_BYTES, most_rows)
+        if numbers is None:
+            return Chosen(None, None, *bytes_and_rows)
+        return Chosen(list(numbers), list(numbers.values()), *bytes_and_rows)
+
     def clusters(self, grid: Sequence[int]) -> dict[int, bool] | None:
         """Numbers of the clusters that run, the most telling first, and whether each is fair (see ``Ran``); None:
         all."""
@@ -93,3 +128,60 @@ class Sample:
         for number in [dice.randrange(total) for _ in range(_BY_CHANCE)]:
             found.setdefault(number, True)
         return {number: fair for number, fair in found.items() if 0 <= number < total}
+
+
+class CountedSample(Sample):
+    """Chooses blocks of which the work of a whole launch can be estimated.
+
+    The grid is divided into strata. In each, one group counts, after those ahead of it in x, y and z have brought into
+    the caches what neighbours share. The groups at the ends of the grid count for the longest path alone, because
+    their blocks may have more or less to do. In between, blocks that probably work on chosen elements run, so that left
+    out work shows."""
+
+    def choose(
+        self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool
+    ) -> Chosen:
+        total, size = math.prod(grid), max(1, _SIDE_BY_SIDE // of_cluster)
+        count = total // size
+        if cooperative or coordinates or count * size * of_cluster <= WHOLE:
+            return Chosen(most=(_NO_LIMIT, COUNTED_MOST_ROWS))
+        dice = random.Random(f"{self.seed} {total}")  # noqa: S311 - its seed is secret
+        numbers: list[int] = []
+        groups: list[int] = []
+        parts: list[int] = []
+        used: set[int] = set()
+
+        def run(wanted: Sequence[int], part: int) -> None:
+            group = groups[-1] + 1 if groups else 0
+            for number in wanted:
+                if 0 <= number < total and number not in used:
+                    used.add(number)
+                    numbers.append(number)
+                    groups.append(group)
+                    parts.append(part)
+
+        x, y, z = grid
+        apart = [shift for shift, there in ((size, x > 1), (x, y > 1), (x * y, z > 1)) if there]
+        strata = min(count, _STRATA)
+        targets = [number for number in self.clusters(grid) or () if number not in (0, total - 1)]
+        for turn, stratum in enumerate(dice.sample(range(strata), strata)):
+            first = size * dice.randrange(stratum * count // strata, (stratum + 1) * count // strata)
+            group = range(first, first + size)
+            if used.intersection(group):
+                continue
+            for shift in apart:
+                run([number - shift for number in group], _WARMS)
+            run(group, _COUNTS)
+            if turn == 0:
+                run(range(size), _ENDS)
+                run(range(total - size, total), _ENDS)
+            if targets:
+                run([targets.pop(0)], _WARMS)
+        return Chosen(
+            numbers,
+            None,
+            (_NO_LIMIT, COUNTED_ENOUGH_ROWS),
+            (_NO_LIMIT, COUNTED_MOST_ROWS),
+            groups,
+            parts,
+        )

@@ -64,7 +64,7 @@ struct row {
 struct kernel {
     const struct row *rows;
     uint32_t row_count, entry, units, pool_units, special_count, local_bytes, shared_bytes, granule;
-    uint32_t async, spare; /* async: it has instructions of async.c */
+    uint32_t async, coordinates; /* it has instructions of async.c; blocks look at what others did, see Lowered */
     const uint32_t *pool;
     const uint32_t *specials; /* pairs: which, unit */
     /* pairs: beginning and size of shared arrays */
@@ -87,7 +87,13 @@ struct lazy {
 struct sample {
     const uint64_t *numbers;
     uint64_t count, enough_bytes, most_bytes, enough_rows, most_rows;
+    /* For a launch whose counts are scaled up from a sample: for each number, the group that runs side by side, and
+     * its part (enum sample_part). Budgets end the launch only between counted groups. NULL: no groups. */
+    const uint32_t *groups, *parts;
 };
+/* WARMS: fills the caches with what neighbours share. ENDS: only its length counts, because it is at an end of the
+ * grid. */
+enum sample_part { PART_COUNTS, PART_WARMS, PART_ENDS };
 
 /* Memory that a kernel may use. ``valid``: a byte for each byte, whether it was written; NULL: all of it was. */
 struct region {
@@ -317,9 +323,10 @@ struct weight { uint32_t slots, tensor; };
 /* Input for each row: ``classes``, ``weights``; ``widths``: for rows that ptxas merges into one access, its words |
  * WIDE_PLACE times the row's place | WIDE_FIRST; ``branches``: flags of enum branches. ``fresh``: caches are empty.
  * ``l1_lines``: of each block; ``live``: blocks that a card runs at a time; ``resident``: blocks of a
- * multiprocessor; ``cycles``: of a unit of each need. Output: ``counts`` for each row; ``updates`` of sectors by
- * atomics, and ``updates_most`` of one place; ``busiest``: for each need, the most that a multiprocessor has;
- * ``chain``: cycles of the slowest place for blocks, by latency alone. */
+ * multiprocessor; ``cycles``: of a unit of each need; ``unscaled``: room for counts of blocks that do not count.
+ * Output: ``counts`` for each row; ``updates`` of sectors by atomics, and ``updates_most`` of one place, in a sample
+ * also ``updates_shared`` of one that three groups change; ``busiest``: for each need, the most that a multiprocessor
+ * has; ``chain``: cycles of the slowest place for blocks, by latency alone; ``counted``: blocks in ``counts``. */
 enum widths { WIDTHS(NUMBERED) };
 enum branches { BRANCHES(NUMBERED) };
 struct profile {
@@ -329,6 +336,8 @@ struct profile {
     const uint8_t *widths, *branches;
     uint64_t fresh, updates, updates_most, l1_lines, live, resident, multiprocessors, chain, busiest[NEED_COUNT];
     double cycles[NEED_COUNT];
+    struct counts *unscaled;
+    uint64_t counted, updates_shared;
 };
 
 enum check { CHECKS(NUMBERED) };
@@ -339,6 +348,7 @@ struct launch {
     uint64_t block_count;
     uint32_t most_live; /* blocks of a host thread that take turns */
     bool cooperative;
+    bool shared_out; /* blocks take work from a counter, so each gets short turns, and all that a card runs at a time */
     uint32_t check; /* one of enum check */
     struct profile *profile; /* NULL: nothing is counted */
     uint32_t first_segment;
@@ -522,7 +532,11 @@ void places_delete(struct places *);
 void schedule_delete(struct schedule *);
 /* False: there is no memory. */
 CHECKED bool profile_block_new(struct block *);
-CHECKED bool profile_begin(struct engine *, struct profile *);
+CHECKED bool profile_begin(struct launch *);
+/* The next group of a sample begins. False: there is no memory. */
+CHECKED bool profile_group(struct launch *, uint32_t group, enum sample_part);
+/* A launch ends. */
+void profile_ends(struct launch *);
 void profile_block_begins(struct block *);
 void profile_block_ends(struct block *);
 void profile_row(struct warp *, const struct row *, uint32_t mask);

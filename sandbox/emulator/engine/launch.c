@@ -16,6 +16,7 @@
 #define IDLE_TURNS 8u
 #define IDLE_COUNTS 128u /* more than threads of the host */
 #define MOST_LIVE 4u /* blocks of a host thread that take turns, unless they must run together */
+#define TOGETHER_BYTES ((uint64_t)256 << 20) /* of blocks that share work out among them */
 
 struct engine *engine_new(uint32_t threads) {
     struct engine *engine = allocate(1, sizeof *engine);
@@ -53,8 +54,8 @@ static void *take(uint8_t **at, size_t size) {
 
 static size_t add(size_t *total, size_t size) { return *total += (size + 127) / 128 * 128; }
 
-static struct block *block_new(struct worker *worker) {
-    struct launch *launch = worker->launch;
+/* Bytes of a block and all that it has. */
+static size_t block_bytes(const struct launch *launch) {
     const struct kernel *kernel = launch->kernel;
     uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2],
              warps = (threads + LANES - 1) / LANES;
@@ -77,7 +78,16 @@ static struct block *block_new(struct worker *worker) {
         if (launch->check) add(&total, (size_t)LANES * kernel->local_bytes);
     }
     add(&total, async_bytes(launch, (uint32_t)shared));
-    uint8_t *memory = allocate_aligned(total), *at = memory;
+    return total;
+}
+
+static struct block *block_new(struct worker *worker) {
+    struct launch *launch = worker->launch;
+    const struct kernel *kernel = launch->kernel;
+    uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2],
+             warps = (threads + LANES - 1) / LANES;
+    size_t shared = launch->shared_bytes;
+    uint8_t *memory = allocate_aligned(block_bytes(launch)), *at = memory;
     if (!memory) return NULL;
     struct block *block = take(&at, sizeof *block);
     *block = (struct block){
@@ -234,7 +244,7 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
     const struct sample *sample = block->launch->sample;
     *looking = NULL;
     bool moved = false;
-    for (int round = 0; round < (progress_hurries(block) ? 1 : ROUNDS_A_TURN); round++) {
+    for (int round = 0; round < (progress_hurries(block) || block->launch->shared_out ? 1 : ROUNDS_A_TURN); round++) {
         bool progress = false, all_done = true;
         block->polls = false;
         for (uint32_t i = 0; i < block->warp_count; i++) {
@@ -310,6 +320,18 @@ static void look_on(struct worker *worker, struct warp *looking, bool all, uint3
     }
 }
 
+/* The sample's budget is spent. */
+static bool is_enough(const struct worker *worker) {
+    const struct sample *sample = worker->launch->sample;
+    return worker->instructions > sample->enough_rows ||
+            atomic_load(&worker->launch->engine->drawn_bytes) > sample->enough_bytes;
+}
+
+/* A block has counted, or has run if nothing counts. */
+static bool has_some(const struct launch *launch) {
+    return launch->profile ? launch->profile->counted > 0 : atomic_load(&launch->engine->blocks_run) > 0;
+}
+
 /* Runs blocks of one host thread, a few at a time and the last one first, so kernels that need them in order fail.
  * Each has a turn before one has a second, so one may wait for another. A cooperative grid and a cluster begin as a
  * whole. */
@@ -317,6 +339,7 @@ static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
     const struct sample *sample = launch->sample;
+    const uint32_t *groups = sample ? sample->groups : NULL;
     uint32_t size = launch->cluster_size,
              most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0, idle = 0;
     most = (most + size - 1) / size * size;
@@ -329,12 +352,16 @@ static void *work(void *given) {
     }
     while (most && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
         uint32_t begun = 0, left;
+        uint64_t first = atomic_load(&launch->next_block);
+        if (groups && launch->profile && first < sample->count &&
+                !profile_group(launch, groups[first], sample->parts[first])) {
+            out_of_memory(launch);
+            break;
+        }
         while (begun < most) {
-            if (sample &&
-                    (worker->instructions > sample->enough_rows ||
-                            atomic_load(&launch->engine->drawn_bytes) > sample->enough_bytes) &&
-                    atomic_load(&launch->next_block))
-                break;
+            uint64_t next = atomic_load(&launch->next_block);
+            if (groups && next < sample->count && groups[next] != groups[first]) break;
+            if (sample && is_enough(worker) && next && (!groups || (!begun && has_some(launch)))) break;
             uint64_t number = atomic_fetch_add(&launch->next_block, 1);
             if (number >= (sample && sample->numbers ? sample->count : launch->block_count / size)) break;
             if (sample && sample->numbers) number = sample->numbers[number];
@@ -396,6 +423,13 @@ uint64_t engine_blocks_run(struct engine *engine) { return atomic_load(&engine->
 uint32_t engine_guessed(struct engine *engine) { return atomic_load(&engine->guessed); }
 uint32_t engine_combined(struct engine *engine) { return atomic_load(&engine->combined); }
 
+/* Blocks that a card runs at a time, or as many as there is memory for. */
+static uint64_t most_together(const struct launch *launch) {
+    uint64_t room = TOGETHER_BYTES / block_bytes(launch), live = launch->profile->live;
+    uint64_t most = room < live ? room : live;
+    return most > MOST_LIVE ? most : MOST_LIVE;
+}
+
 /* 0, or one of enum stop. */
 int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3],
         const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check,
@@ -422,7 +456,8 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
         launch.slots = ASYNC_SLOTS(((threads[0] * threads[1] * threads[2]) + LANES - 1) / LANES);
         launch.clock_words = 2 * launch.cluster_size * launch.slots;
     }
-    if (profile && !profile_begin(engine, profile)) return NO_MEMORY;
+    if (engine->samples) launch.sample = &engine->sample;
+    if (profile && !profile_begin(&launch)) return NO_MEMORY;
     if (check && launch.block_count <= 1u << 24 &&
             !(launch.releases = allocate(launch.block_count, sizeof *launch.releases)))
         return NO_MEMORY;
@@ -436,15 +471,15 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     struct worker workers[64] = {0};
     pthread_t running[64];
     if (count > 64) count = 64;
-    if (engine->samples) {
-        launch.sample = &engine->sample;
-        count = 1;
-    }
+    if (engine->samples) count = 1;
     atomic_store(&engine->blocks_run, 0);
     if (profile) count = 1; /* so blocks run in the same order each time */
     for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
     uint64_t share = (launch.block_count + count - 1) / count;
-    launch.most_live = launch.sample ? 1 : share < MOST_LIVE ? (uint32_t)share : MOST_LIVE;
+    bool alone = launch.sample && !launch.sample->groups;
+    launch.shared_out = profile && kernel->coordinates && !launch.sample;
+    uint64_t most = launch.shared_out ? most_together(&launch) : MOST_LIVE;
+    launch.most_live = alone ? 1 : (uint32_t)(share < most ? share : most);
     atomic_store(&launch.working, count);
     uint32_t started = 0; /* fewer threads do the same work */
     while (started + 1 < count && pthread_create(&running[started + 1], NULL, work, &workers[started + 1]) == 0)
@@ -454,6 +489,7 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     for (uint32_t i = 1; i <= started; i++) pthread_join(running[i], NULL);
     engine->last_instructions = 0;
     for (uint32_t i = 0; i < count; i++) engine->last_instructions += workers[i].instructions;
+    if (profile) profile_ends(&launch);
     free(launch.releases);
     flow_delete(&launch);
     findings_keep(engine, &launch);

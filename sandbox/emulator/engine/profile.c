@@ -10,6 +10,9 @@
 enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
 /* One unit of the second-level cache handles atomics to this many bytes. */
 enum { PLACE = 256, PLACES = 1 << 16 };
+/* Groups of a sample have at most this many blocks. A place that this many groups change is changed by the groups that
+ * were left out, too. */
+enum { MOST_OF_GROUP = MOST_CLUSTER > 4 ? MOST_CLUSTER : 4, GROUPS_SHARE = 3 };
 /* Cycles until a result may be used, by class of instruction; see model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
         [CLASS_FREE] = 0,
@@ -55,12 +58,38 @@ struct cache {
     uint64_t clock, *lines, *used;
     uint8_t *sectors, *dirty;
     /* Second level: the block that used a line last, and the lines that the block had requested by then; and sectors
-     * that are not written to memory yet. */
+     * that are not written to memory yet. In a sampled call also the line's place in the order in which all blocks
+     * together would bring lines: of the launch's blocks, or ``before`` it. */
     uint64_t *owner, *touched;
+    double *before;
 };
-/* How many updates places had. */
+/* Assigns blocks to multiprocessors: first in turn while there is room, then to the place that is free first.
+ * ``places``: of multiprocessor m are m, m + their number and so on; ``heap``: places that had a block, by the time
+ * when they are free.
+ *
+ * In a sampled call: ``ran`` blocks so far brought ``touched`` lines into the second-level cache; earlier launches
+ * brought ``brought`` if all of their blocks count. In a launch of which groups run: the part and number of the present
+ * group, the launch's counts, and the blocks that represent the others. */
+struct kept {
+    uint64_t number, chain, asked[NEED_COUNT];
+    bool at_end;
+};
+struct schedule {
+    uint64_t free_at[MOST_RESIDENT * MOST_MULTIPROCESSORS], chain[MOST_RESIDENT * MOST_MULTIPROCESSORS];
+    uint64_t asked[MOST_MULTIPROCESSORS][NEED_COUNT];
+    uint32_t heap[MOST_RESIDENT * MOST_MULTIPROCESSORS], places, used;
+    uint64_t ran, touched;
+    double brought;
+    enum sample_part part;
+    uint32_t group;
+    struct counts *counts;
+    struct kept *kept;
+    uint32_t kept_count, kept_room;
+};
+/* How many updates places had, from how many groups of a sample, and from which last. */
 struct places {
     uint64_t place[PLACES], count[PLACES];
+    uint32_t groups[PLACES], last[PLACES];
     bool any;
 };
 void places_delete(struct places *it) { free(it); }
@@ -73,6 +102,7 @@ void cache_delete(struct cache *it) {
     free(it->dirty);
     free(it->owner);
     free(it->touched);
+    free(it->before);
     free(it);
 }
 static struct cache *cache_new(uint32_t sets, uint32_t ways) {
@@ -95,13 +125,27 @@ static struct cache *second_new(void) {
     it->dirty = allocate(count, 1);
     it->owner = allocate(count, 8);
     it->touched = allocate(count, 8);
-    if (it->dirty && it->owner && it->touched) return it;
+    it->before = allocate(count, sizeof *it->before);
+    if (it->dirty && it->owner && it->touched && it->before) return it;
     cache_delete(it);
     return NULL;
 }
 static void cache_clear(struct cache *it) {
     memset(it->sectors, 0, (size_t)it->sets * it->ways);
     memset(it->used, 0, 8 * (size_t)it->sets * it->ways);
+}
+
+static double lines_of_blocks(const struct schedule *, const struct block *);
+
+/* In a sampled call: true if the blocks that were left out would have evicted a line since another block used it. */
+static bool is_gone(const struct block *block, const struct cache *it, size_t at) {
+    const struct schedule *schedule = block->launch->engine->schedule;
+    double each = lines_of_blocks(schedule, block), since;
+    if (it->owner[at]) {
+        uint64_t other = it->owner[at] - 1;
+        since = each * (double)(other > block->number ? other - block->number : block->number - other);
+    } else since = schedule->brought + each * block->number - it->before[at];
+    return since > (double)it->sets * it->ways;
 }
 
 /* True if the sector was in the cache; adds it. */
@@ -147,6 +191,7 @@ static bool second_has(struct block *block, uint64_t sector, enum access access,
     if (there && it->owner[at] == number &&
             (block->touched - it->touched[at]) * block->launch->profile->live > (uint64_t)it->sets * it->ways)
         there = false;
+    else if (there && it->owner[at] != number && block->launch->sample && is_gone(block, it, at)) there = false;
     if (!there) {
         it->sectors[at] = it->dirty[at] = 0;
         block->touched++;
@@ -172,6 +217,8 @@ static bool second_has(struct block *block, uint64_t sector, enum access access,
 /* Adds updates of the sectors of one place. */
 static void update_place(struct launch *launch, uint64_t place, uint64_t updates) {
     struct places *it = launch->engine->places;
+    const struct schedule *schedule = launch->engine->schedule;
+    if (schedule->part != PART_COUNTS) return;
     size_t at = (place * 0x9e3779b97f4a7c15ull >> 40) % PLACES;
     for (int tries = 0; tries < 16 && it->count[at] && it->place[at] != place; tries++) at = (at + 1) % PLACES;
     it->place[at] = place;
@@ -179,6 +226,12 @@ static void update_place(struct launch *launch, uint64_t place, uint64_t updates
     it->count[at] += updates;
     launch->profile->updates += updates;
     if (it->count[at] > launch->profile->updates_most) launch->profile->updates_most = it->count[at];
+    if (it->last[at] != schedule->group + 1) {
+        it->last[at] = schedule->group + 1;
+        it->groups[at]++;
+    }
+    if (it->groups[at] >= GROUPS_SHARE && it->count[at] > launch->profile->updates_shared)
+        launch->profile->updates_shared = it->count[at];
 }
 
 /* Counts of the warp's present row. */
@@ -200,26 +253,30 @@ static const uint32_t *vector_of(const struct warp *w, const struct row *r) {
 /* True if d, b, c and e are all results. */
 static bool loads(const struct row *r) { return r->op == OP_LOAD || (r->op == OP_MATRIX && r->count); }
 
-/* Assigns blocks to multiprocessors: first in turn while there is room, then to the place that is free first.
- * ``places``: of multiprocessor m are m, m + their number and so on; ``heap``: places that had a block, by the time
- * when they are free. */
-struct schedule {
-    uint64_t free_at[MOST_RESIDENT * MOST_MULTIPROCESSORS], chain[MOST_RESIDENT * MOST_MULTIPROCESSORS];
-    uint64_t asked[MOST_MULTIPROCESSORS][NEED_COUNT];
-    uint32_t heap[MOST_RESIDENT * MOST_MULTIPROCESSORS], places, used;
-};
-void schedule_delete(struct schedule *it) { free(it); }
+void schedule_delete(struct schedule *it) {
+    if (it) free(it->kept);
+    free(it);
+}
 
-static bool schedule_begin(struct engine *engine, struct profile *profile) {
-    if (!engine->schedule && !(engine->schedule = allocate(1, sizeof *engine->schedule))) return false;
-    struct schedule *it = engine->schedule;
+/* Lines that a block brings into the second-level cache: the mean of those that ended, if any. */
+static double lines_of_blocks(const struct schedule *it, const struct block *block) {
+    return it->ran ? (double)it->touched / (double)it->ran : (double)block->touched;
+}
+
+static void schedule_begin(struct launch *launch) {
+    struct profile *profile = launch->profile;
+    struct schedule *it = launch->engine->schedule;
+    if (profile->fresh) it->brought = 0;
+    it->ran = it->touched = 0;
+    it->part = PART_COUNTS;
+    it->counts = profile->counts;
+    it->kept_count = 0;
     if (profile->resident > MOST_RESIDENT) profile->resident = MOST_RESIDENT;
     if (profile->multiprocessors > MOST_MULTIPROCESSORS) profile->multiprocessors = MOST_MULTIPROCESSORS;
     it->places = (uint32_t)(profile->resident * profile->multiprocessors);
     it->used = 0;
     memset(it->chain, 0, sizeof it->chain);
     memset(it->asked, 0, sizeof it->asked);
-    return true;
 }
 
 static bool is_before(const struct schedule *it, uint32_t one, uint32_t other) {
@@ -250,32 +307,74 @@ static uint32_t place_for(struct schedule *it, uint64_t cycles) {
     return place;
 }
 
-/* ``chain``: the block's cycles by latency alone. It shares each unit with the other blocks of its multiprocessor. */
-static void schedule_block(const struct block *block, uint64_t chain) {
-    struct profile *profile = block->launch->profile;
-    struct schedule *it = block->launch->engine->schedule;
-    uint64_t each = (block->launch->block_count + profile->multiprocessors - 1) / profile->multiprocessors;
+/* A block that takes ``chain`` cycles by latency alone and shares each unit with others of its multiprocessor. */
+static void schedule_block(const struct launch *launch, const uint64_t needs[NEED_COUNT], uint64_t chain) {
+    struct profile *profile = launch->profile;
+    struct schedule *it = launch->engine->schedule;
+    uint64_t each = (launch->block_count + profile->multiprocessors - 1) / profile->multiprocessors;
     double longest = 0;
     for (uint32_t need = 0; need < NEED_COUNT; need++) {
-        double cycles = (double)block->asked[need] * profile->cycles[need];
+        double cycles = (double)needs[need] * profile->cycles[need];
         if (cycles > longest) longest = cycles;
     }
-    uint64_t beside = (uint64_t)(longest * (double)(each < profile->resident ? each : profile->resident)) + 1;
-    uint32_t place = place_for(it, chain > beside ? chain : beside);
+    uint64_t together = (uint64_t)(longest * (double)(each < profile->resident ? each : profile->resident)) + 1;
+    uint32_t place = place_for(it, chain > together ? chain : together);
     uint64_t *asked = it->asked[place % profile->multiprocessors];
     for (uint32_t need = 0; need < NEED_COUNT; need++) {
-        asked[need] += block->asked[need];
+        asked[need] += needs[need];
         if (asked[need] > profile->busiest[need]) profile->busiest[need] = asked[need];
     }
     it->chain[place] += chain;
     if (it->chain[place] > profile->chain) profile->chain = it->chain[place];
 }
 
+static int by_number(const void *one, const void *other) {
+    uint64_t a = ((const struct kept *)one)->number, b = ((const struct kept *)other)->number;
+    return a < b ? -1 : a > b;
+}
+
+/* Schedules all blocks of a launch: each as the nearest one that counted, those at the ends of the grid as themselves.
+ * Of a very large grid as many as ``MOST_SCHEDULED``, evenly. */
+enum { MOST_SCHEDULED = 1 << 20 };
+static void schedule_sampled(struct launch *launch) {
+    struct profile *profile = launch->profile;
+    struct schedule *it = launch->engine->schedule;
+    qsort(it->kept, it->kept_count, sizeof *it->kept, by_number);
+    uint64_t count = launch->block_count, step = (count + MOST_SCHEDULED - 1) / MOST_SCHEDULED, scheduled = 0;
+    uint32_t before = NONE, at = 0;
+    for (uint64_t number = 0; number < count; number += step, scheduled++) {
+        const struct kept *kept = NULL;
+        while (at < it->kept_count && it->kept[at].number < number) {
+            if (!it->kept[at].at_end) before = at;
+            at++;
+        }
+        if (at < it->kept_count && it->kept[at].number == number) kept = &it->kept[at];
+        else {
+            uint32_t after = at;
+            while (after < it->kept_count && it->kept[after].at_end) after++;
+            bool nearer = before == NONE || (after < it->kept_count &&
+                                                    it->kept[after].number - number < number - it->kept[before].number);
+            uint32_t found = nearer ? after : before;
+            if (found < it->kept_count) kept = &it->kept[found];
+        }
+        if (kept) schedule_block(launch, kept->asked, kept->chain);
+    }
+    if (!scheduled || step == 1) return;
+    double times = (double)count / (double)scheduled;
+    profile->chain = (uint64_t)(times * (double)profile->chain);
+    for (uint32_t need = 0; need < NEED_COUNT; need++)
+        profile->busiest[need] = (uint64_t)(times * (double)profile->busiest[need]);
+}
+
 /* Before the launch's first block. The second-level cache keeps the contents of earlier launches of the call. */
-bool profile_begin(struct engine *engine, struct profile *profile) {
+bool profile_begin(struct launch *launch) {
+    struct engine *engine = launch->engine;
+    struct profile *profile = launch->profile;
     if (!engine->second) engine->second = second_new();
     if (!engine->places) engine->places = allocate(1, sizeof *engine->places);
-    if (!engine->second || !engine->places || !schedule_begin(engine, profile)) return false;
+    if (!engine->schedule) engine->schedule = allocate(1, sizeof *engine->schedule);
+    if (!engine->second || !engine->places || !engine->schedule) return false;
+    schedule_begin(launch);
     if (profile->fresh) {
         cache_clear(engine->second);
         memset(engine->second->dirty, 0, (size_t)L2_SETS * L2_WAYS);
@@ -283,6 +382,30 @@ bool profile_begin(struct engine *engine, struct profile *profile) {
     memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS); /* blocks of other launches do not count */
     if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
     return true;
+}
+
+bool profile_group(struct launch *launch, uint32_t group, enum sample_part part) {
+    struct schedule *it = launch->engine->schedule;
+    it->group = group;
+    it->part = part;
+    launch->profile->counts = part == PART_COUNTS ? it->counts : launch->profile->unscaled;
+    for (uint32_t more = MOST_OF_GROUP; it->kept_count + more > it->kept_room;) {
+        struct kept *room = grown(it->kept, &it->kept_room, 256, sizeof *room);
+        if (!room) return false;
+        it->kept = room;
+    }
+    return true;
+}
+
+void profile_ends(struct launch *launch) {
+    struct schedule *it = launch->engine->schedule;
+    struct cache *second = launch->engine->second;
+    if (!launch->sample) return;
+    if (launch->sample->groups && !atomic_load(&launch->stop)) schedule_sampled(launch);
+    double each = it->ran ? (double)it->touched / (double)it->ran : 0;
+    for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++)
+        if (second->owner[i]) second->before[i] = it->brought + each * (double)(second->owner[i] - 1);
+    it->brought += each * (double)launch->block_count;
 }
 
 bool profile_block_new(struct block *block) {
@@ -312,7 +435,20 @@ void profile_block_ends(struct block *block) {
         if (block->warps[i].timing.clock > most) most = block->warps[i].timing.clock;
         if (block->warps[i].timing.horizon > most) most = block->warps[i].timing.horizon;
     }
-    schedule_block(block, most);
+    const struct launch *launch = block->launch;
+    struct schedule *it = launch->engine->schedule;
+    it->ran++;
+    it->touched += block->touched;
+    if (!launch->sample || !launch->sample->groups) {
+        launch->profile->counted++;
+        schedule_block(launch, block->asked, most);
+        return;
+    }
+    if (it->part == PART_WARMS) return;
+    launch->profile->counted += it->part == PART_COUNTS;
+    struct kept *kept = &it->kept[it->kept_count++];
+    *kept = (struct kept){.number = block->number, .chain = most, .at_end = it->part == PART_ENDS};
+    memcpy(kept->asked, block->asked, sizeof kept->asked);
 }
 
 static uint64_t when(const struct warp *w, uint32_t operand) {

@@ -562,6 +562,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                 status = STOPPED;
                 goto out;
             }
+            if (w->block->launch->shared_out) w->loops = MOST_LOOPS - 1; /* others take work, too */
             w->pc++;
             break;
         case OP_EXIT: {

@@ -78,6 +78,7 @@ class Kernel:
         self.shared_names: dict[str, tuple[int, int]] = {}
         self.granule = 4
         self.allocates = False
+        self.coordinates = False
         self.frames: dict[str, Frame] = {}
         self.compared_in: dict[str, set[str]] = {}
         self.arrays: dict[str, int] = {}
@@ -153,6 +154,7 @@ class Kernel:
             param_layout=layout(self.function.params),
             max_threads=self.function.max_threads,
             allocates=self.allocates,
+            coordinates=self.coordinates,
             shared_names=self.shared_names,
             is_async=any(row.op == OP.ASYNC for row in self.rows),
             cluster=self.function.cluster,

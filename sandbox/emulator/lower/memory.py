@@ -15,6 +15,9 @@ ATOMIC_TYPES = {
 }
 
 
+_SEEN_BY_OTHERS = (SPACE.GLOBAL, SPACE.GENERIC)
+
+
 @handles("ld", "ldu")
 def _ld(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1]
@@ -25,6 +28,7 @@ def _ld(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     base, offset, wide = k.memory(o[1], space)
     strong = {"volatile", "relaxed", "acquire"} & set(m) or o[1] in k.compared(k.frame.function)
     flags = FLAG.STRONG if strong and space != SPACE.LOCAL else 0
+    k.coordinates |= bool(strong) and space in _SEEN_BY_OTHERS
     flags |= FLAG.SIGNED if kind[0] == "s" else 0
     if k.width(outs[0]) == 8:
         wide |= 1
@@ -154,6 +158,7 @@ def _atom(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     flags = FLAG.RETRIED if floats else 0
     if how == "add" and SIZES[kind] == 4 and not floats and k.is_unused(d) and values[0] & CONSTANT:
         flags |= FLAG.COUNTS_UP
+    k.coordinates |= space in _SEEN_BY_OTHERS and not k.is_unused(d)
     k.control(
         "ATOMIC",
         d=k.sink(d) if count == 1 else NONE,

@@ -74,6 +74,8 @@ class Lowered:
     shared_names: dict[str, tuple[int, int]] = field(default_factory=dict)
     is_async: bool = False  # has instructions of hopper
     allocates: bool = False  # calls malloc or free
+    # Polls global memory, or uses results of atomics there: what a block does depends on what others did.
+    coordinates: bool = False
     cluster: tuple[int, int, int] = (1, 1, 1)  # compiled size, x y z
 
     def code_rows(self) -> list[CodeRow]:
