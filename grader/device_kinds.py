@@ -63,8 +63,14 @@ class DeviceKind:
             )
 
     @property
-    def workloads(self) -> Literal["cpu", "gpu"]:
+    def cases(self) -> Literal["cpu", "gpu"]:
+        """Which of the cases that not every board runs are for it."""
         return "gpu" if self.on == ON_GPU else "cpu"
+
+    @property
+    def workloads(self) -> Literal["cpu", "gpu", "emulated"]:
+        """Which workloads it times, see ``Manifest.timed_on``."""
+        return "emulated" if self.on == ON_EMULATED else self.cases
 
     @property
     def samples_large(self) -> bool:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import torch
 
 # Approximations that pass more often are reported: at this probability 99 of 100 submissions are caught, all on record.
-# The processor's board has few rounds per workload, and its times say nothing about a GPU.
-PASSES = {"gpu": 0.01, "cpu": 0.5}
+# The boards without a GPU have few rounds per workload.
+PASSES = {"gpu": 0.01, "emulated": 0.5, "cpu": 0.5}
 # Below this probability an approximation is no longer tried.
 _SURE = 0.001
 # Ordinary rounds to learn the expectation from; then rounds of each kind at first, of special kinds, and more for

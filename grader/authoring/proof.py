@@ -240,4 +240,4 @@ def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:
 
 
 def _case_names(catalogue: Catalogue, slug: str, device: str) -> list[str]:
-    return [case.name for case in catalogue.load(slug).suite(kind_of(device).workloads)]
+    return [case.name for case in catalogue.load(slug).suite(kind_of(device).cases)]

@@ -198,11 +198,7 @@ def _calibrated(challenge: Challenge, device: Device) -> list[Check]:
     """Leaves a GPU's workloads to the timed runs: in parallel they would not fit its memory."""
     cases = small_cases(challenge)
     if device.on_processor:
-        on = kind_of(device.name).workloads
-        cases += [
-            workload_case(challenge, workload)
-            for workload in challenge.manifest.workloads
-            if workload.on == on
-        ]
+        timed = challenge.manifest.timed_on(kind_of(device.name).workloads)
+        cases += [workload_case(challenge, workload) for workload in timed]
     found = calibrate(challenge, cases, device.torch_device)
     return calibration_checks(challenge, found, loose=device.on_processor)

@@ -148,7 +148,8 @@ class Cost(Strict):
 class Workload(Strict):
     name: str = Field(min_length=1, max_length=40)
     sizes: Sizes
-    on: Literal["cpu", "gpu"] = "gpu"
+    # The devices that time it. An emulated GPU without workloads of its own takes those of ``cpu``.
+    on: Literal["cpu", "gpu", "emulated"] = "gpu"
 
 
 class Limits(Strict, allow_inf_nan=False):
@@ -256,6 +257,11 @@ class Manifest(Strict):
             return self.cost.multiplied
         read = [arg.dtype for arg in self.buffers if arg.kind is not Kind.OUTPUT]
         return read[0] if read else self.results[0].dtype
+
+    def timed_on(self, device: Literal["cpu", "gpu", "emulated"]) -> list[Workload]:
+        """The workloads that a kind of device times."""
+        own = [workload for workload in self.workloads if workload.on == device]
+        return self.timed_on("cpu") if device == "emulated" and not own else own
 
     @property
     def scalars(self) -> list[Argument]:

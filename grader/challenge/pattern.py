@@ -112,7 +112,7 @@ def can_be_sampled(manifest: Manifest, case: Case) -> bool:
 
 def runs_on(manifest: Manifest, case: Case, kind: DeviceKind) -> bool:
     """True if boards of that kind run the case, whole or on sampled blocks."""
-    return case.runs_on(kind.workloads) or (kind.samples_large and can_be_sampled(manifest, case))
+    return case.runs_on(kind.cases) or (kind.samples_large and can_be_sampled(manifest, case))
 
 
 def cases_on(challenge: Challenge, kind: DeviceKind, *, hidden: bool = True) -> list[Case]:

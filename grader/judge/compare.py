@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader import limits
@@ -59,6 +59,35 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
             buffer = arena.buffers[arg.name]
             return explain(buffer, compared, arena.manifest.tolerance, buffer.shape)
     return None
+
+
+def compare_written(
+    arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question
+) -> tuple[Mismatch | None, float]:
+    """As ``compare``, of the elements that were written (of an in-out: that changed). Also the share that was written
+    of the result that has least of it."""
+    import torch
+
+    found, least = None, 1.0
+    for arg in arena.manifest.results:
+        buffer = arena.buffers[arg.name]
+        compared = _compare(arena, arg, snapshot, question)
+        if arg.kind is Kind.OUTPUT:
+            left = compared.poisoned
+            assert left is not None
+        else:
+            before = question.inputs[arg.name].reshape(-1)[: compared.got.numel()]
+            each = (compared.got.numel(), arg.dtype.itemsize)
+            bits = [values.contiguous().view(torch.uint8).view(each) for values in (before, compared.got)]
+            left = (bits[0] == bits[1]).all(dim=1) & wrong_elements(
+                before, compared.want, arena.manifest.tolerance, compared.magnitude
+            )
+        if left.numel():
+            least = min(least, 1.0 - float(left.double().mean()))
+        wrong = compared.wrong & ~left
+        if found is None and wrong.any():
+            found = explain(buffer, replace(compared, wrong=wrong), arena.manifest.tolerance, buffer.shape)
+    return found, least
 
 
 class Tally:

@@ -120,6 +120,8 @@ class SampledLaunch(Message):
     ran: int = Field(ge=0, le=1 << 63)
     #: Blocks among those that ran that are not where more ran than elsewhere.
     fair: int = Field(ge=0, le=1 << 63)
+    #: As below, of this launch.
+    instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
 class Sampled(Message):
@@ -132,6 +134,8 @@ class Sampled(Message):
     guessed: bool = False
     #: Its results could differ, because blocks combine them.
     combined: bool = False
+    #: Instructions of warps of all blocks, estimated from those that ran.
+    instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
 class Forgotten(Message):
@@ -163,6 +167,8 @@ class Returned(Message):
     empty_launches: Annotated[list[Word], Field(max_length=8)] = Field(default_factory=list)
     waits_left_out: bool = False
     seen: Seen | None = None
+    #: Of warps, that an emulated GPU ran.
+    instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
 AnyMessage = Annotated[

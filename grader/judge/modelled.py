@@ -7,27 +7,21 @@ fast as the card allows.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import math
-import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from grader.challenge.cases import Case
 from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
-from grader.challenge.overlays import overlays
-from grader.judge.arena import Arena
 from grader.judge.boxed_reference import BoxedFunction
 from grader.judge.channel import ChannelError
-from grader.judge.compare import compare, trespass
+from grader.judge.counted_calls import CountedCalls
 from grader.judge.job import counted
 from grader.judge.oracle import ask, scalar_values, workload_case
 from grader.judge.roofline import light_cost
 from grader.judge.rule import Measured, Own
-from grader.judge.runner_client import Answer, RunnerClient, Timed
+from grader.judge.runner_client import RunnerClient, Timed
 from grader.judge.timekeeper import Baselines, Half, HostComputed, Reading, TimedWrong, Timekeeper
 from grader.judge.timing import WrongInTiming
 from grader.sandbox.emulator.model import H200, least_seconds
@@ -74,7 +68,7 @@ class Modelled(Timekeeper):
             self.tell(number, f"Counting the work of {counts}: {half.workload.name}")
             try:
                 with self.clock("timing"):
-                    answer = self._counted(subject, half.workload)
+                    answer = CountedCalls(self.request, subject, half.workload).counted()
             except HostComputed:
                 raise
             except (WrongInTiming, ChannelError) as error:
@@ -88,50 +82,6 @@ class Modelled(Timekeeper):
         lines = subject.printed().splitlines()
         self.silenced = any(line.strip() and not line.startswith(_NOTE) for line in lines)
         return found
-
-    def _counted(self, subject: RunnerClient, workload: Workload) -> Answer:
-        """Calls before the counted one use other data, from random ``grader.challenge.overlays``: they reveal
-        kernels that work only once, omitted work and missed special values."""
-        challenge = self.request.challenge
-        dice = random.Random(  # noqa: S311 - its seed is secret
-            hmac.digest(self.request.seed_key, f"{workload.name}:dice".encode(), hashlib.sha256)
-        )
-        found = overlays(challenge, workload)
-        kinds = [
-            [overlay for overlay in found if overlay.counts],
-            [overlay for overlay in found if not overlay.counts],
-        ]
-        ahead = [workload_case(challenge, workload, dice.choice(kind)) for kind in kinds if kind]
-        for case in ahead or [workload_case(challenge, workload)]:
-            self._call(subject, case, "ahead", count=False)
-        plain = workload_case(challenge, workload)
-        try:
-            return self._call(subject, plain, "counted", count=True)
-        except WrongInTiming as error:
-            # If it is right on the same data without counting, the host saw data that it may not see when counting.
-            # Twice, because every second call may be an empty one.
-            for _ in range(2):
-                self._call(subject, plain, "counted", count=False)
-            raise HostComputed(workload) from error
-
-    def _call(self, subject: RunnerClient, case: Case, data: str, *, count: bool) -> Answer:
-        """``data`` goes into the seed of its inputs. Raises WrongInTiming, or a ChannelError."""
-        challenge = self.request.challenge
-        text = f"{case.name}:{data}".encode()
-        seed = int.from_bytes(hmac.digest(self.request.seed_key, text, hashlib.sha256)[:6], "big")
-        question = ask(challenge, case, seed)
-        arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
-        seconds = challenge.manifest.limits.call_seconds(on_processor=True)
-        try:
-            subject.bind(arena)
-            answer = subject.call(arena, question.inputs, seconds, count=count)
-            wrong = compare(arena, arena.snapshot(), question) or trespass(arena, question)
-        finally:
-            arena.close()
-            subject.unbind()
-        if wrong is not None or answer.failure is not None or (count and answer.modelled_s is None):
-            raise WrongInTiming(case, seed, wrong, answer)
-        return answer
 
     def settled(
         self, own: Sequence[Own], halves: Sequence[Half], control: RunnerClient | None, again: str = ""

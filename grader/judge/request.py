@@ -64,12 +64,10 @@ class Request:
     def workloads(self) -> list[Workload]:
         if self.timed:
             return list(self.timed)
-        on, only = kind_of(self.device).workloads, self.only_workloads
-        return [
-            workload
-            for workload in self.challenge.manifest.workloads
-            if (workload.name in only if only else workload.on == on)
-        ]
+        manifest, only = self.challenge.manifest, self.only_workloads
+        if only:
+            return [workload for workload in manifest.workloads if workload.name in only]
+        return manifest.timed_on(kind_of(self.device).workloads)
 
     def names(self, kind: Kind) -> list[str]:
         return [arg.name for arg in self.challenge.manifest.args if arg.kind is kind]

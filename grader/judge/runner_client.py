@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from grader import limits
@@ -95,6 +96,8 @@ class Answer:
     waits_left_out: bool = False
     #: The part of a call on large arrays that an emulated GPU ran.
     sampled: Sampled | None = None
+    #: Instructions of warps that an emulated GPU ran.
+    instructions: int = 0
 
     @property
     def may_have_waited(self) -> bool:
@@ -218,16 +221,18 @@ class RunnerClient:
         arena.reveal(inputs)
         self._gate.next_round()
         self._gate.open()
-        self._send_call(survey=survey)
+        self._send_call(more={"survey": survey})
         self._expect_queued(self._allow(limits.COMPILE_SECONDS + seconds), compiles=True)
         return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
 
-    def call(self, arena: Arena, inputs: Inputs, seconds: float, *, count: bool = False) -> Answer:
-        """One call behind the gate, awaited on the connection. ``count``: have an emulated GPU count its work. Raises a
-        ChannelError if it does not return."""
+    def call(self, arena: Arena, inputs: Inputs, seconds: float, **of_emulated: Any) -> Answer:
+        """One call behind the gate, awaited on the connection. Raises a ChannelError if it does not return.
+
+        ``of_emulated``: what an emulated GPU does in it: ``count`` the work; run a ``sample`` of the blocks (seed and
+        targets of ``CountedSample``); leave it ``unchecked``, which is faster."""
         if self.needs_open_gate:
             return self.open_call(arena, inputs, seconds)
-        self._ask(count=count)
+        self._ask(of_emulated=of_emulated)
         try:
             patience = self._allow(_IMPATIENT_SECONDS if self._seen_waiting else _GATED_SECONDS)
             self._expect_queued(patience, compiles=True)
@@ -348,16 +353,16 @@ class RunnerClient:
             raise Ungated from error
         return time.perf_counter() - start
 
-    def _ask(self, *, marked: bool = True, count: bool = False) -> None:
+    def _ask(self, *, marked: bool = True, of_emulated: Mapping[str, Any] = MappingProxyType({})) -> None:
         self._gate.next_round()
-        self._send_call(marked=marked, count=count)
+        self._send_call(marked=marked, more=of_emulated)
 
-    def _send_call(self, *, marked: bool = True, survey: bool = False, count: bool = False) -> None:
+    def _send_call(self, *, marked: bool = True, more: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Timed calls have no mark: nobody reads their output, and a mark would wake the reader during the check."""
         mark = self._mark() if marked else ""
-        more = {name: True for name, asked in (("survey", survey), ("count", count)) if asked}
         self._calling = True
-        self._channel.send({"op": "call", "round": self._gate.round, "mark": mark, **more})
+        asked = {name: value for name, value in more.items() if value}
+        self._channel.send({"op": "call", "round": self._gate.round, "mark": mark, **asked})
 
     def _mark(self) -> str:
         return f"<{self._token}:{self._gate.round}>"
@@ -431,6 +436,7 @@ class RunnerClient:
             tuple(message.remarks),
             message.waits_left_out,
             message.sampled,
+            message.instructions,
         )
 
     def _told_late(self) -> Returned | None:

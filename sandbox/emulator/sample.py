@@ -52,6 +52,7 @@ class Ran:
     blocks: int
     ran: int
     fair: int
+    instructions: int  # of warps of all blocks, estimated from those that ran
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,7 @@ class Sample:
         """True if blocks were left out, so later launches may read values that were not written."""
         return any(launch.ran < launch.blocks for launch in self.launches)
 
-    def choose(
-        self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool
-    ) -> Chosen:
+    def choose(self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool) -> Chosen:
         """``grid``: clusters x y z of ``of_cluster`` blocks each. ``coordinates``: see ``Lowered``."""
         # A cooperative grid waits for all of its blocks, so all run, for a while, which shows faults.
         numbers = None if cooperative else self.clusters(grid)
@@ -138,9 +137,7 @@ class CountedSample(Sample):
     their blocks may have more or less to do. In between, blocks that probably work on chosen elements run, so that left
     out work shows."""
 
-    def choose(
-        self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool
-    ) -> Chosen:
+    def choose(self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool) -> Chosen:
         total, size = math.prod(grid), max(1, _SIDE_BY_SIDE // of_cluster)
         count = total // size
         if cooperative or coordinates or count * size * of_cluster <= WHOLE:

@@ -115,13 +115,20 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
     if sample is None:
         return None
     launches = [
-        {"blocks": launch.blocks, "ran": launch.ran, "fair": launch.fair} for launch in sample.launches
+        {
+            "blocks": launch.blocks,
+            "ran": launch.ran,
+            "fair": launch.fair,
+            "instructions": launch.instructions,
+        }
+        for launch in sample.launches
     ]
     return {
         "launches": launches[:_MOST_LAUNCHES],
         "incomplete": sample.incomplete,
         "guessed": sample.guessed,
         "combined": sample.combined,
+        "instructions": sum(launch.instructions for launch in sample.launches),
     }
 
 

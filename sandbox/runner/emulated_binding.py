@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 from binding import Entry
@@ -39,8 +40,21 @@ class EmulatedBinding(HostBinding):
             )
         return address
 
+    # What the judge asks of the next call, see ``RunnerClient.call``.
+    asked: Mapping[str, Any] = MappingProxyType({})
+    # What other calls are checked for.
+    check: int = engine.EVERYTHING
+
+    def prepare(self, device: Any) -> None:
+        """Have ``device`` do what was asked in the next call."""
+        device.engine.sample = self.sample()
+        device.engine.check = engine.NOTHING if self.asked.get("unchecked") else self.check
+
     def sample(self) -> Any:
-        """The part to run, if arrays are too large to run everything."""
+        """The part to run: of large arrays, or if asked for."""
+        if (asked := self.asked.get("sample")) is not None:
+            targets = [sample.Target(index, tuple(shape)) for index, shape in asked["targets"]]
+            return sample.CountedSample(targets, asked["seed"])
         large = [entry for entry in self.entries if entry.get("large") is not None]
         targets = [
             sample.Target(index, tuple(entry["shape"]))
@@ -53,7 +67,7 @@ class EmulatedBinding(HostBinding):
     def on(self, device: Any) -> Iterator[list[bytes]]:
         """The arguments as C has them, in signature order, while ``device`` has the buffers."""
         values, addresses = [], []
-        device.engine.sample = self.sample()
+        self.prepare(device)
         try:
             for entry in self.entries:
                 if entry["kind"] == "value":

@@ -4,6 +4,7 @@ memory, and asks this process for memory, copies and launches."""
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from binding import Binding, Call, MakeCall
@@ -55,6 +56,11 @@ class HostCall:
         self.sampled: dict[str, Any] | None = None
         self.remarks: list[str] = []
         self.profile: dict[str, Any] | None = None
+        self.instructions = 0
+
+    def ask(self, asked: Mapping[str, Any]) -> None:
+        """See ``RunnerClient.call``."""
+        self._binding.asked = asked
 
     def __call__(self) -> None:
         self.unfreed, self.forgotten, self.sampled, self.remarks = None, None, None, []
@@ -63,11 +69,16 @@ class HostCall:
         finally:
             self.sampled = self._host.sampled
         self.unfreed, self.forgotten = unfreed_of(returned), forgotten_of(returned)
+        self.instructions = returned.instructions
         self.remarks = remarks_of(returned)
 
     def counted(self) -> None:
-        self.modelled_us = self.profile = None
-        returned = self._host.call(self._binding, counted=True)
+        self.modelled_us = self.profile = self.sampled = None
+        try:
+            returned = self._host.call(self._binding, counted=True)
+        finally:
+            self.sampled = self._host.sampled
+        self.instructions = returned.instructions
         self.modelled_us, self.profile = 1e6 * returned.modelled, returned.profile
 
 

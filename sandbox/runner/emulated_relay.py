@@ -34,6 +34,8 @@ assembler, device, engine = part("assembler"), part("device"), part("engine")
 
 # Longest answer that the judge accepts.
 _MOST_BYTES = 1 << 20
+# Arrays are compared in pieces of this size.
+_PIECE_BYTES = 1 << 20
 _LENGTH = struct.Struct("<I")
 # Interval between looks at the judge's gate.
 _LOOK_SECONDS = 20e-6
@@ -137,6 +139,7 @@ class Relay:
         sent = descriptors
         if message["op"] == "bind":
             self._binding = EmulatedBinding(message["entries"], descriptors)
+            self._binding.check = engine.BUT_SHARED_RACES
             self._device.engine.sample = self._binding.sample()
             self._copies = Copies(self._binding)
             for entry in message["entries"]:
@@ -146,7 +149,11 @@ class Relay:
             message["memory"] = "client"
             sent = self._copies.descriptors
         if message["op"] == "call":
-            self._counted = bool(message.pop("count", False))
+            asked = {name: message.pop(name, None) for name in ("count", "sample", "unchecked")}
+            self._counted = bool(asked["count"])
+            if self._binding is not None:
+                self._binding.asked = asked
+                self._binding.prepare(self._device)
             self._noise.clear()
             self._device.begin(counted=self._counted)
         body = json.dumps(message).encode()
@@ -223,6 +230,7 @@ class Relay:
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile
         message["sampled"] = sampled_of(self._device.engine.sample)
+        message["instructions"] = returned.instructions
         protocol.send(self._judge, message)
 
     def _end(self) -> NoReturn:
@@ -273,19 +281,24 @@ class Copies:
             known[:] = real
 
     def fill_with_noise(self) -> None:
-        """The noise avoids 0, 1 and -1, which fill arrays: a write of such a byte must show as a change."""
+        """The noise avoids 0, 1 and -1, which fill arrays: a write of such a byte must show as a change. It repeats,
+        because as much as large arrays hold takes seconds to draw."""
+        noise = 2 + np.frombuffer(os.urandom(_PIECE_BYTES), dtype=np.uint8) % 253
         for _, copy, known in self._arrays:
-            noise = np.frombuffer(os.urandom(known.size), dtype=np.uint8).reshape(known.shape)
-            known[:] = 2 + noise % 253
+            known.reshape(-1)[:] = np.resize(noise, known.size)
             copy[:] = known
 
     def take_changes(self) -> None:
         for real, copy, known in self._arrays:
-            now = copy.copy()
-            changed = (now != known).any(axis=1)
-            if changed.any():
-                real[changed] = now[changed]
-                known[:] = now
+            step = max(1, _PIECE_BYTES // copy.shape[1])
+            for first in range(0, len(copy), step):
+                piece = slice(first, first + step)
+                now = copy[piece].copy()
+                if np.array_equal(now.view(np.uint8), known[piece].view(np.uint8)):
+                    continue
+                changed = (now != known[piece]).any(axis=1)
+                real[piece][changed] = now[changed]
+                known[piece] = now
 
 
 def _why(error: Any, returned: Any) -> Any:

@@ -108,6 +108,8 @@ class Runner:
         assert self.binding is not None
         assert self.call is not None
         number, mark, call, survey = message["round"], message.get("mark", ""), self.call, None
+        if (ask := getattr(self.call, "ask", None)) is not None:
+            ask(message)
         if message.get("count"):
             call = cast("CountedCall", self.call).counted
         if message.get("survey"):
@@ -133,7 +135,7 @@ class Runner:
         took_us = getattr(self.call, "took_us", None)
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
-        for name in ("unfreed", "forgotten", "sampled"):
+        for name in ("unfreed", "forgotten", "sampled", "instructions"):
             if (value := getattr(self.call, name, None)) is not None:
                 answer[name] = value
         answer["remarks"] = getattr(self.call, "remarks", [])

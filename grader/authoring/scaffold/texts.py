@@ -49,7 +49,7 @@ def manifest_text(manifest: Manifest) -> str:
         f"[cost]\nbytes = {_quoted(manifest.cost.bytes)}\nflops = {_quoted(manifest.cost.flops)}",
     ]
     for workload in manifest.workloads:
-        on = '\non = "cpu"' if workload.on == "cpu" else ""
+        on = f'\non = "{workload.on}"' if workload.on != "gpu" else ""
         sizes = ", ".join(f"{name} = {value}" for name, value in workload.sizes.items())
         lines.append(f"\n[[workloads]]\nname = {_quoted(workload.name)}{on}\nsizes = {{ {sizes} }}")
     lines += [

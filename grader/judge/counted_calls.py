@@ -1,0 +1,172 @@
+"""The calls that give a workload's modelled time: some with other data ahead, then one whose work is counted.
+
+A large workload of an emulated GPU (``on = "emulated"``) is counted in part if counting all of it takes too long: the
+engine runs a sample of its blocks (``CountedSample``). What they wrote is compared. If the sample cannot show that the
+whole is right, because blocks combine results or too little was written, the same data is also run whole, without
+counting; both must do the same amount of work.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import random
+from dataclasses import dataclass
+
+from grader.challenge.cases import Case
+from grader.challenge.model import Workload
+from grader.challenge.overlays import overlays
+from grader.judge.arena import Arena
+from grader.judge.compare import compare, compare_written, trespass
+from grader.judge.messages import Sampled
+from grader.judge.oracle import ask, scalar_values, workload_case
+from grader.judge.request import Request
+from grader.judge.runner_client import Answer, RunnerClient
+from grader.judge.timekeeper import HostComputed
+from grader.judge.timing import WrongInTiming
+
+# A call of fewer instructions of warps is counted whole: one to three seconds.
+WHOLE_INSTRUCTIONS = 32_000_000
+# If all blocks work alike, a sample writes the same share of the results as of the blocks. Below this part of it, the
+# call is run whole, too.
+_WRITTEN = 0.97
+# A call that is run whole and its sample agree in instructions up to this share.
+_AGREE = 0.05
+# Elements of each result whose likely blocks are in the sample.
+_TARGETS = 18
+
+
+@dataclass(frozen=True)
+class _Called:
+    """``share``: the least share of a result that the sample wrote, of what its blocks should have; 1 if all ran."""
+
+    case: Case
+    seed: int
+    answer: Answer
+    share: float = 1.0
+
+    @property
+    def sampled(self) -> Sampled:
+        return self.answer.sampled or Sampled()
+
+    @property
+    def needs_whole(self) -> bool:
+        """True if the sample does not show that results are right."""
+        found = self.sampled
+        return bool(found.incomplete) or found.guessed or found.combined or self.share < _WRITTEN
+
+
+class CountedCalls:
+    """Of one workload. Methods raise WrongInTiming, HostComputed and ChannelErrors."""
+
+    def __init__(self, request: Request, subject: RunnerClient, workload: Workload) -> None:
+        self._request, self._subject, self._workload = request, subject, workload
+        self._challenge = request.challenge
+
+    def counted(self) -> Answer:
+        """The answer of the counted call. Calls before it use other data, from random ``grader.challenge.overlays``:
+        they reveal kernels that work only once, omitted work and missed special values."""
+        ahead, plain = self._ahead(), workload_case(self._challenge, self._workload)
+        if self._workload.on == "emulated":
+            pilot = self._call(
+                ahead.pop(0) if len(ahead) > 1 else ahead[0], "pilot", count=True, sampled=True
+            )
+            if pilot.sampled.instructions > WHOLE_INSTRUCTIONS:
+                return self._in_part(ahead, plain, whole=pilot.needs_whole)
+        for case in ahead:
+            self._call(case, "ahead")
+        try:
+            return self._call(plain, "counted", count=True).answer
+        except WrongInTiming as error:
+            self._refuse(plain, error)
+            raise
+
+    def _in_part(self, ahead: list[Case], plain: Case, *, whole: bool) -> Answer:
+        """``whole``: all blocks run as well, uncounted."""
+        for case in ahead:
+            self._call(case, "ahead", sampled=not whole, unchecked=whole)
+        try:
+            counted = self._call(plain, "counted", count=True, sampled=True)
+        except WrongInTiming as error:
+            self._refuse(plain, error, sampled=True)
+            raise
+        if whole or counted.needs_whole:
+            work = self._call(plain, "counted", unchecked=True).answer.instructions
+            if counted.sampled.incomplete or not math.isclose(
+                counted.sampled.instructions, work, rel_tol=_AGREE
+            ):
+                return self._call(plain, "counted", count=True).answer
+        return counted.answer
+
+    def _ahead(self) -> list[Case]:
+        """A case of each kind of overlay, or the workload itself."""
+        challenge, workload = self._challenge, self._workload
+        dice = random.Random(  # noqa: S311 - its seed is secret
+            hmac.digest(self._request.seed_key, f"{workload.name}:dice".encode(), hashlib.sha256)
+        )
+        found = overlays(challenge, workload)
+        kinds = [
+            [overlay for overlay in found if overlay.counts],
+            [overlay for overlay in found if not overlay.counts],
+        ]
+        ahead = [workload_case(challenge, workload, dice.choice(kind)) for kind in kinds if kind]
+        return ahead or [workload_case(challenge, workload)]
+
+    def _refuse(self, plain: Case, error: WrongInTiming, *, sampled: bool = False) -> None:
+        """Raises HostComputed if a wrong counted call is right on the same data without counting: then the host saw
+        data that it may not see when counting."""
+        for _ in range(2):  # every second call may be an empty one
+            self._call(plain, "counted", sampled=sampled)
+        raise HostComputed(self._workload) from error
+
+    def _call(
+        self, case: Case, data: str, *, count: bool = False, sampled: bool = False, unchecked: bool = False
+    ) -> _Called:
+        """``data`` goes into the seed of its inputs."""
+        challenge, manifest = self._challenge, self._challenge.manifest
+        text = f"{case.name}:{data}".encode()
+        seed = int.from_bytes(hmac.digest(self._request.seed_key, text, hashlib.sha256)[:6], "big")
+        question = ask(challenge, case, seed)
+        arena = Arena(manifest, case.sizes, scalar_values(manifest, case))
+        seconds, share = manifest.limits.call_seconds(on_processor=True), 1.0
+        sample = {"seed": seed, "targets": _targets(arena, seed)} if sampled else None
+        try:
+            self._subject.bind(arena)
+            answer = self._subject.call(
+                arena, question.inputs, seconds, count=count, sample=sample, unchecked=unchecked
+            )
+            if sampled and answer.sampled is not None:
+                wrong, share = compare_written(arena, arena.snapshot(), question)
+                share *= _factor(answer.sampled)
+            else:
+                wrong = compare(arena, arena.snapshot(), question)
+            strayed = trespass(arena, question)
+        finally:
+            arena.close()
+            self._subject.unbind()
+        called = _Called(case, seed, answer, share)
+        if sampled and called.needs_whole:
+            wrong = None  # it may be wrong only because blocks were left out
+        wrong = strayed or wrong
+        if wrong is not None or answer.failure is not None or (count and answer.modelled_s is None):
+            raise WrongInTiming(case, seed, wrong, answer)
+        return called
+
+
+def _targets(arena: Arena, seed: int) -> list[tuple[int, tuple[int, ...]]]:
+    """Random elements of results, by their flat place, and the shapes."""
+    dice = random.Random(f"{seed} targets")  # noqa: S311 - its seed is secret
+    buffers = [arena.buffers[arg.name] for arg in arena.manifest.results]
+    return [
+        (dice.randrange(buffer.count), buffer.shape)
+        for buffer in buffers
+        if buffer.count
+        for _ in range(_TARGETS // len(buffers))
+    ]
+
+
+def _factor(sampled: Sampled) -> float:
+    """Blocks for each that ran, of the launch that does most work: a small one beside it could have any number."""
+    most = max(sampled.launches, key=lambda launch: launch.instructions, default=None)
+    return most.blocks / most.ran if most is not None and most.ran else 1.0
