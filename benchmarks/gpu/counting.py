@@ -24,6 +24,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.judge.arena import Arena
 from grader.judge.compare import compare
+from grader.judge.counted_calls import WHOLE_INSTRUCTIONS
 from grader.judge.oracle import Question, scalar_values
 from grader.sandbox.emulator import device as gpu
 from grader.sandbox.emulator.assembler import tritons_ptxas
@@ -54,12 +55,20 @@ class Counted:
 def count(
     challenge: Challenge, case: Case, question: Question, program: Path, *, sampled: bool = False
 ) -> Counted:
-    """``program``: a library for the emulated GPU, or a Triton source. ``sampled``: only a sample of the blocks runs,
-    as on a board, and results are not compared. Raises RuntimeError where it fails."""
+    """``program``: a library for the emulated GPU, or a Triton source. ``sampled``: as a board counts, a
+    sample of the blocks if all are too much work; its results are not compared. Raises RuntimeError where it fails."""
+    found, sample = _counted(challenge, case, question, program, CountedSample([], 1) if sampled else None)
+    if sample is not None and sum(launch.instructions for launch in sample.launches) <= WHOLE_INSTRUCTIONS:
+        found, _ = _counted(challenge, case, question, program, None)
+    return found
+
+
+def _counted(
+    challenge: Challenge, case: Case, question: Question, program: Path, sample: CountedSample | None
+) -> tuple[Counted, CountedSample | None]:
     engine = Engine(1)
-    if sampled:
-        engine.sample = CountedSample([], 1)
-    else:
+    engine.sample = sample
+    if sample is None:
         engine.check = NOTHING
     device = gpu.Device(engine, ptxas=tritons_ptxas())
     arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
@@ -74,16 +83,14 @@ def count(
             raise RuntimeError(str(returned.unsupported or returned.refused or told[0]))
         if returned.code:
             raise RuntimeError(f"CUDA error {returned.code}: {returned.name}")
-        if engine.sample is not None:
-            mismatch = None
-            if engine.sample.incomplete or engine.sample.guessed or engine.sample.combined:
-                raise RuntimeError(engine.sample.incomplete or "results of several blocks are combined")
-        else:
-            mismatch = compare(arena, arena.snapshot(), question)
-        wrong = f"{mismatch.argument}{mismatch.index}: {mismatch.got}" if mismatch else ""
+        wrong = ""
+        if sample is None and (mismatch := compare(arena, arena.snapshot(), question)) is not None:
+            wrong = f"{mismatch.argument}{mismatch.index}: {mismatch.got}"
+        if sample is not None and sample.incomplete:
+            raise RuntimeError(sample.incomplete)
         assert returned.modelled is not None
         took = time.perf_counter() - began
-        return Counted(returned.counted, taken.copies, taken.copied, returned.modelled, took, wrong)
+        return Counted(returned.counted, taken.copies, taken.copied, returned.modelled, took, wrong), sample
     finally:
         arena.close()
         engine.close()

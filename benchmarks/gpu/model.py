@@ -2,7 +2,8 @@
 tell from the cost of a launch (``sized.py``). The card timed is an H100, so it is modelled with an H100's memory.
 
     python benchmarks/gpu/model.py --device card --json      on the card's machine
-    python benchmarks/gpu/model.py --device emulated --json  anywhere
+    python benchmarks/gpu/model.py --device emulated --json  anywhere, by all blocks
+    python benchmarks/gpu/model.py --device sampled --json   anywhere, as a board does (``WHOLE_INSTRUCTIONS``)
     python benchmarks/gpu/model.py --compare                 both kept: Spearman by family, the worst-ranked pairs
     python benchmarks/gpu/model.py --refit                   both kept: rates that would fit the card better
 
@@ -35,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from agreement import Subject, spearman
 from results import FOLDER, keep, merged
-from sized import FAMILIES, SETS, Questions, compiled, family_of, right, sized_case
+from sized import BOARD, FAMILIES, NAMES, Questions, compiled, family_of, right, sized_case
 
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.device_kinds import EMULATED, EMULATED_ARCHITECTURE
@@ -82,7 +83,7 @@ def keep_rows(name: str, sizes: str, rows: Sequence[dict[str, Any]]) -> None:
         stderr, sys.stderr = sys.stderr, nowhere
         try:
             kept = merged(name, rows, "name")
-            keep(name, {"model": MODEL_VERSION, "sizes": SETS[sizes], "rows": kept})
+            keep(name, {"model": MODEL_VERSION, "rows": kept})
         finally:
             sys.stderr = stderr
 
@@ -120,6 +121,7 @@ def emulated(
             "launches": launches,
             "copies": found.copies,
             "copied": found.copied,
+            "sizes": dict(case.sizes),
             "blocks": sum(launch.blocks for launch in found.launches),
             "counted": sum(launch.counted for launch in found.launches),
             "took_s": round(found.took, 2),
@@ -279,7 +281,7 @@ def halves(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of the card and of the emulated GPU: those of the machine that measured most, and of another what that one
     lacks. Raises SystemExit where one of the two was not measured."""
     found = []
-    for half in (CARD, EMULATED):
+    for half in (CARD, SAMPLED if BOARD in name else EMULATED):
         files = [json.loads(path.read_text()) for path in FOLDER.glob(f"{name}_{half}-*.json")]
         if not files:
             raise SystemExit(f"{name}_{half} was not measured yet: see --help")
@@ -544,7 +546,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("subjects", nargs="*", metavar="SLUG")
     parser.add_argument("--device", choices=(CARD, EMULATED, SAMPLED), default=EMULATED)
-    parser.add_argument("--sizes", choices=tuple(SETS), default="sized")
+    parser.add_argument("--sizes", choices=NAMES, default="sized")
     parser.add_argument("--gpu", type=int, default=0)
     parser.add_argument(
         "--seconds", type=float, default=330.0, help="on a card: begin nothing more after this"

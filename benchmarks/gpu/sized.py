@@ -2,7 +2,7 @@
 challenge's cases, so none is among them.
 
 ``sized``: a card can tell the work from the launch, and the emulated GPU counts every block in seconds. ``board``: the
-work takes at least ten times as long as the launch, and arrays don't fit into the L2 cache.
+sizes that the emulated board times.
 """
 
 from __future__ import annotations
@@ -38,59 +38,32 @@ FAMILIES = {
     "stencil": ("conv1d", "conv2d"),
     "sparse": ("histogram", "spmv_csr"),
 }
-SETS: dict[str, dict[str, dict[str, int]]] = {
-    "sized": {
-        "vector_add": {"n": 1 << 23},
-        "saxpy": {"n": 1 << 23},
-        "relu": {"n": 1 << 23},
-        "gelu": {"n": 1 << 22},
-        "reduce_sum": {"n": 1 << 24},
-        "dot": {"n": 1 << 23},
-        "argmax_rows": {"rows": 4096, "cols": 2048},
-        "inclusive_scan": {"n": 1 << 22},
-        "stream_compact": {"n": 1 << 22},
-        "transpose": {"rows": 4096, "cols": 2048},
-        "matmul": {"m": 512, "n": 512, "k": 512},
-        "matmul_fp16": {"m": 1024, "n": 1024, "k": 256},
-        "matmul_bf16": {"m": 1024, "n": 1024, "k": 256},
-        "masked_scaled_matmul": {"m": 512, "n": 512, "k": 512},
-        "softmax": {"rows": 4096, "cols": 1024},
-        "layernorm": {"rows": 4096, "cols": 1024},
-        "rmsnorm": {"rows": 4096, "cols": 1024},
-        "layernorm_backward": {"rows": 4096, "cols": 1024},
-        "attention": {"heads": 8, "seq": 256, "dim": 64},
-        "causal_attention_fp16": {"heads": 8, "seq": 512, "dim": 64},
-        "conv1d": {"n": 1 << 22, "k": 7},
-        "conv2d": {"h": 2048, "width": 2048, "kh": 3, "kw": 3},
-        "histogram": {"n": 1 << 23, "bins": 256},
-        "spmv_csr": {"rows": 1 << 17, "cols": 1 << 17, "nnz": 1 << 21},
-    },
-    "board": {
-        "vector_add": {"n": 1 << 24},
-        "saxpy": {"n": 1 << 24},
-        "relu": {"n": 1 << 24},
-        "gelu": {"n": 1 << 24},
-        "reduce_sum": {"n": 1 << 26},
-        "dot": {"n": 1 << 25},
-        "argmax_rows": {"rows": 8192, "cols": 4096},
-        "inclusive_scan": {"n": 1 << 24},
-        "stream_compact": {"n": 1 << 24},
-        "transpose": {"rows": 8192, "cols": 4096},
-        "matmul": {"m": 2048, "n": 2048, "k": 2048},
-        "matmul_fp16": {"m": 2048, "n": 2048, "k": 2048},
-        "matmul_bf16": {"m": 2048, "n": 2048, "k": 2048},
-        "masked_scaled_matmul": {"m": 2048, "n": 2048, "k": 1024},
-        "softmax": {"rows": 4096, "cols": 8192},
-        "layernorm": {"rows": 4096, "cols": 4096},
-        "rmsnorm": {"rows": 4096, "cols": 4096},
-        "layernorm_backward": {"rows": 4096, "cols": 4096},
-        "attention": {"heads": 16, "seq": 1024, "dim": 64},
-        "causal_attention_fp16": {"heads": 16, "seq": 2048, "dim": 64},
-        "conv1d": {"n": 1 << 24, "k": 7},
-        "conv2d": {"h": 4096, "width": 4096, "kh": 3, "kw": 3},
-        "histogram": {"n": 1 << 26, "bins": 256},
-        "spmv_csr": {"rows": 1 << 19, "cols": 1 << 19, "nnz": 1 << 23},
-    },
+NAMES = SIZED_SET, BOARD = "sized", "board"
+SIZED: dict[str, dict[str, int]] = {
+    "vector_add": {"n": 1 << 23},
+    "saxpy": {"n": 1 << 23},
+    "relu": {"n": 1 << 23},
+    "gelu": {"n": 1 << 22},
+    "reduce_sum": {"n": 1 << 24},
+    "dot": {"n": 1 << 23},
+    "argmax_rows": {"rows": 4096, "cols": 2048},
+    "inclusive_scan": {"n": 1 << 22},
+    "stream_compact": {"n": 1 << 22},
+    "transpose": {"rows": 4096, "cols": 2048},
+    "matmul": {"m": 512, "n": 512, "k": 512},
+    "matmul_fp16": {"m": 1024, "n": 1024, "k": 256},
+    "matmul_bf16": {"m": 1024, "n": 1024, "k": 256},
+    "masked_scaled_matmul": {"m": 512, "n": 512, "k": 512},
+    "softmax": {"rows": 4096, "cols": 1024},
+    "layernorm": {"rows": 4096, "cols": 1024},
+    "rmsnorm": {"rows": 4096, "cols": 1024},
+    "layernorm_backward": {"rows": 4096, "cols": 1024},
+    "attention": {"heads": 8, "seq": 256, "dim": 64},
+    "causal_attention_fp16": {"heads": 8, "seq": 512, "dim": 64},
+    "conv1d": {"n": 1 << 22, "k": 7},
+    "conv2d": {"h": 2048, "width": 2048, "kh": 3, "kw": 3},
+    "histogram": {"n": 1 << 23, "bins": 256},
+    "spmv_csr": {"rows": 1 << 17, "cols": 1 << 17, "nnz": 1 << 21},
 }
 
 
@@ -103,14 +76,21 @@ def right(catalogue: Catalogue, wanted: Sequence[str]) -> list[Subject]:
     every = (
         subject
         for subject in of_catalogue(catalogue)
-        if subject.path.parent.name != "mutants" and subject.slug in SETS["sized"]
+        if subject.path.parent.name != "mutants" and subject.slug in SIZED
     )
     return [subject for subject in every if not wanted or {subject.name, subject.slug} & set(wanted)]
 
 
+def sizes_of(challenge: Challenge, sizes: str) -> dict[str, int]:
+    """``sizes``: a name of NAMES."""
+    if sizes == BOARD:
+        return dict(challenge.manifest.timed_on("emulated")[0].sizes)
+    return SIZED[challenge.slug]
+
+
 def sized_case(challenge: Challenge, sizes: str = "sized") -> Case:
-    """``sizes``: a key of SETS."""
-    return workload_case(challenge, Workload(name=sizes, on="gpu", sizes=SETS[sizes][challenge.slug]))
+    """``sizes``: a name of NAMES."""
+    return workload_case(challenge, Workload(name=sizes, on="gpu", sizes=sizes_of(challenge, sizes)))
 
 
 class Questions:

@@ -161,6 +161,7 @@ class CountedSample(Sample):
         apart = [shift for shift, there in ((size, x > 1), (x, y > 1), (x * y, z > 1)) if there]
         strata = min(count, _STRATA)
         targets = [number for number in self.clusters(grid) or () if number not in (0, total - 1)]
+        run(range(size), _ENDS)  # first of all, when caches are empty
         for turn, stratum in enumerate(dice.sample(range(strata), strata)):
             first = size * dice.randrange(stratum * count // strata, (stratum + 1) * count // strata)
             group = range(first, first + size)
@@ -170,7 +171,6 @@ class CountedSample(Sample):
                 run([number - shift for number in group], _WARMS)
             run(group, _COUNTS)
             if turn == 0:
-                run(range(size), _ENDS)
                 run(range(total - size, total), _ENDS)
             if targets:
                 run([targets.pop(0)], _WARMS)

@@ -580,8 +580,12 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     uint32_t class = profile->classes[w->pc];
     counts->issued++;
     w->timing.issued++;
-    ask(w, class, profile->weights[w->pc].slots);
-    ask(w, NEED_ISSUE, profile->weights[w->pc].slots);
+    uint32_t slots = profile->weights[w->pc].slots;
+    if (class == CLASS_SPECIAL && slots > 1) { /* one turn of the unit, such as a reciprocal, which floats make exact */
+        ask(w, CLASS_SPECIAL, 1);
+        ask(w, CLASS_FLOAT, slots - 1);
+    } else ask(w, class, slots);
+    ask(w, NEED_ISSUE, slots);
     ask(w, NEED_TENSOR, profile->weights[w->pc].tensor);
     if (class == CLASS_MATRIX || (class == CLASS_MEMORY && !(r->op == OP_LOAD && r->flags & STRONG)))
         w->timing.worked = w->timing.issued;
