@@ -94,9 +94,9 @@ def test_its_cuda_solution_compiles(name: str, write: Write) -> None:
 
 def test_the_ladder_is_completed(write: Write) -> None:
     manifest = write("x:input:float32:n", "out:output:float32:n", workloads=("n=1000",)).challenge.manifest
-    assert [workload.on for workload in manifest.workloads] == ["cpu", "gpu", "gpu"]
-    assert manifest.workloads[1].sizes == {"n": 1000}
-    assert manifest.workloads[2].sizes["n"] >= 2**27
+    assert [workload.on for workload in manifest.workloads] == ["cpu", "emulated", "gpu", "gpu"]
+    assert manifest.workloads[2].sizes == {"n": 1000}
+    assert manifest.workloads[3].sizes["n"] >= 2**27
 
 
 def test_sizes_that_shapes_name_need_no_declaration(write: Write) -> None:

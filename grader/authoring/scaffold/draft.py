@@ -27,6 +27,8 @@ _ORDER = list(Kind)
 _OUTER_COMMA = re.compile(r",(?![^(]*\))")
 # In all buffers together: the interpreter computes this many in about a second.
 _INTERPRETER_ELEMENTS = 50_000
+# In all buffers together, and operations: drawing, computing and comparing them takes a second or two.
+_EMULATED_ELEMENTS, _EMULATED_FLOPS = 1 << 25, 1 << 34
 # Bound of a generated ladder: no GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
 # Also ranks a generated workload on GPUs faster than the H200.
@@ -128,7 +130,7 @@ def read_workload(text: str, manifest: Manifest) -> Workload:
 
 
 def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
-    """One workload for the interpreter, then the given ones; adds one that is long enough to rank and one that fits a
+    """One workload for the interpreter and one for the emulated GPU, then the given ones; adds one that is long enough to rank and one that fits a
     GPU of 16 GB if none of them does. ``manifest`` has the cost. Raises BadRequest if no size does."""
     rungs = list(given)
     if not any(_fits(manifest, workload) for workload in rungs):
@@ -136,8 +138,12 @@ def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
     if not any(_ranks(manifest, workload) for workload in rungs):
         rungs.append(_smallest(manifest))
     interpreter = _largest(manifest, lambda step: _elements_of(manifest, step) <= _INTERPRETER_ELEMENTS)
-    first = Workload(name="interpreter", sizes=interpreter.sizes, on="cpu")
-    return [first, *{workload.name: workload for workload in rungs}.values()]
+    emulated = _largest(manifest, lambda step: _is_quick(manifest, step))
+    first = [
+        Workload(name="interpreter", sizes=interpreter.sizes, on="cpu"),
+        Workload(name="emulated GPU", sizes=emulated.sizes, on="emulated"),
+    ]
+    return [*first, *{workload.name: workload for workload in rungs}.values()]
 
 
 def _fits(manifest: Manifest, workload: Workload) -> bool:
@@ -151,6 +157,12 @@ def _ranks(manifest: Manifest, workload: Workload) -> bool:
 
 def _elements_of(manifest: Manifest, workload: Workload) -> int:
     return sum(math.prod(manifest.shape(arg, workload.sizes)) for arg in manifest.buffers)
+
+
+def _is_quick(manifest: Manifest, workload: Workload) -> bool:
+    """True if the emulated GPU times it in seconds."""
+    flops = parse(manifest.cost.flops)(workload.sizes)
+    return _elements_of(manifest, workload) <= _EMULATED_ELEMENTS and flops <= _EMULATED_FLOPS
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
