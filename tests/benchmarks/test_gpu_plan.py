@@ -38,7 +38,7 @@ def plan(run: ModuleType) -> ModuleType:
     return made
 
 
-def test_what_a_call_would_do_is_told_without_a_gpu() -> None:
+def test_a_plan_is_printed_without_a_gpu() -> None:
     command = [
         sys.executable,
         "benchmarks/gpu/run.py",
@@ -53,7 +53,7 @@ def test_what_a_call_would_do_is_told_without_a_gpu() -> None:
     assert len(said) > 10
 
 
-def test_every_step_is_one_that_can_be_run_and_ends_within_a_call(plan: ModuleType, run: ModuleType) -> None:
+def test_every_step_can_run_within_one_call(plan: ModuleType, run: ModuleType) -> None:
     names = [it.name for it in plan.EVERYTHING]
     assert len(names) == len(set(names))
     for step in plan.EVERYTHING:
@@ -74,7 +74,7 @@ def test_every_step_is_one_that_can_be_run_and_ends_within_a_call(plan: ModuleTy
         assert bool(step.keeps) != ("--missing" in command or "--folder" in command), step.name
 
 
-def test_a_call_skips_what_was_done_and_goes_on_with_what_was_left(plan: ModuleType) -> None:
+def test_a_call_continues_with_the_steps_left(plan: ModuleType) -> None:
     one, two, three, four = (
         plan.Planned("one", "tests", 10, 50),
         plan.Planned("two", "tests", 10, 50),
@@ -113,7 +113,7 @@ tests/gpu/test_workers.py::test_two SKIPPED (one GPU only)               [ 40%]
 """
 
 
-def test_tests_that_passed_are_not_run_again(
+def test_passed_tests_are_not_run_again(
     run: ModuleType, plan: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run.note_tests(TOLD)
@@ -138,7 +138,7 @@ def test_tests_that_passed_are_not_run_again(
     assert run.passed() == set()
 
 
-def test_no_test_for_a_gpu_begins_with_anothers_whole_name() -> None:
+def test_no_gpu_test_name_is_a_prefix_of_another() -> None:
     """pytest deselects by the beginning of a name."""
     text = "\n".join(it.read_text() for it in (ROOT / "tests" / "gpu").glob("test_*.py"))
     names = [
@@ -156,7 +156,7 @@ def test_the_steps_that_a_caller_names_run_in_that_order(run: ModuleType) -> Non
     ]  # fmt: skip
 
 
-def test_what_must_run_alone_runs_first_and_beside_nothing(
+def test_exclusive_steps_run_first_and_alone(
     run: ModuleType, plan: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     steps = [
@@ -195,9 +195,7 @@ def test_what_must_run_alone_runs_first_and_beside_nothing(
     assert {frozenset(it) for it in seen[2:]} == {frozenset(("tests", "band"))}
 
 
-def test_what_ran_is_kept_with_the_sources_that_it_ran_from(
-    run: ModuleType, plan: ModuleType, tmp_path: Path
-) -> None:
+def test_a_step_is_recorded_with_its_sources(run: ModuleType, plan: ModuleType, tmp_path: Path) -> None:
     step = plan.Planned("figures", "solutions", 1, 60, keeps="solutions")
     (tmp_path / "solutions-gpu.json").write_text("{}")
     run.note(step, 1, 0.0)

@@ -30,7 +30,7 @@ def press_until(page: Page, theme: str) -> None:
     raise AssertionError(f"the switch never came to {theme}")
 
 
-def test_the_system_decides_at_first(visit: Visit) -> None:
+def test_the_system_theme_is_the_default(visit: Visit) -> None:
     assert not is_dark(visit(color_scheme="light").go("/"))
     assert is_dark(visit(color_scheme="dark").go("/"))
 
@@ -46,7 +46,7 @@ def test_the_switch_overrules_it_and_is_remembered(visit: Visit) -> None:
     assert not is_dark(visitor.go("/"))
 
 
-def test_of_quick_presses_the_last_is_kept(visit: Visit) -> None:
+def test_the_last_of_quick_presses_wins(visit: Visit) -> None:
     visitor = visit("bob", color_scheme="light", reduced_motion="reduce")
     page = visitor.go("/")
     press_until(page, "system")

@@ -139,7 +139,7 @@ def accesses(function: Function) -> list[Instruction]:
     ]
 
 
-def test_every_access_has_the_line_that_makes_it(lines: Lines) -> None:
+def test_every_access_is_attributed_to_its_source_line(lines: Lines) -> None:
     widths = set()
     for name, function in lines.functions.items():
         found = accesses(function)

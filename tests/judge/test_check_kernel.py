@@ -125,7 +125,7 @@ def _interpreted(program: str) -> str:
     return done.stdout
 
 
-def test_a_look_counts_what_is_wrong_everywhere_or_at_the_spots_it_is_given() -> None:
+def test_a_check_counts_wrong_elements_everywhere_or_at_given_spots() -> None:
     assert _interpreted(CHECK) == "checked\n"
 
 

@@ -145,7 +145,7 @@ LOOKS: dict[str, Callable[[Platform, str], object]] = {
 
 
 @pytest.mark.parametrize("name", LOOKS)
-def test_reads_no_more_than_it_shows(platform: Platform, name: str) -> None:
+def test_a_page_reads_no_more_rows_than_it_shows(platform: Platform, name: str) -> None:
     waiting = _fill(platform)
     with plans(platform.engine) as found:
         LOOKS[name](platform, waiting)
@@ -159,7 +159,7 @@ def _is_narrow(how: re.Match[str]) -> bool:
     return how["how"] == "SEARCH" and (ranked or any(text in by for text in (*_FEW, "state=few")))
 
 
-def test_ranking_touches_no_row_but_those_it_shows(platform: Platform) -> None:
+def test_ranking_reads_only_the_rows_it_shows(platform: Platform) -> None:
     _fill(platform)
     with plans(platform.engine) as found, platform.sessions() as session:
         ranks.ranked(session, SLUG, 1, "cpu", Language.TRITON)

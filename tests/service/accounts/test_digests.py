@@ -37,7 +37,7 @@ def address(platform: Platform, user: int, email: str) -> None:
         session.execute(update(UserRow).where(UserRow.id == user).values(**values))
 
 
-def test_what_waits_goes_in_one_mail_to_who_wants_it(opened: Open, box: Postbox) -> None:
+def test_pending_notices_go_into_one_mail(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     ada = accounts.create_user(platform, "ada", PASSWORD)
     bob = accounts.create_user(platform, "bob", PASSWORD)
@@ -84,7 +84,7 @@ def test_what_waits_goes_in_one_mail_to_who_wants_it(opened: Open, box: Postbox)
     assert not any(choice.mail for choice in notices.choices(platform, ada).choices)
 
 
-def test_what_the_server_does_not_take_is_sent_later(opened: Open, box: Postbox) -> None:
+def test_a_refused_mail_is_sent_later(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings(smtp_password="another"))
     ada = accounts.create_user(platform, "ada", PASSWORD)
     address(platform, ada.id, "ada@uni.example")
@@ -96,7 +96,7 @@ def test_what_the_server_does_not_take_is_sent_later(opened: Open, box: Postbox)
 
 
 @pytest.mark.both_databases
-def test_a_mail_without_an_answer_is_sent_once_more_as_the_same_one(opened: Open, box: Postbox) -> None:
+def test_an_unanswered_mail_is_sent_again_with_the_same_id(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     ada = accounts.create_user(platform, "ada", PASSWORD)
     address(platform, ada.id, "ada@uni.example")
@@ -128,7 +128,7 @@ def test_a_mail_without_an_answer_is_sent_once_more_as_the_same_one(opened: Open
     assert [mail["Message-ID"] for mail in box.mails[3:]] == [new["Message-ID"]]
 
 
-def test_a_line_break_in_a_name_makes_no_header(opened: Open, box: Postbox) -> None:
+def test_a_line_break_in_a_name_adds_no_header(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     mail.send(platform.settings, "ada@uni.example", "Your place in GPU\r\nBcc: eve@evil.example", "Hello")
     message = box.wait()
@@ -166,9 +166,7 @@ def end_lease(platform: Platform) -> None:
         session.execute(update(ChoreRow).where(ChoreRow.name == "digest.lease").values(begun_at=past))
 
 
-def test_of_several_processes_one_sends_and_what_a_dead_one_left_is_not_lost(
-    opened: Open, box: Postbox
-) -> None:
+def test_one_process_sends_and_another_takes_over(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     for name in ("ada", "bob", "eve"):
         user = accounts.create_user(platform, name, PASSWORD)
@@ -192,9 +190,7 @@ def test_of_several_processes_one_sends_and_what_a_dead_one_left_is_not_lost(
     ]
 
 
-def test_a_sender_that_dies_after_the_server_took_a_mail_sends_a_copy_of_it(
-    opened: Open, box: Postbox
-) -> None:
+def test_a_mail_of_a_dead_sender_is_repeated_identically(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     ada = accounts.create_user(platform, "ada", PASSWORD)
     address(platform, ada.id, "ada@uni.example")
@@ -213,7 +209,9 @@ def test_a_sender_that_dies_after_the_server_took_a_mail_sends_a_copy_of_it(
 
 
 @pytest.mark.both_databases
-def test_who_lost_the_lease_stops(opened: Open, box: Postbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sender_stops_when_its_lease_is_lost(
+    opened: Open, box: Postbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     platform = opened(**box.settings())
     for name in ("ada", "bob"):
         user = accounts.create_user(platform, name, PASSWORD)

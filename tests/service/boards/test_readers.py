@@ -62,7 +62,9 @@ def read(platform: Platform, of: Read, viewer: User | None) -> str:
 @pytest.mark.parametrize(
     ("readers", "expected"), [(None, MEMBERS), ("everybody", FREE), ("members", MEMBERS), ("staff", STAFF)]
 )
-def test_who_reads_what(tmp_path: Path, readers: str | None, expected: tuple[str, ...]) -> None:
+def test_the_setting_decides_who_reads_boards_and_profiles(
+    tmp_path: Path, readers: str | None, expected: tuple[str, ...]
+) -> None:
     world.make_catalogue(tmp_path / "catalogue")
     given: dict[str, Any] = {} if readers is None else {"board_readers": readers}
     platform = open_platform(
@@ -94,7 +96,7 @@ OF_AUDIENCE = {
 
 
 @pytest.mark.parametrize("widest", OF_AUDIENCE)
-def test_a_profile_and_a_calendar_are_for_the_narrower_of_two(tmp_path: Path, widest: str) -> None:
+def test_the_narrower_audience_of_profile_and_platform_applies(tmp_path: Path, widest: str) -> None:
     given: dict[str, Any] = {"profile_readers": widest}
     platform = open_platform(world.make_settings(tmp_path, "unix:///x", **given))
     admin = accounts.create_user(platform, "staff", PASSWORD, Role.ADMIN)
