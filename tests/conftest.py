@@ -173,7 +173,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not config.getoption("durations"):
         return
     reports = [
-        it for each in terminalreporter.stats.values() for it in each if isinstance(it, pytest.TestReport)
+        report
+        for each in terminalreporter.stats.values()
+        for report in each
+        if isinstance(report, pytest.TestReport)
     ]
     seconds: Counter[str] = Counter()
     for report in reports:

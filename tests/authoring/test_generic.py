@@ -25,8 +25,8 @@ def _solve(source: str) -> Any:
 
 
 def _candidate(challenge: Challenge, name: str) -> Candidate:
-    (it,) = [kernel for kernel in generics(challenge) if kernel.name == name]
-    return Candidate(CandidateRole.GENERIC, it.name, Language.TRITON, it.source, it.reason)
+    (found,) = [kernel for kernel in generics(challenge) if kernel.name == name]
+    return Candidate(CandidateRole.GENERIC, found.name, Language.TRITON, found.source, found.reason)
 
 
 def _called(source: str, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -19,7 +19,9 @@ from tests.authoring.conftest import Write
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = "".join((ROOT / "docs" / f"{name}.md").read_text() for name in ("authoring", "proving"))
 KEYS = {*Manifest.model_fields, *Argument.model_fields, *Values.model_fields, *Limits.model_fields}
-RECIPES = {name for name, it in vars(cases).items() if isinstance(it, type) and hasattr(it, "draw")} - {
+RECIPES = {
+    name for name, member in vars(cases).items() if isinstance(member, type) and hasattr(member, "draw")
+} - {
     "Recipe",
     "PartRecipe",
 }

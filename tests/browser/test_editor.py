@@ -104,7 +104,9 @@ def test_a_confirmed_reset_restores_the_starter_and_can_be_undone(visit: Visit) 
 
 def test_a_draft_survives_a_reload_and_appears_in_another_browser(visit: Visit) -> None:
     page = visit("grace").go(PAGE)
-    with page.expect_response(lambda it: "/drafts/" in it.url and it.request.method == "PUT"):
+    with page.expect_response(
+        lambda response: "/drafts/" in response.url and response.request.method == "PUT"
+    ):
         begin(page, MARK)
     page.reload()
     expect(text(page)).to_have_value(MARK)

@@ -50,7 +50,7 @@ def basic(**inputs: Recipe) -> Case:
 
 def test_shapes_and_dtypes_follow_the_signature(manifest: Manifest) -> None:
     inputs = draw_inputs(manifest, basic(), 1)
-    assert {name: (tuple(it.shape), it.dtype) for name, it in inputs.items()} == {
+    assert {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in inputs.items()} == {
         "x": ((5, 7), torch.float32),
         "pick": ((5,), torch.int32),
     }

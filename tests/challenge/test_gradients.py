@@ -70,7 +70,7 @@ def test_pytorch_s_fused_operation_is_the_same_function() -> None:
 
 def test_results_do_not_depend_on_the_number_of_rows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     case = CHALLENGE.case("odd")
-    inputs = {name: it.double() for name, it in draw_inputs(CHALLENGE.manifest, case, 3).items()}
+    inputs = {name: tensor.double() for name, tensor in draw_inputs(CHALLENGE.manifest, case, 3).items()}
     compute, scale = CHALLENGE.reference.compute, CHALLENGE.reference.magnitude
     assert scale is not None
     whole = [*compute(**inputs, **case.sizes), *scale(**inputs, **case.sizes)]
@@ -83,7 +83,7 @@ def test_results_do_not_depend_on_the_number_of_rows_at_once(monkeypatch: pytest
 def test_the_magnitude_bounds_the_result() -> None:
     """Sums of absolute values are never smaller than the sums."""
     case = CHALLENGE.case("large_mean")
-    inputs = {name: it.double() for name, it in draw_inputs(CHALLENGE.manifest, case, 3).items()}
+    inputs = {name: tensor.double() for name, tensor in draw_inputs(CHALLENGE.manifest, case, 3).items()}
     scale = CHALLENGE.reference.magnitude
     assert scale is not None
     results = CHALLENGE.reference.compute(**inputs, **case.sizes)

@@ -60,7 +60,7 @@ def test_ties_are_drawn_if_results_are_exact() -> None:
 def passed(challenge: Challenge, name: str, seed: int, approximate: Callable[..., torch.Tensor]) -> bool:
     question = ask(challenge, workload_case(challenge, LARGE, by_name(challenge, name)), seed)
     wanted = question.outputs["out"].double()
-    got = approximate(**{it: values.double() for it, values in question.inputs.items()})
+    got = approximate(**{name: values.double() for name, values in question.inputs.items()})
     return bool(
         ((got - wanted).abs() <= challenge.manifest.tolerance.rtol * question.magnitudes["out"]).all()
     )

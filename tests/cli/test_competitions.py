@@ -74,8 +74,8 @@ def test_a_frozen_board_is_marked(cli: Cli, server: Stub) -> None:
 
 def test_a_final_names_repeats_without_a_time(cli: Cli, server: Stub) -> None:
     runs = [
-        FinalTime(repeat=it, place=it, submission=f"run{it}", state=State.DONE, time_us=time_us)
-        for it, time_us in ((1, 80.0), (2, None), (3, 90.0))
+        FinalTime(repeat=repeat, place=repeat, submission=f"run{repeat}", state=State.DONE, time_us=time_us)
+        for repeat, time_us in ((1, 80.0), (2, None), (3, 90.0))
     ]
     entry = FinalEntry(team="Warps", challenge="scale", source="abc", time_us=85.0, untimed=[2], runs=runs)
     view = FinalView(

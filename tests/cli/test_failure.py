@@ -46,7 +46,9 @@ def test_every_error_class_has_a_tested_exit_code() -> None:
     assert _kinds(errors.GraderError) == set(KINDS)
 
 
-@pytest.mark.parametrize(("kind", "code"), KINDS.items(), ids=lambda it: getattr(it, "__name__", str(it)))
+@pytest.mark.parametrize(
+    ("kind", "code"), KINDS.items(), ids=lambda value: getattr(value, "__name__", str(value))
+)
 def test_an_error_sets_exit_code_message_and_hint(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, kind: type[errors.GraderError], code: int
 ) -> None:

@@ -127,7 +127,7 @@ def test_a_good_kernel_passes(tmp_path: Path) -> None:
     assert len(found) == len(security.KERNEL_SETTINGS) + 2
 
 
-@pytest.mark.parametrize("setting", security.KERNEL_SETTINGS, ids=lambda it: it.name)
+@pytest.mark.parametrize("setting", security.KERNEL_SETTINGS, ids=lambda setting: setting.name)
 def test_a_weak_kernel_setting_is_reported(tmp_path: Path, setting: security.KernelSetting) -> None:
     found = kernel_of(tmp_path, **{setting.name: str(setting.least - 1)})
     assert {name for name, level in found.items() if level is not Level.OK} == {setting.name}

@@ -236,7 +236,12 @@ def test_directed_rounding_rounds_toward_its_side(engine: Engine, opcode: str, t
 def test_ftz_flushes_subnormals(engine: Engine) -> None:
     a = values("f32", np.random.default_rng(13))
     b = np.full(COUNT, 0.5, "f4")
-    flush = lambda it: np.where(np.abs(it) < np.float32(1.17549435e-38), np.copysign(np.float32(0), it), it)  # noqa: E731
+
+    def flush(numbers: np.ndarray) -> np.ndarray:
+        return np.where(
+            np.abs(numbers) < np.float32(1.17549435e-38), np.copysign(np.float32(0), numbers), numbers
+        )
+
     assert same(
         computed(engine, "mul.ftz.f32", "f32", ("f32", a), ("f32", b)), flush(flush(a) * b).astype("f4")
     )

@@ -61,7 +61,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Libraries:
     return {program.name if program else "programs": path for program, path in zip(wanted, made, strict=True)}
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda it: it.name)
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_kernels_match_a_cards_results(
     family: suite.Family, libraries: Libraries, card: suite.CardResults
 ) -> None:

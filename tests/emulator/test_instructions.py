@@ -186,7 +186,7 @@ def _rounded(value: float, kind: str, mode: str) -> float:
     steps = Fraction(value) / unit
     functions: dict[str, Callable[[Fraction], int]] = {
         "rn": round, "rz": math.trunc, "rm": math.floor, "rp": math.ceil,
-        "rna": lambda it: math.floor(abs(it) + Fraction(1, 2)) * (1 if it > 0 else -1),
+        "rna": lambda value: math.floor(abs(value) + Fraction(1, 2)) * (1 if value > 0 else -1),
     }  # fmt: skip
     whole = functions[mode](steps)
     result, largest = whole * unit, (2 - Fraction(2) ** (1 - digits)) * Fraction(2) ** most

@@ -116,7 +116,9 @@ INTEGERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("shape", "left", "right"), INTEGERS, ids=lambda it: str(it).replace(", ", "x"))
+@pytest.mark.parametrize(
+    ("shape", "left", "right"), INTEGERS, ids=lambda value: str(value).replace(", ", "x")
+)
 @pytest.mark.parametrize("flag", ["", "satfinite", "xor", "and"])
 def test_integer_matrix_products_are_right(
     engine: Engine, shape: tuple[int, int, int], left: str, right: str, flag: str

@@ -61,7 +61,7 @@ def boxes(request: pytest.FixtureRequest, device: Device) -> Iterator[Refilled]:
     from grader.sandbox.choose import make_boxes
 
     maker = make_boxes(request.param)
-    cuda, triton = (submission_spec(device, it, 0) for it in (Language.CUDA, Language.TRITON))
+    cuda, triton = (submission_spec(device, language, 0) for language in (Language.CUDA, Language.TRITON))
     inner = Refilled(maker, cuda, 1)
     outer = Refilled(inner, triton, 2)
     yield outer
@@ -82,7 +82,7 @@ def served() -> Catalogue:
 
 def _lengthened(challenge: Challenge) -> Challenge:
     """With one workload, of LONG elements."""
-    (workload,) = (it for it in challenge.manifest.workloads if it.on == "gpu")
+    (workload,) = (workload for workload in challenge.manifest.workloads if workload.on == "gpu")
     longer = workload.model_copy(update={"sizes": {"n": LONG}})
     return replace(challenge, manifest=challenge.manifest.model_copy(update={"workloads": [longer]}))
 

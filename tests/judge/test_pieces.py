@@ -23,7 +23,11 @@ from grader.schemas.report import Mismatch
 from tests.judge.large import answered, arena_of, put_together
 
 CATALOGUE = find_catalogue()
-LARGE = {slug: it for slug in CATALOGUE.slugs() if (it := CATALOGUE.load(slug)).manifest.pieces is not None}
+LARGE = {
+    slug: challenge
+    for slug in CATALOGUE.slugs()
+    if (challenge := CATALOGUE.load(slug)).manifest.pieces is not None
+}
 
 
 @pytest.fixture(autouse=True)

@@ -38,7 +38,9 @@ def test_each_has_an_engine_for_its_processor(wheels: dict[str, Path]) -> None:
         assert wheel.name.endswith(f"-py3-none-manylinux_2_28_{machine}.whl")
         with zipfile.ZipFile(wheel) as archive:
             made = {
-                it.removeprefix(PREBUILT): archive.read(it) for it in archive.namelist() if PREBUILT in it
+                name.removeprefix(PREBUILT): archive.read(name)
+                for name in archive.namelist()
+                if PREBUILT in name
             }
         assert made.keys() == FILES[machine]
         for name, data in made.items():
@@ -73,7 +75,7 @@ def test_a_kernel_is_judged_where_there_is_no_compiler(wheels: dict[str, Path], 
     kernel.write_bytes((ROOT / "reference" / "vector_add" / "staff" / "solution.py").read_bytes())
 
     def grader(*words: str) -> subprocess.CompletedProcess[str]:
-        environment = {name: it for name, it in os.environ.items() if name not in ("PYTHONPATH", "CC")}
+        environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CC")}
         return subprocess.run(
             [str(bin_folder / "grader"), *words],
             env=environment | {"PATH": str(bin_folder)},
@@ -84,7 +86,9 @@ def test_a_kernel_is_judged_where_there_is_no_compiler(wheels: dict[str, Path], 
             timeout=240,
         )
 
-    found = {it["name"]: it for it in json.loads(grader("doctor", "--json").stdout)["findings"]}
+    found = {
+        finding["name"]: finding for finding in json.loads(grader("doctor", "--json").stdout)["findings"]
+    }
     assert found["g++"]["level"] == "missing"
     assert found["emulated GPU"]["level"] == "ok"
     assert found["emulated GPU"]["text"].startswith(f"prebuilt, in this package: {site}")

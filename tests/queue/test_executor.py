@@ -173,7 +173,9 @@ def test_progress_is_stored(
     executor = make_executor(FakeJudge(waits_for(tmp_path / "gate")))
     with ThreadPoolExecutor(1) as pool:
         served = pool.submit(executor.serve_one)
-        seen = until(lambda: (it := _see(platform, student, sent)).state is State.TESTING and it, "testing")
+        seen = until(
+            lambda: (view := _see(platform, student, sent)).state is State.TESTING and view, "testing"
+        )
         assert isinstance(seen, SubmissionView)
         assert (seen.progress.done, seen.progress.total, seen.progress.label) == (1, 3, "seven")
         assert seen.started_at is not None

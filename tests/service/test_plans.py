@@ -117,30 +117,34 @@ def wanted(platform: Platform, **values: Any) -> object:
 
 
 LOOKS: dict[str, Callable[[Platform, str], object]] = {
-    "leaderboard": lambda it, _: leaderboard(it, SLUG),
-    "leaderboard in a language": lambda it, _: leaderboard(it, SLUG, language="triton"),
-    "position": lambda it, waiting: get_submission(it, ADA, waiting),
-    "history": lambda it, _: list_submissions(it, ADA),
-    "history at a challenge": lambda it, _: list_submissions(it, ADA, SLUG),
-    "history further down": lambda it, waiting: list_submissions(it, ADA, older_than=waiting),
-    "history of everyone": lambda it, _: list_submissions(it, EVE, everyone=True),
-    "history of everyone further down": lambda it, waiting: list_submissions(
-        it, EVE, everyone=True, older_than=waiting
+    "leaderboard": lambda platform, _: leaderboard(platform, SLUG),
+    "leaderboard in a language": lambda platform, _: leaderboard(platform, SLUG, language="triton"),
+    "position": lambda platform, waiting: get_submission(platform, ADA, waiting),
+    "history": lambda platform, _: list_submissions(platform, ADA),
+    "history at a challenge": lambda platform, _: list_submissions(platform, ADA, SLUG),
+    "history further down": lambda platform, waiting: list_submissions(platform, ADA, older_than=waiting),
+    "history of everyone": lambda platform, _: list_submissions(platform, EVE, everyone=True),
+    "history of everyone further down": lambda platform, waiting: list_submissions(
+        platform, EVE, everyone=True, older_than=waiting
     ),
-    "history of everyone at a challenge": lambda it, _: list_submissions(it, EVE, SLUG, everyone=True),
-    "history of everyone by verdict": lambda it, _: wanted(it, verdict=Verdict.ACCEPTED),
-    "history of everyone by mark": lambda it, _: wanted(it, flag=Flag.LIBRARY_KERNEL),
-    "history of everyone by a time": lambda it, _: wanted(it, since="2026-01-01", until="2026-02-01"),
-    "history of everyone for an assignment": lambda it, _: wanted(it, assignment="gpu/week1"),
-    "history of everyone for a course": lambda it, _: wanted(it, assignment="gpu"),
-    "times": lambda it, waiting: past_times(it, ADA, waiting),
-    "what is shared": lambda it, waiting: _share(it, waiting),
-    "progress": lambda it, _: progress(it, ADA),
-    "profile": lambda it, _: profile(it, "ada", ADA),
-    "submitting": lambda it, _: submit(it, ADA, BODY),
-    "submitting again": lambda it, _: submit(it, ADA, BODY, "key"),
-    "claiming": lambda it, _: _claim(it),
-    "sweeping": lambda it, _: _sweep(it),
+    "history of everyone at a challenge": lambda platform, _: list_submissions(
+        platform, EVE, SLUG, everyone=True
+    ),
+    "history of everyone by verdict": lambda platform, _: wanted(platform, verdict=Verdict.ACCEPTED),
+    "history of everyone by mark": lambda platform, _: wanted(platform, flag=Flag.LIBRARY_KERNEL),
+    "history of everyone by a time": lambda platform, _: wanted(
+        platform, since="2026-01-01", until="2026-02-01"
+    ),
+    "history of everyone for an assignment": lambda platform, _: wanted(platform, assignment="gpu/week1"),
+    "history of everyone for a course": lambda platform, _: wanted(platform, assignment="gpu"),
+    "times": lambda platform, waiting: past_times(platform, ADA, waiting),
+    "what is shared": lambda platform, waiting: _share(platform, waiting),
+    "progress": lambda platform, _: progress(platform, ADA),
+    "profile": lambda platform, _: profile(platform, "ada", ADA),
+    "submitting": lambda platform, _: submit(platform, ADA, BODY),
+    "submitting again": lambda platform, _: submit(platform, ADA, BODY, "key"),
+    "claiming": lambda platform, _: _claim(platform),
+    "sweeping": lambda platform, _: _sweep(platform),
 }
 
 

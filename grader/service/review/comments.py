@@ -272,12 +272,12 @@ def path_of(submission: str) -> str:
 
 def tell_released(session: Session, row: AssignmentRow, students: Iterable[int]) -> None:
     """Notify ``students`` (ids) who have comments on submissions for an assignment, now that they are released."""
-    comment, it = CommentRow, SubmissionRow
+    comment, submissions = CommentRow, SubmissionRow
     found = session.execute(
-        select(it.user_id, it.public_id, it.challenge)
-        .join(comment, comment.submission_id == it.id)
+        select(submissions.user_id, submissions.public_id, submissions.challenge)
+        .join(comment, comment.submission_id == submissions.id)
         .where(comment.staff, comment.draft.is_(False), comment.deleted_at.is_(None))
-        .where(it.user_id.in_(list(students)), taught.belongs(AssignmentRow.id == row.id))
+        .where(submissions.user_id.in_(list(students)), taught.belongs(AssignmentRow.id == row.id))
         .distinct()
     )
     for user, submission, challenge in found:

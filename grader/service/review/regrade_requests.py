@@ -68,9 +68,13 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
         )
     if body.submission is not None:
         _check_submission(session, user, row, body)
-    it = RegradeRequestRow
-    own = (it.assignment_id == row.id, it.challenge == body.challenge, it.user_id == user.id)
-    if session.scalar(select(it.id).where(*own, it.state == RequestState.OPEN)) is not None:
+    requests = RegradeRequestRow
+    own = (
+        requests.assignment_id == row.id,
+        requests.challenge == body.challenge,
+        requests.user_id == user.id,
+    )
+    if session.scalar(select(requests.id).where(*own, requests.state == RequestState.OPEN)) is not None:
         raise Conflict(
             f"You already have an open request for that part of {row.slug}.",
             "Wait for the answer, or withdraw it.",
@@ -85,7 +89,7 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
             challenge=body.challenge,
             submission=body.submission.lower() if body.submission is not None else None,
             user_id=user.id,
-            turn=1 + (session.scalar(select(func.max(it.turn)).where(*own)) or 0),
+            turn=1 + (session.scalar(select(func.max(requests.turn)).where(*own)) or 0),
             text=text,
             created_at=utcnow(),
         )

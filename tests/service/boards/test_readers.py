@@ -34,15 +34,15 @@ SLUG = "scale"
 Read = Callable[[Platform, User | None], object]
 
 READS: dict[str, Read] = {
-    "board": lambda it, viewer: leaderboard(it, SLUG, viewer=viewer),
-    "records": lambda it, viewer: records_over_time(it, SLUG, viewer=viewer),
-    "both": lambda it, viewer: board_and_records(it, SLUG, viewer=viewer),
-    "all boards": lambda it, viewer: leaderboards(it, viewer=viewer),
-    "track": lambda it, viewer: track_board(it, "first", viewer=viewer),
-    "profile": lambda it, viewer: profile(it, "ada", viewer),
-    "no profile": lambda it, viewer: profile(it, "nobody", viewer),
-    "no board": lambda it, viewer: leaderboard(it, "nothing", viewer=viewer),
-    "no track": lambda it, viewer: track_board(it, "nothing", viewer=viewer),
+    "board": lambda platform, viewer: leaderboard(platform, SLUG, viewer=viewer),
+    "records": lambda platform, viewer: records_over_time(platform, SLUG, viewer=viewer),
+    "both": lambda platform, viewer: board_and_records(platform, SLUG, viewer=viewer),
+    "all boards": lambda platform, viewer: leaderboards(platform, viewer=viewer),
+    "track": lambda platform, viewer: track_board(platform, "first", viewer=viewer),
+    "profile": lambda platform, viewer: profile(platform, "ada", viewer),
+    "no profile": lambda platform, viewer: profile(platform, "nobody", viewer),
+    "no board": lambda platform, viewer: leaderboard(platform, "nothing", viewer=viewer),
+    "no track": lambda platform, viewer: track_board(platform, "nothing", viewer=viewer),
 }
 WHO = ("nobody", "student", "staff without their scope", "staff")
 FREE = ("", "", "", "")

@@ -51,8 +51,8 @@ def test_a_void_result_counts_nowhere_until_restored(platform: Platform, staff: 
     fast = judged(platform, student, -1 * HOUR, **TIMED)
 
     def points() -> tuple[float, str | None, int, int]:
-        (it,) = gradebook.get_gradebook(platform, staff, "gpu").students[0].assignments[0].parts
-        return it.points, it.submission, it.attempts, it.voided
+        (part,) = gradebook.get_gradebook(platform, staff, "gpu").students[0].assignments[0].parts
+        return part.points, part.submission, part.attempts, part.voided
 
     assert (points(), board(platform)) == ((100, fast, 2, 0), [fast])
     view = voids.void(platform, staff, fast, COPIED)
@@ -148,8 +148,8 @@ def test_a_course_void_applies_only_in_that_course(platform: Platform, staff: Us
 
     def points(course: str) -> tuple[float, int]:
         book = gradebook.get_gradebook(platform, staff, course)
-        (it,) = next(listed for listed in book.students if listed.name == student.name).assignments[0].parts
-        return it.points, it.voided
+        (part,) = next(listed for listed in book.students if listed.name == student.name).assignments[0].parts
+        return part.points, part.voided
 
     assert (points("gpu"), points("other")) == ((100, 0), (100, 0))
     view = voids.void(platform, tom, mine, COPIED)
