@@ -22,7 +22,7 @@ from grader.challenge.overlays import overlays
 from grader.judge.arena import Arena
 from grader.judge.boxed_reference import BoxedFunction
 from grader.judge.channel import ChannelError
-from grader.judge.compare import compare, trespass
+from grader.judge.compare import compare, forbidden_write
 from grader.judge.job import counted
 from grader.judge.oracle import ask, scalar_values, workload_case
 from grader.judge.roofline import light_cost
@@ -125,7 +125,7 @@ class Modelled(Timekeeper):
         try:
             subject.bind(arena)
             answer = subject.call(arena, question.inputs, seconds, count=count)
-            wrong = compare(arena, arena.snapshot(), question) or trespass(arena, question)
+            wrong = compare(arena, arena.snapshot(), question) or forbidden_write(arena, question)
         finally:
             arena.close()
             subject.unbind()

@@ -19,7 +19,7 @@ from grader.judge.compare import (
     changed_input,
     compare,
     compare_in_pieces,
-    trespass,
+    forbidden_write,
     wrong_elements,
 )
 from grader.judge.faults import of_mismatch
@@ -398,9 +398,9 @@ def test_the_first_changed_element_of_any_input_is_named(n: int) -> None:
     inputs = {"a": torch.ones(n), "b": torch.ones(4)}
     asked = Question(inputs, {}, {})
     arena.reveal(inputs)
-    assert trespass(arena, asked) is None
+    assert forbidden_write(arena, asked) is None
     arena.buffers["b"].write(torch.tensor([1.0, 2.0, 1.0, 3.0]))
-    mismatch = trespass(arena, asked)
+    mismatch = forbidden_write(arena, asked)
     arena.close()
     assert mismatch is not None
     assert (mismatch.argument, mismatch.index, mismatch.got, mismatch.wrong) == ("b", [1], "2", 2)
@@ -411,7 +411,7 @@ def test_a_guard_restored_in_the_meantime_still_counts_as_broken(
 ) -> None:
     arena.reveal(question.inputs)
     monkeypatch.setattr(arena.buffers["out"], "guards_intact", lambda: False)
-    mismatch = trespass(arena, question)
+    mismatch = forbidden_write(arena, question)
     assert mismatch is not None
     assert (mismatch.kind, mismatch.wrong, mismatch.outside) == ("out_of_bounds", 1, [])
 
@@ -421,7 +421,7 @@ def test_an_input_restored_in_the_meantime_still_counts_as_changed(
 ) -> None:
     arena.reveal(question.inputs)
     monkeypatch.setattr(compare_module, "_same_in_place", lambda got, want: False)
-    mismatch = trespass(arena, question)
+    mismatch = forbidden_write(arena, question)
     assert mismatch is not None
     assert (mismatch.kind, mismatch.index, mismatch.wrong) == ("input_changed", None, 1)
 

@@ -338,17 +338,17 @@ def test_an_unusual_round_cost_means_company() -> None:
     costs = RoundCosts()
     for number in range(10):
         usual = replace(MEASURED, cost=(305 + number % 3) * 1e-6)
-        assert not rule.held_against(costs, "w", usual).company
+        assert not rule.compared_with_usual(costs, "w", usual).company
     for cost_us in (445, 280):
-        odd = rule.held_against(costs, "w", replace(MEASURED, cost=cost_us * 1e-6))
+        odd = rule.compared_with_usual(costs, "w", replace(MEASURED, cost=cost_us * 1e-6))
         assert odd.company
         assert odd.doubtful
-    assert not rule.held_against(costs, "w", replace(MEASURED, cost=310e-6)).company
+    assert not rule.compared_with_usual(costs, "w", replace(MEASURED, cost=310e-6)).company
 
 
 def test_a_doubtful_timing_is_not_noted_as_round_cost() -> None:
     costs = RoundCosts()
-    rule.held_against(costs, "w", replace(MEASURED, cost=305e-6, uneven=0.5))
+    rule.compared_with_usual(costs, "w", replace(MEASURED, cost=305e-6, uneven=0.5))
     assert costs.costs == []
 
 

@@ -25,7 +25,7 @@ from grader.service.platform import Platform
 from grader.service.submissions.submissions import get_submission
 from grader.service.submissions.submit import submit
 from grader.settings import Settings
-from grader.wakeups import redeem, run_queue
+from grader.wakeups import consume_wakeup, run_queue
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.service.world import body
 
@@ -176,7 +176,7 @@ def test_a_record_replaced_after_its_size_check_is_not_unpacked(
     monkeypatch.setattr(client, "memory_usage", lambda *_, **__: 100)
     monkeypatch.setattr(Job, "restore", lambda *_: pytest.fail("it was unpacked"))
     client.hset(Job.key_for("large"), "data", zlib.compress(b" " * 50_000_000))
-    assert not redeem(client, QUEUE, b"large")
+    assert not consume_wakeup(client, QUEUE, b"large")
 
 
 def test_a_foreign_failed_job_calls_no_callback(settings: Settings, client: Redis) -> None:

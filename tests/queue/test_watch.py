@@ -36,7 +36,7 @@ class Time:
         self.now += timedelta(seconds=seconds)
 
     def look(self, took_s: float = 0.0) -> bool:
-        return self.watch.look(self.now, took_s)
+        return self.watch.may_expire(self.now, took_s)
 
 
 @pytest.fixture

@@ -224,7 +224,7 @@ def test_a_waiting_submission_has_no_lease(sessions: Sessions, add: Add) -> None
     with writing(sessions) as session:
         assert not leases.renew(session, held, utcnow() + timedelta(seconds=30))
         assert leases.expired(session, utcnow() + timedelta(hours=1)) == []
-        assert not leases.standing(session, held).held
+        assert not leases.lease_state(session, held).held
     assert read(sessions, row).lease_until is None
 
 

@@ -169,14 +169,14 @@ def test_a_cancellation_outlives_the_worker(sessions: Sessions, held: Claim) -> 
 
 def test_standing_reports_cancellation_and_loss(sessions: Sessions, held: Claim) -> None:
     with sessions() as session:
-        assert leases.standing(session, held) == leases.LeaseState(held=True, cancel_requested=False)
+        assert leases.lease_state(session, held) == leases.LeaseState(held=True, cancel_requested=False)
     with writing(sessions) as session:
         session.get_one(SubmissionRow, held.id).cancel_requested = True
     with sessions() as session:
-        assert leases.standing(session, held) == leases.LeaseState(held=True, cancel_requested=True)
+        assert leases.lease_state(session, held) == leases.LeaseState(held=True, cancel_requested=True)
     _finish(sessions, held, wrong())
     with sessions() as session:
-        assert not leases.standing(session, held).held
+        assert not leases.lease_state(session, held).held
 
 
 def test_a_result_is_on_the_judged_versions_board(sessions: Sessions, held: Claim) -> None:

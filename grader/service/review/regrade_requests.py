@@ -95,7 +95,7 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
         )
     )
     session.flush()
-    notices.tell(
+    notices.notify(
         session,
         staff_of(session, course.row.id),
         NoticeKind.REGRADE,
@@ -220,7 +220,7 @@ def answer(platform: Platform, user: User, course_slug: str, number: int, body: 
         )
         course.session.flush()
         text = f"Your regrade request for {row.challenge} was {body.state.value}"
-        notices.tell(course.session, [row.user_id], NoticeKind.REGRADE, text, _path(course))
+        notices.notify(course.session, [row.user_id], NoticeKind.REGRADE, text, _path(course))
         return _list(course)
 
 

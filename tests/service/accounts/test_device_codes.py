@@ -48,7 +48,7 @@ def test_an_approved_code_yields_a_token(platform: Platform, student: User) -> N
     assert code.verification_uri_complete == f"https://grader.example/device?code={code.user_code}"
     with pytest.raises(AuthorizationPending):
         device_codes.poll(platform, code.device_code)
-    asked = device_codes.look(platform, student, code.user_code.lower().replace("-", " "))
+    asked = device_codes.find_pending(platform, student, code.user_code.lower().replace("-", " "))
     assert (asked.label, asked.address, asked.days) == ("laptop", "192.0.2.7", 3)
     assert asked.scopes == [Scope.READ, Scope.SUBMIT]
     device_codes.decide(platform, student, code.user_code, True)
@@ -91,7 +91,7 @@ def test_denied_expired_and_unknown_codes_are_refused(platform: Platform, studen
             device_codes.poll(platform, code)
     for typed in (old.user_code, "", "BCDF-GHJK", "\0" * 9):
         with pytest.raises(NotFound):
-            device_codes.look(platform, student, typed)
+            device_codes.find_pending(platform, student, typed)
         with pytest.raises(NotFound):
             device_codes.decide(platform, student, typed, True)
 
@@ -107,7 +107,7 @@ def test_only_hashes_are_stored(platform: Platform) -> None:
 def test_a_student_cannot_grant_the_staff_scope(platform: Platform, student: User, staff: User) -> None:
     for user, granted in ((student, ALL[:-1]), (staff, ALL)):
         code = begin(platform, scopes=["staff", "read", "account", "submit"])
-        assert device_codes.look(platform, user, code.user_code).granted == granted
+        assert device_codes.find_pending(platform, user, code.user_code).granted == granted
         device_codes.decide(platform, user, code.user_code, True)
         assert device_codes.poll(platform, code.device_code)[1].scopes == granted
 

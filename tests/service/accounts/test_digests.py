@@ -28,7 +28,7 @@ from tests.service.world import until
 
 def tell(platform: Platform, user: int, text: str, kind: NoticeKind = NoticeKind.COMMENT) -> None:
     with writing(platform.sessions) as session:
-        notices.tell(session, [user], kind, text, f"/submissions/{text[:3]}#comments")
+        notices.notify(session, [user], kind, text, f"/submissions/{text[:3]}#comments")
 
 
 def address(platform: Platform, user: int, email: str) -> None:
@@ -51,7 +51,7 @@ def test_pending_notices_go_into_one_mail(opened: Open, box: Postbox) -> None:
     tell(platform, eve.id, "for who read it already")
     notices.mark_read(platform, eve, NoticesRead())
 
-    assert digests.send_now_and_then(platform) == 1
+    assert digests.send_if_due(platform) == 1
     message = box.wait()
     assert message["To"] == "ada@uni.example"
     assert message["Subject"] == "grader: 2 notices"
@@ -60,17 +60,17 @@ def test_pending_notices_go_into_one_mail(opened: Open, box: Postbox) -> None:
     assert "two: an answer" in text
     # Not twice, and the next one only after a while.
     tell(platform, ada.id, "three")
-    assert digests.send_now_and_then(platform) == 0
+    assert digests.send_if_due(platform) == 0
     with writing(platform.sessions) as session:
         session.execute(update(ChoreRow).values(begun_at=utcnow() - timedelta(hours=1)))
-    assert digests.send_now_and_then(platform) == 1
+    assert digests.send_if_due(platform) == 1
     assert len(box.mails) == 2
     assert "three" in box.mails[1]["Subject"]
 
     # The links: of a kind, and of all; signed.
     key = re.search(r"about\n  Comments.*key=(\S+)", text)
     assert key
-    assert digests.whose(platform, key[1]).kind is NoticeKind.COMMENT
+    assert digests.preview_unsubscribe(platform, key[1]).kind is NoticeKind.COMMENT
     assert digests.unsubscribe(platform, key[1]).user == "ada"
     tell(platform, ada.id, "four")
     assert digests.send(platform) == 0
@@ -145,7 +145,7 @@ from grader.settings import Settings
 platform = open_platform(Settings.model_validate_json(sys.stdin.readline()), migrate=False)
 print("ready", flush=True)
 sys.stdin.readline()
-print(digests.send_now_and_then(platform))
+print(digests.send_if_due(platform))
 """
 
 
@@ -180,7 +180,7 @@ def test_one_process_sends_and_another_takes_over(opened: Open, box: Postbox) ->
     first.kill()
     first.communicate()
     box.most = None
-    assert digests.send_now_and_then(platform) == 0, "the dead one has the lease"
+    assert digests.send_if_due(platform) == 0, "the dead one has the lease"
     end_lease(platform)
     for sender in others:
         print(file=sender.stdin, flush=True)
@@ -201,7 +201,7 @@ def test_a_mail_of_a_dead_sender_is_repeated_identically(opened: Open, box: Post
     assert sender.communicate(timeout=60)[0] == "", "it had no time to count"
     box.kill = None
     end_lease(platform)
-    assert digests.send_now_and_then(platform) == 1
+    assert digests.send_if_due(platform) == 1
     first, again = box.mails
     assert first["Message-ID"] == again["Message-ID"]
     assert first.get_content() == again.get_content()
@@ -228,7 +228,7 @@ def test_a_sender_stops_when_its_lease_is_lost(
         send(*args, **named)
 
     monkeypatch.setattr(mail, "send", slow)
-    assert digests.send_now_and_then(platform) == 1
+    assert digests.send_if_due(platform) == 1
     (other,) = taken
     assert other is not None
     assert other.renew(), "the first one ended its own lease alone"

@@ -50,7 +50,7 @@ def test_a_reset_by_mail_ends_sessions_and_tokens(
     sent = box.wait()
     assert (sent["To"], box.encrypted) == ("ada@uni.example", [True])
     key = key_of(link_in(sent))
-    assert resets.whose(platform, key) == "ada"
+    assert resets.account_name(platform, key) == "ada"
     with pytest.raises(BadRequest, match="too short"):
         resets.use(platform, key, "short")
     assert resets.use(platform, key, NEW) == ada
@@ -102,7 +102,7 @@ def test_only_a_hash_is_stored_and_links_expire(platform: Platform, ada: User) -
         assert key not in str(session.execute(text("SELECT * FROM links")).all())
     with writing(platform.sessions) as session:
         session.execute(update(LinkRow).values(expires_at=utcnow()))
-    for use in (lambda: resets.whose(platform, key), lambda: resets.use(platform, key, NEW)):
+    for use in (lambda: resets.account_name(platform, key), lambda: resets.use(platform, key, NEW)):
         with pytest.raises(LinkUseless):
             use()
     assert accounts.authenticate(platform, "ada", PASSWORD) == ada
@@ -132,7 +132,7 @@ def test_a_link_used_in_parallel_works_once(platform: Platform, ada: User) -> No
 def test_staff_create_links_for_students_and_admins_for_all(platform: Platform, ada: User) -> None:
     staff = accounts.create_user(platform, "tutor", PASSWORD, Role.STAFF)
     admin = accounts.create_user(platform, "boss", PASSWORD, Role.ADMIN)
-    assert resets.whose(platform, key_of(resets.make_link_as(platform, staff, "ada").path)) == "ada"
+    assert resets.account_name(platform, key_of(resets.make_link_as(platform, staff, "ada").path)) == "ada"
     for name in ("boss", "tutor"):
         with pytest.raises(NotAllowed):
             resets.make_link_as(platform, staff, name)

@@ -67,7 +67,7 @@ def test_a_void_result_counts_nowhere_until_restored(platform: Platform, staff: 
     with platform.sessions() as session:
         (progress,) = attempts.of_user(session, student.id)
         assert (progress.count, progress.accepted, progress.speedup) == (2, 1, 1.0)
-        assert [deed.accepted for deed in activity.deeds(session, student.id)] == [False, True]
+        assert [event.accepted for event in activity.submission_events(session, student.id)] == [False, True]
     voids.restore(platform, staff, fast)
     assert (points(), board(platform)) == ((100, fast, 2, 0), [fast])
     with pytest.raises(NotFound, match="not void"):

@@ -180,7 +180,7 @@ def test_a_newer_run_ends_a_running_one(platform: Platform, student: User) -> No
     held = take(platform)
     second = run(platform, student, wanted())
     with platform.sessions() as session:
-        assert not leases.standing(session, held).held
+        assert not leases.lease_state(session, held).held
     assert not end(platform, held)
     assert get_submission(platform, student, first.id).state is State.CANCELLED
     assert take(platform).public_id == second.id

@@ -140,7 +140,7 @@ def test_cancelling_a_running_submission_asks_the_worker(
     for _ in range(2):
         assert cancel(platform, student, view.id).state is state
     with platform.sessions() as session:
-        assert leases.standing(session, held).cancel_requested
+        assert leases.lease_state(session, held).cancel_requested
 
 
 def test_cancelling_a_done_submission_is_refused(platform: Platform, student: User) -> None:
