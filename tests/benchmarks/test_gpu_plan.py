@@ -70,7 +70,7 @@ def test_every_step_can_run_within_one_call(plan: ModuleType, run: ModuleType) -
             assert f'"{option}"' in text, f"{step.name}: {option}"
         assert f'"{run.KNOWN[name].gpu_option}"' in text
         assert not step.keeps or f'"{step.keeps.partition("_")[0]}' in text
-        # What a second call would begin anew must be through in one; what goes on says so.
+        # A step must end within one call, unless it can continue in the next.
         assert bool(step.keeps) != ("--missing" in command or "--folder" in command), step.name
 
 

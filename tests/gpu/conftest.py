@@ -23,7 +23,7 @@ from tests.gpu.builders import GPU
 from tests.judge.conftest import CATALOGUE
 
 Judge = Callable[..., Report]
-# Elements of what is timed, so that it is ranked: a short call is not always known while other boxes start.
+# Elements of timed arrays, enough for a rank: a short call's time may be unknown while other boxes start.
 LONG = 300_000_000
 
 

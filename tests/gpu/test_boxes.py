@@ -1,4 +1,4 @@
-"""Boxes with a GPU: the judge's memory in them, the gate across their boundary, faults and what is said of them."""
+"""Boxes with a GPU: the judge's memory in them, the gate across their boundary, faults and their messages."""
 
 from __future__ import annotations
 

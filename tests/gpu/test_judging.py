@@ -197,7 +197,7 @@ HOARD = RIGHT_CUDA.replace(
 
 
 def test_a_submission_that_takes_all_memory_is_no_failure_of_ours(judge: Judge) -> None:
-    """The judge has what it needs before the box may use the GPU. Raises JudgeFailure where it has not."""
+    """The judge allocates its memory before the box may use the GPU; otherwise it raises JudgeFailure."""
     report = judge(HOARD, Language.CUDA, timing=True)
     assert report.verdict in (Verdict.ACCEPTED, Verdict.MEMORY_LIMIT, Verdict.RUNTIME_ERROR), report
     assert judge(RIGHT_CUDA, Language.CUDA, timing=True).verdict is Verdict.ACCEPTED

@@ -1,5 +1,5 @@
-"""What a report says beside verdict and time, on a real GPU: kernels' resources, library kernels, the GPU's state, what
-was printed, and what is out of the ordinary with a time."""
+"""Further parts of a report, on a real GPU: kernels' resources, library kernels, the GPU's state, printed output, and
+remarks on a time."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ while True:
 
 @dataclass(frozen=True)
 class Seen:
-    """A timed round's memory without a runner: outputs, what is right, and their checker."""
+    """A timed round's memory without a runner: outputs, right values, and their checker."""
 
     arena: Arena
     question: Question

@@ -199,7 +199,7 @@ def question_of(dtype: DType, want: torch.Tensor) -> tuple[Arena, Question]:
 
 
 def mismatch_of(dtype: DType, want: torch.Tensor, kernel: Kernel) -> Mismatch | None:
-    """What is found of a kernel that makes of an output (poisoned) and what is right whatever it makes."""
+    """The mismatch of ``kernel``, which gets the poisoned output and the right values."""
     arena, question = question_of(dtype, want)
     try:
         arena.buffers["out"].write(kernel(arena.snapshot()["out"], question.outputs["out"]))

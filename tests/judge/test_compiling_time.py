@@ -22,7 +22,7 @@ from grader.schemas.report import CaseVerdict
 from tests.judge.line import message
 
 KERNEL = "softmax for BLOCK=524288, num_warps=4"
-# Of a call beside what it compiles, here; a script says something else so long after.
+# Seconds: a call's limit without compiling, and the pause before a script's next message.
 CALL, LATER = 0.3, 0.6
 Script = list[tuple[float, bytes]]
 
@@ -38,7 +38,7 @@ COMPILED, QUEUED = message(op="compiled", round=1), message(op="queued", round=1
 def client_of(
     script: Script, compiling: CompilingTime, *, on_processor: bool = False
 ) -> Iterator[RunnerClient]:
-    """A client in round 1, whose box says what the script has, each so many seconds after the one before."""
+    """A client in round 1, whose box says what the script has, each some seconds after the one before."""
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0, end=lambda: None)
     gate = HostGate()

@@ -1,7 +1,7 @@
 """The hint that a wrong CUDA kernel gets names its mistake.
 
-The kernels are in ``mistaken``. A few are compiled and judged on the emulated board; the others are read beside
-the numbers, or the error, that they end in.
+The kernels are in ``mistaken``. A few are compiled and judged on the emulated board; the others are read together
+with their wrong numbers or error.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ def test_a_kernel_that_adds_to_its_result_is_recognised(text: str, adds: bool) -
 
 
 def test_a_source_of_too_many_parts_is_skipped() -> None:
-    """Rules look at each part beside each other."""
+    """Rules compare all pairs of parts."""
     assert read("x" * 100_000) is None
     for part in ("a=b;", "f();", "a[0];", "{}", "\n\n"):
         assert read(f"__global__ void k(float* a) {{ {part * 1000} }}") is None

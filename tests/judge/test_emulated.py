@@ -1,6 +1,6 @@
-"""The board ``emulated``: what a card refuses is refused, what it lets pass is named, and a time is the same each time.
+"""The board ``emulated`` refuses what a card refuses, reports faults that a card lets pass, and times repeatably.
 
-The engine has tests of its own in ``tests/emulator``; these go through judge and box.
+``tests/emulator`` tests the engine; these tests go through judge and box.
 """
 
 from __future__ import annotations

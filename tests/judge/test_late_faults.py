@@ -1,4 +1,4 @@
-"""What comes after a call's limit is told as what it is: a fault on the GPU as that fault, all else as too late."""
+"""After a call's time limit, a fault on the GPU is reported as that fault, and any other answer as too late."""
 
 from __future__ import annotations
 

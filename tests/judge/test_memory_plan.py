@@ -60,7 +60,7 @@ def _gone(storage: StorageWeakRef) -> bool:
 
 @pytest.fixture
 def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random values in float32, and pieces that are as small beside the arrays here as theirs are there."""
+    """Random values in float32, and pieces as small relative to the arrays as on a GPU."""
     monkeypatch.setattr(cases, "_is_gpu", lambda _: True)
     monkeypatch.setattr(cases, "_PIECE", 1 << 10)
     monkeypatch.setattr(cases, "_FEW", 1 << 12)

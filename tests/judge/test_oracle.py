@@ -1,4 +1,4 @@
-"""What is right, as the judge keeps it: results and magnitudes in their own types, of small challenges made here."""
+"""The judge's right answers: results and magnitudes in their types, of small challenges made here."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_a_steady_control_is_used_as_a_whole() -> None:
 
 @pytest.mark.parametrize("slow", [3, 7, 10])
 def test_disturbed_control_rounds_are_left_out(slow: int) -> None:
-    """Of 15 in each half: so many took one more switch between contexts."""
+    """``slow`` of the 15 rounds in each half took one more context switch."""
     mixed = [
         (replace(timed, gate=timed.gate + 140e-6) if number % 15 < slow else timed, known)
         for number, (timed, known) in enumerate(CONTROL)

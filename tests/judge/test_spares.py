@@ -252,7 +252,7 @@ def test_a_submission_takes_the_starting_spare(spares: Spares, maker: Maker) -> 
 ON_GPU = BoxSpec(BoxPurpose.RUN, gpu=GpuOfHost(0, "GPU-1", ("/dev/nvidia0",)))
 
 
-# A real runner with a GPU of its own making: it says on its standard output how far it is.
+# A real runner with a fake GPU: it reports its progress on standard output.
 RUNNER = """
 import sys
 sys.path.insert(0, sys.argv[2])

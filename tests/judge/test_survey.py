@@ -1,4 +1,4 @@
-"""What is seen of torch's own kernels in a Triton submission, and that looking for it disturbs nothing that counts."""
+"""The survey sees torch's library kernels in a Triton submission, and disturbs nothing that counts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AUTOTUNED = HEAD.replace(
     "        twice[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x.view(-1)[:n], half, n)\n"
     "        twice[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, out.reshape(-1), n)\n"
 )
-# Refuses to be called under a dispatch mode, and uses torch only where it is.
+# Fails under a dispatch mode, and uses torch only if torch is there.
 LOOKING = HEAD + (
     "\nfrom torch.utils._python_dispatch import _get_current_dispatch_mode\n"
     "def solve(x, out, n):\n"

@@ -15,7 +15,7 @@ from grader.settings import Settings
 from tests.operations.requests import call
 from tests.web import builders
 
-# Counts of a worker and its judge, in a process of its own, because the folder of metrics is fixed once for a process.
+# Counts of a worker and its judge, in a separate process, because a process fixes its folder of metrics once.
 _COUNT = """
 import sys
 from pathlib import Path

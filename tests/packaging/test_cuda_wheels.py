@@ -19,7 +19,7 @@ pytestmark = pytest.mark.matrix
 ROOT = Path(__file__).resolve().parents[2]
 # `.ci/run` puts the wheels there, where the environment has a toolkit and does not need them itself.
 BESIDE = Path(sys.prefix) / "cuda-wheels"
-# In a mount namespace of its own: what is hidden is hidden from the boxes, too.
+# In a separate mount namespace, so that boxes do not see the hidden folders either.
 HIDE = """
 for folder in "$@"; do
     [ "$folder" != -- ] || break

@@ -49,8 +49,8 @@ def test_each_has_an_engine_for_its_processor(wheels: dict[str, Path]) -> None:
 
 
 def test_the_c_library_computes_what_the_processor_cannot(wheels: dict[str, Path], tmp_path: Path) -> None:
-    """zig has functions of its own, which would give other results than an engine that was built here, and ``fma``
-    only to nearest."""
+    """zig's built-in functions would give other results than an engine that was built here, and its ``fma`` rounds only
+    to nearest."""
     need("emulator")
     with zipfile.ZipFile(wheels["x86_64"]) as archive:
         archive.extract(f"{PREBUILT}libengine.so", tmp_path)

@@ -139,7 +139,7 @@ def test_a_final_leads_from_finalists_to_results(
     ranks = [
         (row.team, row.rank, row.score, row.provisional_rank) for row in board(platform, student, "cup").rows
     ]
-    # 80 and 90 cannot be told apart on this board: the earlier one comes first.
+    # 80 and 90 are equal within this board's resolution: the earlier one comes first.
     assert ranks == [
         ("user0", 1, 90.0, 1),
         ("user2", 1, 80.0, 3),

@@ -1,4 +1,4 @@
-"""A worker judges by what was served under that version, or not at all."""
+"""A worker judges by the folder that was served under that version, or not at all."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """No look at boards, lists and queues reads all submissions: how SQLite executes each of their statements.
 
-Without statistics its choice of an index depends on the statement alone, not on what is stored: what holds for three
-rows holds for a million.
+Without statistics, SQLite chooses an index by the statement only, not by the stored rows, so three rows stand for a
+million.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _TOUCHED = re.compile(
     r"(?P<how>SCAN|SEARCH) (submissions(_\d+)?|own)\b"
     r"( USING (COVERING )?INDEX (?P<index>\w+)| USING INTEGER PRIMARY KEY)?( \((?P<by>.*)\))?"
 )
-# What a plan begins at: one row, one user, one board, the last hour, what is to be removed. States are few rows but for
-# the last, "done".
+# A plan may begin at one row, one user, one board, the last hour, or rows to remove. Every state but "done" has few
+# rows.
 _ONES = ("rowid", "public_id", "share_key", "user_id", "rejudge_of")
 _FEW = (*_ONES, "claimed_at>", "lease_until<", "finished_at<", "finished_at>")
 _BOARD = "challenge=? AND version=?"

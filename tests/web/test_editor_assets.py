@@ -30,7 +30,7 @@ def _fresh_digests() -> Iterator[None]:
 
 @pytest.fixture
 def database() -> str:
-    """One is enough: it does not affect what is served."""
+    """One is enough: it does not affect the served files."""
     return ""
 
 

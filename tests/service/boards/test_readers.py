@@ -78,7 +78,7 @@ def test_the_setting_decides_who_reads_boards_and_profiles(
     people = dict(zip(WHO, (None, bob, replace(tutor, scopes=frozenset({Scope.READ})), tutor), strict=True))
     for name, of in READS.items():
         found = tuple(read(platform, of, viewer) for viewer in people.values())
-        # Profiles are for members at most, unless a setting of their own says otherwise.
+        # Profiles are for members at most, unless their setting says otherwise.
         of_profiles = MEMBERS if expected == FREE and "profile" in name else expected
         assert found == of_profiles, name
     assert profile(platform, "ADA", ada).name == "ada", "one's own, whoever may read others'"

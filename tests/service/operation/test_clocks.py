@@ -1,5 +1,5 @@
-"""Web and workers run on hosts with different clocks: only the database's clock decides who is alive, what was received
-in time and what is shown when."""
+"""Web and workers run on hosts with different clocks: only the database's clock decides who is alive, which
+submissions are in time and when things are shown."""
 
 from __future__ import annotations
 

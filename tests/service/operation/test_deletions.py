@@ -343,7 +343,7 @@ def test_notices_to_others_do_not_name_deleted_people(
     voids.void(platform, staff, own, VoidBody(reason="Zelda copied."))
     name = retention.forget(platform, "ada").name
     told = {notice.text for notice in notices.list_notices(platform, other).notices}
-    # The reason of one's own void result stays.
+    # The reason of the reader's void result stays.
     assert told == {"Your team's result for scale is void", "Your result for scale is void: Zelda copied."}
     retention.forget(platform, "teacher")
     assert name in everything(platform)

@@ -189,7 +189,7 @@ def test_forgetting_waits_for_judging(platform: Platform, student: User) -> None
 
 
 def age(platform: Platform, days: float) -> None:
-    """Everything happened so many days earlier."""
+    """Move everything ``days`` into the past."""
     ago = utcnow() - timedelta(days=days)
     with writing(platform.sessions) as session:
         session.execute(update(SubmissionRow).values(finished_at=ago, created_at=ago))

@@ -1,4 +1,4 @@
-"""Runs: limits of their own, the newest wins, and nothing counts them as submissions."""
+"""Runs have separate limits, the newest wins, and nothing counts them as submissions."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def _ask(platform: Platform, people: dict[str, User | None], caller: str, label:
     user = people[caller]
     kept = tokens.list_tokens(platform, user).tokens if user else []
     known = NAMES | {"number": kept[0].id if kept else 1}
-    if "{id}" in label:  # one of its own, of the 200 that a student has in a day
+    if "{id}" in label:  # a fresh one, of the 200 that a student has in a day
         student, admin = people["student"], people["admin"]
         assert student is not None
         assert admin is not None
