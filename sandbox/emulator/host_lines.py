@@ -52,12 +52,12 @@ class HostLines:
             self._inlined = sorted(_inlined(library, files))
         except (ValueError, LookupError, TypeError, struct.error):
             self._rows = []
-        self._rows.sort(key=lambda entry: entry[0])
+        self._rows.sort(key=lambda it: it[0])
 
     def line_at(self, offset: int) -> int:
         """The source line of the code at ``offset`` in the library, or that of the call of an inlined header function.
         0: unknown."""
-        at = bisect.bisect_right(self._rows, offset, key=lambda entry: entry[0])
+        at = bisect.bisect_right(self._rows, offset, key=lambda it: it[0])
         if at and self._rows[at - 1][1]:
             return self._rows[at - 1][1]
         return next((line for _, start, end, line in self._inlined if start <= offset < end), 0)
@@ -99,91 +99,91 @@ def _rows(table: bytes, strings: dict[int, bytes], files: dict[int, set[int]]) -
         at += 4 + length
 
 
-def _unit(reader: _Reader, strings: dict[int, bytes], ours: set[int]) -> Iterator[tuple[int, int]]:
-    if reader.number(2) != 5:
+def _unit(it: _Reader, strings: dict[int, bytes], ours: set[int]) -> Iterator[tuple[int, int]]:
+    if it.number(2) != 5:
         return
-    reader.number(2)  # sizes of addresses and of segments
-    program = reader.number(4)
-    program += reader.at
-    shortest, _, _, base, span, count = (reader.number(1) for _ in range(6))
-    lengths = [reader.number(1) for _ in range(count - 1)]
-    ours |= {number for number, name in _names(reader, strings).items() if name.endswith(_SUFFIX)}
-    reader.at = program
+    it.number(2)  # sizes of addresses and of segments
+    program = it.number(4)
+    program += it.at
+    shortest, _, _, base, span, count = (it.number(1) for _ in range(6))
+    lengths = [it.number(1) for _ in range(count - 1)]
+    ours |= {number for number, name in _names(it, strings).items() if name.endswith(_SUFFIX)}
+    it.at = program
     if span == 0:
         raise ValueError("a table without lines")
     address, file, line = 0, 1, 1
-    while reader.at < reader.end:
-        code = reader.number(1)
+    while it.at < it.end:
+        code = it.number(1)
         if code >= count:
             address += (code - count) // span * shortest
             line += base - (base & 128) * 2 + (code - count) % span
         elif code == 0:
-            size = reader.leb()
-            following, kind = reader.at + size, reader.number(1)
+            size = it.leb()
+            following, kind = it.at + size, it.number(1)
             if kind == 1:  # the end of a sequence
                 yield address, 0
                 address, file, line = 0, 1, 1
             elif kind == 2:
-                address = reader.number(size - 1)
-            reader.at = following
+                address = it.number(size - 1)
+            it.at = following
             continue
         elif code == 2:
-            address += reader.leb() * shortest
+            address += it.leb() * shortest
             continue
         elif code == 3:
-            line += reader.leb(signed=True)
+            line += it.leb(signed=True)
             continue
         elif code == 4:
-            file = reader.leb()
+            file = it.leb()
             continue
         elif code == 8:
             address += (255 - count) // span * shortest
             continue
         elif code == 9:
-            address += reader.number(2)
+            address += it.number(2)
             continue
         elif code != 1:
             for _ in range(lengths[code - 1]):
-                reader.leb()
+                it.leb()
             continue
         yield address, line if file in ours and line > 0 else 0
 
 
-def _names(reader: _Reader, strings: dict[int, bytes]) -> dict[int, bytes]:
+def _names(it: _Reader, strings: dict[int, bytes]) -> dict[int, bytes]:
     names: dict[int, bytes] = {}
     for _ in range(2):  # folders, then files
-        forms = [(reader.leb(), reader.leb()) for _ in range(reader.number(1))]
+        forms = [(it.leb(), it.leb()) for _ in range(it.number(1))]
         names = {}
-        for number in range(reader.leb()):
+        for number in range(it.leb()):
             for content, form in forms:
-                value = _value(reader, form, strings)
+                value = _value(it, form, strings)
                 if content == _PATH and isinstance(value, bytes):
                     names[number] = value
-            if reader.at >= reader.end or number > _MOST_ROWS:
+            if it.at >= it.end or number > _MOST_ROWS:
                 raise ValueError("a list of files is too long")
     return names
 
 
-def _value(reader: _Reader, form: int, strings: dict[int, bytes]) -> bytes | int:
+def _value(it: _Reader, form: int, strings: dict[int, bytes]) -> bytes | int:
     if form == _BY_NAME:
-        return reader.text()
+        return it.text()
     if form in _NUMBERS:
-        return reader.leb()
+        return it.leb()
     if form == _SIGNED:
-        return reader.leb(signed=True)
+        return it.leb(signed=True)
     if form == _PRESENT:
         return 1
     if form in (_BLOCK, _EXPRESSION):
-        size = reader.leb()
-        reader.at += size
+        size = it.leb()
+        it.at += size
         return 0
     if form in _LENGTHS:
-        size = reader.number(_LENGTHS[form])
-        reader.at += size
+        size = it.number(_LENGTHS[form])
+        it.at += size
         return 0
     if form not in _FIXED:
         raise ValueError(f"a value of form {form}")
-    value = reader.number(_FIXED[form])
+    value = it.number(_FIXED[form])
     if form in strings:
         return strings[form][value : strings[form].index(b"\0", value)]
     return value
@@ -204,20 +204,20 @@ def _inlined(library: bytes, files: dict[int, set[int]]) -> Iterator[tuple[int, 
     at = found = 0
     while at + 12 < len(info):
         length = int.from_bytes(info[at : at + 4], "little")
-        reader = _Reader(info, at + 4, at + 4 + length)
+        it = _Reader(info, at + 4, at + 4 + length)
         at += 4 + length
-        if reader.number(2) != 5 or reader.number(1) not in (1, 2):
+        if it.number(2) != 5 or it.number(1) not in (1, 2):
             continue
-        reader.number(1)
-        known = _abbreviations(abbreviations, reader.number(4))
+        it.number(1)
+        known = _abbreviations(abbreviations, it.number(4))
         ours: set[int] = set()
         base = 0
-        while reader.at < reader.end:
-            if (code := reader.leb()) == 0:
+        while it.at < it.end:
+            if (code := it.leb()) == 0:
                 continue
             entry = known[code]
             values = {
-                attribute: given if form == _IMPLICIT else _value(reader, form, {})
+                attribute: given if form == _IMPLICIT else _value(it, form, {})
                 for attribute, form, given in entry.attributes
             }
             if _LINE_PROGRAM in values:
@@ -231,13 +231,13 @@ def _inlined(library: bytes, files: dict[int, set[int]]) -> Iterator[tuple[int, 
 
 
 def _abbreviations(data: bytes, at: int) -> dict[int, _Abbreviation]:
-    reader, found = _Reader(data, at, len(data)), {}
-    while code := reader.leb():
-        tag, _ = reader.leb(), reader.number(1)
+    it, found = _Reader(data, at, len(data)), {}
+    while code := it.leb():
+        tag, _ = it.leb(), it.number(1)
         attributes = []
         while True:
-            attribute, form = reader.leb(), reader.leb()
-            given = reader.leb(signed=True) if form == _IMPLICIT else 0
+            attribute, form = it.leb(), it.leb()
+            given = it.leb(signed=True) if form == _IMPLICIT else 0
             if attribute == form == 0:
                 break
             attributes.append((attribute, form, given))
@@ -250,15 +250,15 @@ def _spans(values: dict[int, bytes | int], base: int, ranges: bytes) -> Iterator
         low, high = int(values.get(_LOW, 0)), int(values.get(_HIGH, 0))
         yield low, low + high
         return
-    reader = _Reader(ranges, int(values[_RANGES]), len(ranges))
-    while (kind := reader.number(1)) != 0:
+    it = _Reader(ranges, int(values[_RANGES]), len(ranges))
+    while (kind := it.number(1)) != 0:
         if kind == 4:
-            start, end = reader.leb(), reader.leb()
+            start, end = it.leb(), it.leb()
             yield base + start, base + end
         elif kind == 5:
-            base = reader.number(8)
+            base = it.number(8)
         elif kind in (6, 7):
-            start = reader.number(8)
-            yield start, reader.number(8) if kind == 6 else start + reader.leb()
+            start = it.number(8)
+            yield start, it.number(8) if kind == 6 else start + it.leb()
         else:
             return

@@ -42,7 +42,7 @@ def profile_of(
         alike.setdefault(
             (launch.kernel, launch.grid, launch.block, launch.shared, launch.registers), []
         ).append(launch)
-    kernels = sorted((_kernel(same, card) for same in alike.values()), key=lambda kernel: -kernel["time_us"])
+    kernels = sorted((_kernel(same, card) for same in alike.values()), key=lambda it: -it["time_us"])
     left = _MOST_LINES_IN_ALL
     for kernel in kernels[:_MOST_KERNELS]:
         _cut(kernel, min(left, _MOST_LINES))

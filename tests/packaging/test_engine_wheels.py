@@ -33,7 +33,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-def test_each_has_an_engine_for_its_processor(wheels: dict[str, Path]) -> None:
+def test_each_wheel_has_an_engine_for_its_processor(wheels: dict[str, Path]) -> None:
     for machine, wheel in wheels.items():
         assert wheel.name.endswith(f"-py3-none-manylinux_2_28_{machine}.whl")
         with zipfile.ZipFile(wheel) as archive:
@@ -65,7 +65,7 @@ def test_the_c_library_computes_what_the_processor_cannot(wheels: dict[str, Path
     }
 
 
-def test_a_kernel_is_judged_where_there_is_no_compiler(wheels: dict[str, Path], tmp_path: Path) -> None:
+def test_a_kernel_is_judged_without_a_compiler(wheels: dict[str, Path], tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", symlinks=True)
     bin_folder = tmp_path / "venv" / "bin"
     install(bin_folder / "python", wheels[os.uname().machine])

@@ -259,7 +259,7 @@ def test_an_existing_account_is_connected_by_its_owner(
     assert "not on the roster" in answer.text
 
 
-class TestWhatIsNotBelieved:
+class TestRefusals:
     @pytest.mark.parametrize(
         ("spoilt", "said"),
         [

@@ -16,7 +16,7 @@ from tests.web import builders
 from tests.web.conftest import BOARDS, PUBLIC, Visit, csrf
 
 
-class TestForWhom:
+class TestVisibility:
     def test_challenges_are_public_and_boards_for_members(
         self, visit: Visit, seen: SubmissionView, ada: User, teacher: User
     ) -> None:

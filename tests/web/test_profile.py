@@ -56,7 +56,7 @@ def badges(found: Profile) -> dict[BadgeKind, str]:
     return {badge.kind: badge.about for badge in found.badges}
 
 
-class TestWhoSees:
+class TestVisibility:
     def test_members_see_an_ordinary_profile(self, visit: Visit, ada: User, bob: User, teacher: User) -> None:
         for user in (ada, bob, teacher):
             assert "<h1>ada</h1>" in visit(user).get("/users/ADA").text

@@ -98,7 +98,7 @@ def name_of(browser: FlaskClient) -> str | None:
     return answer.json["name"] if answer.status_code == 200 and answer.json else None
 
 
-class TestWhoGetsIn:
+class TestAccounts:
     def test_single_sign_on_creates_an_account(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         browser = site.browser()
@@ -256,7 +256,7 @@ class TestWhoGetsIn:
         assert device_codes.poll(site.platform, code.device_code)[0].name == "ada.l"
 
 
-class TestWhatIsNotBelieved:
+class TestRefusals:
     @pytest.mark.parametrize(
         ("spoilt", "said"),
         [
