@@ -39,7 +39,7 @@ FEWEST_ATTACKS, FEWEST_CONTROLS = 60, 12
 SPARE_BOXES = 1
 
 
-def test_the_suite_has_the_announced_size() -> None:
+def test_there_are_as_many_as_we_say() -> None:
     controls = [entry for entry in ENTRIES if entry.surface == CONTROL]
     assert len(controls) >= FEWEST_CONTROLS
     assert len(ENTRIES) - len(controls) >= FEWEST_ATTACKS
@@ -101,7 +101,7 @@ def test_no_attack_on_the_emulated_gpu_gets_through(entry: Entry, boxes: BoxMake
 
 
 @pytest.mark.parametrize("entry", parameters(CUDA))
-def test_attacks_on_a_gpu_compile_here(entry: Entry, boxes: BoxMaker) -> None:
+def test_what_runs_on_a_gpu_compiles_here(entry: Entry, boxes: BoxMaker) -> None:
     """Protects the suite against attacks that end on a GPU because they do not compile."""
     need("nvcc")
     footer = cuda_footer(Catalogue(CATALOGUE).load("twice").manifest)
