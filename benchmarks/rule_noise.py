@@ -41,7 +41,7 @@ from grader.device_kinds import NVIDIA_GPU
 from grader.judge.cuda.device import CudaDevice
 from grader.judge.device import GPU_PLAN
 from grader.judge.round_costs import RoundCosts, Usual
-from grader.judge.rule import BETWEEN_BOXES, ControlRound, Measured, Own, held_against, settle
+from grader.judge.rule import BETWEEN_BOXES, ControlRound, Measured, Own, compared_with_usual, settle
 from grader.judge.runner_client import Timed
 from grader.scoring import Estimate, combine, geometric_mean, is_faster, midmean
 
@@ -280,7 +280,7 @@ def slowed_control(world: World, length: float, lift: float, both: bool, series:
             for half, more in zip(world.control(), (ahead, behind), strict=True)
         )
         own = Own(world.own(length), gated=True)
-        held_against(costs, "", settle(own, first, second, CudaDevice.noise, costs.usual("")))
+        compared_with_usual(costs, "", settle(own, first, second, CudaDevice.noise, costs.usual("")))
 
     gains = []
     for _ in range(GRADINGS):

@@ -147,7 +147,7 @@ def take(connection: Redis, queues: Sequence[str], wait_s: int | None) -> tuple[
     return names[key if isinstance(key, bytes) else key.encode()], job
 
 
-def redeem(connection: Redis, queue: str, job_id: bytes) -> bool:
+def consume_wakeup(connection: Redis, queue: str, job_id: bytes) -> bool:
     """True if the job that was taken from ``queue`` is a wake-up. Its record is removed in any case.
 
     If something else took a wake-up's place, the sweeper issues a new one. Raises redis.RedisError if Redis does not

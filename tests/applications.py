@@ -30,10 +30,8 @@ class Compiled(BytecodeCache):
 
 @pytest.fixture(scope="session", autouse=True)
 def cheap_applications() -> Iterator[None]:
-    """Nearly every test of the web makes an application of its own. Most of that time goes into its hundreds of rules:
-    each is compiled once for all applications of this process, and the function that builds its address when that is
-    called.
-    """
+    """Nearly every web test makes an application, and most of that time goes into its hundreds of rules. Here each rule
+    is compiled once per process, and the function that builds its address only when called."""
     compile_rule, compile_builder = Rule.compile, Rule._compile_builder
     compiled: dict[tuple[object, ...], Rule] = {}
 

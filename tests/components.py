@@ -55,7 +55,7 @@ def _cuda_wheels() -> str | None:
 
     own = find_spec("nvidia")
     folders = [*(own.submodule_search_locations or () if own else ()), str(BESIDE / "nvidia")]
-    there = any((Path(it) / "cu13" / "bin" / "nvcc").exists() for it in folders)
+    there = any((Path(folder) / "cu13" / "bin" / "nvcc").exists() for folder in folders)
     return None if there else f"the extra cuda is neither installed nor in {BESIDE}"
 
 

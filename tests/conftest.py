@@ -74,10 +74,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cheap_platforms(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Most tests open a platform of their own and make accounts in it. What a password's hash costs, the migrations and
-    the disk are not what they test, so all three cost next to nothing: a new SQLite file starts as a copy of one that
-    was migrated once, and no commit waits for the disk. The tests of migrations call `grader.records.schema.upgrade`,
-    which stays as it is, those of the disk ask for ``durable_sqlite``.
+    """Most tests open a platform and make accounts in it, but do not test password hashes, migrations or the disk. So
+    all three are cheap here: a new SQLite file is a copy of one that was migrated once, and no commit waits for the
+    disk. Tests of migrations call `grader.records.schema.upgrade`, which is unchanged; tests of the disk use
+    ``durable_sqlite``.
     """
     from argon2 import PasswordHasher
 
@@ -121,8 +121,8 @@ def _group(path: str) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What was imported and collected stays until the end: thousands of tests and modules, which the garbage collector
-    would walk through again and again, for a third of the processor time of many a test.
+    """Imported modules and collected tests stay until the end. Walking through them repeatedly would cost the garbage
+    collector a third of many a test's processor time.
     """
     gc.disable()
     try:
@@ -173,7 +173,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if not config.getoption("durations"):
         return
     reports = [
-        it for each in terminalreporter.stats.values() for it in each if isinstance(it, pytest.TestReport)
+        report
+        for each in terminalreporter.stats.values()
+        for report in each
+        if isinstance(report, pytest.TestReport)
     ]
     seconds: Counter[str] = Counter()
     for report in reports:

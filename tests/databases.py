@@ -69,8 +69,8 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture(params=KINDS)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of a database to work with, of each kind in turn. PostgreSQL's has its tables already, SQLite's is not
-    there yet: making the tables anew costs less there than a copy.
+    """The URL of a database to work with, of each kind in turn. PostgreSQL's has its tables already; SQLite's file does
+    not exist yet, because creating its tables costs less than a copy.
     """
     if request.param == "sqlite":
         yield _sqlite(tmp_path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-# Threads of earlier tests may still open and close some; what is left behind stays for ever.
+# Threads of earlier tests may still open and close some. A leaked descriptor stays open for ever.
 PATIENCE_SECONDS = 5.0
 
 
@@ -23,7 +23,7 @@ def none_left_open() -> Iterator[None]:
 
 
 def _open() -> set[tuple[str, str]]:
-    """Number of each descriptor and what it is of; sockets, pipes and memory have a number of their own there."""
+    """Number and target of each descriptor; the targets of sockets, pipes and memory are numbered."""
     found = set()
     for path in Path("/proc/self/fd").iterdir():
         with suppress(FileNotFoundError):  # such as that of the folder itself

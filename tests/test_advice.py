@@ -39,7 +39,7 @@ def report(verdict: Verdict = Verdict.ACCEPTED, **values: Any) -> Report:
     return Report(**(given | {"verdict": verdict} | values))
 
 
-def test_the_slowest_against_the_hardware() -> None:
+def test_advice_names_the_workload_farthest_from_the_roofline() -> None:
     cost = WorkloadCost(bytes=8e9, flops=1e9, bandwidth=4e12, rate=50e12)
     found = advise(
         report(
@@ -63,11 +63,11 @@ def test_the_slowest_against_the_hardware() -> None:
         ({"flags": [Flag.SIMILAR, Flag.ABOVE_ROOFLINE]}, "Staff will look at it because it resembles"),
     ],
 )
-def test_accepted(values: dict[str, Any], words: str) -> None:
+def test_an_accepted_report_gets_advice(values: dict[str, Any], words: str) -> None:
     assert words in advise(report(**values)).text
 
 
-def test_the_first_case_that_fails() -> None:
+def test_advice_names_the_first_failing_case() -> None:
     wrong = case(
         "tail", CaseVerdict.WRONG_ANSWER, sizes={"n": 1025}, detail="out[1024] is 0, expected 1.\nmore"
     )
@@ -80,19 +80,19 @@ def test_the_first_case_that_fails() -> None:
     assert (found.case, found.line) == ("tail", None)
 
 
-def test_what_all_that_fail_have_in_common() -> None:
+def test_advice_names_what_failing_cases_share() -> None:
     cases = [case(name, CaseVerdict.TIME_LIMIT) for name in ("a", "b", "c")]
     assert advise(report(Verdict.TIME_LIMIT, cases=cases)).text.endswith(
         "it takes too long. a says why. All 3 failing cases are of the category 'odd size'."
     )
 
 
-def test_the_line_that_raised() -> None:
+def test_advice_names_the_line_of_an_exception() -> None:
     raised = case("a", CaseVerdict.RUNTIME_ERROR, detail="ZeroDivisionError while solve ran (line 7): no")
     assert advise(report(Verdict.RUNTIME_ERROR, cases=[raised])).line == 7
 
 
-def test_of_hidden_cases_it_tells_how_many_passed() -> None:
+def test_advice_counts_passed_hidden_cases() -> None:
     secret = case("secret", CaseVerdict.WRONG_ANSWER, hidden=True, sizes={"n": 4242}, detail="4242")
     whole = report(Verdict.WRONG_ANSWER, cases=[case("small"), secret], hidden=HiddenCases(passed=2, total=3))
     found = advise(whole.redacted())
@@ -111,16 +111,16 @@ def test_of_hidden_cases_it_tells_how_many_passed() -> None:
         ("", None),
     ],
 )
-def test_the_line_that_does_not_compile(detail: str, line: int | None) -> None:
+def test_advice_names_the_line_that_does_not_compile(detail: str, line: int | None) -> None:
     found = advise(report(Verdict.COMPILE_ERROR, detail=detail))
     assert found.line == line
     assert found.text
     assert detail in found.text
 
 
-def test_a_long_sentence_is_cut() -> None:
+def test_long_advice_is_cut() -> None:
     assert len(advise(report(Verdict.COMPILE_ERROR, detail="x" * 9000)).text) < 300
 
 
-def test_ours_is_not_theirs_to_fix() -> None:
+def test_our_failure_asks_nothing_of_the_student() -> None:
     assert advise(report(Verdict.INTERNAL_ERROR)).text == "There is nothing for you to fix."

@@ -29,7 +29,7 @@ def _problems(whole: dict[str, Any], key: bytes | None = KEY) -> list[str]:
     return list(certificate.check(json.dumps(whole), key).problems)
 
 
-def test_it_is_genuine_however_it_is_written() -> None:
+def test_a_certificate_is_genuine_in_any_json_layout() -> None:
     for text in (
         json.dumps(_signed()),
         json.dumps(_signed(), indent=3, sort_keys=True),
@@ -39,7 +39,7 @@ def test_it_is_genuine_however_it_is_written() -> None:
         assert (found.genuine, found.key_known, found.problems) == (True, True, ())
 
 
-def test_without_a_key_it_is_only_intact() -> None:
+def test_without_a_key_a_certificate_is_only_intact() -> None:
     found = certificate.check(json.dumps(_signed()))
     assert (found.genuine, found.key_known, found.problems) == (False, False, ())
 
@@ -72,20 +72,20 @@ def _changes() -> list[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize(("problem", "change"), _changes())
-def test_what_was_changed_is_named(problem: str, change: Any) -> None:
+def test_a_changed_field_is_named(problem: str, change: Any) -> None:
     whole = _signed()
     change(whole)
     assert problem in _problems(whole)
 
 
-def test_digests_that_fit_the_change_do_not_fit_the_signature() -> None:
+def test_recomputed_digests_do_not_match_the_signature() -> None:
     whole = _signed()
     whole["certificate"]["result"]["rank"] = 2
     whole["digests"] = certificate.digests_of(whole["certificate"])
     assert _problems(whole) == ["The signature does not match: the digests or the signature were changed."]
 
 
-def test_another_key_is_named() -> None:
+def test_another_signing_key_is_named() -> None:
     forged = certificate.sign({**SAID, "result": {"rank": 2}}, OTHER)
     assert certificate.check(json.dumps(forged)).problems == (), "anybody can make a key"
     (problem,) = _problems(forged)
@@ -108,12 +108,12 @@ def test_another_key_is_named() -> None:
         "[" * 100_000,
     ],
 )
-def test_what_is_no_certificate(text: str) -> None:
+def test_another_file_is_refused(text: str) -> None:
     with pytest.raises(BadRequest):
         certificate.check(text, KEY)
 
 
-def test_keys_in_every_form() -> None:
+def test_keys_are_read_in_every_form() -> None:
     forms = (
         certificate.pem(KEY),
         KEY.hex(),

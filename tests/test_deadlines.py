@@ -32,7 +32,7 @@ def utc(*parts: int) -> datetime:
         ("2026-10-25 02:30", False, utc(2026, 10, 25, 0, 30)),
     ],
 )
-def test_times_as_people_write_them(text: str, end: bool, expected: datetime) -> None:
+def test_common_time_formats_are_parsed(text: str, end: bool, expected: datetime) -> None:
     assert parse_moment(text, BERLIN, end=end) == expected
 
 
@@ -45,12 +45,12 @@ def test_times_as_people_write_them(text: str, end: bool, expected: datetime) ->
         ("0001-01-01 00:00", "too far away"),
     ],
 )
-def test_times_that_are_none(text: str, wrong: str) -> None:
+def test_bad_times_are_refused(text: str, wrong: str) -> None:
     with pytest.raises(BadRequest, match=wrong):
         parse_moment(text, BERLIN, end=True)
 
 
-def test_phases_and_late_days() -> None:
+def test_phases_and_late_days_follow_the_window() -> None:
     window = Window(utc(2026, 5, 1), utc(2026, 5, 8, 16), utc(2026, 5, 10, 16), BERLIN)
     expected = [
         (utc(2026, 4, 30, 23, 59), WindowPhase.BEFORE, 0),
@@ -65,7 +65,7 @@ def test_phases_and_late_days() -> None:
     ]
 
 
-def test_a_day_is_one_of_the_calendar_where_clocks_change() -> None:
+def test_a_late_day_follows_the_calendar_when_clocks_change() -> None:
     """Due at 18:00 on the day before clocks go back: the first late day ends at 18:00, 25 hours later."""
     due = parse_moment("2026-10-24 18:00", BERLIN, end=True)
     window = Window(due - timedelta(days=7), due, None, BERLIN)
@@ -73,15 +73,15 @@ def test_a_day_is_one_of_the_calendar_where_clocks_change() -> None:
     assert window.late_days(due + timedelta(hours=25, seconds=1)) == 2
 
 
-def test_of_an_hour_that_is_shown_twice_the_second_is_late() -> None:
+def test_a_deadline_in_a_repeated_hour_is_its_first_occurrence() -> None:
     due = parse_moment("2026-10-25 02:30", BERLIN, end=False)
     assert Window(due - timedelta(days=7), due, None, BERLIN).late_days(due + timedelta(minutes=30)) == 1
 
 
-def test_days_begin_at_midnight_of_the_zone() -> None:
+def test_days_begin_at_midnight_in_the_zone() -> None:
     assert day_begins(utc(2026, 7, 1, 22, 30), BERLIN) == utc(2026, 7, 1, 22)
     assert day_begins(utc(2026, 7, 1, 21, 30), BERLIN) == utc(2026, 6, 30, 22)
 
 
-def test_a_time_is_told_with_its_zone() -> None:
+def test_a_time_is_shown_with_its_zone() -> None:
     assert zoned(utc(2027, 3, 1, 8), "Europe/Berlin") == "2027-03-01 09:00 CET"

@@ -16,12 +16,12 @@ LINES = st.lists(st.sampled_from(["", "a", "b", "c", "}"]), max_size=40)
 
 
 @given(LINES, LINES)
-def test_it_finds_what_difflib_finds(old: list[str], new: list[str]) -> None:
+def test_diffs_equal_those_of_difflib(old: list[str], new: list[str]) -> None:
     assert Matcher(old, new).get_opcodes() == difflib.SequenceMatcher(None, old, new).get_opcodes()
     assert list(unified(old, new, "x", "y")) == list(difflib.unified_diff(old, new, "x", "y", lineterm=""))
 
 
-def test_searching_ends_after_so_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_searching_ends_after_a_limit_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each match splits off a single line, so each search covers nearly the whole range."""
     old = ["x", *["a"] * 1990]
     new = ["y", *("a" if place % 2 else f"b{place}" for place in range(198))]

@@ -41,7 +41,7 @@ def test_times_have_three_digits_and_a_unit(us: float, text: str) -> None:
         (10_800.0, "3 h"),
     ],
 )
-def test_waits_are_seconds_minutes_or_hours(seconds: float, text: str) -> None:
+def test_waits_are_in_seconds_minutes_or_hours(seconds: float, text: str) -> None:
     assert formats.wait(seconds) == text
 
 

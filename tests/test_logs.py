@@ -28,7 +28,7 @@ def told(code: str, *settings: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ran.stderr.splitlines()]
 
 
-def test_ours_and_others_lines_have_one_form() -> None:
+def test_all_log_lines_have_one_form() -> None:
     lines = told(
         "structlog.contextvars.bind_contextvars(request='abc');"
         "structlog.get_logger().info('one', count=1);"
@@ -42,7 +42,7 @@ def test_ours_and_others_lines_have_one_form() -> None:
     assert all(line["level"] and line["timestamp"].endswith("Z") for line in lines)
 
 
-def test_the_level_counts_for_both() -> None:
+def test_the_level_applies_to_all_loggers() -> None:
     lines = told(
         "structlog.get_logger().info('no'); logging.getLogger('grader.web').info('no');"
         "structlog.get_logger().warning('yes'); logging.getLogger('grader.web').warning('yes')",
@@ -65,7 +65,7 @@ def test_the_level_counts_for_both() -> None:
         (None, False),
     ],
 )
-def test_only_a_well_formed_id_is_taken(proposed: str | None, taken: bool) -> None:
+def test_only_a_well_formed_request_id_is_accepted(proposed: str | None, taken: bool) -> None:
     given = logs.new_request_id(proposed)
     assert (given == proposed) is taken
     assert logs.new_request_id(given) == given
@@ -85,11 +85,11 @@ TOKEN = "grd_YWCMbtnlN9AKQhcxQ3biyUgW1K1HY79aCtyOtT3C4Pw"
         {"error": "x" * 20_000 + "secret"},
     ],
 )
-def test_what_is_struck_out(line: dict[str, Any]) -> None:
+def test_secret_fields_are_struck_out(line: dict[str, Any]) -> None:
     assert "secret" not in str(logs.strike_out(None, "info", {"event": "it", **line}))
 
 
-def test_a_failed_statement_tells_no_parameters() -> None:
+def test_a_failed_statement_shows_no_parameters() -> None:
     engine = make_engine("sqlite://")
     with engine.connect() as connection, pytest.raises(OperationalError) as raised:
         connection.execute(text("INSERT INTO nowhere VALUES (:source)"), {"source": "the secret source"})
@@ -97,7 +97,7 @@ def test_a_failed_statement_tells_no_parameters() -> None:
     assert "secret" not in str(raised.value)
 
 
-def test_a_broken_model_tells_no_input() -> None:
+def test_a_validation_error_shows_no_input() -> None:
     with pytest.raises(ValidationError) as raised:
         Job.model_validate({"source": ["the secret source"]})
     assert "secret" not in str(raised.value)
@@ -118,7 +118,7 @@ for name in sys.argv[1:]:
 """
 
 
-def test_a_command_that_configures_nothing_prints_no_line_on_standard_output() -> None:
+def test_unconfigured_logs_do_not_reach_standard_output() -> None:
     files = [path for path in _PACKAGE.rglob("*.py") if "log = get_logger(__name__)" in path.read_text()]
     names = [".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts) for path in files]
     names = [name.removesuffix(".__init__") for name in names]
@@ -130,7 +130,7 @@ def test_a_command_that_configures_nothing_prints_no_line_on_standard_output() -
     assert [line.split()[-1] for line in ran.stderr.splitlines()] == ["told"] * len(names)
 
 
-def test_loggers_come_from_here() -> None:
+def test_loggers_come_from_grader_logs() -> None:
     """structlog's own loggers print to standard output until somebody configures it."""
     using = [path.name for path in _PACKAGE.rglob("*.py") if "structlog.get_logger" in path.read_text()]
     assert using == ["logs.py"]
@@ -139,7 +139,7 @@ def test_loggers_come_from_here() -> None:
 _FORGED = "/x\n2026-01-01T00:00:00Z [error    ] forged\x1b[31m\r\x9b2J\u2028\u202e\ud800"
 
 
-def test_no_text_of_a_request_ends_a_line_or_drives_a_terminal() -> None:
+def test_request_text_cannot_break_lines_or_control_terminals() -> None:
     """In the text format, for both kinds of logger, as event, value, argument, and within lists and tracebacks."""
     program = (
         "import logging, structlog; from grader import logs; logs.configure('', 'text'); "

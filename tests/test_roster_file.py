@@ -16,7 +16,7 @@ from grader.roster_file import ACCOUNT, EMAIL, FULL_NAME, NUMBER, SECTION, decod
         '"First name","Surname","Email address","Section"\n"Ada","Løvelace"," ada@uni.edu ","A"\n\n,,,\n',
     ],
 )
-def test_tables_of_several_programs(text: str) -> None:
+def test_tables_of_several_programs_are_read(text: str) -> None:
     file = parse(text)
     assert file.problems == []
     (line,) = file.lines
@@ -29,7 +29,7 @@ def test_tables_of_several_programs(text: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_encodings(encoding: str) -> None:
+def test_common_encodings_are_decoded(encoding: str) -> None:
     text, named, guessed = decode("name,id\nJürgen Straße,1\n".encode(encoding))
     assert text == "name,id\nJürgen Straße,1\n"
     assert named == {"cp1252": "Windows-1252", "utf-16": "UTF-16"}.get(encoding, "UTF-8")
@@ -37,7 +37,7 @@ def test_encodings(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
-def test_five_thousand_rows_in_any_of_them(encoding: str) -> None:
+def test_five_thousand_rows_are_read_in_any_encoding(encoding: str) -> None:
     names = ["Zoë O’Brien", "Jürgen Straße", "Ñandú, María", "=HYPERLINK(1)"]
     rows = "".join(f'{n};s{n}@uni.edu;"{names[n % 4]}"\r\n' for n in range(limits.ROSTER_ROWS))
     file = parse(decode(f"id;email;name\r\n{rows}".encode(encoding)).text)
@@ -45,24 +45,24 @@ def test_five_thousand_rows_in_any_of_them(encoding: str) -> None:
     assert [line[FULL_NAME] for line in file.lines[-4:]] == names
 
 
-def test_of_a_file_in_two_encodings_no_name_comes_out_wrong() -> None:
+def test_a_file_in_two_encodings_is_refused() -> None:
     content = "name,id\nJürgen,1\n".encode() + "Zoë,2\n".encode("cp1252")
     with pytest.raises(BadRequest, match="Line 3 of the roster is not text in UTF-8, but other lines are"):
         decode(content)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-32"])
-def test_what_no_spreadsheet_writes_is_no_roster(encoding: str) -> None:
+def test_an_unusual_encoding_is_refused(encoding: str) -> None:
     with pytest.raises(BadRequest):
         parse(decode("name,id\nJürgen,1\n".encode(encoding)).text)
 
 
-def test_bytes_that_are_no_text_are_named_by_their_line() -> None:
+def test_undecodable_bytes_are_reported_by_line() -> None:
     with pytest.raises(BadRequest, match="Line 2 of the roster is not text"):
         decode(b"name,id\nAda \x81\xff,1\n")
 
 
-def test_bad_rows_are_named_by_line_and_column() -> None:
+def test_bad_rows_are_reported_by_line_and_column() -> None:
     text = (
         'email,name,section\nada@uni.edu,"Ada\nLovelace",A\n,Nobody,A\nbob@uni.edu,Bob,A,B\n'
         f"eve@uni.edu,Eve,{'x' * 65}\nmal@uni.edu,Mal\x07,A\nkim@uni.edu\n"
@@ -87,18 +87,18 @@ def test_bad_rows_are_named_by_line_and_column() -> None:
         ("id\n" + "\n".join(map(str, range(limits.ROSTER_ROWS + 1))), "more than 5,000 rows"),
     ],
 )
-def test_what_is_no_roster(text: str, wrong: str) -> None:
+def test_other_files_than_rosters_are_refused(text: str, wrong: str) -> None:
     with pytest.raises(BadRequest, match=wrong):
         parse(text)
 
 
-def test_columns_that_mean_nothing_are_named() -> None:
+def test_unknown_columns_are_reported() -> None:
     file = parse("student number,grade,\n17,1.0,x\n")
     assert file.unused == ["grade"]
     assert file.lines[0][NUMBER] == "17"
 
 
-def test_the_gradebook_of_canvas() -> None:
+def test_a_canvas_gradebook_is_read() -> None:
     file = parse(
         "Student,ID,SIS User ID,SIS Login ID,Section,Week 1 (101),Current Score\n"
         "    Points Possible,,,,,100,(read only)\n"
@@ -124,7 +124,7 @@ def test_the_gradebook_of_canvas() -> None:
         ("account,email\nada,ada@uni.edu\n", {ACCOUNT: "ada", EMAIL: "ada@uni.edu"}),
     ],
 )
-def test_logins_of_other_programs_are_accounts_only_if_nothing_else_says_who_it_is(
+def test_foreign_logins_are_accounts_only_without_other_identification(
     text: str, values: dict[str, str]
 ) -> None:
     assert [dict(line.values) for line in parse(text).lines] == [values]
@@ -141,7 +141,7 @@ def test_logins_of_other_programs_are_accounts_only_if_nothing_else_says_who_it_
         ("Ada \u200d", False),
     ],
 )
-def test_of_invisible_characters_names_hold_joiners_between_letters_alone(name: str, right: bool) -> None:
+def test_names_may_hold_joiners_between_letters_only(name: str, right: bool) -> None:
     file = parse(f"email,name\nada@uni.edu,{name}\n")
     assert (file.problems == []) == right
     assert [line[FULL_NAME] for line in file.lines] == ([name] if right else [])

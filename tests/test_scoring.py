@@ -24,7 +24,7 @@ TIMES = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=
 
 
 @given(TIMES)
-def test_a_midmean_is_among_the_middle_half_and_in_its_interval(times: list[float]) -> None:
+def test_a_midmean_is_within_the_middle_half_and_its_interval(times: list[float]) -> None:
     estimate = midmean_interval(times)
     middle = sorted(times)[len(times) // 4 : len(times) - len(times) // 4]
     assert estimate.interval[0] <= estimate.value <= estimate.interval[1]
@@ -41,11 +41,11 @@ def test_a_midmean_is_among_the_middle_half_and_in_its_interval(times: list[floa
         ([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 99.0], 3.5),
     ],
 )
-def test_a_quarter_rounded_down_is_left_out_at_either_end(values: list[float], middle: float) -> None:
+def test_a_midmean_drops_a_quarter_at_either_end(values: list[float], middle: float) -> None:
     assert midmean(values) == pytest.approx(middle)
 
 
-def test_the_error_of_a_midmean_is_that_of_the_winsorized_values() -> None:
+def test_the_error_of_a_midmean_uses_winsorized_values() -> None:
     """Of 0 to 7 and an outlier, two are left out at each end; they count as 2 and 6."""
     values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 500.0]
     moved = [2.0, 2.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.0, 6.0]
@@ -56,7 +56,7 @@ def test_the_error_of_a_midmean_is_that_of_the_winsorized_values() -> None:
 @pytest.mark.parametrize(
     ("count", "t"), [(2, 12.706), (5, 4.303), (9, 2.776), (13, 2.447), (30, 2.131), (100, 2.010)]
 )
-def test_the_interval_is_by_students_t_of_the_middle_half(count: int, t: float) -> None:
+def test_the_interval_uses_students_t_of_the_middle_half(count: int, t: float) -> None:
     """With 1, 2, 4, 6, 15 and 49 degrees of freedom, by the table."""
     values = [float(number) for number in range(count)]
     estimate = midmean_interval(values)
@@ -64,13 +64,13 @@ def test_the_interval_is_by_students_t_of_the_middle_half(count: int, t: float) 
 
 
 @given(st.floats(min_value=0.5, max_value=2.0), TIMES)
-def test_geometric_mean_scales(factor: float, times: list[float]) -> None:
+def test_the_geometric_mean_scales(factor: float, times: list[float]) -> None:
     scaled = geometric_mean([factor * time for time in times])
     assert scaled == pytest.approx(factor * geometric_mean(times), rel=1e-9)
 
 
 @pytest.mark.parametrize("values", [[], [1.0, 0.0], [-1.0]])
-def test_geometric_mean_refuses(values: list[float]) -> None:
+def test_the_geometric_mean_refuses_bad_values(values: list[float]) -> None:
     with pytest.raises(ValueError, match="positive"):
         geometric_mean(values)
 
@@ -82,20 +82,20 @@ def test_combining_equal_errors_divides_by_the_root_of_their_number() -> None:
     assert math.log(whole.interval[1] / whole.value) == pytest.approx(math.log(1.1) / 2)
 
 
-def test_speedup_needs_every_baseline() -> None:
+def test_a_speedup_needs_every_baseline() -> None:
     assert speedup([2.0, 8.0], [4.0, 4.0]) == pytest.approx(1.0)
     assert speedup([2.0, 8.0], [4.0, None]) is None
     assert speedup([], []) is None
 
 
-def test_an_estimate_is_within_a_share_that_its_further_end_keeps() -> None:
+def test_an_estimate_is_within_a_share_by_its_wider_side() -> None:
     assert Estimate(10.0, (8.0, 11.0)).within(0.2)
     assert Estimate(10.0, (9.0, 12.0)).within(0.2)
     assert not Estimate(10.0, (7.9, 11.0)).within(0.2)
     assert not Estimate(10.0, (9.0, 12.1)).within(0.2)
 
 
-def test_a_time_is_known_where_it_is_longer_than_the_resolution_and_certain_enough() -> None:
+def test_a_time_is_known_if_long_and_certain_enough() -> None:
     certain = Estimate(10.0, (9.9, 10.1))
     assert is_known(certain, 9.9)
     assert not is_known(certain, 10.0)
@@ -113,7 +113,7 @@ def test_combining_keeps_each_sides_errors_apart() -> None:
     assert math.log(high / whole.value) == pytest.approx(math.hypot(math.log(1.1), math.log(1.25)) / 2)
 
 
-def test_ranks_count_who_is_faster_by_more_than_the_resolution() -> None:
+def test_a_rank_counts_times_faster_by_more_than_the_resolution() -> None:
     assert ranks([2.6, 1.0, 1.25, 1.2], 0.25) == [4, 1, 1, 1]
     assert ranks([2.6, 1.0, 1.25, 1.2], 0.0) == [4, 1, 3, 2]
     assert ranks([1.0, 1.0], 0.0) == [1, 1]
@@ -124,7 +124,7 @@ def test_the_shortest_time_is_a_tenth_of_a_microsecond() -> None:
     assert pytest.approx(1e-7, rel=1e-12) == scoring.SHORTEST_S
 
 
-def test_what_all_sizes_share_does_not_average_out() -> None:
+def test_an_error_shared_by_all_sizes_does_not_average_out() -> None:
     """Four sizes were timed in one box, which makes all of them longer or shorter by up to 0.2 %."""
     only_the_box = Estimate(10.0, (10.0 * math.exp(-0.002), 10.0 * math.exp(0.002)))
     whole = combine([only_the_box] * 4, 0.002)
@@ -136,5 +136,5 @@ def test_what_all_sizes_share_does_not_average_out() -> None:
     assert math.log(high / low) / 2 == pytest.approx(math.hypot(0.002, alone / 2))
 
 
-def test_what_is_known_exactly_shares_nothing() -> None:
+def test_exact_times_share_no_error() -> None:
     assert combine([Estimate(10.0, (10.0, 10.0))] * 2, 0.002).interval == pytest.approx((10.0, 10.0))

@@ -27,7 +27,7 @@ def test_a_text_that_looks_like_a_formula_is_marked_as_text(first: str) -> None:
         ("Ada; see 1+1=2; a-b", "Ada; see 1+1=2; a-b"),
     ],
 )
-def test_nor_does_one_that_begins_where_a_spreadsheet_separates_cells_otherwise(text: str, safe: str) -> None:
+def test_a_formula_after_another_separator_is_marked_as_text(text: str, safe: str) -> None:
     line = spreadsheet.row(["a", text])
     assert next(csv.reader(io.StringIO(line, newline=""))) == ["a", safe]
     for separator in ";\t":
@@ -35,7 +35,7 @@ def test_nor_does_one_that_begins_where_a_spreadsheet_separates_cells_otherwise(
             assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
 
 
-def test_points_are_rounded_and_a_mark_is_written_on_request() -> None:
+def test_points_are_rounded_and_a_byte_order_mark_is_optional() -> None:
     class Earned(BaseModel):
         name: str
         points: float
@@ -47,5 +47,5 @@ def test_points_are_rounded_and_a_mark_is_written_on_request() -> None:
     assert "".join(spreadsheet.table(Earned, rows, points=("points",), bom=True)) == "\ufeff" + told
 
 
-def test_numbers_and_nothing_stay_as_they_are() -> None:
+def test_numbers_and_empty_cells_stay_unchanged() -> None:
     assert spreadsheet.row([-1.5, 2, None, "x", 'a,"b"']) == '-1.5,2,,x,"a,""b"""\r\n'

@@ -25,7 +25,7 @@ def _circles(sources: dict[str, str]) -> list[list[str]]:
     return circles
 
 
-def test_no_imports_go_in_a_circle() -> None:
+def test_there_are_no_import_cycles() -> None:
     folders = {"grader": ROOT / "grader", "grader.sandbox": ROOT / "sandbox", "grader.web": ROOT / "web"}
     sources: dict[str, str] = {}
     for package, folder in folders.items():
@@ -40,7 +40,7 @@ def test_no_imports_go_in_a_circle() -> None:
     assert _circles(sources) == []
 
 
-def test_a_circle_is_found_also_within_a_function() -> None:
+def test_an_import_cycle_within_a_function_is_found() -> None:
     sources = {
         "a": "from b import thing",
         "b": "def late():\n    import c",
@@ -50,7 +50,7 @@ def test_a_circle_is_found_also_within_a_function() -> None:
     assert _circles(sources) == [["a", "b", "c"]]
 
 
-def test_a_circle_of_bare_names_is_found_in_the_runner_alone() -> None:
+def test_a_cycle_of_bare_names_is_found_only_in_the_runner() -> None:
     sources = {
         "grader.sandbox.runner.one": "import two",
         "grader.sandbox.runner.two": "def late():\n    from one import thing",

@@ -292,7 +292,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
         waiting = [channel for channel in channels if channel.waits]
         waiting = [channel for channel in waiting if not channel.total_outbufs_len] or waiting
         if waiting:
-            self._evict(min(waiting, key=lambda it: it.waits_since))
+            self._evict(min(waiting, key=lambda channel: channel.waits_since))
         return bool(waiting)
 
     def count(self, received: int) -> None:
@@ -302,7 +302,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             return
         self._counted = 0
         bodies = sorted(
-            (channel for channel in self.channels if channel.buffered), key=lambda it: it.buffered
+            (channel for channel in self.channels if channel.buffered), key=lambda channel: channel.buffered
         )
         held = sum(channel.buffered for channel in bodies)
         while held > limits.BODIES_BYTES:

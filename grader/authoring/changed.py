@@ -15,7 +15,7 @@ _BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 def changed_slugs(root: Path, slugs: Iterable[str]) -> list[str] | None:
     """Those of ``slugs`` with files changed, added or removed since this branch left the default one, committed or not;
     None if git cannot tell."""
-    base = next((it for name in _BRANCHES if (it := _git(root, "merge-base", "HEAD", name))), None)
+    base = next((commit for name in _BRANCHES if (commit := _git(root, "merge-base", "HEAD", name))), None)
     if base is None:
         return None
     differing = _git(root, "diff", "--name-only", "--relative", base.strip(), "--", *_FOLDERS)

@@ -119,8 +119,8 @@ def _workloads(challenge: Challenge) -> Check:
         problems.append("no workload is for the interpreter: on = 'cpu'")
     if not any(workload.on == "emulated" for workload in manifest.workloads):
         problems.append(
-            "no workload is for the emulated GPU: on = 'emulated'. Its board times the interpreter's, at which a launch "
-            "takes longer than the work"
+            "no workload is for the emulated GPU: on = 'emulated'. Its board times the interpreter's, at which the "
+            "launch takes longer than the work"
         )
     times = {workload.name: roofline_seconds(manifest, workload, H200) or 0.0 for workload in on_gpu}
     longest = max(times.values(), default=0.0)

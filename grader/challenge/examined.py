@@ -107,18 +107,18 @@ def _read_cases(given: list[dict[str, Any]]) -> tuple[Case, ...]:
     return tuple(_read_case(case) for case in given)
 
 
-def _read_case(it: dict[str, Any]) -> Case:
-    if it["timed"] not in (None, True, False) or it["on"] not in (None, "gpu"):
+def _read_case(fields: dict[str, Any]) -> Case:
+    if fields["timed"] not in (None, True, False) or fields["on"] not in (None, "gpu"):
         raise ValueError("a case has invalid values")
     return Case(
-        name=str(it["name"])[:100],
-        category=Category(it["category"]),
-        sizes={str(name): _whole(value) for name, value in it["sizes"].items()},
-        inputs={str(name): _read_recipe(each) for name, each in it["inputs"].items()},
-        scalars={str(name): float(value) for name, value in it["scalars"].items()},
-        note=str(it["note"])[:_NOTE_CHARS],
-        timed=it["timed"],
-        on=it["on"],
+        name=str(fields["name"])[:100],
+        category=Category(fields["category"]),
+        sizes={str(name): _whole(value) for name, value in fields["sizes"].items()},
+        inputs={str(name): _read_recipe(each) for name, each in fields["inputs"].items()},
+        scalars={str(name): float(value) for name, value in fields["scalars"].items()},
+        note=str(fields["note"])[:_NOTE_CHARS],
+        timed=fields["timed"],
+        on=fields["on"],
     )
 
 

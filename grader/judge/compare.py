@@ -253,7 +253,7 @@ def wrong_in(
     return Compared(got, want, wrong, poisoned, scale, first)
 
 
-def trespass(arena: Arena, question: Question) -> Mismatch | None:
+def forbidden_write(arena: Arena, question: Question) -> Mismatch | None:
     """A write where nothing may be written: around a buffer, or into an input."""
     return broken_guard(arena) or changed_input(arena, question)
 

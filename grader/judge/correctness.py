@@ -14,7 +14,7 @@ from grader.device_kinds import kind_of
 from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
-from grader.judge.compare import compare, compare_in_pieces, trespass, wrong_result
+from grader.judge.compare import compare, compare_in_pieces, forbidden_write, wrong_result
 from grader.judge.device import CaseDevice
 from grader.judge.error_map import error_map
 from grader.judge.large import LargeInputs, LargeQuestion
@@ -263,7 +263,7 @@ class Suite:
         snapshot = None
         if isinstance(question, LargeQuestion):
             mismatch = question.examine(arena)
-        elif (mismatch := trespass(arena, question)) is None and case.on is not None:
+        elif (mismatch := forbidden_write(arena, question)) is None and case.on is not None:
             mismatch = compare_in_pieces(arena, question)
         elif mismatch is None:
             snapshot = arena.snapshot()

@@ -18,7 +18,7 @@ from grader.challenge.cases import Case
 from grader.challenge.model import Workload
 from grader.challenge.overlays import overlays
 from grader.judge.arena import Arena
-from grader.judge.compare import compare, compare_written, trespass
+from grader.judge.compare import compare, compare_written, forbidden_write
 from grader.judge.messages import Sampled
 from grader.judge.oracle import ask, scalar_values, workload_case
 from grader.judge.request import Request
@@ -143,7 +143,7 @@ class CountedCalls:
                 share *= _factor(answer.sampled)
             else:
                 wrong = compare(arena, arena.snapshot(), question)
-            strayed = trespass(arena, question)
+            strayed = forbidden_write(arena, question)
         finally:
             arena.close()
             self._subject.unbind()

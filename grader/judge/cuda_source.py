@@ -123,15 +123,15 @@ class Function:
             found.append(self._access(match.start(group), match.end(), match[group], "0", match.start()))
         return [access for access in found if access is not None]
 
-    def _indexed(self, it: re.Match[str]) -> Access | None:
-        end, parts = it.end() - 1, []
+    def _indexed(self, match: re.Match[str]) -> Access | None:
+        end, parts = match.end() - 1, []
         while self.body[end : end + 1] == "[":
             close = self.source.partner(self.begin + end) - self.begin
             if close < end:
                 return None
             parts.append(self.body[end + 1 : close])
             end = close + 1
-        return self._access(it.start(), end, it[1], "][".join(parts), it.start())
+        return self._access(match.start(), end, match[1], "][".join(parts), match.start())
 
     def _access(self, place: int, end: int, array: str, index: str, begin: int) -> Access:
         before = self.body[:begin].rstrip()[-2:] if begin < 4 else self.body[begin - 4 : begin].rstrip()[-2:]

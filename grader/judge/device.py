@@ -124,7 +124,7 @@ class OutputChecker(Protocol):
 
     def explain(self, question: Question) -> Mismatch | None: ...
 
-    def trespass(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
+    def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
         """After the window: a write around a buffer or, with ``inputs``, into an input."""
 
 

@@ -17,7 +17,7 @@ from grader.device_kinds import (
 )
 from grader.errors import BoxUnavailable
 from grader.judge.arena import HOST, Arena, MemoryMaker
-from grader.judge.compare import compare, differs, trespass
+from grader.judge.compare import compare, differs, forbidden_write
 from grader.judge.device import (
     HOST_PLAN,
     Device,
@@ -84,8 +84,8 @@ class HostOutputChecker:
     def explain(self, question: Question) -> Mismatch | None:
         return compare(self._arena, self._snapshot, question)
 
-    def trespass(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
-        return trespass(self._arena, question)  # all of it: arrays are small here
+    def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
+        return forbidden_write(self._arena, question)  # all of it: arrays are small here
 
 
 class HostDevice:

@@ -101,7 +101,7 @@ class Measured:
         return not self.known and self.time.interval[1] <= self.fixed
 
 
-def held_against(costs: RoundCosts, workload: str, measured: Measured) -> Measured:
+def compared_with_usual(costs: RoundCosts, workload: str, measured: Measured) -> Measured:
     """``measured``, with ``company`` if its cost of a round is unusual for ``costs``. The cost is noted there for
     ``workload``, unless the measurement is doubtful for another reason."""
     held = replace(measured, company=not costs.is_usual(measured.cost))

@@ -15,7 +15,7 @@ from grader.judge.job import counted
 from grader.judge.launch import Launcher
 from grader.judge.phases import phase
 from grader.judge.request import Request
-from grader.judge.rule import ControlRound, Measured, Own, held_against, settle
+from grader.judge.rule import ControlRound, Measured, Own, compared_with_usual, settle
 from grader.judge.runner_client import RunnerClient, Ungated
 from grader.judge.timing import Stopwatch, TooSlow, WrongInTiming
 from grader.logs import get_logger
@@ -126,7 +126,9 @@ class Timekeeper:
             after = self._control(control, half.workload, f"after{again}")
             measured = self._settle(half.workload, rounds, half.rounds, after)
             if (costs := self.device.round_costs) is not None:
-                measured = held_against(costs, costs_name(self.request.challenge, half.workload), measured)
+                measured = compared_with_usual(
+                    costs, costs_name(self.request.challenge, half.workload), measured
+                )
             found.append(Reading(half.workload, measured, rounds, half.rounds, after))
             if self.launcher.kept_control is not None:
                 self.launcher.kept_control.keep_rounds(self.request.challenge, half.workload, after)

@@ -326,8 +326,8 @@ class Stopwatch:
         )
         if checked:
             with phase("trespass", enqueues=True):
-                trespass = self._watch.trespass(question, inputs=inputs)
-            mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or trespass
+                outside = self._watch.forbidden_write(question, inputs=inputs)
+            mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or outside
             if mismatch is not None or answer.failure is not None:
                 # Even if a wait was left out: the cases would have shown that, and a kernel that is wrong now and then
                 # could have every noticed call forgiven.

@@ -150,16 +150,16 @@ class CompileExecutor:
         try:
             self._compile(held, lease, architecture)
         except Cancelled:
-            self._finaliser.let_go(held)
+            self._finaliser.give_back(held)
         except BoxUnavailable as error:
             log.exception("compiling_failed")
             if not self._stopping.is_set() and (why := self._sandbox_health.lost(alone=True)):
-                self._finaliser.let_go(held, why)
+                self._finaliser.give_back(held, why)
             else:
                 self._finaliser.fail(held, words(error), None)
         except AWAY as error:
             log.warning("database_away", error=type(error).__name__)
-            self._finaliser.let_go(held, "The database was away.")
+            self._finaliser.give_back(held, "The database was away.")
         except Exception as error:
             # Any error at all: a submission that never finishes is the worst outcome.
             log.exception("compiling_failed")

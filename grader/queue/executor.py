@@ -133,16 +133,16 @@ class Executor:
                 self._judge_failed(held, report.detail or "The judge failed.", report)
             else:
                 if self._gpu_health is not None:
-                    self._gpu_health.went_well()
+                    self._gpu_health.record_success()
                 self._finaliser.finish(held, report, served)
         except Cancelled:
-            self._finaliser.let_go(held)
+            self._finaliser.give_back(held)
         except (JudgeFailure, BoxUnavailable, OSError) as error:
             log.exception("judge_failed")
             self._judge_failed(held, words(error), None)
         except AWAY as error:
             log.warning("database_away", error=type(error).__name__)
-            self._finaliser.let_go(held, "The database was away.")
+            self._finaliser.give_back(held, "The database was away.")
         except Exception as error:
             # Any error at all: a submission that never finishes is the worst outcome.
             log.exception("judge_failed")
@@ -221,9 +221,11 @@ class Executor:
         """A failure that may be this host's or its GPU's. If so, another worker, or this one later, judges the
         submission, and it costs no attempt."""
         if not self._stopping.is_set() and (why := self._sandbox_health.lost(alone=self._gpu_health is None)):
-            self._finaliser.let_go(held, why)
-        elif self._gpu_health is not None and not self._stopping.is_set() and self._gpu_health.went_wrong():
-            self._finaliser.let_go(held)
+            self._finaliser.give_back(held, why)
+        elif (
+            self._gpu_health is not None and not self._stopping.is_set() and self._gpu_health.record_failure()
+        ):
+            self._finaliser.give_back(held)
         else:
             self._finaliser.fail(held, error, report)
 

@@ -56,7 +56,7 @@ class Finaliser:
             metrics.judged(report)
         log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
 
-    def let_go(self, held: Claim, why: str = "") -> None:
+    def give_back(self, held: Claim, why: str = "") -> None:
         """It was cancelled by its user, this worker stops, or the lease was lost. Or, with ``why``, this worker cannot
         judge anything now."""
         state = self.write(
@@ -70,7 +70,7 @@ class Finaliser:
         often ends its judge and its boxes a moment earlier."""
         if self._stopping.is_set():
             log.warning("failure_while_stopping", error=error)
-            self.let_go(held)
+            self.give_back(held)
             return
         cap = self._platform.settings.attempts
         state = self.write(

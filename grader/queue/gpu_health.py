@@ -43,7 +43,7 @@ class GpuHealth:
     def gpu_uuid(self) -> str:
         return self._gpu.uuid
 
-    def take_up(self) -> None:
+    def probe_first(self) -> None:
         """Probe the GPU before the first submission. A good one is put back into service, and its architecture is
         recorded for compiling.
 
@@ -56,10 +56,10 @@ class GpuHealth:
             workers.back_in_service(session, self._gpu.uuid)
             gpus.register(session, found, utcnow())
 
-    def went_well(self) -> None:
+    def record_success(self) -> None:
         self._failures = 0
 
-    def went_wrong(self) -> bool:
+    def record_failure(self) -> bool:
         """The judge failed. True if the GPU turns out to be bad, so this worker must end."""
         self._failures += 1
         if self._failures < min(limits.BAD_GPU_FAILURES, self._platform.settings.attempts):

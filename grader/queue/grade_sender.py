@@ -19,9 +19,9 @@ class GradeSender(Periodic):
         super().__init__("grades", platform.settings.sweep_s, end_s=1.0)
         self._platform = platform
 
-    def turn(self) -> None:
+    def run_once(self) -> None:
         try:
-            passback.compare_now_and_then(self._platform)
+            passback.compare_if_due(self._platform)
             delivery.deliver(self._platform)
         except Exception as error:  # the database was away, say: the next turn tries again
             log.warning("grades_not_sent", error=f"{type(error).__name__}: {error}")

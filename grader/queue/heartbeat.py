@@ -61,7 +61,7 @@ class Heartbeat(Periodic):
         finally:
             self._lease = None
 
-    def turn(self) -> None:
+    def run_once(self) -> None:
         lease = self._lease
         try:
             if time.monotonic() >= self._next_beat:
@@ -86,6 +86,6 @@ class Heartbeat(Periodic):
 
     def _look(self, lease: HeldLease) -> None:
         with self._platform.sessions() as session:
-            standing = leases.standing(session, lease.claim)
+            standing = leases.lease_state(session, lease.claim)
         lease.cancel_requested = standing.cancel_requested
         lease.lost = not standing.held

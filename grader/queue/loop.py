@@ -17,7 +17,7 @@ from redis.retry import Retry
 
 from grader.logs import get_logger
 from grader.queue.stop_flag import StopFlag
-from grader.wakeups import redeem, take
+from grader.wakeups import consume_wakeup, take
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -125,7 +125,7 @@ def _serve(
                 return
             continue
         queue, job = taken
-        if redeem(connection, queue, job):
+        if consume_wakeup(connection, queue, job):
             # Even if a stop came meanwhile: the executor gives the wake-up back.
             _serve_one(queue, handlers[queue])
 

@@ -54,12 +54,12 @@ class ExpiryGuard:
         self._gap_s = settings.sweep_s + self._moment_s
         self._looked = time.monotonic()
         self._offset: float | None = None
-        self.doubt()
+        self.delay_expiry()
 
-    def doubt(self) -> None:
+    def delay_expiry(self) -> None:
         self._trusts_from = time.monotonic() + self._moment_s
 
-    def look(self, now: datetime, took_s: float) -> bool:
+    def may_expire(self, now: datetime, took_s: float) -> bool:
         """True if leases may expire. ``now``: by the leases' clock, read in a transaction of ``took_s`` seconds."""
         moment = time.monotonic()
         offset, gap = now.timestamp() - moment, moment - self._looked
@@ -67,7 +67,7 @@ class ExpiryGuard:
         self._offset, self._looked = offset, moment
         if stepped or took_s > self._moment_s or gap > self._gap_s:
             log.warning("leases_left_alone", stepped=stepped, waited_s=round(took_s, 1), gap_s=round(gap, 1))
-            self.doubt()
+            self.delay_expiry()
         return moment >= self._trusts_from
 
 
@@ -80,7 +80,7 @@ def sweep(platform: Platform, boxes: Reaper | None = None, watch: ExpiryGuard | 
         wakeups=_part("wakeups", lambda: issue_missing_wakeups(platform)),
         dead_workers=_part("workers", lambda: _mark_dead(platform)),
         boxes=_part("boxes", lambda: boxes.reap() if boxes else 0),
-        pruned=_part("prune", lambda: retention.prune_now_and_then(platform)),
+        pruned=_part("prune", lambda: retention.prune_if_due(platform)),
         deleted=_part("deletions", lambda: deletion.carry_out(platform)),
     )
     if done != Swept():
@@ -104,9 +104,9 @@ def _reclaim(platform: Platform, watch: ExpiryGuard | None) -> int:
             leases.shorten(session, now + timedelta(seconds=settings.lease_s))
     except Exception:
         if watch is not None:
-            watch.doubt()
+            watch.delay_expiry()
         raise
-    if watch is not None and not watch.look(now, time.monotonic() - began):
+    if watch is not None and not watch.may_expire(now, time.monotonic() - began):
         return 0
     cap = settings.attempts
     with platform.sessions() as session:
@@ -133,5 +133,5 @@ class Sweeper(Periodic):
         self._boxes = boxes
         self._watch = ExpiryGuard(platform.settings)
 
-    def turn(self) -> None:
+    def run_once(self) -> None:
         sweep(self._platform, self._boxes, self._watch)

@@ -106,7 +106,7 @@ def run_worker(
         platform, heartbeat = stack.enter_context(_on_duty(settings, entry, boxes, burst, stopper))
         if gpu is not None:
             gpu_health = GpuHealth(platform, judge, gpu, entry.name, stopper.stop)
-            gpu_health.take_up()
+            gpu_health.probe_first()
         else:
             _warm_up(judge)
         executor = Executor(platform, judge, heartbeat, entry.name, stopper.event, gpu_health)

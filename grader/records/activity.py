@@ -53,7 +53,7 @@ class BoardBest:
     speedup: float | None
 
 
-def deeds(session: Session, user: int, without: Sequence[int] = ()) -> list[SubmissionEvent]:
+def submission_events(session: Session, user: int, without: Sequence[int] = ()) -> list[SubmissionEvent]:
     """Newest first, at most ``limits.PROFILE_SUBMISSIONS``, without those of the competitions ``without`` (ids)."""
     table = SubmissionRow
     found = session.execute(
@@ -111,7 +111,7 @@ def ranks(session: Session, entries: Collection[BoardBest], without: Collection[
 
 def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> set[str]:
     """Challenges that this student solved before all other students. A single statement that looks each challenge up
-    from its oldest submission until the first hit. ``without``: as for ``deeds``, applied to everybody.
+    from its oldest submission until the first hit. ``without``: as for ``submission_events``, applied to everybody.
     """
     table, author, own = SubmissionRow, UserRow, _OWN
     # Worded like the condition of the progress index.

@@ -69,7 +69,7 @@ class LeaseState:
     cancel_requested: bool
 
 
-def standing(session: Session, held: Claim) -> LeaseState:
+def lease_state(session: Session, held: Claim) -> LeaseState:
     table = SubmissionRow
     wanted = session.execute(
         select(table.cancel_requested).where(

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 
 class Periodic(ABC):
-    """Calls ``turn`` every ``pause_s`` seconds in a daemon thread, from ``start`` to ``close``."""
+    """Calls ``run_once`` every ``pause_s`` seconds in a daemon thread, from ``start`` to ``close``."""
 
     def __init__(self, name: str, pause_s: float, at_once: bool = False, end_s: float | None = None) -> None:
         """``at_once``: the first turn needs no pause before it. ``end_s``: seconds that ``close`` waits for a turn
@@ -17,7 +17,7 @@ class Periodic(ABC):
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     @abstractmethod
-    def turn(self) -> None:
+    def run_once(self) -> None:
         """Must not raise: that ends the thread."""
 
     def start(self) -> None:
@@ -29,6 +29,6 @@ class Periodic(ABC):
 
     def _run(self) -> None:
         if self._at_once:
-            self.turn()
+            self.run_once()
         while not self._stop.wait(self._pause_s):
-            self.turn()
+            self.run_once()

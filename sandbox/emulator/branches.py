@@ -52,7 +52,7 @@ class Shapes:
         for number in jumps:
             self._sources.setdefault(self.rows[number].imm, []).append(number)
         forward = [branch for branch in jumps if branch < self.rows[branch].imm <= branch + _LONGEST_BRANCH]
-        for number in sorted(forward, key=lambda it: self.rows[it].imm - it):
+        for number in sorted(forward, key=lambda branch: self.rows[branch].imm - branch):
             if self.rows[number].guard != NONE:
                 self._predicate(number)
         self.starts = [

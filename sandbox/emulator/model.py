@@ -168,7 +168,7 @@ def occupancy_of(launch: Launch, card: Card = H200) -> Occupancy:
     if launch.registers:
         of_warp = -(-32 * launch.registers // _REGISTER_UNIT) * _REGISTER_UNIT
         most["registers"] = card.registers // _PARTS // of_warp * _PARTS // warps
-    limiter = min(most, key=lambda it: most[it])
+    limiter = min(most, key=lambda resource: most[resource])
     blocks = max(1, most[limiter])
     return Occupancy(blocks, blocks * warps, limiter)
 

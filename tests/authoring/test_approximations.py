@@ -60,13 +60,13 @@ def tried(challenge: Challenge, at: str, name: str) -> Tried:
         ("histogram", "2^29 in 256", "inputs:int16", "extremes"),
     ],
 )
-def test_what_passed_once_is_caught(slug: str, at: str, name: str, kind: str) -> None:
+def test_approximations_that_once_passed_are_caught(slug: str, at: str, name: str, kind: str) -> None:
     found = tried(CATALOGUE.load(slug), at, name)
     assert found.probability < 0.01
     assert kind in found.shown_by
 
 
-def test_a_part_that_is_not_read_passes_where_no_round_has_outliers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unread_part_passes_if_no_round_has_outliers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawn at a smaller size, with chance weighed as in the workload's longer sums."""
     monkeypatch.setattr(odds_module, "overlays", lambda *_: [])
     found = tried(SUMMED, "2^29", "unread:x:1%:tiles:mean")
@@ -74,7 +74,7 @@ def test_a_part_that_is_not_read_passes_where_no_round_has_outliers(monkeypatch:
     assert found.shown_by == []
 
 
-def test_what_passes_is_weak_until_the_challenge_allows_it() -> None:
+def test_a_passing_approximation_is_weak_unless_allowed() -> None:
     own = SUMMED.manifest.model_copy(update={"approximations": []})
     strict = replace(SUMMED, manifest=own)
     at = workload(SUMMED, "interpreter")
@@ -94,14 +94,14 @@ def test_what_passes_is_weak_until_the_challenge_allows_it() -> None:
     assert any(line.startswith("allowed: inputs:bf16x2") for line in check.remarks)
 
 
-def test_what_is_allowed_may_be_bound_to_workloads() -> None:
+def test_an_allowance_can_name_workloads() -> None:
     allowed = AllowedApproximations(names=["inputs:*:x", "zeros"], workloads=["2^20"], reason="why")
     assert allowed.allows("inputs:bf16:x", "2^20")
     assert not allowed.allows("inputs:bf16:x", "2^21")
     assert not allowed.allows("inputs:bf16:y", "2^20")
 
 
-def test_special_inputs_that_do_not_fit_are_named() -> None:
+def test_special_inputs_that_do_not_fit_are_reported() -> None:
     sparse = CATALOGUE.load("spmv_csr")
     last = case("last", "range", rows=20, cols=5000, nnz=90, inputs={"col": Constant(4999)}, timed=True)
     sparse = replace(sparse)
@@ -121,7 +121,7 @@ def test_special_inputs_that_do_not_fit_are_named() -> None:
         ("spmv_csr", "2^22 rows of 42", {}, 1),
     ],
 )
-def test_sums_keep_their_length_where_they_can(
+def test_reduced_workloads_keep_the_length_of_sums(
     slug: str, at: str, kept: dict[str, int], factor: float
 ) -> None:
     challenge = CATALOGUE.load(slug)
@@ -143,14 +143,14 @@ def test_sums_keep_their_length_where_they_can(
         ("e5m2", 1.3, 1.25),
     ],
 )
-def test_formats_keep_their_digits(form: str, value: float, near: float) -> None:
+def test_rounding_keeps_the_digits_of_the_format(form: str, value: float, near: float) -> None:
     special = torch.tensor([value, float("nan"), float("inf"), -float("inf")])
     assert torch.equal(
         rounded(special, form).nan_to_num(7.0), torch.tensor([near, 7.0, *special[2:]]).nan_to_num(7.0)
     )
 
 
-def test_rounds_that_native_precision_cannot_pass_are_named() -> None:
+def test_rounds_that_native_precision_fails_are_reported() -> None:
     """Next to e^30, float32 loses the other terms of a long row."""
     softmax = replace(CATALOGUE.load("softmax"))
     softmax.__dict__["cases"] = [
@@ -163,7 +163,7 @@ def test_rounds_that_native_precision_cannot_pass_are_named() -> None:
     assert "long, peaks" in fair.summary
 
 
-def test_a_new_challenge_has_no_hole(write: Write) -> None:
+def test_a_new_challenge_catches_every_approximation(write: Write) -> None:
     made = write().challenge
     found = odds(made, made.manifest.workloads[-1], "cpu", whole=False)
     assert [result.name for result in found.results if result.outcome is ApproximationOutcome.PASSES] == []

@@ -31,25 +31,25 @@ def add_baseline(made: Made, result: str, parameters: str = "**given") -> None:
     path.write_text(f"{path.read_text()}\n\ndef baseline({parameters}):\n    return {result}\n")
 
 
-def test_without_a_baseline_nothing_is_said_of_it(made: Made) -> None:
+def test_a_challenge_without_a_baseline_has_no_such_finding(made: Made) -> None:
     assert "baseline" not in made.examined()
 
 
-def test_one_that_agrees_on_finite_cases(made: Made) -> None:
+def test_a_baseline_may_differ_from_the_reference_at_nan(made: Made) -> None:
     add_baseline(made, "reference(**given) + 0 * given['x']")
     found = made.examined()["baseline"]
     assert found.status is Status.OK, found
     assert "on all" in found.summary
 
 
-def test_one_that_computes_something_else_is_an_error(made: Made) -> None:
+def test_a_baseline_with_other_results_is_an_error(made: Made) -> None:
     add_baseline(made, "reference(**given) + 1")
     found = made.examined()["baseline"]
     assert found.status is Status.ERROR
     assert "of the allowed error" in " ".join([found.summary, *found.details])
 
 
-def test_one_that_takes_other_arguments_is_named(made: Made) -> None:
+def test_a_baseline_with_other_arguments_is_refused(made: Made) -> None:
     add_baseline(made, "0", "only_this")
     with pytest.raises(ChallengeInvalid, match="baseline: "):
         _ = made.challenge.reference
@@ -62,6 +62,6 @@ def test_one_that_takes_other_arguments_is_named(made: Made) -> None:
         ("def reference(): return 'reference'\ndef baseline(): return 'baseline'", "baseline"),
     ],
 )
-def test_the_runner_times_it_where_there_is_one(source: str, result: str) -> None:
+def test_the_runner_times_the_baseline_if_there_is_one(source: str, result: str) -> None:
     command = [sys.executable, "-c", LOADED, str(RUNNER), source]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == result

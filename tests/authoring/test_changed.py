@@ -29,11 +29,11 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_nothing_is_changed(root: Path) -> None:
+def test_a_clean_checkout_has_no_changed_challenge(root: Path) -> None:
     assert changed_slugs(root, SLUGS) == []
 
 
-def test_what_a_branch_changed(root: Path) -> None:
+def test_committed_uncommitted_and_new_changes_count(root: Path) -> None:
     _git(root, "switch", "-q", "-c", "mine")
     (root / "challenges" / "one" / "file").write_text("other")
     _git(root, "commit", "-q", "-a", "-m", "committed")
@@ -43,7 +43,7 @@ def test_what_a_branch_changed(root: Path) -> None:
     assert changed_slugs(root, SLUGS) == ["one", "two", "three"]
 
 
-def test_what_the_default_branch_changed_since_is_not_ours(root: Path) -> None:
+def test_later_changes_of_the_default_branch_do_not_count(root: Path) -> None:
     _git(root, "switch", "-q", "-c", "mine")
     _git(root, "switch", "-q", "main")
     (root / "challenges" / "four" / "file").write_text("theirs")
@@ -52,7 +52,7 @@ def test_what_the_default_branch_changed_since_is_not_ours(root: Path) -> None:
     assert changed_slugs(root, SLUGS) == []
 
 
-def test_a_catalogue_within_a_repository(root: Path) -> None:
+def test_a_catalogue_may_be_a_subfolder_of_the_repository(root: Path) -> None:
     _git(root, "switch", "-q", "-c", "mine")
     catalogue = root / "catalogue"
     (catalogue / "challenges" / "two").mkdir(parents=True)
@@ -62,11 +62,11 @@ def test_a_catalogue_within_a_repository(root: Path) -> None:
     assert changed_slugs(catalogue, SLUGS) == ["two"]
 
 
-def test_without_a_repository_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_are_unknown_without_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert changed_slugs(tmp_path, SLUGS) is None
 
 
-def test_without_git_nobody_knows(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_are_unknown_without_git(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     assert changed_slugs(root, SLUGS) is None

@@ -25,7 +25,7 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
     return Catalogue(tmp_path)
 
 
-def test_what_no_option_says_is_asked(
+def test_new_asks_for_what_no_option_gives(
     cli: Cli,  # noqa: F811
     catalogue: Catalogue,
     monkeypatch: pytest.MonkeyPatch,
@@ -39,7 +39,7 @@ def test_what_no_option_says_is_asked(
     assert {"n": 2_000_000} in [workload.sizes for workload in manifest.workloads]
 
 
-def test_a_slug_that_is_taken_is_reported_before_anything_is_asked(
+def test_a_taken_slug_is_refused_before_any_question(
     cli: Cli,  # noqa: F811
     catalogue: Catalogue,
     monkeypatch: pytest.MonkeyPatch,
@@ -51,7 +51,7 @@ def test_a_slug_that_is_taken_is_reported_before_anything_is_asked(
     assert "already exists" in ran.err
 
 
-def test_a_track_that_the_catalogue_lacks(cli: Cli, catalogue: Catalogue) -> None:  # noqa: F811
+def test_a_track_missing_from_the_catalogue_is_refused(cli: Cli, catalogue: Catalogue) -> None:  # noqa: F811
     (catalogue.root / "challenges" / "tracks.toml").write_text(
         '[[tracks]]\ntitle = "one"\ndescription = "The only."\n'
     )
@@ -62,14 +62,14 @@ def test_a_track_that_the_catalogue_lacks(cli: Cli, catalogue: Catalogue) -> Non
 
 
 @pytest.mark.parametrize("args", [[], ["--all", "--changed"], ["fresh", "--all"]])
-def test_one_way_to_choose(args: list[str], cli: Cli, write: Write, catalogue: Catalogue) -> None:  # noqa: F811
+def test_check_needs_one_way_to_choose(args: list[str], cli: Cli, write: Write, catalogue: Catalogue) -> None:  # noqa: F811
     write()
     ran = cli("challenge", "check", *args)
     assert ran.code == 2
     assert "Which challenges?" in ran.err
 
 
-def test_an_unknown_challenge(cli: Cli, write: Write, catalogue: Catalogue) -> None:  # noqa: F811
+def test_an_unknown_challenge_is_refused(cli: Cli, write: Write, catalogue: Catalogue) -> None:  # noqa: F811
     write()
     ran = cli("challenge", "check", "fresh", "stale")
     assert ran.code == 2
@@ -80,7 +80,7 @@ def test_an_unknown_challenge(cli: Cli, write: Write, catalogue: Catalogue) -> N
     ("file", "right", "wrong"),
     [("challenge.toml", "version = 1", "version = 0"), ("cases.py", "def ", "dfe ")],
 )
-def test_a_folder_that_does_not_load_is_an_error_of_its_own(
+def test_a_folder_that_does_not_load_fails_alone(
     cli: Cli,  # noqa: F811
     write: Write,
     catalogue: Catalogue,

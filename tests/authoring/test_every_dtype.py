@@ -18,7 +18,7 @@ from tests.authoring.conftest import Write
 
 @pytest.mark.needs("nvcc", "emulator")
 @pytest.mark.parametrize("dtype", list(DType))
-def test_a_new_challenge_tells_a_right_kernel_from_a_wrong_one(dtype: DType, write: Write) -> None:
+def test_a_new_challenge_accepts_a_right_kernel_and_refuses_a_wrong_one(dtype: DType, write: Write) -> None:
     made = write(f"x:input:{dtype}:n", f"out:output:{dtype}:n")
     assert f"const {dtype.c_type}* x, {dtype.c_type}* out" in declaration(
         made.challenge.manifest, Language.CUDA

@@ -27,7 +27,7 @@ def _fails(made: Made, name: str, status: Status, text: str) -> None:
     assert text in "\n".join([check.summary, *check.details])
 
 
-def test_an_example_that_is_wrong(made: Made) -> None:
+def test_a_wrong_example_is_found(made: Made) -> None:
     made.edit("spec.md", "out = [2.0, 4.0]", "out = [2.0, 4.5]")
     _fails(made, "examples", Status.ERROR, "element 1 is printed as 4.5, the reference gives 4")
 
@@ -44,20 +44,20 @@ def test_an_example_that_is_wrong(made: Made) -> None:
         ("```example", "```", "has no ```example block"),
     ],
 )
-def test_an_example_that_is_none(made: Made, old: str, new: str, text: str) -> None:
+def test_an_unreadable_example_is_found(made: Made, old: str, new: str, text: str) -> None:
     made.edit("spec.md", old, new)
     _fails(made, "examples", Status.ERROR, text)
 
 
 @pytest.mark.parametrize(("printed", "holds"), [("3.3", True), ("3.33", True), ("3.34", False), ("3", False)])
-def test_printed_digits_are_the_tolerance(made: Made, printed: str, holds: bool) -> None:
+def test_an_example_may_differ_by_its_printed_digits(made: Made, printed: str, holds: bool) -> None:
     """Half a unit of the last one: 2 * 1.6667 is 3.3334."""
     made.edit("spec.md", "x = [1.0, 2.0]", "x = [1.6667, 2.0]")
     made.edit("spec.md", "out = [2.0, 4.0]", f"out = [{printed}, 4.0]")
     assert (made.examined()["examples"].status is Status.OK) is holds
 
 
-def test_special_values_in_an_example(made: Made) -> None:
+def test_an_example_may_hold_special_values(made: Made) -> None:
     made.edit("spec.md", "x = [1.0, 2.0]", "x = [nan, -inf]")
     made.edit("spec.md", "out = [2.0, 4.0]", "out = [nan, -inf]")
     assert made.examined()["examples"].status is Status.OK
@@ -73,24 +73,24 @@ def test_special_values_in_an_example(made: Made) -> None:
         ("https://", "", "no link to background reading"),
     ],
 )
-def test_a_spec_that_lacks_a_part(made: Made, old: str, new: str, text: str) -> None:
+def test_a_missing_part_of_the_spec_is_found(made: Made, old: str, new: str, text: str) -> None:
     made.edit("spec.md", old, new)
     _fails(made, "spec", Status.WEAK, text)
 
 
-def test_a_starter_of_another_signature(made: Made) -> None:
+def test_a_starter_with_another_signature_is_found(made: Made) -> None:
     made.edit("starter.py", "def solve(x, out, n)", "def solve(out, x, n)")
     _fails(made, "starters", Status.ERROR, "starter.py")
 
 
-def test_too_few_mutants_and_one_without_a_mistake(made: Made) -> None:
+def test_too_few_mutants_and_a_mutant_without_a_mistake_are_found(made: Made) -> None:
     made.edit("staff/mutants/no_mask.py", "Mistake: ", "Oops: ")
     _fails(made, "mutant_files", Status.WEAK, "no_mask.py does not begin")
     (made.staff / "mutants" / "no_mask.py").unlink()
     _fails(made, "mutant_files", Status.WEAK, "there are 4 mutants")
 
 
-def test_a_category_that_is_missing_and_one_that_is_waived(made: Made) -> None:
+def test_a_missing_category_is_found_unless_waived(made: Made) -> None:
     made.edit("cases.py", '"denormal", "denormal"', '"denormal", "basic"')
     _fails(made, "categories", Status.WEAK, "no case is 'denormal'")
     made.edit("challenge.toml", "[cost]", '[waives]\ndenormal = "There are none."\n\n[cost]')
@@ -108,18 +108,20 @@ def test_a_category_that_is_missing_and_one_that_is_waived(made: Made) -> None:
         ('"ones", "ones"', '"ones", "neg_inf"', "ones: is 'neg_inf'"),
     ],
 )
-def test_a_case_that_is_not_what_it_claims(made: Made, old: str, new: str, text: str) -> None:
+def test_a_case_that_lacks_what_its_category_claims_is_found(
+    made: Made, old: str, new: str, text: str
+) -> None:
     made.edit("cases.py", old, new)
     _fails(made, "claims", Status.WEAK, text)
 
 
 @pytest.mark.parametrize("text", ["4 * n", "40 * n"])
-def test_bytes_that_cannot_be(made: Made, text: str) -> None:
+def test_an_impossible_byte_count_is_found(made: Made, text: str) -> None:
     made.edit("challenge.toml", 'bytes = "4 * n + 4 * n"', f'bytes = "{text}"')
     _fails(made, "cost_bytes", Status.WEAK, "inputs and results have")
 
 
-def test_flops_that_torch_counts_otherwise(write: Write) -> None:
+def test_a_flop_count_that_differs_from_torchs_is_found(write: Write) -> None:
     made = write("a:input:float32:m,k", "b:input:float32:k,n", "out:output:float32:m,n")
     reference = made.staff.parent / "reference.py"
     reference.write_text("def reference(a, b, m, k, n):\n    return a @ b\n")
@@ -128,7 +130,7 @@ def test_flops_that_torch_counts_otherwise(write: Write) -> None:
     assert made.examined()["cost_flops"].status is Status.OK
 
 
-def test_workloads_that_are_too_short_or_too_large(made: Made) -> None:
+def test_too_short_and_too_large_workloads_are_found(made: Made) -> None:
     path = made.challenge.folder / "challenge.toml"
     text = path.read_text()
     path.write_text(re.sub(r"n = \d{6,}", "n = 1000", text))
@@ -141,7 +143,7 @@ def test_workloads_that_are_too_short_or_too_large(made: Made) -> None:
     _fails(made, "workloads", Status.WEAK, "no workload is for the interpreter")
 
 
-def test_a_tolerance_that_native_pytorch_does_not_keep_to(made: Made) -> None:
+def test_a_tolerance_that_native_pytorch_exceeds_is_found(made: Made) -> None:
     made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")
     _fails(made, "tolerance", Status.ERROR, "too tight")
     made.edit("challenge.toml", "rtol = 0.0", "rtol = 1e-6")
@@ -152,13 +154,13 @@ def test_a_tolerance_that_native_pytorch_does_not_keep_to(made: Made) -> None:
     assert made.examined()["tolerance"].status is Status.OK
 
 
-def test_an_atol_that_forgives_everything(made: Made) -> None:
+def test_an_atol_that_accepts_everything_is_found(made: Made) -> None:
     made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")
     made.edit("challenge.toml", "atol = 0.0\nrtol = 0.0", "atol = 1e-3\nrtol = 1e-6")
     _fails(made, "tolerance", Status.WEAK, "native uses")
 
 
-def test_a_proposed_tolerance_is_kept_to(made: Made) -> None:
+def test_the_proposed_tolerance_passes(made: Made) -> None:
     made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")
     (proposed,) = re.findall(
         r"proposed: atol = (\S+), rtol = (\S+)$", made.examined()["tolerance"].details[0]
@@ -167,7 +169,7 @@ def test_a_proposed_tolerance_is_kept_to(made: Made) -> None:
     assert made.examined()["tolerance"].status is Status.OK
 
 
-def test_a_case_whose_finiteness_depends_on_precision(made: Made) -> None:
+def test_a_case_whose_finiteness_depends_on_precision_is_found(made: Made) -> None:
     made.edit("cases.py", "Uniform(-1.6e38, 1.6e38)", "Uniform(3e38, 3.1e38)")
     made.edit("reference.py", "return x + x", "return (x + x) - x")
     _fails(made, "reference", Status.ERROR, "huge: out: native and float64 disagree on NaN or infinity in")
@@ -180,7 +182,7 @@ def test_a_reference_that_fails_is_reported(made: Made) -> None:
     }
 
 
-def test_a_solution_that_is_wrong(made: Made) -> None:
+def test_a_wrong_solution_is_found(made: Made) -> None:
     made.edit("staff/solution.py", "values + values", "values")
     (tried,) = made.tried(lambda candidate: candidate.role is CandidateRole.SOLUTION)
     assert tried.ending is CandidateOutcome.FAILED
@@ -225,7 +227,7 @@ def test_a_mutant_that_ends_or_hangs_proves_nothing(made: Made, body: str, told:
     assert told in check.summary
 
 
-def test_a_generic_kernel_that_no_case_can_catch_is_waived_with_a_reason(made: Made) -> None:
+def test_an_uncatchable_generic_kernel_can_be_waived_with_a_reason(made: Made) -> None:
     tried = [
         result.model_copy(update={"ending": CandidateOutcome.ACCEPTED, "failed": []})
         for result in made.tried(lambda candidate: candidate.name == "low_precision:out")
@@ -240,7 +242,7 @@ def test_a_generic_kernel_that_no_case_can_catch_is_waived_with_a_reason(made: M
     assert "[waives] names 'low_precison:out'; the generic kernels are low_precision:out" in unknown.details
 
 
-def test_a_mutant_that_survives(made: Made) -> None:
+def test_a_surviving_mutant_is_found(made: Made) -> None:
     solution = (made.staff / "solution.py").read_text()
     (made.staff / "mutants" / "no_mask.py").write_text(solution)
     check = made.proven()["mutants"]
@@ -248,7 +250,7 @@ def test_a_mutant_that_survives(made: Made) -> None:
     assert "no_mask.py survives all" in check.summary
 
 
-def test_the_matrix_names_cases_that_kill_nothing(made: Made) -> None:
+def test_the_matrix_lists_cases_that_kill_no_mutant(made: Made) -> None:
     tried = made.tried(
         lambda candidate: candidate.name in ("nan_swallowed:out", "low_precision:out"), every_case=True
     )
@@ -260,7 +262,7 @@ def test_the_matrix_names_cases_that_kill_nothing(made: Made) -> None:
     assert "nan kills 2 of 2" in check.remarks
 
 
-def test_a_suite_of_round_sizes_lets_the_tail_drop(made: Made) -> None:
+def test_a_suite_of_round_sizes_misses_a_dropped_tail(made: Made) -> None:
     for path in (made.challenge.folder / "cases.py", made.staff / "hidden_cases.py"):
         path.write_text(re.sub(r"n=(\d+)", lambda found: f"n={int(found[1]) // 4 * 4}", path.read_text()))
     survivors = {
@@ -271,7 +273,7 @@ def test_a_suite_of_round_sizes_lets_the_tail_drop(made: Made) -> None:
     assert survivors == {"tail_dropped:out"}
 
 
-def test_a_wrong_kernel_stops_at_its_first_failure_unless_all_is_asked(made: Made) -> None:
+def test_a_wrong_kernel_stops_at_its_first_failure_unless_all_cases_are_wanted(made: Made) -> None:
     (first,) = made.tried(lambda candidate: candidate.name == "zeros:out")
     assert len(first.failed) == 1
     assert first.ran < 5
@@ -297,13 +299,13 @@ def test_a_wrong_kernel_stops_at_its_first_failure_unless_all_is_asked(made: Mad
         ("| when | then | cases |", "| when | then | so |", "4 problems"),
     ],
 )
-def test_a_row_of_the_contract_that_no_case_holds(made: Made, old: str, new: str, text: str) -> None:
+def test_a_contract_row_without_a_case_is_found(made: Made, old: str, new: str, text: str) -> None:
     assert made.examined()["contract"].status is Status.OK
     made.edit("spec.md", old, new)
     _fails(made, "contract", Status.WEAK, text)
 
 
-def test_a_large_case_holds_a_row_without_being_drawn(made: Made) -> None:
+def test_a_large_case_covers_a_contract_row_without_being_drawn(made: Made) -> None:
     large = 'case("huge_n", "nan", n=2**31 + 9, inputs={"x": Sprinkle(NAN)}, on="gpu"),\n        case("basic"'
     made.edit("cases.py", 'case("basic"', large)
     made.edit(
@@ -313,7 +315,7 @@ def test_a_large_case_holds_a_row_without_being_drawn(made: Made) -> None:
     assert (found["contract"].status, found["claims"].status) == (Status.OK, Status.OK)
 
 
-def test_a_mistake_that_shows_in_large_cases_alone_is_not_run_here(made: Made) -> None:
+def test_a_mutant_that_only_large_cases_catch_is_not_run_here(made: Made) -> None:
     made.edit("staff/mutants/no_mask.py", "Mistake: ", "Mistake on a GPU: ")
     (tried,) = made.tried(lambda candidate: candidate.name == "no_mask.py")
     assert (tried.ending, tried.detail) == (
@@ -323,7 +325,7 @@ def test_a_mistake_that_shows_in_large_cases_alone_is_not_run_here(made: Made) -
     assert made.examined()["mutant_files"].status is Status.OK
 
 
-def test_a_large_case_is_judged_in_pieces(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_case_is_proven_in_pieces(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a GPU except for the memory: a right kernel passes, one with a wrong tail fails."""
     monkeypatch.setattr(pieces, "PIECE_ELEMENTS", 512)
     monkeypatch.setattr("grader.judge.compare._LARGE_PIECE_BYTES", 4096)

@@ -40,7 +40,7 @@ def _of_the_children(pid: int) -> str:
     return Path(f"/proc/{pid}/cmdline").read_text() if Path(f"/proc/{pid}").exists() else ""
 
 
-def test_it_ends_when_its_connection_does(forked: ForkedBox) -> None:
+def test_a_forked_box_ends_with_its_connection(forked: ForkedBox) -> None:
     assert forked.end() is None
     assert forked.connection.recv(1 << 16)  # its hello
     forked.connection.close()
@@ -49,20 +49,20 @@ def test_it_ends_when_its_connection_does(forked: ForkedBox) -> None:
     assert (end.reason, end.exit_code) == (EndReason.EXITED, 0)
 
 
-def test_killing_it_twice_is_harmless(forked: ForkedBox) -> None:
+def test_a_box_can_be_killed_twice(forked: ForkedBox) -> None:
     assert forked.kill().reason is EndReason.KILLED
     assert forked.kill().reason is EndReason.KILLED
     assert not _of_the_children(forked._pid)
 
 
-def test_a_signal_is_reported(forked: ForkedBox) -> None:
+def test_the_signal_that_ends_a_box_is_reported(forked: ForkedBox) -> None:
     os.kill(forked._pid, signal.SIGSEGV)
     end = forked.end(wait_s=20)
     assert end is not None
     assert (end.reason, end.signal) == (EndReason.SIGNALLED, signal.SIGSEGV)
 
 
-def test_each_begins_afresh(boxes: ForkedBoxes) -> None:
+def test_each_forked_box_starts_clean(boxes: ForkedBoxes) -> None:
     """The next submission finds no changes to process, folder or modules."""
     source = (
         "import os, sys, torch\n"
@@ -75,7 +75,7 @@ def test_each_begins_afresh(boxes: ForkedBoxes) -> None:
         assert _judge(source, boxes).verdict is Verdict.ACCEPTED
 
 
-def test_its_output_reaches_the_report(boxes: ForkedBoxes) -> None:
+def test_output_of_a_forked_box_reaches_the_report(boxes: ForkedBoxes) -> None:
     source = (
         "import os\ndef solve(x, out, n):\n    print('from Python')\n    os.system('echo from a child')\n"
     )
@@ -83,14 +83,14 @@ def test_its_output_reaches_the_report(boxes: ForkedBoxes) -> None:
     assert outputs == {"from a child\nfrom Python\n"} or outputs == {"from Python\nfrom a child\n"}
 
 
-def test_a_crash_costs_one_box(boxes: ForkedBoxes) -> None:
+def test_a_crash_ends_one_box_only(boxes: ForkedBoxes) -> None:
     source = "import ctypes\ndef solve(x, out, n):\n    ctypes.string_at(0)\n"
     report = _judge(source, boxes)
     assert report.cases[0].verdict is CaseVerdict.RUNTIME_ERROR
     assert "signal 11" in report.cases[0].detail
 
 
-def test_a_server_that_died_is_replaced() -> None:
+def test_a_dead_fork_server_is_replaced() -> None:
     boxes = ForkedBoxes()
     try:
         first = boxes.start(SPEC)
@@ -107,7 +107,7 @@ def test_a_server_that_died_is_replaced() -> None:
         boxes.close()
 
 
-def test_what_imports_nothing_is_a_box_of_its_own(boxes: ForkedBoxes) -> None:
+def test_a_box_without_imports_is_not_forked(boxes: ForkedBoxes) -> None:
     box = boxes.start(BoxSpec(BoxPurpose.CONTROL, env={"GRADER_PRELOAD": ""}))
     assert isinstance(box, LocalBox)
     box.kill()

@@ -25,8 +25,8 @@ def _solve(source: str) -> Any:
 
 
 def _candidate(challenge: Challenge, name: str) -> Candidate:
-    (it,) = [kernel for kernel in generics(challenge) if kernel.name == name]
-    return Candidate(CandidateRole.GENERIC, it.name, Language.TRITON, it.source, it.reason)
+    (found,) = [kernel for kernel in generics(challenge) if kernel.name == name]
+    return Candidate(CandidateRole.GENERIC, found.name, Language.TRITON, found.source, found.reason)
 
 
 def _called(source: str, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -41,13 +41,13 @@ def _wrong(challenge: Challenge, source: str, x: torch.Tensor) -> set[str]:
     return {name for name, got, want in pairs if not torch.equal(got.nan_to_num(99.0), want.nan_to_num(99.0))}
 
 
-def test_the_native_source_gives_what_the_reference_gives(write: Write) -> None:
+def test_the_native_source_agrees_with_the_reference(write: Write) -> None:
     out, first = _called(native_source(write(*TWO).challenge), torch.tensor([1.0, -2.0, 3.0]))
     assert out.tolist() == [2.0, -4.0, 6.0]
     assert first.tolist() == [6.0]
 
 
-def test_every_mistake_is_made_in_every_result_alone(write: Write) -> None:
+def test_each_generic_mistake_spoils_only_its_result(write: Write) -> None:
     """At revealing sizes and values, exactly the named result is wrong."""
     challenge = write(*TWO).challenge
     plain = torch.randn(5003)
@@ -61,7 +61,7 @@ def test_every_mistake_is_made_in_every_result_alone(write: Write) -> None:
     assert {kernel.mistake for kernel in generics(challenge)} == set(WORDS)
 
 
-def test_a_stale_answer_is_right_until_sizes_come_again(write: Write) -> None:
+def test_a_stale_answer_is_right_until_sizes_repeat(write: Write) -> None:
     made = _candidate(write(*TWO).challenge, "stale:out")
     solve = _solve(made.source)
     out, first = torch.zeros(3), torch.zeros(1)
@@ -85,7 +85,7 @@ def test_low_precision_keeps_half_of_the_digits(dtype: str, digits: int, write: 
     assert torch.equal(out.nan_to_num(9), kept.nan_to_num(9))
 
 
-def test_integers_alone_are_narrowed(write: Write) -> None:
+def test_only_integers_are_narrowed(write: Write) -> None:
     challenge = write("x:input:int32:n", "out:output:int32:n").challenge
     out = torch.empty(2, dtype=torch.int32)
     _solve(_candidate(challenge, "low_precision:out").source)(
@@ -102,11 +102,13 @@ def test_integers_alone_are_narrowed(write: Write) -> None:
         (("y:inout:float32:n",), "identity:y", "no other input is float32"),
     ],
 )
-def test_what_the_signature_rules_out(args: tuple[str, ...], name: str, reason: str, write: Write) -> None:
+def test_mistakes_impossible_by_signature_are_left_out(
+    args: tuple[str, ...], name: str, reason: str, write: Write
+) -> None:
     assert reason in _candidate(write(*args).challenge, name).reason
 
 
-def test_what_a_probe_rules_out(write: Write) -> None:
+def test_mistakes_without_an_effect_are_left_out(write: Write) -> None:
     """Copying positive elements meets no NaN, and results made from sizes need no digits."""
     made = write("x:input:float32:n", "out:output:float32:n", "count:output:int64:1")
     made.edit("challenge.toml", "[cost]", '[compare.out]\nfirst = "count"\n\n[cost]')
@@ -129,7 +131,7 @@ def _as_subject(made: Any) -> Candidate:
     return Candidate(CandidateRole.GENERIC, made.name, Language.TRITON, made.source)
 
 
-def test_a_result_cut_short_is_spoilt_where_it_counts(write: Write) -> None:
+def test_a_shortened_result_is_spoilt_among_its_counted_elements(write: Write) -> None:
     """Only the first elements are compared, so the dropped tail is theirs."""
     made = write("x:input:float32:n", "out:output:float32:n", "count:output:int64:1")
     made.edit("challenge.toml", "[cost]", '[compare.out]\nfirst = "count"\n\n[cost]')
@@ -142,7 +144,7 @@ def test_a_result_cut_short_is_spoilt_where_it_counts(write: Write) -> None:
     assert count.item() == 5
 
 
-def test_an_in_out_that_is_left_alone_is_found(write: Write) -> None:
+def test_an_unchanged_in_out_argument_is_caught(write: Write) -> None:
     made = write("y:inout:float32:n")
     endings = {
         result.name: result.ending

@@ -19,18 +19,20 @@ from tests.authoring.conftest import Write
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = "".join((ROOT / "docs" / f"{name}.md").read_text() for name in ("authoring", "proving"))
 KEYS = {*Manifest.model_fields, *Argument.model_fields, *Values.model_fields, *Limits.model_fields}
-RECIPES = {name for name, it in vars(cases).items() if isinstance(it, type) and hasattr(it, "draw")} - {
+RECIPES = {
+    name for name, member in vars(cases).items() if isinstance(member, type) and hasattr(member, "draw")
+} - {
     "Recipe",
     "PartRecipe",
 }
 
 
 @pytest.mark.parametrize("word", sorted({*KEYS, *Category, *DType, *Kind, *WORDS, *RECIPES}))
-def test_every_word_is_explained(word: str) -> None:
+def test_the_guide_explains_every_word(word: str) -> None:
     assert re.search(rf"[`\[. ]{word}[`\]. =(]", GUIDE)
 
 
-def test_every_check_is_explained(write: Write) -> None:
+def test_the_guide_explains_every_check(write: Write) -> None:
     made = write()
     checks: dict[str, Check] = made.proven()
     sources = "".join(path.read_text() for path in (ROOT / "grader" / "authoring").glob("*.py"))
@@ -38,7 +40,7 @@ def test_every_check_is_explained(write: Write) -> None:
     assert [name for name in sorted(named) if f"`{name}`" not in GUIDE] == []
 
 
-def test_every_waivable_is_documented() -> None:
+def test_the_guide_lists_every_waivable_check() -> None:
     told = GUIDE.partition("`[waives]` lets a challenge do without")[2].partition("```")[0]
     others = {word for word in get_args(Waivable) if word not in {*Category}}
     assert [word for word in sorted(others) if f"`{word}`" not in told] == []

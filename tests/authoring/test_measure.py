@@ -45,31 +45,31 @@ def _measured(made: Made, bandwidth: float) -> Check:
     return measured_check(bench, solutions)
 
 
-def test_slower_than_light_is_well(made: Made) -> None:
+def test_a_time_above_the_roofline_passes(made: Made) -> None:
     """By a margin that three noisy rounds on a busy host cannot close."""
     check = _measured(made, bandwidth=1e20)
     assert check.status is Status.OK
     assert re.search(r"solution.py: \d+ us, 0.00 of the speed of light", check.summary)
 
 
-def test_faster_than_light_is_a_wrong_cost(made: Made) -> None:
+def test_a_time_below_the_roofline_means_a_wrong_cost(made: Made) -> None:
     check = _measured(made, bandwidth=1e3)
     assert check.status is Status.ERROR
     assert "cost.bytes or cost.flops is too high" in check.summary
 
 
-def test_a_solution_that_is_wrong_at_the_workload(made: Made) -> None:
+def test_a_solution_that_is_wrong_at_a_workload_is_found(made: Made) -> None:
     made.edit("staff/solution.py", "values + values", "values")
     check = _measured(made, bandwidth=1e12)
     assert check.status is Status.ERROR
     assert "its answer is wrong" in check.summary
 
 
-def test_without_ceilings_nothing_is_known(made: Made) -> None:
+def test_nothing_is_measured_without_ceilings(made: Made) -> None:
     assert _measured(made, bandwidth=0).status is Status.SKIPPED
 
 
-def test_the_tolerance_is_asked_at_the_workloads(made: Made) -> None:
+def test_the_tolerance_is_checked_at_the_workloads(made: Made) -> None:
     bench = Trial(made.challenge, Lit(1e12), made.boxes)
     assert calibrated_check(bench).status is Status.OK
     made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")

@@ -56,7 +56,7 @@ def test_a_new_challenge_passes_its_own_checks(args: tuple[str, ...], write: Wri
 
 
 @pytest.mark.parametrize("source", list(DType))
-def test_the_example_is_right_for_every_pair_of_types(source: DType, write: Write) -> None:
+def test_the_generated_example_is_right_for_every_pair_of_types(source: DType, write: Write) -> None:
     made = write(f"x:input:{source}:n", *(f"to_{other}:output:{other}:n" for other in DType))
     assert made.examined()["examples"].status is Status.OK
     (tried,) = made.tried(lambda candidate: candidate.role is CandidateRole.SOLUTION)
@@ -64,7 +64,7 @@ def test_the_example_is_right_for_every_pair_of_types(source: DType, write: Writ
 
 
 @pytest.mark.needs("nvcc", "emulator")
-def test_its_cuda_solution_inverts_narrow_integers_in_their_own_type(write: Write) -> None:
+def test_the_cuda_solution_inverts_narrow_integers_in_their_type(write: Write) -> None:
     """C++ widens them to int first, so their inverse would be negative."""
     made = write("x:input:uint8:n", *(f"to_{other}:output:{other}:n" for other in DType))
     (solution,) = [
@@ -76,7 +76,7 @@ def test_its_cuda_solution_inverts_narrow_integers_in_their_own_type(write: Writ
     assert (tried.ending, tried.detail) == (CandidateOutcome.ACCEPTED, "")
 
 
-def test_integers_are_drawn_from_all_that_their_type_holds(write: Write) -> None:
+def test_integers_are_drawn_from_their_types_whole_range(write: Write) -> None:
     """So do timed rounds, which show a kernel that drops the high byte."""
     made = write("x:input:uint8:n", "y:input:int64:n", "out:output:int32:n")
     values = {arg.name: (arg.values.low, arg.values.high) for arg in made.challenge.manifest.buffers}
@@ -85,7 +85,7 @@ def test_integers_are_drawn_from_all_that_their_type_holds(write: Write) -> None
 
 @pytest.mark.needs("nvcc")
 @pytest.mark.parametrize("name", ["valid_length", "other_types"])
-def test_its_cuda_solution_compiles(name: str, write: Write) -> None:
+def test_the_generated_cuda_solution_compiles(name: str, write: Write) -> None:
     made = write(*SIGNATURES[name])
     source = (made.staff / "solution.cu").read_text()
     result = compile_cuda(made.boxes, CompileRequest(source, cuda_footer(made.challenge.manifest)))
@@ -99,7 +99,7 @@ def test_the_ladder_is_completed(write: Write) -> None:
     assert manifest.workloads[3].sizes["n"] >= 2**27
 
 
-def test_sizes_that_shapes_name_need_no_declaration(write: Write) -> None:
+def test_sizes_are_inferred_from_shapes(write: Write) -> None:
     manifest = write("out:output:float32:rows,cols", "x:input:float32:rows,cols").challenge.manifest
     assert [(arg.name, arg.kind) for arg in manifest.args] == [
         ("x", Kind.INPUT),
@@ -112,23 +112,23 @@ def test_sizes_that_shapes_name_need_no_declaration(write: Write) -> None:
 @pytest.mark.parametrize(
     "text", ["x", "x:foo", "x:input:float31:n", "x:input:float32:n:2:3", "x:input:float32", "if:size"]
 )
-def test_what_is_no_argument(text: str) -> None:
+def test_a_bad_argument_is_refused(text: str) -> None:
     with pytest.raises(BadRequest, match=r"argument|parts"):
         read_arg(text)
 
 
 @pytest.mark.parametrize("workload", ["n", "n=many", "m=3", "n=3,m=4"])
-def test_what_is_no_workload(workload: str, write: Write) -> None:
+def test_a_bad_workload_is_refused(workload: str, write: Write) -> None:
     with pytest.raises(BadRequest):
         write("x:input:float32:n", "out:output:float32:n", workloads=(workload,))
 
 
-def test_nothing_to_read_is_no_challenge(write: Write) -> None:
+def test_a_challenge_without_inputs_is_refused(write: Write) -> None:
     with pytest.raises(BadRequest, match="nothing to read"):
         write("out:output:float32:n")
 
 
-def test_another_operation_writes_its_own_files(tmp_path: Path) -> None:
+def test_another_operation_can_write_the_files(tmp_path: Path) -> None:
     class Imported(Example):
         def reference(self, manifest: Manifest) -> str:
             return "# imported\n"
@@ -143,7 +143,7 @@ def test_another_operation_writes_its_own_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["challenges", "reference"])
-def test_nothing_is_overwritten(part: str, tmp_path: Path) -> None:
+def test_an_existing_folder_is_not_overwritten(part: str, tmp_path: Path) -> None:
     kept = tmp_path / part / "mine" / "notes.txt"
     kept.parent.mkdir(parents=True)
     kept.write_text("mine")
@@ -152,7 +152,7 @@ def test_nothing_is_overwritten(part: str, tmp_path: Path) -> None:
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [kept]
 
 
-def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_the_command_creates_a_challenge(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """Protects authors against a check that passes a weak suite: `new`, then `check` with processes, then again with
     cases removed."""
     (tmp_path / "challenges").mkdir()

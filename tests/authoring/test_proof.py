@@ -50,14 +50,14 @@ def _proven(pool: FakePool, write: Write, monkeypatch: pytest.MonkeyPatch) -> li
     return [check.name for check in found.challenges[0].checks]
 
 
-def test_what_got_no_box_is_tried_once_more_by_itself(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_that_got_no_box_is_retried_alone(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = FakePool({"solution": 1})
     names = _proven(pool, write, monkeypatch)
     assert sum(name.startswith("solution") for name in names) == 1
     assert pool.workers[:2] == [4, 1]
 
 
-def test_what_gets_no_box_twice_is_reported(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_that_gets_no_box_twice_is_reported(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BoxUnavailable, match="did not answer"):
         _proven(FakePool({"solution": 2}), write, monkeypatch)
 
@@ -69,7 +69,7 @@ def test_a_machine_without_boxes_is_reported_at_once(write: Write, monkeypatch: 
     assert pool.workers == [4]
 
 
-def test_processes_share_several_gpus_and_are_not_more_than_these_serve(
+def test_worker_processes_share_the_gpus_within_their_capacity(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 64)

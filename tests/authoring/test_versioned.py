@@ -25,7 +25,7 @@ def remarks(made: Made) -> list[str]:
     return version_check(made.catalogue, made.challenge).remarks
 
 
-def test_a_case_changed_under_its_number_is_remarked_until_the_number_is_raised(write: Write) -> None:
+def test_a_changed_case_is_reported_until_the_version_is_raised(write: Write) -> None:
     made = write()
     assert remarks(made) == [], "git knows nothing of it"
     commit(made.catalogue.root)
@@ -46,7 +46,7 @@ def test_a_case_changed_under_its_number_is_remarked_until_the_number_is_raised(
 
 
 @pytest.mark.parametrize("slug", OURS.slugs())
-def test_ours_judge_by_what_was_committed_under_their_number(slug: str) -> None:
+def test_our_challenges_match_their_committed_version(slug: str) -> None:
     """Platforms that serve our challenges refuse a folder that changed under its number."""
     if numbered_in(OURS, slug) is None:
         pytest.skip("git does not know these challenges")

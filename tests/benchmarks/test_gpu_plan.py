@@ -38,7 +38,7 @@ def plan(run: ModuleType) -> ModuleType:
     return made
 
 
-def test_what_a_call_would_do_is_told_without_a_gpu() -> None:
+def test_a_plan_is_printed_without_a_gpu() -> None:
     command = [
         sys.executable,
         "benchmarks/gpu/run.py",
@@ -53,28 +53,28 @@ def test_what_a_call_would_do_is_told_without_a_gpu() -> None:
     assert len(said) > 10
 
 
-def test_every_step_is_one_that_can_be_run_and_ends_within_a_call(plan: ModuleType, run: ModuleType) -> None:
-    names = [it.name for it in plan.EVERYTHING]
+def test_every_step_can_run_within_one_call(plan: ModuleType, run: ModuleType) -> None:
+    names = [step.name for step in plan.EVERYTHING]
     assert len(names) == len(set(names))
     for step in plan.EVERYTHING:
         name, _, words = plan.told(step, step.most).partition("=")
         command = [*run.KNOWN[name].command.split(), *shlex.split(words)]
         assert step.least < step.most < BUDGET
         assert "{" not in " ".join(command)
-        script = next((it for it in command if it.endswith(".py")), "")
+        script = next((word for word in command if word.endswith(".py")), "")
         if not script:
             continue
         # The script knows the words that it is handed.
         text = (ROOT / script).read_text()
-        for option in (it for it in command if it.startswith("--")):
+        for option in (word for word in command if word.startswith("--")):
             assert f'"{option}"' in text, f"{step.name}: {option}"
         assert f'"{run.KNOWN[name].gpu_option}"' in text
         assert not step.keeps or f'"{step.keeps.partition("_")[0]}' in text
-        # What a second call would begin anew must be through in one; what goes on says so.
+        # A step must end within one call, unless it can continue in the next.
         assert bool(step.keeps) != ("--missing" in command or "--folder" in command), step.name
 
 
-def test_a_call_skips_what_was_done_and_goes_on_with_what_was_left(plan: ModuleType) -> None:
+def test_a_call_continues_with_the_steps_left(plan: ModuleType) -> None:
     one, two, three, four = (
         plan.Planned("one", "tests", 10, 50),
         plan.Planned("two", "tests", 10, 50),
@@ -84,7 +84,7 @@ def test_a_call_skips_what_was_done_and_goes_on_with_what_was_left(plan: ModuleT
     steps = (one, two, three, four)
 
     def left(**past: Any) -> list[str]:
-        return [it.name for it in plan.Ledger(past, NOW).to_do(steps)]
+        return [step.name for step in plan.Ledger(past, NOW).to_do(steps)]
 
     assert left() == ["one", "two", "three", "four"]
     assert left(one=plan.Past(0, 9, False, NOW), two=plan.Past(1, 9, False, NOW)) == ["two", "three", "four"]
@@ -113,7 +113,7 @@ tests/gpu/test_workers.py::test_two SKIPPED (one GPU only)               [ 40%]
 """
 
 
-def test_tests_that_passed_are_not_run_again(
+def test_passed_tests_are_not_run_again(
     run: ModuleType, plan: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run.note_tests(TOLD)
@@ -130,7 +130,7 @@ def test_tests_that_passed_are_not_run_again(
     monkeypatch.setattr(run.subprocess, "Popen", popen)
     monkeypatch.setattr(run, "WORK", tmp_path / "work")
     assert run.run(run.Task(1, "tests", "tests/gpu", step), 0, {}, 60.0, tmp_path) == 0
-    assert [it for it in asked[0] if it.startswith("--deselect=")] == [
+    assert [word for word in asked[0] if word.startswith("--deselect=")] == [
         "--deselect=tests/gpu/test_boxes.py::test_a_fault[local-null]",
         "--deselect=tests/gpu/test_boxes.py::test_a_fault[local-past the end]",
     ]
@@ -138,9 +138,9 @@ def test_tests_that_passed_are_not_run_again(
     assert run.passed() == set()
 
 
-def test_no_test_for_a_gpu_begins_with_anothers_whole_name() -> None:
+def test_no_gpu_test_name_is_a_prefix_of_another() -> None:
     """pytest deselects by the beginning of a name."""
-    text = "\n".join(it.read_text() for it in (ROOT / "tests" / "gpu").glob("test_*.py"))
+    text = "\n".join(file.read_text() for file in (ROOT / "tests" / "gpu").glob("test_*.py"))
     names = [
         line.partition("(")[0].removeprefix("def ")
         for line in text.splitlines()
@@ -151,12 +151,12 @@ def test_no_test_for_a_gpu_begins_with_anothers_whole_name() -> None:
 
 def test_the_steps_that_a_caller_names_run_in_that_order(run: ModuleType) -> None:
     named = SimpleNamespace(plan="everything", only=["throughput", "judging in", "in plain"])
-    assert [it.name for it in run._chosen(named)] == [
+    assert [step.name for step in run._chosen(named)] == [
         "throughput", "judging in plain boxes", "judging in Docker boxes", "tests in plain boxes",
     ]  # fmt: skip
 
 
-def test_what_must_run_alone_runs_first_and_beside_nothing(
+def test_exclusive_steps_run_first_and_alone(
     run: ModuleType, plan: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     steps = [
@@ -192,12 +192,10 @@ def test_what_must_run_alone_runs_first_and_beside_nothing(
     )
     assert set(run.Lanes(options, {}).run().values()) == {0}
     assert seen[:2] == [("times",), ("rate",)]
-    assert {frozenset(it) for it in seen[2:]} == {frozenset(("tests", "band"))}
+    assert {frozenset(pair) for pair in seen[2:]} == {frozenset(("tests", "band"))}
 
 
-def test_what_ran_is_kept_with_the_sources_that_it_ran_from(
-    run: ModuleType, plan: ModuleType, tmp_path: Path
-) -> None:
+def test_a_step_is_recorded_with_its_sources(run: ModuleType, plan: ModuleType, tmp_path: Path) -> None:
     step = plan.Planned("figures", "solutions", 1, 60, keeps="solutions")
     (tmp_path / "solutions-gpu.json").write_text("{}")
     run.note(step, 1, 0.0)

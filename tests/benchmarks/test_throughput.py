@@ -22,7 +22,7 @@ def throughput(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return import_module("throughput")
 
 
-def test_a_gap_counts_where_the_next_one_was_waiting(throughput: ModuleType, tmp_path: Path) -> None:
+def test_a_gap_counts_if_another_submission_was_waiting(throughput: ModuleType, tmp_path: Path) -> None:
     events = ("compiled", "judging", "judge_began", "judge_ended", "judged")
     seconds = {"a": (1, 10, 11, 20, 22), "b": (5, 23, 24, 30, 31), "late": (35, 36, 37, 40, 41)}
     lines = ["a line of something else"]
@@ -40,9 +40,7 @@ def test_a_gap_counts_where_the_next_one_was_waiting(throughput: ModuleType, tmp
     assert (figures["until_first_s"], figures["judged_s"]) == (2.0, {"median": 6.0, "mean": 6.0})
 
 
-def test_kernels_are_ahead_where_they_were_there_when_their_submission_was_taken(
-    throughput: ModuleType, tmp_path: Path
-) -> None:
+def test_kernels_count_as_ahead_if_ready_before_the_claim(throughput: ModuleType, tmp_path: Path) -> None:
     def line(one: str, event: str, second: int, **more: int) -> str:
         stamp = datetime.fromtimestamp(second, UTC).isoformat()
         return json.dumps({"event": event, "submission": one, "timestamp": stamp, **more})

@@ -161,7 +161,7 @@ def pages(site: Site) -> Iterable[Rule]:
 
 
 def plain(site: Site, named: set[str]) -> Iterable[Sample]:
-    """Pages without an entry above: staff look at those for staff and at what is in a course, ada at the others."""
+    """Pages without an entry above: staff visit those for staff and those of a course, ada the others."""
     values = {
         "assignment": "week1",
         "course": "gpu",

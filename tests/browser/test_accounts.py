@@ -13,7 +13,7 @@ from tests.browser.furnished import Site
 from tests.web import builders
 
 
-def test_a_command_line_is_approved(visit: Visit, site: Site) -> None:
+def test_a_login_by_code_is_approved_in_the_browser(visit: Visit, site: Site) -> None:
     body = DeviceCodeBody(label="cli on laptop")
     code = device_codes.begin(site.platform, body, "192.0.2.7", site.url)
     page = visit(phone=True).page

@@ -20,7 +20,7 @@ def _rows(visitor: object) -> list[tuple[str, ...]]:
     return [tuple(cell.inner_text() for cell in row.locator("td").all()) for row in cells]
 
 
-def test_the_freeze_is_resolved_from_below(site: Site, visit: Visit) -> None:
+def test_the_big_screen_reveals_ranks_from_the_last_upwards(site: Site, visit: Visit) -> None:
     platform, boss = site.platform, site.people["boss"]
     create_competition(
         platform, boss, competition_body(slug="night", challenges=[{"challenge": builders.SLUG}])
@@ -61,7 +61,7 @@ def test_the_freeze_is_resolved_from_below(site: Site, visit: Visit) -> None:
     assert "Results" in screen.page.inner_text("h1")
 
 
-def test_times_are_typed_in_a_zone_and_read_in_ones_own(site: Site, visit: Visit) -> None:
+def test_times_are_entered_in_a_zone_and_shown_in_the_readers(site: Site, visit: Visit) -> None:
     boss = visit("boss", timezone_id="Europe/Berlin")
     boss.go("/competitions/new")
     page = boss.page

@@ -47,7 +47,7 @@ def area(page: Page) -> Locator:
     return page.get_by_role("textbox", name=re.compile("Source in Triton"))
 
 
-def test_tab_indents_and_escape_lets_it_go(visit: Visit) -> None:
+def test_tab_indents_until_escape_frees_the_focus(visit: Visit) -> None:
     page = visit("bob").go(PAGE)
     begin(page, LINE)
     page.keyboard.press("Enter")
@@ -66,7 +66,7 @@ def test_tab_indents_and_escape_lets_it_go(visit: Visit) -> None:
     expect(text(page)).to_have_value(f"{LINE}\npass")
 
 
-def test_the_plain_text_area_does_so_too(visit: Visit) -> None:
+def test_tab_indents_in_the_plain_text_area_too(visit: Visit) -> None:
     page = without_what_is_built(visit("bob").go(PAGE))
     area(page).click()
     paste(page, f"    {LINE}")
@@ -86,7 +86,7 @@ def test_the_plain_text_area_does_so_too(visit: Visit) -> None:
     expect(area(page)).not_to_be_focused()
 
 
-def test_the_starter_comes_back_when_confirmed_and_goes_by_undo(visit: Visit) -> None:
+def test_a_confirmed_reset_restores_the_starter_and_can_be_undone(visit: Visit) -> None:
     page = visit("bob").go(PAGE)
     begin(page, MARK)
     starter = text(page).get_attribute("data-starter")
@@ -102,9 +102,11 @@ def test_the_starter_comes_back_when_confirmed_and_goes_by_undo(visit: Visit) ->
     expect(text(page)).to_have_value(MARK)
 
 
-def test_what_was_written_is_there_after_a_reload_and_in_another_browser(visit: Visit) -> None:
+def test_a_draft_survives_a_reload_and_appears_in_another_browser(visit: Visit) -> None:
     page = visit("grace").go(PAGE)
-    with page.expect_response(lambda it: "/drafts/" in it.url and it.request.method == "PUT"):
+    with page.expect_response(
+        lambda response: "/drafts/" in response.url and response.request.method == "PUT"
+    ):
         begin(page, MARK)
     page.reload()
     expect(text(page)).to_have_value(MARK)
@@ -137,7 +139,7 @@ def test_a_second_tab_does_not_overwrite_the_first(visit: Visit, site: Site) -> 
     expect(question).to_be_hidden()
 
 
-def test_two_tabs_of_nobody_keep_both_texts(visit: Visit) -> None:
+def test_two_anonymous_tabs_keep_both_texts(visit: Visit) -> None:
     first = visit().go(OTHER_PAGE)
     second = first.context.new_page()
     second.goto(first.url)
@@ -156,9 +158,7 @@ def test_two_tabs_of_nobody_keep_both_texts(visit: Visit) -> None:
     expect(question).to_be_hidden()
 
 
-def test_when_the_session_ends_the_code_stays_and_signing_in_elsewhere_goes_on(
-    visit: Visit, site: Site
-) -> None:
+def test_code_survives_the_end_of_the_session(visit: Visit, site: Site) -> None:
     visitor = visit("grace")
     visitor.noise.allowed |= {401, 403, 409}
     page = visitor.go(OTHER_PAGE)
@@ -190,7 +190,7 @@ def test_when_the_session_ends_the_code_stays_and_signing_in_elsewhere_goes_on(
     expect(page.locator(".panel .headline")).to_have_text("Cancelled")
 
 
-def test_who_types_while_the_editor_loads_goes_on_in_it(visit: Visit) -> None:
+def test_text_typed_while_the_editor_loads_is_kept(visit: Visit) -> None:
     visitor = visit("linus")
     page, loaded = visitor.page, threading.Event()
     held: list[Route] = []

@@ -22,7 +22,7 @@ def follow(visit: Visit, site: Site) -> Page:
     return visit("ada").go(f"/submissions/{builders.hand_in(site.platform, site.ada).id}")
 
 
-def test_every_phase_without_a_reload(visit: Visit, site: Site) -> None:
+def test_the_page_shows_every_phase_without_a_reload(visit: Visit, site: Site) -> None:
     """Protects users against a page that stops at one of the states."""
     page = follow(visit, site)
     says(page, "Next in the queue")
@@ -49,7 +49,7 @@ def _seen_taken(page: Page, site: Site) -> builders.Claim:
     return held
 
 
-def test_asks_seldom_and_stops_at_the_end(visit: Visit, site: Site) -> None:
+def test_polling_is_rare_and_stops_at_the_end(visit: Visit, site: Site) -> None:
     """Protects the server against open pages that poll for ever."""
     page = follow(visit, site)
     page.wait_for_function(f"() => ({_ASKED})() >= 2")
@@ -61,7 +61,7 @@ def test_asks_seldom_and_stops_at_the_end(visit: Visit, site: Site) -> None:
     assert page.evaluate(_ASKED) == seen
 
 
-def test_cancel(visit: Visit, site: Site) -> None:
+def test_cancel_updates_the_page(visit: Visit, site: Site) -> None:
     page = follow(visit, site)
     page.get_by_role("button", name="Cancel").click()
     says(page, "Cancelled")

@@ -8,7 +8,7 @@ from tests.browser import live, steps
 from tests.browser.conftest import Visit
 
 
-def test_from_signing_up_to_a_rank(student: Visit) -> None:
+def test_a_student_gets_from_sign_up_to_a_rank(student: Visit) -> None:
     """Protects the path that every student takes, through web, queue, worker and judge as they really run."""
     visitor = student("ada")
     page = steps.open_challenge(visitor)
@@ -47,7 +47,7 @@ def test_from_signing_up_to_a_rank(student: Visit) -> None:
     expect(visitor.go("/submissions").get_by_label("Password")).to_be_visible()
 
 
-def test_cancel(student: Visit) -> None:
+def test_a_student_cancels_a_running_submission(student: Visit) -> None:
     visitor = student("carl")
     page = steps.open_challenge(visitor)
     steps.submit(page, live.ENDLESS)

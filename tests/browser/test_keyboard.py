@@ -49,7 +49,7 @@ def fill(page: Page, wanted: Locator, text: str) -> None:
     page.keyboard.type(text)
 
 
-def test_the_first_stop_leads_to_the_content(visit: Visit) -> None:
+def test_the_first_tab_stop_skips_to_the_content(visit: Visit) -> None:
     page = visit().go("/")
     page.keyboard.press("Tab")
     skip = page.get_by_role("link", name="Skip to the content")
@@ -59,7 +59,7 @@ def test_the_first_stop_leads_to_the_content(visit: Visit) -> None:
     expect(page.get_by_role("main")).to_be_focused()
 
 
-def test_from_signing_up_to_a_rank(student: Visit) -> None:
+def test_a_student_gets_from_sign_up_to_a_rank_by_keyboard(student: Visit) -> None:
     """Protects students without a mouse: every step is reachable, and the focus always visible."""
     page = student().go("/")
     press(page, page.get_by_role("link", name="Sign in"))
@@ -85,7 +85,7 @@ def test_from_signing_up_to_a_rank(student: Visit) -> None:
     expect(page.get_by_role("link", name="Sign in")).to_be_visible()
 
 
-def test_comments_on_lines_by_click_and_by_keyboard(visit: Visit, site: Site) -> None:
+def test_lines_are_commented_by_click_and_by_keyboard(visit: Visit, site: Site) -> None:
     """Protects teachers and students who discuss a source: lines are chosen by clicks or keys, and all that follows
     takes no pointer.
     """

@@ -9,7 +9,7 @@ from tests.browser.furnished import Site
 from tests.web import builders
 
 
-def test_syntax_is_marked(visit: Visit, site: Site) -> None:
+def test_syntax_is_highlighted(visit: Visit, site: Site) -> None:
     source = '"""On\nand on <b>."""\nimport triton\n'
     builders.judged(site.platform, site.ada, builders.accepted(), source=source)
     changed = source.replace("import", "from")
@@ -23,7 +23,7 @@ def test_syntax_is_marked(visit: Visit, site: Site) -> None:
     expect(page.locator(".same .after .tok-string")).to_have_text(['"""On', 'and on <b>."""'])
 
 
-def test_a_source_that_no_parser_ends_with_stays_as_it_is(visit: Visit, site: Site) -> None:
+def test_a_source_too_hard_to_parse_stays_plain(visit: Visit, site: Site) -> None:
     source = "# one\n" + '"\\N{' * 60_000
     view = builders.judged(site.platform, site.ada, builders.not_compiled(), source=source)
     page = visit("ada").go(f"/submissions/{view.id}")

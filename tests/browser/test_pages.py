@@ -41,11 +41,11 @@ def go(sample: Sample, visitor: Visitor) -> None:
     visitor.go(sample.path)
 
 
-def test_every_page_is_looked_at(site: Site, shown: list[Sample]) -> None:
+def test_every_page_is_in_the_list(site: Site, shown: list[Sample]) -> None:
     assert {rule.endpoint for rule in samples.pages(site)} - {sample.endpoint for sample in shown} == set()
 
 
-def test_axe_finds_nothing_grave_in_light_and_dark(visit: Visit, shown: list[Sample]) -> None:
+def test_axe_finds_no_serious_fault_in_light_or_dark(visit: Visit, shown: list[Sample]) -> None:
     """Protects readers with poor sight or a screen reader. All rules in light; in dark those about colours."""
     found: dict[str, list[str]] = {}
     for sample, visitor in look_at(visit, shown, **_STILL):
@@ -73,7 +73,7 @@ def too_wide(page: Page) -> list[str]:
     return [] if width <= room == page.viewport_size["width"] else [f"{width} of {room} px"]
 
 
-def test_nothing_is_wider_than_a_phone(visit: Visit, shown: list[Sample]) -> None:
+def test_every_page_fits_a_phone(visit: Visit, shown: list[Sample]) -> None:
     found = {}
     for sample, visitor in look_at(visit, shown, phone=True):
         go(sample, visitor)

@@ -12,7 +12,7 @@ def areas(page: Page) -> Locator:
     return page.get_by_role("textbox", name="Source in Triton")
 
 
-def test_without_javascript_from_signing_up_to_a_verdict(student: Visit) -> None:
+def test_a_student_gets_from_sign_up_to_a_verdict_without_javascript(student: Visit) -> None:
     """Protects students whose browser runs no scripts: every step works with plain forms and reloads."""
     visitor = student("noel", java_script_enabled=False)
     page = steps.open_challenge(visitor)
@@ -28,7 +28,7 @@ def test_without_javascript_from_signing_up_to_a_verdict(student: Visit) -> None
     expect(page.get_by_role("link", name="Sign in")).to_be_visible()
 
 
-def test_on_a_phone_from_signing_up_to_a_verdict(student: Visit) -> None:
+def test_a_student_gets_to_a_verdict_on_a_phone(student: Visit) -> None:
     """Protects students on a phone: every step works by touch, on pages that fit."""
     visitor = student("phoebe", phone=True)
     page = steps.open_challenge(visitor)

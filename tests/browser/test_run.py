@@ -35,7 +35,7 @@ def take_run(page: Page, site: Site) -> builders.Claim:
     return held
 
 
-def test_the_result_comes_below_the_code(visit: Visit, site: Site) -> None:
+def test_the_result_appears_below_the_code(visit: Visit, site: Site) -> None:
     """Protects students against runs whose result never reaches the page."""
     page = visit("ada").go(PAGE)
     title = page.title()
@@ -57,7 +57,7 @@ def test_the_result_comes_below_the_code(visit: Visit, site: Site) -> None:
     expect(page.locator("#live .panel .headline")).to_have_text("Accepted")
 
 
-def test_the_panel_can_be_read_by_everybody(visit: Visit, site: Site) -> None:
+def test_the_panel_is_accessible(visit: Visit, site: Site) -> None:
     page = visit("ada", color_scheme="dark").go(PAGE)
     press_run(page)
     held = take_run(page, site)
@@ -76,7 +76,7 @@ def test_the_panel_fits_a_phone(visit: Visit, site: Site) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
 
 
-def test_it_is_cancelled_on_the_spot(visit: Visit, site: Site) -> None:
+def test_a_run_is_cancelled_without_leaving_the_page(visit: Visit, site: Site) -> None:
     page = visit("ada").go(PAGE)
     press_run(page)
     says(page, "Next in the queue")
@@ -85,7 +85,7 @@ def test_it_is_cancelled_on_the_spot(visit: Visit, site: Site) -> None:
     assert page.url.endswith(PAGE)
 
 
-def test_what_is_refused_is_said(visit: Visit) -> None:
+def test_a_refused_run_shows_the_reason(visit: Visit) -> None:
     visitor = visit("ada")
     visitor.noise.allowed.add(400)
     page = visitor.go(PAGE)
@@ -99,7 +99,7 @@ def test_what_is_refused_is_said(visit: Visit) -> None:
     assert page.url.endswith(PAGE)
 
 
-def test_while_the_server_is_away(visit: Visit, site: Site) -> None:
+def test_the_page_reports_that_the_server_is_away(visit: Visit, site: Site) -> None:
     visitor = visit("ada")
     visitor.noise.allowed.add(503)
     page = visitor.go(f"/submissions/{builders.hand_in(site.platform, site.ada).id}")
@@ -118,7 +118,7 @@ def test_while_the_server_is_away(visit: Visit, site: Site) -> None:
     says(page, "Cancelled")
 
 
-def test_time_is_counted(visit: Visit, site: Site) -> None:
+def test_the_elapsed_time_counts_up(visit: Visit, site: Site) -> None:
     page = follow(visit, site)
     clock = page.locator("[data-elapsed]")
     expect(clock).to_have_text("3 s")
@@ -126,7 +126,7 @@ def test_time_is_counted(visit: Visit, site: Site) -> None:
     says(page, "Cancelled")
 
 
-def test_who_asked_for_a_notification_gets_one(visit: Visit, site: Site) -> None:
+def test_a_requested_notification_is_shown(visit: Visit, site: Site) -> None:
     page = follow(visit, site)
     page.evaluate(
         """() => {

@@ -24,13 +24,15 @@ def press_until(page: Page, theme: str) -> None:
         if f"Theme: {theme}." in (switch(page).text_content() or ""):
             return
         before = switch(page).text_content() or ""
-        with page.expect_response(lambda it: it.url.endswith("/theme")):  # kept, for the next page
+        with page.expect_response(
+            lambda response: response.url.endswith("/theme")
+        ):  # kept, for the next page
             switch(page).click()
         expect(switch(page)).not_to_have_text(before)
     raise AssertionError(f"the switch never came to {theme}")
 
 
-def test_the_system_decides_at_first(visit: Visit) -> None:
+def test_the_system_theme_is_the_default(visit: Visit) -> None:
     assert not is_dark(visit(color_scheme="light").go("/"))
     assert is_dark(visit(color_scheme="dark").go("/"))
 
@@ -46,11 +48,11 @@ def test_the_switch_overrules_it_and_is_remembered(visit: Visit) -> None:
     assert not is_dark(visitor.go("/"))
 
 
-def test_of_quick_presses_the_last_is_kept(visit: Visit) -> None:
+def test_the_last_of_quick_presses_wins(visit: Visit) -> None:
     visitor = visit("bob", color_scheme="light", reduced_motion="reduce")
     page = visitor.go("/")
     press_until(page, "system")
-    with page.expect_response(lambda it: "theme=dark" in (it.request.post_data or "")):
+    with page.expect_response(lambda response: "theme=dark" in (response.request.post_data or "")):
         switch(page).dblclick()
     expect(switch(page)).to_contain_text("Theme: dark.")
     assert is_dark(visitor.go("/"))

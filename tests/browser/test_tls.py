@@ -28,7 +28,7 @@ def new_link(page: Page) -> str:
     return page.locator("#link").inner_text()
 
 
-def test_sign_up_invitation_and_reset(chromium: Browser, site: Site) -> None:
+def test_sign_up_invitation_and_reset_work_over_tls(chromium: Browser, site: Site) -> None:
     """Protects sign-up behind TLS: cookies, forms and links must work if the proxy speaks HTTPS."""
     with ExitStack() as stack:
 

@@ -38,7 +38,7 @@ def archive(files: Mapping[str, str | bytes], **values: int) -> bytes:
     return buffer.getvalue()
 
 
-def test_what_is_packed_comes_back_and_is_packed_alike() -> None:
+def test_packing_is_reversible_and_reproducible() -> None:
     made = bundle.read_archive(archive(FILES))
     assert made.slug == "rows"
     assert made.files == {path: text.encode() for path, text in FILES.items()}
@@ -46,7 +46,7 @@ def test_what_is_packed_comes_back_and_is_packed_alike() -> None:
     assert (again.digest, again.packed()) == (made.digest, made.packed())
 
 
-def test_a_folder_around_it_and_litter_are_left_out() -> None:
+def test_an_outer_folder_and_litter_are_ignored() -> None:
     litter = {
         "mine/.DS_Store": "x",
         "__MACOSX/mine/._spec.md": "x",
@@ -80,7 +80,7 @@ def test_a_folder_around_it_and_litter_are_left_out() -> None:
         ({f"challenges/rows/f{n}.txt": "" for n in range(limits.BUNDLE_FILES)}, "files; at most"),
     ],
 )
-def test_what_is_refused(extra: Mapping[str, str | bytes], says: str) -> None:
+def test_a_bad_file_in_an_archive_is_refused(extra: Mapping[str, str | bytes], says: str) -> None:
     with pytest.raises(BadBundle, match=says):
         bundle.read_archive(archive(FILES | extra))
 
@@ -98,7 +98,7 @@ def test_a_password_is_refused() -> None:
         bundle.read_archive(bytes(data))
 
 
-def test_a_bomb_is_read_no_further_than_may_be() -> None:
+def test_a_zip_bomb_is_read_only_up_to_the_limit() -> None:
     """Even if its directory claims a small size."""
     bomb = archive(FILES | {"challenges/rows/bomb.txt": "x" * (200 * limits.MIB)})
     assert len(bomb) < limits.BUNDLE_ARCHIVE_BYTES
@@ -111,12 +111,12 @@ def test_a_bomb_is_read_no_further_than_may_be() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"no archive", archive(FILES)[:-30], archive(FILES)[30:]])
-def test_what_is_no_archive(data: bytes) -> None:
+def test_other_files_than_archives_are_refused(data: bytes) -> None:
     with pytest.raises(BadBundle):
         bundle.read_archive(data)
 
 
-def test_a_large_archive_is_not_looked_into() -> None:
+def test_a_too_large_archive_is_refused_unread() -> None:
     with pytest.raises(BadBundle, match="The archive has"):
         bundle.read_archive(b"PK" + bytes(limits.BUNDLE_ARCHIVE_BYTES))
 
@@ -124,18 +124,18 @@ def test_a_large_archive_is_not_looked_into() -> None:
 @pytest.mark.parametrize(
     "path", ["challenges/rows/challenge.toml", "challenges/rows/cases.py", "reference/rows/reference.py"]
 )
-def test_what_is_missing_is_named(path: str) -> None:
+def test_a_missing_file_is_named(path: str) -> None:
     with pytest.raises(BadBundle, match=path):
         bundle.read_archive(archive({name: text for name, text in FILES.items() if name != path}))
 
 
 @pytest.mark.parametrize("bomb", ["x = " + "[" * 100_000, "x = " + "9" * 100_000], ids=["deep", "long"])
-def test_a_manifest_that_no_reader_ends(bomb: str) -> None:
+def test_a_manifest_that_takes_too_long_to_parse_is_refused(bomb: str) -> None:
     with pytest.raises(ChallengeInvalid, match="not TOML"):
         bundle.read_archive(archive(FILES | {"challenges/rows/challenge.toml": f"{bomb}\n"}))
 
 
-def test_a_damaged_file_of_any_compression() -> None:
+def test_a_damaged_file_is_refused_under_any_compression() -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as made:
         for name, text in FILES.items():
@@ -153,7 +153,7 @@ def test_a_manifest_with_a_mistake_names_the_key() -> None:
         bundle.read_archive(archive(broken))
 
 
-def test_nothing_of_an_uploaded_challenge_runs_and_it_judges_alike(write: Write, tmp_path: Path) -> None:
+def test_an_uploaded_challenge_runs_no_code_here_and_judges_the_same(write: Write, tmp_path: Path) -> None:
     challenge = write(
         hidden=CASES.replace('"basic", "basic"', '"other", "basic"').replace('"ones", "', '"more", "')
     )
@@ -184,14 +184,14 @@ def test_nothing_of_an_uploaded_challenge_runs_and_it_judges_alike(write: Write,
         lambda text: "null",
     ],
 )
-def test_what_a_box_says_is_read_with_care(write: Write, spoil: Callable[[str], str]) -> None:
+def test_a_spoilt_answer_of_the_box_is_refused(write: Write, spoil: Callable[[str], str]) -> None:
     challenge = write()
     text = examined.dump(Examined(tuple(challenge.cases), (), {}, ("reference",)))
     with pytest.raises(ChallengeInvalid):
         examined.load(spoil(text))
 
 
-def test_a_recipe_of_ones_own_is_refused(write: Write) -> None:
+def test_a_custom_recipe_is_refused(write: Write) -> None:
     own = CASES.replace(
         "def cases():",
         "class Mine:\n    def draw(self, *_): ...\n    def words(self): return 'mine'\n\ndef cases():",

@@ -43,7 +43,7 @@ def write_tracks(catalogue: Catalogue, text: str) -> None:
     (catalogue.root / "challenges" / "tracks.toml").write_text(text)
 
 
-def test_the_tracks_of_our_catalogue_are_the_curriculum() -> None:
+def test_our_catalogue_uses_exactly_the_curriculums_tracks() -> None:
     titles = [track.title for track in find_catalogue().curriculum.tracks]
     assert titles == [
         "fundamentals",
@@ -59,14 +59,14 @@ def test_the_tracks_of_our_catalogue_are_the_curriculum() -> None:
     ]
 
 
-def test_the_challenges_of_a_track_of_our_catalogue_have_orders_of_their_own() -> None:
+def test_no_two_of_our_challenges_share_a_place_in_a_track() -> None:
     places: dict[tuple[str, int], list[str]] = {}
     for challenge in find_catalogue().all():
         places.setdefault((challenge.manifest.track, challenge.manifest.order), []).append(challenge.slug)
     assert {place: slugs for place, slugs in places.items() if len(slugs) > 1} == {}
 
 
-def test_what_a_challenge_of_our_catalogue_builds_on_comes_before_it() -> None:
+def test_our_prerequisites_come_before_their_challenges() -> None:
     """In an earlier track, or earlier in its own."""
     slugs = [challenge.slug for challenge in find_catalogue().all()]
     for challenge in find_catalogue().all():
@@ -112,7 +112,7 @@ def test_without_the_file_any_track_is_right(catalogue: Catalogue) -> None:
         (TRACKS + TRACKS, "tracks: .* more than once"),
     ],
 )
-def test_a_bad_file_of_tracks_is_named_with_its_key(catalogue: Catalogue, text: str, key: str) -> None:
+def test_a_bad_tracks_file_is_reported_with_file_and_key(catalogue: Catalogue, text: str, key: str) -> None:
     write_tracks(catalogue, text)
     with pytest.raises(ChallengeInvalid, match=rf"tracks\.toml: {key}"):
         read_curriculum(catalogue.root / "challenges" / "tracks.toml")
@@ -128,7 +128,7 @@ def test_a_prerequisite_must_exist_when_the_catalogue_loads(catalogue: Catalogue
     assert catalogue.load("second").manifest.prerequisites == ["rows", "missing"]
 
 
-def test_prerequisites_must_not_go_in_a_circle(catalogue: Catalogue) -> None:
+def test_prerequisites_must_not_form_a_cycle(catalogue: Catalogue) -> None:
     add(catalogue, "a", prerequisites='["b"]')
     add(catalogue, "b", prerequisites='["rows", "c"]')
     add(catalogue, "c", prerequisites='["a"]')
@@ -136,14 +136,14 @@ def test_prerequisites_must_not_go_in_a_circle(catalogue: Catalogue) -> None:
         catalogue.all()
 
 
-def test_two_ways_to_one_challenge_are_no_circle(catalogue: Catalogue) -> None:
+def test_two_paths_to_one_challenge_are_no_cycle(catalogue: Catalogue) -> None:
     add(catalogue, "a", prerequisites='["rows"]')
     add(catalogue, "b", prerequisites='["rows"]')
     add(catalogue, "c", prerequisites='["a", "b"]')
     assert len(catalogue.all()) == 4
 
 
-def test_a_challenge_that_needs_itself_is_a_circle(catalogue: Catalogue) -> None:
+def test_a_challenge_must_not_need_itself(catalogue: Catalogue) -> None:
     add(catalogue, "a", prerequisites='["a"]')
     with pytest.raises(ChallengeInvalid, match="a -> a"):
         catalogue.all()

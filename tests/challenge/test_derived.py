@@ -54,7 +54,7 @@ def test_row_pointers_begin_at_0_never_fall_and_end_at_the_total(
     assert recipe.words()
 
 
-def test_row_pointers_hold_the_shares_they_say() -> None:
+def test_row_pointers_follow_their_shares() -> None:
     usual, empty, huge = (
         derive(recipe, 1000, 100_000).diff()
         for recipe in (RowPointers(), RowPointers(empty=0.3), RowPointers(huge=0.6))
@@ -82,12 +82,12 @@ def test_columns_follow_the_diagonal(nnz: int, cols: int) -> None:
     assert "16" in recipe.words()
 
 
-def test_columns_need_a_column() -> None:
+def test_column_indices_need_at_least_one_column() -> None:
     with pytest.raises(ValueError, match="nnz = 3, but there is no column"):
         NearDiagonal().derive({}, {"nnz": 3, "cols": 0}, (3,), torch.int64, torch.Generator())
 
 
-def test_statistics_are_those_of_the_rows_that_were_drawn() -> None:
+def test_row_statistics_match_the_drawn_rows() -> None:
     """``x`` is drawn first although ``mean`` and ``rstd`` come before it in the signature."""
     sizes = {"rows": 6, "cols": 50, "nnz": 0}
     inputs = {"mean": RowMean("x"), "rstd": RowRstd("x", eps=0.5), "x": Normal(1000, 2)}

@@ -48,9 +48,9 @@ def basic(**inputs: Recipe) -> Case:
     return case("basic", "basic", rows=5, cols=7, inputs=inputs)
 
 
-def test_shapes_and_dtypes_are_the_signature_s(manifest: Manifest) -> None:
+def test_shapes_and_dtypes_follow_the_signature(manifest: Manifest) -> None:
     inputs = draw_inputs(manifest, basic(), 1)
-    assert {name: (tuple(it.shape), it.dtype) for name, it in inputs.items()} == {
+    assert {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in inputs.items()} == {
         "x": ((5, 7), torch.float32),
         "pick": ((5,), torch.int32),
     }
@@ -65,7 +65,7 @@ def test_defaults_come_from_the_manifest(manifest: Manifest) -> None:
     assert set(pick.tolist()) == set(range(7))
 
 
-def test_a_bound_that_cannot_be_computed_is_named(write: Write) -> None:
+def test_a_bound_that_cannot_be_computed_is_reported(write: Write) -> None:
     manifest = write(manifest=MANIFEST.replace('high = "cols"', 'high = "100 / cols"')).manifest
     with pytest.raises(ChallengeInvalid, match=r"'pick' values: .*divides by zero"):
         draw_inputs(manifest, case("empty", "empty", rows=1, cols=0), 1)
@@ -77,7 +77,7 @@ def test_the_same_seed_gives_the_same_values(manifest: Manifest) -> None:
     assert not torch.equal(first, other)
 
 
-def test_seeds_may_be_of_any_size(manifest: Manifest) -> None:
+def test_seeds_of_any_size_work(manifest: Manifest) -> None:
     drawn = [draw_inputs(manifest, basic(), seed)["x"] for seed in (0, 2**32, 2**64, 2**200, -1)]
     assert len({tuple(overlay.flatten().tolist()) for overlay in drawn}) == len(drawn)
 
@@ -116,7 +116,7 @@ def test_every_recipe_fills_every_shape(
     assert recipe.words()
 
 
-def test_recipes_give_what_they_say(manifest: Manifest) -> None:
+def test_recipes_draw_the_values_they_describe(manifest: Manifest) -> None:
     big = {"rows": 40, "cols": 50}
 
     def draw(recipe: Recipe) -> torch.Tensor:
@@ -171,7 +171,7 @@ def with_inputs(write: Write, inputs: str) -> Challenge:
 HIDDEN = "from grader.challenge.cases import case\ndef cases(): return [case('h', 'basic', rows=1, cols=1)]\n"
 
 
-def test_inputs_of_a_challenge_fill_cases_and_workloads(write: Write) -> None:
+def test_the_challenges_inputs_fill_cases_and_workloads(write: Write) -> None:
     challenge = with_inputs(write, '{"x": Constant(5)}')
     values = {
         case.name: draw_inputs(challenge.manifest, case, 1)["x"].unique().tolist()
@@ -181,7 +181,7 @@ def test_inputs_of_a_challenge_fill_cases_and_workloads(write: Write) -> None:
     assert workload_case(challenge, challenge.manifest.workloads[0]).inputs == {"x": Constant(5)}
 
 
-def test_a_challenge_without_inputs_draws_what_its_manifest_says(write: Write) -> None:
+def test_a_challenge_without_inputs_draws_by_its_manifest(write: Write) -> None:
     challenge = write()
     assert challenge.inputs == {}
     assert challenge.case("basic").inputs == {}
@@ -196,13 +196,13 @@ def test_a_challenge_without_inputs_draws_what_its_manifest_says(write: Write) -
         ("1 / 0", r"cases.py: inputs\(\): division by zero"),
     ],
 )
-def test_bad_inputs_of_a_challenge_name_file_and_argument(write: Write, inputs: str, said: str) -> None:
+def test_bad_challenge_inputs_name_file_and_argument(write: Write, inputs: str, said: str) -> None:
     with pytest.raises(ChallengeInvalid, match=said):
         _ = with_inputs(write, inputs).cases
 
 
 @pytest.mark.parametrize("recipe", [Integers(-3, 4), Choice((1.0, 2.0)), Sprinkle(9.0, 0.5, Constant(1))])
-def test_what_is_drawn_in_pieces_holds_what_it_says(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_drawn_in_pieces_follow_the_recipe(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a GPU, where each piece is small and the last one shorter."""
     largest = 0
     randint = torch.randint
@@ -222,7 +222,7 @@ def test_what_is_drawn_in_pieces_holds_what_it_says(recipe: Recipe, monkeypatch:
     assert len(values.unique()) == {"Integers": 7, "Choice": 2, "Sprinkle": 2}[type(recipe).__name__]
 
 
-def test_a_gpu_draws_what_lies_in_many_places_and_uniform_values_in_one_pass(
+def test_a_gpu_draws_sprinkled_and_uniform_values_in_one_pass(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(cases, "_is_gpu", lambda generator: True)
@@ -254,7 +254,7 @@ def test_a_gpu_draws_float64_that_float32_does_not_hold(
 
 
 @pytest.mark.parametrize("recipe", [Normal(3.0, 2.0), Uniform(-1.0, 1.0)])
-def test_the_first_values_lie_where_there_is_room_and_are_the_same(recipe: Recipe) -> None:
+def test_the_first_draw_fills_the_given_memory_with_the_same_values(recipe: Recipe) -> None:
     def drawn() -> torch.Tensor:
         return recipe.draw((3, 5), torch.float64, torch.Generator().manual_seed(7))
 

@@ -22,7 +22,7 @@ def torch_dtype(dtype: DType) -> torch.dtype:
 
 
 @pytest.mark.parametrize("dtype", list(DType))
-def test_the_row_agrees_with_torch(dtype: DType) -> None:
+def test_a_dtypes_row_agrees_with_torch(dtype: DType) -> None:
     kind = torch_dtype(dtype)
     assert (dtype.itemsize, dtype.floating) == (kind.itemsize, kind.is_floating_point)
     assert dtype.itemsize in BITS
@@ -53,7 +53,7 @@ def test_the_poison_is_a_signalling_nan_and_the_large_number_is_finite(dtype: DT
 
 @pytest.mark.parametrize("module", ["cuda_binding", "emulated_binding"])
 @pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype.facts.scalar or dtype is DType.INT64])
-def test_the_runner_passes_every_dtype_of_a_number(module: str, dtype: DType) -> None:
+def test_the_runner_passes_scalars_of_every_dtype(module: str, dtype: DType) -> None:
     tree = ast.parse((RUNNER / f"{module}.py").read_text())
     tables = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Dict)]
     assert any(f"'{dtype}': ctypes." in table for table in tables)
@@ -61,12 +61,12 @@ def test_the_runner_passes_every_dtype_of_a_number(module: str, dtype: DType) ->
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: type(recipe).__name__)
 @pytest.mark.parametrize("dtype", list(DType))
-def test_every_recipe_draws_it(dtype: DType, recipe: Recipe) -> None:
+def test_every_recipe_draws_every_dtype(dtype: DType, recipe: Recipe) -> None:
     drawn = recipe.draw((5, 7), torch_dtype(dtype), torch.Generator().manual_seed(1))
     assert (drawn.dtype, drawn.shape) == (torch_dtype(dtype), (5, 7))
 
 
 @pytest.mark.parametrize("dtype", list(DType))
-def test_students_read_its_c_type(dtype: DType) -> None:
+def test_the_docs_list_the_dtypes_c_type(dtype: DType) -> None:
     rows = (ROOT / "docs" / "interface.md").read_text().splitlines()
     assert any(f"`{dtype}`" in row and f"`{dtype.c_type}`" in row for row in rows)

@@ -25,7 +25,7 @@ SIZES = {"m": 6, "n": 7, "k": 0}
         ("min(m, (n))", 6),
     ],
 )
-def test_arithmetic(text: str, value: float) -> None:
+def test_arithmetic_is_evaluated(text: str, value: float) -> None:
     assert parse(text)(SIZES) == value
 
 
@@ -66,7 +66,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("text", REFUSED, ids=[repr(text[:20]) for text in REFUSED])
-def test_anything_else_is_refused(text: str) -> None:
+def test_anything_but_arithmetic_is_refused(text: str) -> None:
     with pytest.raises(ExpressionError):
         parse(text)
 
@@ -83,12 +83,12 @@ def test_anything_else_is_refused(text: str) -> None:
         ("depth", "not known"),
     ],
 )
-def test_what_is_no_dimension(text: str, said: str) -> None:
+def test_a_value_that_is_no_dimension_is_refused(text: str, said: str) -> None:
     with pytest.raises(ExpressionError, match=said):
         parse(text).integer(SIZES)
 
 
-def test_names_are_those_it_needs() -> None:
+def test_an_expression_lists_the_sizes_it_needs() -> None:
     assert parse("2 * m + max(n, 1)").names == {"m", "n"}
 
 
@@ -102,13 +102,13 @@ _EXPRESSIONS = st.recursive(
 
 
 @given(_EXPRESSIONS, st.integers(0, 2**40), st.integers(0, 2**40), st.integers(0, 2**40))
-def test_it_computes_what_python_computes(text: str, m: int, n: int, k: int) -> None:
+def test_expressions_compute_as_python_does(text: str, m: int, n: int, k: int) -> None:
     sizes = {"m": m, "n": n, "k": k}
     assert parse(text)(sizes) == eval(text, {"__builtins__": {}}, sizes)
 
 
 @given(st.text(max_size=60))
-def test_no_text_does_anything_but_parse_or_refuse(text: str) -> None:
+def test_any_text_is_parsed_or_refused(text: str) -> None:
     try:
         expression = parse(text)
     except ExpressionError:

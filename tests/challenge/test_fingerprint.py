@@ -63,7 +63,7 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(("files", "change"), JUDGED)
-def test_what_judging_depends_on_changes_the_fingerprint(
+def test_changes_that_affect_judging_change_the_fingerprint(
     write: Write, files: dict[str, str], change: tuple[str, str, str]
 ) -> None:
     before = content(write(hidden=HIDDEN))
@@ -75,20 +75,20 @@ def test_what_judging_depends_on_changes_the_fingerprint(
 
 
 @pytest.mark.parametrize("files", SHOWN)
-def test_what_is_only_shown_does_not(write: Write, files: dict[str, str]) -> None:
+def test_changes_of_shown_text_keep_the_fingerprint(write: Write, files: dict[str, str]) -> None:
     before, after = content(write()), content(write(**files))
     assert told(before, after) == []
     assert digest(before) == digest(after)
 
 
-def test_a_change_tells_both_values(write: Write) -> None:
+def test_a_change_holds_both_values(write: Write) -> None:
     before = content(write())
     after = content(write(manifest=swap(MANIFEST, "case_seconds = 5", "case_seconds = 6")))
     (change,) = changes(before, after)
     assert (change.before["case_seconds"], change.after["case_seconds"]) == (5, 6)
 
 
-def test_values_that_json_does_not_have_are_told_apart(write: Write) -> None:
+def test_nan_infinities_and_zeros_are_distinguished(write: Write) -> None:
     def parts(value: str) -> Content:
         return content(write(cases=swap(CASES, "Constant(1)", f'Constant(float("{value}"))')))
 
@@ -96,7 +96,7 @@ def test_values_that_json_does_not_have_are_told_apart(write: Write) -> None:
     assert len(found) == 6
 
 
-def test_a_recipe_of_its_own_counts_with_its_text(write: Write) -> None:
+def test_a_custom_recipe_counts_with_its_source(write: Write) -> None:
     own = (
         "from dataclasses import dataclass\nfrom grader.challenge.cases import Sprinkle, case\n"
         "@dataclass(frozen=True)\nclass Mine:\n    def draw(self, shape, dtype, generator):\n"
@@ -107,7 +107,7 @@ def test_a_recipe_of_its_own_counts_with_its_text(write: Write) -> None:
     assert told(before, after) == [("recipes", "", "changed")]
 
 
-def test_hidden_cases_are_compared_only_where_both_copies_have_them(write: Write, tmp_path: Path) -> None:
+def test_hidden_cases_are_compared_only_if_both_copies_have_them(write: Write, tmp_path: Path) -> None:
     whole = content(write(hidden=HIDDEN))
     (tmp_path / "reference" / "rows" / "staff" / "hidden_cases.py").unlink()
     (tmp_path / "reference" / "rows" / "staff").rmdir()
@@ -119,17 +119,17 @@ def test_hidden_cases_are_compared_only_where_both_copies_have_them(write: Write
     assert merged(at_a_students, whole) == whole
 
 
-def test_taking_the_last_hidden_case_away_is_a_change(write: Write) -> None:
+def test_removing_the_last_hidden_case_is_a_change(write: Write) -> None:
     before, after = content(write(hidden=HIDDEN)), content(write(hidden=HIDDEN))
     after["hidden_cases"] = {}
     assert told(before, after) == [("hidden_cases", "secret", "removed")]
 
 
-def test_nothing_is_known_of_a_version_from_before_contents_were_kept(write: Write) -> None:
+def test_a_version_without_stored_content_agrees_with_anything(write: Write) -> None:
     assert agree({}, content(write()))
 
 
-def test_every_challenge_of_ours_has_one() -> None:
+def test_each_of_our_challenges_has_a_fingerprint() -> None:
     catalogue = find_catalogue()
     for slug in catalogue.slugs():
         parts = content(catalogue.load(slug))

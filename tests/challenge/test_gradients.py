@@ -39,13 +39,13 @@ def leaves(rows: int, cols: int, seed: int = 1, mean: float = 0.0) -> list[torch
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(1, 1), (1, 7), (5, 3), (4, 16)])
-def test_the_reference_is_the_derivative_by_small_differences(rows: int, cols: int) -> None:
+def test_the_reference_matches_finite_differences(rows: int, cols: int) -> None:
     assert torch.autograd.gradcheck(LayerNorm.apply, leaves(rows, cols))
 
 
 @pytest.mark.parametrize("mean", [0.0, 1000.0])
 @pytest.mark.parametrize(("rows", "cols"), [(0, 4), (3, 5), (33, 129)])
-def test_the_reference_is_what_pytorch_s_own_autograd_gives(rows: int, cols: int, mean: float) -> None:
+def test_the_reference_matches_autograd(rows: int, cols: int, mean: float) -> None:
     dy = torch.randn(rows, cols, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
     own = leaves(rows, cols, mean=mean)
     theirs = torch.autograd.grad(
@@ -68,9 +68,9 @@ def test_pytorch_s_fused_operation_is_the_same_function() -> None:
         assert torch.allclose(got, want, rtol=1e-9, atol=1e-9)
 
 
-def test_rows_are_independent_of_how_many_are_worked_on_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_do_not_depend_on_the_number_of_rows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     case = CHALLENGE.case("odd")
-    inputs = {name: it.double() for name, it in draw_inputs(CHALLENGE.manifest, case, 3).items()}
+    inputs = {name: tensor.double() for name, tensor in draw_inputs(CHALLENGE.manifest, case, 3).items()}
     compute, scale = CHALLENGE.reference.compute, CHALLENGE.reference.magnitude
     assert scale is not None
     whole = [*compute(**inputs, **case.sizes), *scale(**inputs, **case.sizes)]
@@ -83,7 +83,7 @@ def test_rows_are_independent_of_how_many_are_worked_on_at_once(monkeypatch: pyt
 def test_the_magnitude_bounds_the_result() -> None:
     """Sums of absolute values are never smaller than the sums."""
     case = CHALLENGE.case("large_mean")
-    inputs = {name: it.double() for name, it in draw_inputs(CHALLENGE.manifest, case, 3).items()}
+    inputs = {name: tensor.double() for name, tensor in draw_inputs(CHALLENGE.manifest, case, 3).items()}
     scale = CHALLENGE.reference.magnitude
     assert scale is not None
     results = CHALLENGE.reference.compute(**inputs, **case.sizes)

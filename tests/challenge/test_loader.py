@@ -75,7 +75,7 @@ def test_a_bad_reference_names_itself(write: Write, said: str) -> None:
     assert said in caught.value.message
 
 
-def test_files_are_read_only_when_asked_for(write: Write) -> None:
+def test_files_are_read_lazily(write: Write) -> None:
     challenge = write(cases="raise SystemError", reference="raise SystemError")
     assert challenge.manifest.title == "Scaled rows"
 
@@ -105,7 +105,7 @@ def test_hidden_cases_are_marked_and_may_be_missing(write: Write) -> None:
     assert all(case.hidden for case in hidden)
 
 
-def test_a_hidden_category_that_is_named_has_public_cases(write: Write) -> None:
+def test_a_named_hidden_category_needs_public_cases(write: Write) -> None:
     manifest = f"name_hidden_categories = true\n{MANIFEST}"
     hidden = CASES.replace('"basic"', '"secret"', 1).replace('"ones"', '"other"', 1)
     assert len(write(manifest=manifest, hidden=hidden).hidden_cases) == 2
@@ -128,11 +128,11 @@ def test_a_case_is_found_by_name(write: Write) -> None:
     assert "basic, ones" in caught.value.hint
 
 
-def test_a_starter_is_generated_where_none_is_committed(write: Write) -> None:
+def test_a_missing_starter_is_generated(write: Write) -> None:
     assert "solve" in write().starter(Language.CUDA)
 
 
-def test_unknown_challenges_are_reported_with_the_known(write: Write) -> None:
+def test_an_unknown_challenge_lists_the_known_ones(write: Write) -> None:
     root = write().folder.parent.parent
     with pytest.raises(UnknownChallenge) as caught:
         Catalogue(root).load("columns")
@@ -140,7 +140,7 @@ def test_unknown_challenges_are_reported_with_the_known(write: Write) -> None:
 
 
 @pytest.mark.parametrize("slug", ["../rows", "rows/../rows", "", "/etc"])
-def test_a_slug_is_no_path(write: Write, slug: str) -> None:
+def test_a_path_is_refused_as_a_slug(write: Write, slug: str) -> None:
     root = write().folder.parent.parent
     with pytest.raises(UnknownChallenge):
         Catalogue(root).load(slug)
@@ -163,13 +163,13 @@ def test_challenges_come_by_track_and_order() -> None:
     assert {"vector_add", "matmul", "softmax", "histogram"} <= {slug for _, _, slug in found}
 
 
-def test_importing_what_the_client_needs_does_not_import_torch() -> None:
+def test_the_clients_imports_do_not_load_torch() -> None:
     modules = "cases, catalogue, draw, loader, signature, source"
     code = f"import sys; from grader.challenge import {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("slug", ["", ".", "..", "../challenges/dot", "a\0b", "x" * 5000, "dot/", "\udc80"])
-def test_what_no_folder_can_be_called_is_unknown(slug: str) -> None:
+def test_an_impossible_folder_name_is_unknown(slug: str) -> None:
     with pytest.raises(UnknownChallenge):
         find_catalogue(None).load(slug)

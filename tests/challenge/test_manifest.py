@@ -87,7 +87,7 @@ BAD_VALUES = [
 REQUIRED = ["title", "track", "difficulty", "version", "languages"]
 
 
-def test_the_manifest_itself_is_valid(write: Write) -> None:
+def test_the_unspoilt_manifest_is_valid(write: Write) -> None:
     manifest = write().manifest
     assert manifest.sizes == ["rows", "cols"]
     assert [arg.name for arg in manifest.results] == ["out", "count"]
@@ -127,7 +127,7 @@ def test_a_challenge_without_output_is_refused(write: Write) -> None:
         write(manifest=f'{manifest}[cost]\nbytes = "n"\nflops = "n"\n')
 
 
-def test_what_is_no_toml_is_refused(write: Write) -> None:
+def test_other_text_than_toml_is_refused(write: Write) -> None:
     with pytest.raises(ChallengeInvalid, match=r"challenge\.toml: not TOML"):
         write(manifest="title = ")
 

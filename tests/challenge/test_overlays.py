@@ -51,7 +51,7 @@ def test_only_outliers_count() -> None:
     assert "one_row_has_all" not in {overlay.name for overlay in overlays(sparse, on_cpu(sparse))}
 
 
-def test_ties_are_asked_where_results_are_exact() -> None:
+def test_ties_are_drawn_if_results_are_exact() -> None:
     histogram, summed = CATALOGUE.load("histogram"), CATALOGUE.load("reduce_sum")
     assert "one_hot" in {overlay.name for overlay in overlays(histogram, on_cpu(histogram))}
     assert "alike" not in {overlay.name for overlay in overlays(summed, on_cpu(summed))}
@@ -60,7 +60,7 @@ def test_ties_are_asked_where_results_are_exact() -> None:
 def passed(challenge: Challenge, name: str, seed: int, approximate: Callable[..., torch.Tensor]) -> bool:
     question = ask(challenge, workload_case(challenge, LARGE, by_name(challenge, name)), seed)
     wanted = question.outputs["out"].double()
-    got = approximate(**{it: values.double() for it, values in question.inputs.items()})
+    got = approximate(**{name: values.double() for name, values in question.inputs.items()})
     return bool(
         ((got - wanted).abs() <= challenge.manifest.tolerance.rtol * question.magnitudes["out"]).all()
     )
@@ -87,7 +87,7 @@ APPROXIMATIONS = [
 
 
 @pytest.mark.parametrize(("slug", "argument", "approximate"), APPROXIMATIONS)
-def test_outliers_show_what_is_not_read(
+def test_outliers_reveal_unread_elements(
     slug: str, argument: str, approximate: Callable[..., torch.Tensor]
 ) -> None:
     challenge = CATALOGUE.load(slug)
@@ -120,7 +120,7 @@ def test_a_special_value_leaves_results_that_it_does_not_reach(slug: str) -> Non
         assert 0.0 < reached < 0.7
 
 
-def test_every_grading_asks_for_what_no_kernel_may_drop() -> None:
+def test_every_grading_includes_the_required_special_rounds() -> None:
     """Cases with ``timed``, and one of NaN and each infinity, whatever the dice; the rest by chance."""
     made = [
         *[Overlay(f"nan {number}", {}, False, Category.NAN) for number in range(3)],
@@ -136,7 +136,7 @@ def test_every_grading_asks_for_what_no_kernel_may_drop() -> None:
     assert len({name for names in samples for name in names}) == len(made)
 
 
-def test_who_has_seen_what_must_come_cannot_know_that_it_comes_no_more() -> None:
+def test_a_required_special_round_may_come_twice() -> None:
     """Otherwise later rounds could skip handling it."""
     only = [Overlay("nan", {}, False, Category.NAN)]
     samples = [len(drawn_specials(only, random.Random(seed))) for seed in range(40)]

@@ -209,7 +209,7 @@ REFUSED = {
 
 @NEEDS_NVCC
 @pytest.mark.parametrize("what", ACCEPTED)
-def test_every_reasonable_solve_is_taken(vector_add: Challenge, what: str, tmp_path: Path) -> None:
+def test_every_valid_solve_is_accepted(vector_add: Challenge, what: str, tmp_path: Path) -> None:
     done = compile_cuda(vector_add.manifest, ACCEPTED[what], tmp_path)
     assert done.returncode == 0, done.stderr
 
@@ -230,7 +230,7 @@ def test_a_wrong_solve_is_explained(vector_add: Challenge, what: str, tmp_path: 
 @pytest.mark.parametrize(
     ("kind", "taken"), [("float", True), ("double", True), ("int", False), ("__half", False), ("bool", False)]
 )
-def test_a_scalar_keeps_its_value(kind: str, taken: bool, tmp_path: Path) -> None:
+def test_a_scalar_parameter_must_not_narrow_its_value(kind: str, taken: bool, tmp_path: Path) -> None:
     source = f"#include <cuda_fp16.h>\nvoid solve(const float* x, float* y, {kind} alpha, int n) {{}}"
     done = compile_cuda(CATALOGUE.load("saxpy").manifest, source, tmp_path)
     said = "parameter 3 of solve, alpha, is a number and must be float"

@@ -23,7 +23,7 @@ from grader.languages import LANGUAGES, Language
         (b"#" * (limits.SOURCE_BYTES + 1), "at most"),
     ],
 )
-def test_refused(raw: bytes, said: str) -> None:
+def test_a_bad_source_is_refused_with_a_hint(raw: bytes, said: str) -> None:
     with pytest.raises(BadSource, match=said) as caught:
         decode(raw)
     assert caught.value.hint
@@ -39,7 +39,7 @@ def test_refused(raw: bytes, said: str) -> None:
         (b"#" * limits.SOURCE_BYTES, "#" * limits.SOURCE_BYTES),
     ],
 )
-def test_taken(raw: bytes, text: str) -> None:
+def test_a_good_source_is_decoded(raw: bytes, text: str) -> None:
     assert decode(raw) == text
 
 
@@ -54,21 +54,23 @@ def test_taken(raw: bytes, text: str) -> None:
         ("a.py", "cuda", Language.CUDA),
     ],
 )
-def test_language(filename: str, chosen: str | None, language: Language) -> None:
+def test_the_language_follows_file_name_or_choice(
+    filename: str, chosen: str | None, language: Language
+) -> None:
     assert language_of(filename, chosen) is language
 
 
 @pytest.mark.parametrize(
     ("filename", "chosen"), [("a.txt", None), ("solve", None), ("a.py", "rust"), ("a.py", "")]
 )
-def test_unknown_language(filename: str, chosen: str | None) -> None:
+def test_an_unknown_language_is_refused(filename: str, chosen: str | None) -> None:
     with pytest.raises(UnknownLanguage) as caught:
         language_of(filename, chosen)
     assert caught.value.message
     assert caught.value.hint
 
 
-def test_the_longest_ending_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_file_suffix_decides_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = replace(Language.TRITON, value="torch", suffixes=(".torch.py",))
     monkeypatch.setitem(LANGUAGES, "torch", torch)
     assert language_of("a.torch.py", None) is torch
@@ -78,7 +80,7 @@ def test_the_longest_ending_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Language.of_file(".py") is None
 
 
-def test_a_challenge_takes_its_own_languages_alone() -> None:
+def test_a_challenge_takes_only_its_languages() -> None:
     check_taken("scan", [Language.CUDA], Language.CUDA)
     with pytest.raises(UnknownLanguage, match=r"scan does not take triton\.") as caught:
         check_taken("scan", [Language.CUDA], Language.TRITON)

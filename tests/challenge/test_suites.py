@@ -26,7 +26,7 @@ MOST_ELEMENTS = 2_000_000
 
 
 @SLUGS
-def test_what_is_read_is_all_there(slug: str) -> None:
+def test_every_text_contract_and_example_is_complete(slug: str) -> None:
     challenge = CATALOGUE.load(slug)
     checks = [*text_checks(challenge), contract_check(challenge), example_check(challenge)]
     assert [check for check in checks if check.status.fails] == []
@@ -36,7 +36,7 @@ def test_what_is_read_is_all_there(slug: str) -> None:
 
 
 @SLUGS
-def test_the_suite_goes_to_the_edges_and_costs_are_possible(slug: str) -> None:
+def test_suites_cover_edges_and_costs_are_possible(slug: str) -> None:
     challenge = CATALOGUE.load(slug)
     assert [
         check for check in [*category_checks(challenge), *cost_checks(challenge)] if check.status.fails
@@ -44,7 +44,7 @@ def test_the_suite_goes_to_the_edges_and_costs_are_possible(slug: str) -> None:
 
 
 @SLUGS
-def test_the_suite_stays_small(slug: str) -> None:
+def test_suites_stay_small(slug: str) -> None:
     challenge = CATALOGUE.load(slug)
     cases, buffers = challenge.suite("cpu", hidden=False), challenge.manifest.buffers
     shapes = [challenge.manifest.shape(arg, case.sizes) for case in cases for arg in buffers]
@@ -69,14 +69,14 @@ def test_special_values_reach_the_output(slug: str) -> None:
 
 
 @pytest.mark.parametrize(("slug", "name"), [("matmul", "k_0"), ("histogram", "no_values")])
-def test_zeros_are_written_where_a_sum_is_empty(slug: str, name: str) -> None:
+def test_an_empty_sum_writes_zeros(slug: str, name: str) -> None:
     challenge = CATALOGUE.load(slug)
     answer = ask(challenge, challenge.case(name), 11).outputs["out"]
     assert answer.numel() > 0
     assert torch.equal(answer, torch.zeros_like(answer))
 
 
-def test_native_and_exact_agree_on_a_whole_suite() -> None:
+def test_native_and_exact_references_agree_on_a_suite() -> None:
     challenge = CATALOGUE.load("softmax")
     found = calibrate(challenge, challenge.suite("cpu"), "cpu")
     assert found.disagreements == []

@@ -30,7 +30,7 @@ def _login(cli: Cli, server: Stub) -> None:
     assert "Signed in" in ran.err
 
 
-def test_login_keeps_the_token_for_its_owner_alone(
+def test_login_stores_the_token_readable_by_its_owner_only(
     cli: Cli, server: Stub, stdin: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.answer("POST /tokens", TOKEN, 201)
@@ -42,19 +42,19 @@ def test_login_keeps_the_token_for_its_owner_alone(
     assert (login.server(), login.token()) == (server.url, "grd_secret")
 
 
-def test_a_wrong_password_keeps_nothing(cli: Cli, server: Stub, stdin: io.StringIO) -> None:
+def test_a_wrong_password_stores_nothing(cli: Cli, server: Stub, stdin: io.StringIO) -> None:
     server.answer("POST /tokens", {"error": errors.NotSignedIn("Name or password is wrong.").as_dict()}, 401)
     assert cli("login", "--name", "ada", "--password-stdin").code == 3
     assert not Path(login.path()).exists()
 
 
-def test_login_without_a_terminal_says_how(cli: Cli, stdin: io.StringIO) -> None:
+def test_login_without_a_terminal_explains_the_options(cli: Cli, stdin: io.StringIO) -> None:
     ran = cli("login", "--name", "ada")
     assert ran.code == 2
     assert "--password-stdin" in ran.err
 
 
-def test_an_empty_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_password_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
     assert cli("login", "--name", "ada", "--password-stdin").code == 2
 
@@ -70,7 +70,7 @@ def test_logout_revokes_and_forgets(cli: Cli, server: Stub, stdin: io.StringIO) 
     assert "You were not signed in" in cli("logout").err
 
 
-def test_logout_without_the_server_says_that_the_token_lives(
+def test_logout_without_the_server_warns_that_the_token_stays_valid(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     login.keep("http://127.0.0.1:9", "ada", "grd_secret")
@@ -81,7 +81,7 @@ def test_logout_without_the_server_says_that_the_token_lives(
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "\xff"])
-def test_a_spoilt_login_file_is_named(cli: Cli, text: str) -> None:
+def test_a_damaged_login_file_is_reported(cli: Cli, text: str) -> None:
     path = Path(login.path())
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="latin-1")

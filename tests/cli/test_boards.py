@@ -8,7 +8,7 @@ from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
 
 
-def test_leaderboard(server: Stub, cli: Cli) -> None:
+def test_leaderboard_prints_the_entries(server: Stub, cli: Cli) -> None:
     entry = {
         "rank": 1,
         "user": "[bold]ada",

@@ -49,7 +49,7 @@ def shown(width: int) -> list[str]:
     return [line.rstrip() for line in text.splitlines()]
 
 
-def test_all_of_it() -> None:
+def test_a_profile_shows_kernels_lines_and_hints() -> None:
     lines = shown(80)
     whole = "\n".join(lines)
     assert "small  n=4,096" in lines

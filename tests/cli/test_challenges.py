@@ -20,7 +20,7 @@ def detail() -> dict[str, object]:
     return views.detail(find_catalogue().load("vector_add")).model_dump(mode="json")
 
 
-def test_list_of_the_server(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
+def test_challenges_lists_the_servers(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
     summary = views.summary(find_catalogue().load("vector_add")).model_dump(mode="json")
     server.answer("GET /challenges", {"challenges": [summary]})
     ran = cli("challenges")
@@ -30,7 +30,7 @@ def test_list_of_the_server(server: Stub, cli: Cli, detail: dict[str, object]) -
 
 
 @pytest.mark.parametrize("args", [["challenges", "--json", "--local"], ["challenges", "--local", "--json"]])
-def test_list_of_this_machine(cli: Cli, args: list[str]) -> None:
+def test_challenges_local_lists_this_machines(cli: Cli, args: list[str]) -> None:
     found = json.loads(cli(*args).out)["challenges"]
     assert "vector_add" in [challenge["slug"] for challenge in found]
 
@@ -44,7 +44,7 @@ def test_no_slug_is_cut_on_a_narrow_terminal(cli: Cli, monkeypatch: pytest.Monke
     assert max(map(len, lines)) <= 50
 
 
-def test_what_a_program_reads_is_as_wide_as_it_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_piped_output_is_not_cut(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     lines = cli("challenges", "--local").out.splitlines()
     assert len(lines) == 1 + len(find_catalogue().slugs())
@@ -52,7 +52,7 @@ def test_what_a_program_reads_is_as_wide_as_it_needs(cli: Cli, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("command", [["challenges"], ["show", "vector_add"], ["init", "vector_add"]])
-def test_without_any_server_the_catalogue_that_came_along_is_used(
+def test_the_bundled_catalogue_is_used_without_a_server(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     monkeypatch.setattr("grader.cli.login.DEFAULT_SERVER", "http://127.0.0.1:9")
@@ -61,7 +61,7 @@ def test_without_any_server_the_catalogue_that_came_along_is_used(
     assert "the catalogue on this machine" in ran.err
 
 
-def test_show(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
+def test_show_prints_the_challenge(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
     server.answer("GET /challenges/vector_add", detail)
     ran = cli("show", "vector_add")
     assert ran.code == 0
@@ -82,14 +82,14 @@ def test_show_never_breaks_a_signature_and_names_the_versions_that_judge(
     assert "Triton is judged with python 3.11.7, triton 3.9.0" in told
 
 
-def test_show_tells_what_it_builds_on(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
+def test_show_lists_prerequisites(server: Stub, cli: Cli, detail: dict[str, object]) -> None:
     server.answer("GET /challenges/vector_add", {**detail, "prerequisites": ["one", "two"]})
     assert "builds on one, two" in cli("show", "vector_add").out
     server.answer("GET /challenges/vector_add", {**detail, "prerequisites": []})
     assert "builds on" not in cli("show", "vector_add").out
 
 
-def test_show_of_nothing(server: Stub, cli: Cli) -> None:
+def test_show_of_an_unknown_challenge_is_refused(server: Stub, cli: Cli) -> None:
     server.answer(
         "GET /challenges/nope", {"error": UnknownChallenge("There is no challenge 'nope'.").as_dict()}, 404
     )
@@ -98,7 +98,7 @@ def test_show_of_nothing(server: Stub, cli: Cli) -> None:
     assert "Did you mean 'vector_add'?" in cli("show", "VectorAdd", "--local").err
 
 
-def test_a_slug_cannot_leave_its_place_in_the_path(server: Stub, cli: Cli) -> None:
+def test_a_slug_is_escaped_in_the_request_path(server: Stub, cli: Cli) -> None:
     assert cli("show", "../me?x=1").code == 2
     assert server.asked[0].path == "/api/v1/challenges/..%2Fme%3Fx%3D1"
 
@@ -127,11 +127,11 @@ def test_init_overwrites_nothing(cli: Cli, home: Path) -> None:
     assert (home / "vector_add.py").read_text() == "my work"
 
 
-def test_init_in_a_language_that_does_not_exist(cli: Cli) -> None:
+def test_init_refuses_an_unknown_language(cli: Cli) -> None:
     assert "There is no language 'rust'" in cli("init", "vector_add", "--local", "--language", "rust").err
 
 
-def test_client_is_never_asked_with_local(server: Stub, cli: Cli) -> None:
+def test_local_sends_no_request(server: Stub, cli: Cli) -> None:
     cli("challenges", "--local")
     assert server.asked == []
     assert Client(server.url)

@@ -24,7 +24,7 @@ FIELDS = {"code", "area", "name", "level", "mark", "text", "hint", "for_what"}
         ("kernel", "kernel.core_pattern", "kernel.core_pattern"),
     ],
 )
-def test_a_code_is_made_of_area_and_name(area: str, name: str, code: str) -> None:
+def test_a_finding_code_joins_area_and_name(area: str, name: str, code: str) -> None:
     assert Finding(Level.OK, "", name=name, area=area).code == code
 
 
@@ -57,7 +57,7 @@ def test_an_error_becomes_a_finding_of_the_check(error: Exception, message: str,
     assert found[0].needed_for == "up"
 
 
-def test_an_error_without_a_hint_gets_that_of_the_check() -> None:
+def test_an_error_without_a_hint_gets_the_checks_hint() -> None:
     @checks.checks("parts", hint="Start it.")
     def several() -> Iterator[Finding]:
         yield checks.ok("fine")
@@ -66,7 +66,7 @@ def test_an_error_without_a_hint_gets_that_of_the_check() -> None:
     assert [finding.hint for finding in several()] == ["", "Start it."]
 
 
-def test_what_is_well_is_needed_for_nothing() -> None:
+def test_a_good_finding_is_needed_for_nothing() -> None:
     @checks.check("part", needed_for="up")
     def one() -> Finding:
         return checks.ok("fine")
@@ -74,7 +74,7 @@ def test_what_is_well_is_needed_for_nothing() -> None:
     assert one().needed_for == ""
 
 
-def test_both_commands_have_findings_of_one_shape(cli: Cli) -> None:
+def test_both_doctor_commands_print_findings_of_the_same_shape(cli: Cli) -> None:
     found = json.loads(cli("doctor", "--json").out)["findings"]
     found += json.loads(cli("doctor", "--security", "--json").out)["checks"]
     assert all(set(finding) == FIELDS and finding["mark"] == finding["level"] for finding in found)

@@ -14,7 +14,7 @@ from tests.cli.conftest import Cli
 from tests.cli.stub import Stub
 
 
-def test_get_and_post(server: Stub) -> None:
+def test_get_and_post_send_and_receive_json(server: Stub) -> None:
     server.answer("GET /things", {"all": []})
     server.answer("POST /things", {"id": "1"}, 201)
     client = Client(server.url, "grd_secret")
@@ -27,12 +27,12 @@ def test_get_and_post(server: Stub) -> None:
     assert second.headers["Idempotency-Key"] == "k"
 
 
-def test_no_content(server: Stub) -> None:
+def test_an_empty_answer_is_none(server: Stub) -> None:
     server.answer("DELETE /tokens/current", b"", 204)
     assert Client(server.url).delete("/tokens/current") is None
 
 
-def test_a_server_below_a_path(server: Stub) -> None:
+def test_the_server_address_may_have_a_path(server: Stub) -> None:
     server.answers["GET /course/api/v1/health"] = (200, b"{}", {})
     assert Client(f"{server.url}/course/").get("/health") == {}
 
@@ -40,7 +40,7 @@ def test_a_server_below_a_path(server: Stub) -> None:
 @pytest.mark.parametrize(
     "kind", [errors.UnknownChallenge, errors.TooMany, errors.NotSignedIn, errors.BadSource]
 )
-def test_errors_come_back_as_they_were_raised(server: Stub, kind: type[errors.GraderError]) -> None:
+def test_server_errors_are_raised_again_by_their_class(server: Stub, kind: type[errors.GraderError]) -> None:
     server.answer("GET /x", {"error": kind("What?", "Why.").as_dict()}, kind.status)
     with pytest.raises(kind, match=r"What\?") as caught:
         Client(server.url).get("/x")
@@ -60,7 +60,7 @@ def test_errors_come_back_as_they_were_raised(server: Stub, kind: type[errors.Gr
         (500, errors.Unreachable),
     ],
 )
-def test_codes_that_we_do_not_know_go_by_status(
+def test_unknown_error_codes_are_classed_by_status(
     server: Stub, status: int, kind: type[errors.GraderError]
 ) -> None:
     server.answer("GET /x", {"error": {"code": "from_the_future", "message": "Hm."}}, status)
@@ -71,14 +71,14 @@ def test_codes_that_we_do_not_know_go_by_status(
 
 @pytest.mark.parametrize("status", [200, 404, 502])
 @pytest.mark.parametrize("body", [b"<html>hello</html>", b"", b"\xff\xfe"])
-def test_another_program_answers(server: Stub, status: int, body: bytes) -> None:
+def test_an_answer_of_another_program_is_reported(server: Stub, status: int, body: bytes) -> None:
     server.answer("GET /x", body, status)
     with pytest.raises(errors.Unreachable, match="not as a grader server does"):
         Client(server.url).get("/x")
 
 
 @pytest.mark.parametrize("body", [[], {"error": "text"}, "text"])
-def test_an_error_of_another_shape(server: Stub, body: object) -> None:
+def test_a_malformed_error_is_reported(server: Stub, body: object) -> None:
     server.answer("GET /x", body, 500)
     with pytest.raises(errors.Unreachable):
         Client(server.url).get("/x")
@@ -95,13 +95,13 @@ def _unused_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def test_nobody_listens() -> None:
+def test_a_refused_connection_is_reported() -> None:
     with pytest.raises(errors.Unreachable, match="nothing listens there") as caught:
         Client(f"http://127.0.0.1:{_unused_port()}").get("/x")
     assert "grader up" in caught.value.hint
 
 
-def test_silence() -> None:
+def test_a_silent_server_times_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         client = Client(f"http://127.0.0.1:{mute.getsockname()[1]}", seconds=0.05)
         with pytest.raises(errors.Unreachable, match="did not answer within"):
@@ -111,7 +111,7 @@ def test_silence() -> None:
 @pytest.mark.parametrize(
     "address", ["", "localhost", "ftp://x", "http://", "http://x:notaport", "http://[::1"]
 )
-def test_an_address_that_is_none(address: str) -> None:
+def test_a_malformed_address_is_refused(address: str) -> None:
     with pytest.raises(errors.BadRequest, match="is not a server address"):
         Client(address)
 
@@ -131,7 +131,7 @@ def test_the_token_goes_only_to_its_server(server: Stub, cli: Cli, monkeypatch: 
 LIST = {"challenges": []}
 
 
-def test_quick_list_prints_what_the_server_said(server: Stub, cli: Cli) -> None:
+def test_the_quick_list_prints_the_servers_answer(server: Stub, cli: Cli) -> None:
     server.answer("GET /challenges", LIST)
     ran = cli("challenges", "--json")
     assert (ran.code, json.loads(ran.out), ran.err) == (0, LIST, "")
@@ -147,7 +147,7 @@ def test_quick_list_prints_what_the_server_said(server: Stub, cli: Cli) -> None:
         (b"", 302, {"Location": "/"}),
     ],
 )
-def test_quick_way_gives_up_on_anything_odd(
+def test_the_quick_path_gives_up_on_odd_answers(
     server: Stub, body: object, status: int, headers: dict[str, str]
 ) -> None:
     server.answer("GET /challenges", body, status, headers)
@@ -157,14 +157,12 @@ def test_quick_way_gives_up_on_anything_odd(
 @pytest.mark.parametrize(
     "address", ["https://x", "http://x/path", "http://[::1]:1", "nonsense", "http://127.0.0.1:x"]
 )
-def test_quick_way_leaves_odd_addresses_alone(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+def test_the_quick_path_skips_odd_addresses(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     monkeypatch.setenv("GRADER_SERVER", address)
     assert quick.get("/api/v1/challenges") is None
 
 
-def test_an_unreachable_server_has_words_on_the_quick_way_too(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_quick_path_reports_an_unreachable_server(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SERVER", f"http://127.0.0.1:{_unused_port()}")
     ran = cli("challenges", "--json")
     assert ran.code == 4
@@ -172,7 +170,7 @@ def test_an_unreachable_server_has_words_on_the_quick_way_too(
     assert "--local" in ran.err
 
 
-def test_an_answer_of_another_version(server: Stub, cli: Cli) -> None:
+def test_an_answer_of_another_version_is_reported(server: Stub, cli: Cli) -> None:
     server.answer("GET /challenges", {"challenges": [{"slug": "x"}]})
     ran = cli("challenges")
     assert ran.code == 4

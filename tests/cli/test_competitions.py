@@ -62,7 +62,7 @@ def _board() -> CompetitionBoard:
     )
 
 
-def test_a_frozen_board(cli: Cli, server: Stub) -> None:
+def test_a_frozen_board_is_marked(cli: Cli, server: Stub) -> None:
     server.answer("GET /competitions/cup/board", _board().model_dump(mode="json"))
     ran = cli("competition", "board", "cup", "--mode", "official")
     assert ran.code == 0
@@ -74,8 +74,8 @@ def test_a_frozen_board(cli: Cli, server: Stub) -> None:
 
 def test_a_final_names_repeats_without_a_time(cli: Cli, server: Stub) -> None:
     runs = [
-        FinalTime(repeat=it, place=it, submission=f"run{it}", state=State.DONE, time_us=time_us)
-        for it, time_us in ((1, 80.0), (2, None), (3, 90.0))
+        FinalTime(repeat=repeat, place=repeat, submission=f"run{repeat}", state=State.DONE, time_us=time_us)
+        for repeat, time_us in ((1, 80.0), (2, None), (3, 90.0))
     ]
     entry = FinalEntry(team="Warps", challenge="scale", source="abc", time_us=85.0, untimed=[2], runs=runs)
     view = FinalView(
@@ -91,7 +91,7 @@ def test_a_final_names_repeats_without_a_time(cli: Cli, server: Stub) -> None:
     assert "Warps, scale: the median of 2 of 3 repeats; no time was measured in 2." in shown
 
 
-def test_teams_with_who_left_and_who_is_disqualified(cli: Cli, server: Stub) -> None:
+def test_teams_shows_former_members_and_disqualifications(cli: Cli, server: Stub) -> None:
     members = [MemberView(name="ada"), MemberView(name="bob", left_at=AT)]
     team = TeamView(
         name="Warps", mode=Mode.OFFICIAL, members=members, starts_at=AT, disqualified="two accounts"
@@ -100,7 +100,7 @@ def test_teams_with_who_left_and_who_is_disqualified(cli: Cli, server: Stub) -> 
     assert "Warps  ada, bob (left)  two accounts" in cli("competition", "teams", "cup").out
 
 
-def test_the_template_is_a_definition(cli: Cli, server: Stub, tmp_path: Path) -> None:
+def test_the_template_is_a_valid_definition(cli: Cli, server: Stub, tmp_path: Path) -> None:
     template = cli("competition", "create", "--template").out
     file = tmp_path / "cup.toml"
     file.write_text(template)
@@ -116,7 +116,7 @@ def test_the_template_is_a_definition(cli: Cli, server: Stub, tmp_path: Path) ->
     assert "scoring" in ran.err
 
 
-def test_a_regrade_tells_which_ranks_change(cli: Cli, server: Stub) -> None:
+def test_a_regrade_shows_changed_ranks(cli: Cli, server: Stub) -> None:
     found = RegradeView(
         number=3,
         scope=RegradeScope.CHALLENGE,
@@ -147,7 +147,7 @@ def test_a_regrade_tells_which_ranks_change(cli: Cli, server: Stub) -> None:
     assert "Warps: 1 -> 1" in cli("regrade", "show", "3", "--unchanged").out
 
 
-def test_submitting_to_a_competition_and_to_none(cli: Cli, server: Stub, tmp_path: Path) -> None:
+def test_submit_can_name_a_competition_or_none(cli: Cli, server: Stub, tmp_path: Path) -> None:
     file = tmp_path / "scale.py"
     file.write_text("x = 1\n")
     for given, sent in (("cup", "cup"), ("none", "")):

@@ -48,34 +48,34 @@ def complete(cli: Cli, home: Path) -> Complete:
     return run
 
 
-def test_commands(complete: Complete) -> None:
+def test_commands_are_completed(complete: Complete) -> None:
     assert set(complete("")) == {*COMMANDS, "help"}
     assert complete("wat") == ["watch"]
     assert set(complete("admin", "queue", "")) >= {"pause", "resume"}
     assert complete("admin", "queue", "pa") == ["pause"]
 
 
-def test_options_of_the_command_alone(complete: Complete) -> None:
+def test_only_the_commands_options_are_completed(complete: Complete) -> None:
     assert complete("submit", "--wa") == ["--wait"]
     assert "--challenge" in complete("submit", "x.py", "-")
     assert complete("watch", "--challenge") == []
 
 
-def test_challenges_and_submissions_that_were_seen(complete: Complete) -> None:
+def test_seen_challenges_and_submissions_are_completed(complete: Complete) -> None:
     assert complete("show", "vector_") == ["vector_add", "vector_scale"]
     assert complete("submit", "x.py", "-c", "so") == ["softmax"]
     assert complete("watch", "") == ["abc123defg"]
     assert set(complete("open", "")) == {"abc123defg", "vector_add", "vector_scale", "softmax"}
 
 
-def test_values_of_options_and_files(complete: Complete, home: Path) -> None:
+def test_option_values_and_files_are_completed(complete: Complete, home: Path) -> None:
     (home / "my kernel.py").write_text("")
     assert complete("init", "softmax", "--language", "") == ["cuda", "triton"]
     assert complete("submit", "my") == ["my kernel.py"]
     assert complete("submit", "--timeout", "") == [], "a number is nothing to complete"
 
 
-def test_names_that_a_shell_would_expand_are_not_kept(complete: Complete, home: Path) -> None:
+def test_names_that_a_shell_would_expand_are_not_cached(complete: Complete, home: Path) -> None:
     names.keep(
         names.CHALLENGES, ["$(touch owned)", "`touch owned`", "a;b", "-x", "../x", "fine_1", "a b", ""]
     )
@@ -84,7 +84,7 @@ def test_names_that_a_shell_would_expand_are_not_kept(complete: Complete, home: 
     assert names.read(names.CHALLENGES) == ["fine"], "nor read, where another wrote them"
 
 
-def test_names_are_kept_where_they_are_seen(cli: Cli, server: Stub, kernel: str) -> None:
+def test_commands_cache_the_names_they_show(cli: Cli, server: Stub, kernel: str) -> None:
     queued = view(State.QUEUED).model_dump(mode="json")
     server.answer("POST /submissions", queued | {"id": "new0000000"}, 201)
     server.answer("GET /submissions", {"submissions": [queued | {"id": "old0000000"}], "total": 1})
@@ -93,7 +93,7 @@ def test_names_are_kept_where_they_are_seen(cli: Cli, server: Stub, kernel: str)
     assert names.read(names.SUBMISSIONS) == ["new0000000", "old0000000"]
 
 
-def test_a_cache_that_cannot_be_written_is_no_failure(
+def test_an_unwritable_cache_fails_no_command(
     cli: Cli, server: Stub, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / "file").write_text("")
@@ -117,14 +117,14 @@ def test_every_command_and_option_is_in_every_script(cli: Cli, shell: str) -> No
                 ) in ran.out
 
 
-def test_zsh_and_bash_take_their_scripts(cli: Cli, home: Path) -> None:
+def test_zsh_and_bash_parse_their_scripts(cli: Cli, home: Path) -> None:
     for shell in ("bash", "zsh", "fish"):
         if shutil.which(shell):
             (home / shell).write_text(cli("completion", shell).out)
             subprocess.run([shell, "-n", str(home / shell)], check=True, timeout=60)
 
 
-def test_without_a_name_it_is_the_shell_one_is_in(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion_detects_the_current_shell(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/usr/bin/fish")
     assert "grader completion fish" in cli("completion").out
     monkeypatch.setenv("SHELL", "")

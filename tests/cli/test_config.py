@@ -30,7 +30,7 @@ def _shown(cli: Cli) -> dict[str, tuple[object, str]]:
     return {each["name"]: (each["value"], each["source"]) for each in told}
 
 
-def test_login_then_file_then_environment_then_flag(
+def test_precedence_is_login_file_environment_flag(
     cli: Cli, server: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GRADER_SERVER")
@@ -52,7 +52,7 @@ def test_login_then_file_then_environment_then_flag(
     )
 
 
-def test_the_file_chooses_the_device_and_flags_another(cli: Cli, server: Stub) -> None:
+def test_a_flag_overrides_the_device_of_the_file(cli: Cli, server: Stub) -> None:
     _write('device = "h200"\n')
     server.answer("GET /leaderboards/x", {})
     cli("leaderboard", "x")
@@ -61,7 +61,7 @@ def test_the_file_chooses_the_device_and_flags_another(cli: Cli, server: Stub) -
     assert boards == ["device=h200", "device=cpu"]
 
 
-def test_it_is_shown_where_each_comes_from(cli: Cli) -> None:
+def test_config_shows_the_source_of_each_setting(cli: Cli) -> None:
     path = _write('language = "cuda"\n')
     ran = cli("config")
     assert ran.code == 0
@@ -87,7 +87,7 @@ def test_set_changes_one_line_or_removes_it(cli: Cli) -> None:
     assert "does not set" in cli("config", "set", "server").err
 
 
-def test_set_says_when_something_stronger_holds(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_set_warns_if_a_stronger_source_overrides_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SERVER", "http://environment.example")
     ran = cli("config", "set", "server", "http://file.example")
     assert "GRADER_SERVER overrides it: http://environment.example" in ran.err
@@ -102,7 +102,7 @@ def test_set_says_when_something_stronger_holds(cli: Cli, monkeypatch: pytest.Mo
         (["set", "browser", "maybe"], "neither true nor false"),
     ],
 )
-def test_what_cannot_be_set(cli: Cli, args: list[str], words: str) -> None:
+def test_set_refuses_bad_settings(cli: Cli, args: list[str], words: str) -> None:
     ran = cli("config", *args)
     assert ran.code == errors.EXIT_USAGE
     assert words in ran.err
@@ -120,9 +120,7 @@ def test_what_cannot_be_set(cli: Cli, args: list[str], words: str) -> None:
         ("[server]\nurl = 1\n", ["line 1, server"]),
     ],
 )
-def test_a_file_that_cannot_be_used_is_reported_with_line_and_key(
-    cli: Cli, text: str, words: list[str]
-) -> None:
+def test_a_bad_config_file_is_reported_with_line_and_key(cli: Cli, text: str, words: list[str]) -> None:
     path = _write(text)
     for command in (["history"], ["config"]):
         ran = cli(*command)
@@ -131,7 +129,7 @@ def test_a_file_that_cannot_be_used_is_reported_with_line_and_key(
         assert all(word in ran.err for word in words), ran.err
 
 
-def test_a_variable_that_cannot_be_used_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_environment_variable_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_BROWSER", "perhaps")
     ran = cli("config")
     assert ran.code == errors.EXIT_USAGE
@@ -158,7 +156,7 @@ def test_a_variable_that_cannot_be_used_is_named(cli: Cli, monkeypatch: pytest.M
         ),
     ],
 )
-def test_the_usual_folders_of_each_system(
+def test_folders_follow_each_systems_conventions(
     monkeypatch: pytest.MonkeyPatch, system: str, environment: dict[str, str], folder: str, cache: str
 ) -> None:
     classes = {"linux": Unix, "darwin": MacOS, "win32": windows.Windows}
@@ -176,21 +174,21 @@ def test_the_usual_folders_of_each_system(
     assert config.cache_folder() == str(names.folder()) == cache
 
 
-def test_linux_folders_are_those_of_platformdirs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_linux_folders_match_platformdirs(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     assert config.folder() == Unix("grader", appauthor=False).user_config_dir
     assert config.cache_folder() == Unix("grader", appauthor=False).user_cache_dir
 
 
-def test_no_variable_is_also_one_of_the_platform() -> None:
+def test_client_and_platform_share_no_variable() -> None:
     from grader.settings import Settings
 
     platform = {f"GRADER_{name.upper()}" for name in Settings.model_fields}
     assert not platform & {config.variable(name) for name in config.KEYS}
 
 
-def test_an_address_is_checked_where_it_is_given(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_address_is_checked_at_its_source(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = cli("config", "set", "server", "ftp://grader.example")
     assert (ran.code, "is not a server address" in ran.err) == (2, True)
     monkeypatch.setenv("GRADER_SERVER", "grader.example")
@@ -198,7 +196,9 @@ def test_an_address_is_checked_where_it_is_given(cli: Cli, monkeypatch: pytest.M
     assert (ran.code, "GRADER_SERVER: 'grader.example'" in ran.err) == (2, True)
 
 
-def test_a_token_that_no_header_can_hold(cli: Cli, server: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_that_no_header_can_hold_is_refused(
+    cli: Cli, server: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GRADER_TOKEN", "t\u00f6k\nen")
     ran = cli("history")
     assert (ran.code, server.asked) == (2, [])

@@ -45,7 +45,7 @@ def both(server: Stub) -> Stub:
     return server
 
 
-def test_two_submissions(both: Stub, cli: Cli) -> None:
+def test_diff_compares_two_submissions(both: Stub, cli: Cli) -> None:
     ran = cli("diff", "old", "new")
     assert ran.code == 0
     lines = ran.out.splitlines()
@@ -57,7 +57,7 @@ def test_two_submissions(both: Stub, cli: Cli) -> None:
     assert "+# fast" in changed
 
 
-def test_as_json(both: Stub, cli: Cli) -> None:
+def test_diff_prints_json(both: Stub, cli: Cli) -> None:
     told = json.loads(cli("diff", "old", "new", "--json").out)
     assert told["before"]["submission"]["id"] == "old"
     assert told["after"]["submission"]["verdict"] == "accepted"
@@ -66,7 +66,7 @@ def test_as_json(both: Stub, cli: Cli) -> None:
     assert told["diff"][:2] == ["--- old/mine.py", "+++ new/mine.py"]
 
 
-def test_one_alone_is_compared_with_the_one_before_it(both: Stub, cli: Cli) -> None:
+def test_a_single_submission_is_compared_with_its_predecessor(both: Stub, cli: Cli) -> None:
     told = json.loads(cli("diff", "new", "--json").out)
     assert (told["before"]["submission"]["id"], told["after"]["submission"]["id"]) == ("old", "new")
     assert any("challenge=vector_add" in asked.path for asked in both.asked)
@@ -96,7 +96,7 @@ def test_times_within_the_intervals_are_not_called_faster(server: Stub, cli: Cli
     assert "within the intervals" in cli("diff", "old", "new").out
 
 
-def test_what_was_timed_elsewhere_is_not_compared(server: Stub, cli: Cli) -> None:
+def test_times_of_other_devices_or_sizes_are_not_compared(server: Stub, cli: Cli) -> None:
     other: WorkloadReport = accepted().workloads[0].model_copy(update={"sizes": {"n": 5}})
     submission(server, "old", OLD, accepted(device="h200"), 1)
     submission(server, "new", NEW, accepted(), 2)
@@ -107,7 +107,7 @@ def test_what_was_timed_elsewhere_is_not_compared(server: Stub, cli: Cli) -> Non
     assert "WRONG ANSWER" in cli("diff", "new", "wrong").out
 
 
-def test_one_that_is_not_done_has_its_source_alone(server: Stub, cli: Cli) -> None:
+def test_an_unfinished_submission_shows_only_its_source(server: Stub, cli: Cli) -> None:
     submission(server, "old", OLD, accepted(), 1)
     submission(server, "new", NEW, accepted(), 2)
     server.answer("GET /submissions/new", view(State.TESTING, id="new").model_dump(mode="json"))

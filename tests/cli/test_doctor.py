@@ -56,7 +56,7 @@ def test_a_driver_that_does_not_answer_is_reported(
 
 
 @pytest.mark.usefixtures("_one_gpu")
-def test_a_fit_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fit_gpu_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "lacking", lambda index: [])
     assert machine_checks.gpu().level is Level.OK
 
@@ -81,7 +81,7 @@ def test_a_fit_gpu_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
     ],
 )
-def test_bubblewrap_and_what_it_holds_less_well(
+def test_bubblewrap_is_reported_with_its_limits(
     status: tuple[bool, str],
     lacking: str,
     level: Level,
@@ -110,9 +110,7 @@ def test_each_broken_challenge_is_reported(tmp_path: Path, monkeypatch: pytest.M
     assert all("grader challenge check" in finding.hint for finding in told)
 
 
-def test_an_empty_catalogue_says_how_to_begin_and_that_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hint_for_an_empty_catalogue_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_CHALLENGES", str(tmp_path))
     (missing,) = machine_checks.catalogue()
     (tmp_path / "challenges").mkdir()

@@ -21,14 +21,14 @@ def _screen(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
     return raw
 
 
-def test_the_command_line_sets_its_streams_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_configures_its_streams(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = _screen(monkeypatch)
     assert main(["--version"]) == 0
     print("✓✗· 12.3 µs ± 1 ≤ 5 … Ж")
     assert screen.getvalue().decode("ascii").splitlines()[1] == "+x. 12.3 us +- 1 <= 5 ... ?"
 
 
-def test_json_is_escaped_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_is_escaped_without_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = _screen(monkeypatch)
     output.degrade_output()
     odd = view(State.DONE, filename="µЖ.py")
@@ -41,6 +41,6 @@ def test_json_is_escaped_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert screen.getvalue().count(b"\n") == 1
 
 
-def test_only_what_cannot_be_encoded_is_its_matter() -> None:
+def test_the_handler_ignores_decoding_errors() -> None:
     with pytest.raises(UnicodeDecodeError):
         output.plainly(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no"))

@@ -42,12 +42,14 @@ def _kinds(base: type[errors.GraderError]) -> set[type[errors.GraderError]]:
     return found | {inner for kind in found for inner in _kinds(kind)}
 
 
-def test_every_kind_of_error_has_its_exit_code_here() -> None:
+def test_every_error_class_has_a_tested_exit_code() -> None:
     assert _kinds(errors.GraderError) == set(KINDS)
 
 
-@pytest.mark.parametrize(("kind", "code"), KINDS.items(), ids=lambda it: getattr(it, "__name__", str(it)))
-def test_exit_code_message_and_hint(
+@pytest.mark.parametrize(
+    ("kind", "code"), KINDS.items(), ids=lambda value: getattr(value, "__name__", str(value))
+)
+def test_an_error_sets_exit_code_message_and_hint(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, kind: type[errors.GraderError], code: int
 ) -> None:
     def fail(name: str) -> None:
@@ -64,13 +66,13 @@ def test_exit_code_message_and_hint(
 @pytest.mark.parametrize(
     ("typed", "meant"), [("sumbit", "submit"), ("leaderbord", "leaderboard"), ("logn", "login")]
 )
-def test_unknown_command_says_what_was_meant(cli: Cli, typed: str, meant: str) -> None:
+def test_an_unknown_command_suggests_the_nearest(cli: Cli, typed: str, meant: str) -> None:
     ran = cli(typed)
     assert ran.code == 2
     assert ran.err == f"error: There is no command '{typed}'.\nhint:  Did you mean '{meant}'?\n"
 
 
-def test_unknown_command_like_nothing(cli: Cli) -> None:
+def test_a_wholly_unknown_command_suggests_help(cli: Cli) -> None:
     assert "`grader --help` lists the commands." in cli("zzzzzz").err
 
 
@@ -87,7 +89,7 @@ def test_unknown_command_like_nothing(cli: Cli) -> None:
         (["up", "--port", "99999"], "--port"),
     ],
 )
-def test_usage_errors(cli: Cli, args: list[str], words: str) -> None:
+def test_usage_errors_print_one_line_and_a_hint(cli: Cli, args: list[str], words: str) -> None:
     ran = cli(*args)
     assert ran.code == 2
     assert ran.out == ""
@@ -96,7 +98,7 @@ def test_usage_errors(cli: Cli, args: list[str], words: str) -> None:
     assert ran.err.startswith("error: ")
 
 
-def test_usage_error_as_json(cli: Cli) -> None:
+def test_a_usage_error_can_be_json(cli: Cli) -> None:
     ran = cli("history", "--limit", "0", "--json")
     assert ran.code == 2
     assert json.loads(ran.out)["error"]["code"] == "bad_request"
@@ -130,7 +132,7 @@ def test_a_missing_package_names_its_extra(
     assert f"pip install 'kernel-grader[{extra}]'" in ran.err
 
 
-def test_interrupt(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_exits_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(name: str) -> None:
         raise KeyboardInterrupt
 
@@ -138,7 +140,7 @@ def test_interrupt(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli("up").code == 130
 
 
-def test_nothing_that_is_reported_drives_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_error_messages_hold_no_terminal_codes(capsys: pytest.CaptureFixture[str]) -> None:
     output.report(errors.NotFound("\x1b[2Jgone\r\x07", "a\x9bb"), [])
     told = capsys.readouterr().err
     assert not set(told) & {"\x1b", "\r", "\x07", "\x9b"}

@@ -93,7 +93,7 @@ def student(tmp_path: Path) -> Iterator[Student]:
         platform.close()
 
 
-def test_what_is_taken_away_is_really_gone(student: Student) -> None:
+def test_the_foreign_script_removes_unix_modules(student: Student) -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(SCRIPT.parent)!r})\n"
         "import foreign; foreign.estrange()\n"
@@ -107,7 +107,7 @@ def test_what_is_taken_away_is_really_gone(student: Student) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE_SECONDS)
 
 
-def test_from_a_challenge_to_the_board(student: Student) -> None:
+def test_a_client_alone_gets_from_a_challenge_to_the_board(student: Student) -> None:
     """Protects students whose machine has only the client: no catalogue, no judge, no torch."""
     run = student.run
     assert "vector_add" in run("challenges")
@@ -141,7 +141,7 @@ def test_from_a_challenge_to_the_board(student: Student) -> None:
     assert "cancel" in run("cancel", third)
 
 
-def test_what_a_machine_keeps(student: Student) -> None:
+def test_config_completion_and_logout_work_without_unix(student: Student) -> None:
     student.run("config", "set", "device", "cpu")
     assert '"source": "file"' in student.run("config", "--json")
     student.run("config", "set", "device")
@@ -151,7 +151,7 @@ def test_what_a_machine_keeps(student: Student) -> None:
     assert "grader login" in student.run("history", "--server", student.url, code=3)
 
 
-def test_signing_in_by_a_code(student: Student) -> None:
+def test_login_by_code_works_without_unix(student: Student) -> None:
     """Protects the login of machines without a browser."""
     student.run("logout")
     asking = student.start("login", "--server", student.url)

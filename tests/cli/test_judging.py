@@ -22,7 +22,7 @@ RIGHT, WRONG = STAFF / "solution.py", STAFF / "mutants" / "tail_dropped.py"
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="judging needs Linux")
 
 
-def test_a_right_kernel(cli: Cli) -> None:
+def test_a_right_kernel_is_accepted(cli: Cli) -> None:
     ran = cli("test", str(RIGHT), "-c", "vector_add", "--no-timing", "--json")
     assert ran.code == 0, ran.err
     report = Report.model_validate_json(ran.out)
@@ -30,7 +30,7 @@ def test_a_right_kernel(cli: Cli) -> None:
     assert report.workloads == []
 
 
-def test_a_wrong_kernel_and_the_replay_that_its_report_names(cli: Cli) -> None:
+def test_the_replay_command_in_a_report_repeats_the_failure(cli: Cli) -> None:
     ran = cli("test", str(WRONG), "-c", "vector_add")
     assert ran.code == 1
     assert "WRONG ANSWER" in ran.out
@@ -44,7 +44,7 @@ def test_a_wrong_kernel_and_the_replay_that_its_report_names(cli: Cli) -> None:
     assert str(case["seed"]) in line
 
 
-def test_a_case_of_a_submission_is_replayed_on_its_data(server: Stub, cli: Cli) -> None:
+def test_a_submissions_case_is_replayed_on_its_data(server: Stub, cli: Cli) -> None:
     need("emulator")
     told = {"id": "abc123", "language": "triton", "filename": "mine.py", "source": WRONG.read_text()}
     case = WRONG_CASE.model_copy(update={"name": "prime"})
@@ -70,20 +70,20 @@ def test_a_syntax_error_needs_no_box(cli: Cli, home: Path, monkeypatch: pytest.M
     assert report.detail == "SyntaxError in line 2: '(' was never closed\n    \tout = (\n    \t      ^"
 
 
-def test_a_case_that_does_not_exist(cli: Cli) -> None:
+def test_an_unknown_case_is_refused(cli: Cli) -> None:
     ran = cli("test", str(RIGHT), "-c", "vector_add", "--case", "nope")
     assert ran.code == 2
     assert "has no case 'nope'" in ran.err
 
 
-def test_a_case_for_a_gpu_alone_is_refused_elsewhere(cli: Cli) -> None:
+def test_a_gpu_only_case_is_refused_on_the_host(cli: Cli) -> None:
     ran = cli("test", str(RIGHT), "-c", "vector_add", "--device", "cpu", "--case", "beyond_2_31")
     assert ran.code == 2
     assert "Case 'beyond_2_31' is too large for the board cpu." in ran.err
 
 
 @pytest.mark.skipif(shutil.which("nvidia-smi") is not None, reason="this machine has a GPU")
-def test_cuda_without_a_gpu(cli: Cli) -> None:
+def test_cuda_without_a_gpu_runs_on_the_emulated_gpu(cli: Cli) -> None:
     need("emulator")
     source = str(STAFF / "solution.cu")
     ran = cli("test", source, "-c", "vector_add", "--json")
@@ -96,7 +96,7 @@ def test_cuda_without_a_gpu(cli: Cli) -> None:
     assert json.loads(ran.out)["error"]["code"] == "language_not_served"
 
 
-def test_a_profile_is_the_same_twice(cli: Cli) -> None:
+def test_a_profile_is_deterministic(cli: Cli) -> None:
     need("emulator")
     need("nvcc")
     source = str(STAFF / "solution.cu")
@@ -109,7 +109,7 @@ def test_a_profile_is_the_same_twice(cli: Cli) -> None:
     assert all(workload.profile for workload in report.workloads)
 
 
-def test_a_profile_of_a_workload_that_does_not_exist(cli: Cli) -> None:
+def test_a_profile_of_an_unknown_workload_is_refused(cli: Cli) -> None:
     ran = cli("profile", str(RIGHT), "-c", "vector_add", "--workload", "nope")
     assert ran.code == 2
     assert "'vector_add' has no workload 'nope'." in ran.err

@@ -34,11 +34,11 @@ def _lines(live: Live) -> list[str]:
     return [line.rstrip() for line in live.render().plain.splitlines()]
 
 
-def test_before_the_first_answer(time: Clock) -> None:
+def test_the_view_starts_before_the_first_answer(time: Clock) -> None:
     assert _lines(_live(time)) == ["Asking the server ..."]
 
 
-def test_place_wait_reason_and_since_when(time: Clock) -> None:
+def test_a_queued_submission_shows_place_wait_and_reason(time: Clock) -> None:
     live = _live(time)
     live.show(view(State.QUEUED, position=3, expected_wait_s=130.0, waits_for=PAUSED))
     lines = _lines(live)
@@ -49,7 +49,7 @@ def test_place_wait_reason_and_since_when(time: Clock) -> None:
     assert lines[8] == "Ctrl-C stops watching; the submission continues."
 
 
-def test_phases_that_are_past_have_their_time(time: Clock) -> None:
+def test_past_phases_show_their_time(time: Clock) -> None:
     live = _live(time)
     live.show(view(State.QUEUED, position=1))
     time.now = 7.0
@@ -71,7 +71,7 @@ def test_the_bar_fits_the_screen(time: Clock, width: int, cells: int) -> None:
     assert bar.count("━") == cells
 
 
-def test_what_the_server_says_of_the_phase_goes_before_what_we_saw(time: Clock) -> None:
+def test_the_servers_start_of_a_phase_takes_precedence(time: Clock) -> None:
     live = _live(time)
     since = datetime.now(UTC) - timedelta(hours=2)
     live.show(view(State.TESTING, progress=ProgressView(since=since)))
@@ -79,7 +79,7 @@ def test_what_the_server_says_of_the_phase_goes_before_what_we_saw(time: Clock) 
 
 
 @pytest.mark.parametrize("state", [State.CANCELLED, State.FAILED])
-def test_an_end_without_a_verdict_is_shown_alone(time: Clock, state: State) -> None:
+def test_an_end_without_a_verdict_is_one_line(time: Clock, state: State) -> None:
     live = _live(time)
     live.show(view(state))
     assert _lines(live)[1:] == [f"▸ {state.value}"], "and there is nothing to leave any more"
@@ -94,7 +94,7 @@ def test_a_server_that_is_away_is_reported_until_it_is_back(time: Clock) -> None
     assert not any("not answered" in line for line in _lines(live))
 
 
-def test_it_leaves_nothing_behind_and_drives_no_terminal(time: Clock) -> None:
+def test_the_view_clears_itself_and_passes_no_terminal_codes(time: Clock) -> None:
     screen = io.StringIO()
     console = Console(file=screen, width=80, force_terminal=True, color_system=None)
     hostile = WaitsFor(reason=WaitReason.PAUSED, text="\x1b[2J\x07 [red]x[/red]")
@@ -116,7 +116,7 @@ def test_it_leaves_nothing_behind_and_drives_no_terminal(time: Clock) -> None:
         (True, {"TERM": "dumb"}, False),
     ],
 )
-def test_where_lines_cannot_be_drawn_again_they_are_plain(
+def test_plain_lines_are_used_if_the_screen_cannot_be_redrawn(
     monkeypatch: pytest.MonkeyPatch, terminal_there: bool, environment: dict[str, str], lively: bool
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -129,7 +129,7 @@ def test_where_lines_cannot_be_drawn_again_they_are_plain(
     assert isinstance(follow.watch_for(json=True), follow.JsonLines)
 
 
-def test_lines_tell_once_that_the_server_is_away(capsys: pytest.CaptureFixture[str]) -> None:
+def test_plain_lines_report_an_outage_once(capsys: pytest.CaptureFixture[str]) -> None:
     terminal.aside.cache_clear()
     with follow.LineDisplay() as lines:
         lines.away(1.0)
@@ -140,11 +140,11 @@ def test_lines_tell_once_that_the_server_is_away(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("seconds", "told"), [(0.0, "0:00"), (7.9, "0:07"), (754.0, "12:34"), (3723.0, "1:02:03")]
 )
-def test_clocks(seconds: float, told: str) -> None:
+def test_durations_are_formatted_as_clocks(seconds: float, told: str) -> None:
     assert clock_text(seconds) == told
 
 
-def test_elapsed_time_ends_with_it_and_is_never_below_zero() -> None:
+def test_elapsed_time_stops_at_the_end_and_is_never_negative() -> None:
     begun = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     assert elapsed_s(view(State.DONE, finished_at=begun + timedelta(seconds=5))) == 5.0
     assert elapsed_s(view(State.QUEUED), now=begun - timedelta(seconds=5)) == 0.0

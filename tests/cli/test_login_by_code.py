@@ -74,7 +74,7 @@ def play(server: Stub, monkeypatch: pytest.MonkeyPatch) -> Play:
 PENDING = (told(errors.AuthorizationPending), 400)
 
 
-def test_it_shows_the_code_waits_and_keeps_the_token(cli: Cli, server: Stub, play: Play) -> None:
+def test_login_shows_the_code_waits_and_stores_the_token(cli: Cli, server: Stub, play: Play) -> None:
     clock = play(PENDING, (TOKEN, 201))
     ran = cli("login", "--days", "7")
     assert (ran.code, ran.out) == (0, "")
@@ -89,7 +89,7 @@ def test_it_shows_the_code_waits_and_keeps_the_token(cli: Cli, server: Stub, pla
     assert login.token() == "grd_secret"
 
 
-def test_it_slows_down_when_asked_to(cli: Cli, play: Play) -> None:
+def test_polling_slows_down_on_request(cli: Cli, play: Play) -> None:
     clock = play(PENDING, (told(errors.SlowDown), 400), PENDING, (TOKEN, 201))
     assert cli("login").code == 0
     assert clock.slept == [5, 5, 10, 10]
@@ -102,13 +102,15 @@ def test_a_server_that_is_away_for_a_moment_is_asked_again(cli: Cli, play: Play)
 
 
 @pytest.mark.parametrize("kind", [errors.AccessDenied, errors.ExpiredToken])
-def test_a_denied_or_expired_code_keeps_nothing(cli: Cli, play: Play, kind: type[errors.GraderError]) -> None:
+def test_a_denied_or_expired_code_stores_nothing(
+    cli: Cli, play: Play, kind: type[errors.GraderError]
+) -> None:
     play((told(kind), 400))
     assert cli("login").code == errors.EXIT_NOT_ALLOWED
     assert login.token() is None
 
 
-def test_it_ends_with_the_codes_life(cli: Cli, play: Play) -> None:
+def test_waiting_ends_when_the_code_expires(cli: Cli, play: Play) -> None:
     clock = play(expires_in=23)
     ran = cli("login")
     assert ran.code == errors.EXIT_NOT_ALLOWED
@@ -116,7 +118,7 @@ def test_it_ends_with_the_codes_life(cli: Cli, play: Play) -> None:
     assert clock.now < 23
 
 
-def test_an_interval_of_nothing_is_no_flood(cli: Cli, play: Play) -> None:
+def test_a_bad_interval_does_not_flood_the_server(cli: Cli, play: Play) -> None:
     assert set(play((TOKEN, 201), interval=-1).slept or [1]) == {1}
     assert cli("login").code == 0
 
@@ -159,7 +161,7 @@ def test_no_browser_over_ssh_or_without_a_display(monkeypatch: pytest.MonkeyPatc
     assert account.has_browser()
 
 
-def test_by_name_it_asks_for_the_password(cli: Cli, server: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_login_by_name_asks_for_the_password(cli: Cli, server: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
     server.answer("POST /tokens", TOKEN, 201)
     assert cli("login", "--name", "ada", "--password-stdin", "--scope", "read").code == 0
@@ -167,13 +169,13 @@ def test_by_name_it_asks_for_the_password(cli: Cli, server: Stub, monkeypatch: p
 
 
 @pytest.mark.parametrize("scopes", ["", "write", "read,write", ","])
-def test_scopes_that_there_are_not(cli: Cli, scopes: str) -> None:
+def test_unknown_scopes_are_refused(cli: Cli, scopes: str) -> None:
     ran = cli("login", "--scope", scopes)
     assert ran.code == errors.EXIT_USAGE
     assert "read, submit, account, staff" in ran.err
 
 
-def test_another_server_that_stays_the_stronger_word_is_told(
+def test_login_warns_if_the_environment_names_another_server(
     cli: Cli, server: Stub, play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play((TOKEN, 201))

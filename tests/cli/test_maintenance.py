@@ -31,7 +31,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return found
 
 
-def test_an_upgrade_says_what_it_does_and_warns(cli: Cli, settings: Settings) -> None:
+def test_upgrade_lists_its_steps_and_warns(cli: Cli, settings: Settings) -> None:
     planned = cli("db", "upgrade", "--dry-run", "--json")
     assert json.loads(planned.out)["steps"] == [f"{number:04}" for number in range(6, int(head()) + 1)]
     assert "grader admin backup" in planned.err
@@ -41,7 +41,7 @@ def test_an_upgrade_says_what_it_does_and_warns(cli: Cli, settings: Settings) ->
     assert (again.code, "backup" in again.err, "up to date" in again.err) == (0, False, True)
 
 
-def test_backup_and_restore(
+def test_a_backup_can_be_restored(
     cli: Cli, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = str(tmp_path / "backup")
@@ -60,7 +60,7 @@ def test_backup_and_restore(
     assert (bad.code, "does not exist" in bad.err) == (2, True)
 
 
-def test_looking_up_and_trying_again(cli: Cli, settings: Settings) -> None:
+def test_submissions_are_found_and_retried(cli: Cli, settings: Settings) -> None:
     (failed,) = json.loads(cli("admin", "submissions", "--state", "failed", "--json").out)["submissions"]
     shown = cli("admin", "submissions", failed["id"])
     assert "The box could not be made." in shown.out
@@ -74,7 +74,7 @@ def test_looking_up_and_trying_again(cli: Cli, settings: Settings) -> None:
     assert json.loads(cli("admin", "retry", "--here", "--all", "--json").out) == {"submissions": []}
 
 
-def test_exports(cli: Cli, settings: Settings, tmp_path: Path) -> None:
+def test_results_are_exported_as_csv_and_json(cli: Cli, settings: Settings, tmp_path: Path) -> None:
     rows = list(csv.DictReader(cli("admin", "export", "--verdict", "accepted").out.splitlines()))
     assert sorted((row["user"], row["time_us"]) for row in rows) == [("Bob", "812.5"), ("ada", "900.0")]
     file = tmp_path / "results.json"
@@ -85,7 +85,7 @@ def test_exports(cli: Cli, settings: Settings, tmp_path: Path) -> None:
     assert not Path("-").exists()
 
 
-def test_pruning_and_forgetting_ask_first(cli: Cli, settings: Settings) -> None:
+def test_prune_and_forget_ask_first(cli: Cli, settings: Settings) -> None:
     assert "Would remove: nothing." in cli("admin", "prune").out
     assert cli("admin", "forget", "ada").code == 2
     assert "Would remove" in cli("admin", "prune", "--older-than", "1").out

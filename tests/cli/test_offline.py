@@ -28,7 +28,7 @@ def refused(server: str, token: str | None = None) -> errors.GraderError:
     return caught.value
 
 
-def test_a_name_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object, **kwargs: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -38,7 +38,7 @@ def test_a_name_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "VPN" in error.hint
 
 
-def test_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_network_route_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object, **kwargs: object) -> None:
         raise OSError(errno.ENETUNREACH, "Network is unreachable")
 
@@ -46,7 +46,7 @@ def test_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no network route leads there" in refused("http://192.0.2.1").message
 
 
-def test_a_connection_that_breaks_off(server: Stub) -> None:
+def test_a_broken_connection_is_reported(server: Stub) -> None:
     server.hang_ups = 1
     assert "closed the connection without an answer" in refused(server.url).message
 
@@ -79,14 +79,14 @@ def tls(certificate: trustme.LeafCert) -> Iterator[int]:
         thread.join()
 
 
-def test_a_certificate_of_an_unknown_authority() -> None:
+def test_an_unknown_certificate_authority_is_reported() -> None:
     with tls(trustme.CA().issue_cert("127.0.0.1")) as port:
         error = refused(f"https://127.0.0.1:{port}")
     assert "its certificate is not trusted" in error.message
     assert "SSL_CERT_FILE" in error.hint
 
 
-def test_a_certificate_for_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_for_another_name_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
@@ -96,13 +96,13 @@ def test_a_certificate_for_another_name(tmp_path: Path, monkeypatch: pytest.Monk
     assert "Use the name" in error.hint
 
 
-def test_https_where_http_is_spoken(server: Stub) -> None:
+def test_https_to_an_http_server_is_explained(server: Stub) -> None:
     error = refused(server.url.replace("http://", "https://"))
     assert "the TLS connection failed" in error.message
     assert "http://" in error.hint
 
 
-def test_http_where_https_is_wanted(server: Stub) -> None:
+def test_http_to_an_https_server_is_explained(server: Stub) -> None:
     server.answer("GET /health", b"<html>The plain HTTP request was sent to HTTPS port</html>", 400)
     assert refused(server.url).hint == "Does it want https://?"
 
@@ -119,7 +119,7 @@ def test_a_proxy_is_used(server: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "direct" in refused("http://grader.example").message
 
 
-def test_a_proxy_that_refuses_or_is_away(server: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_that_refuses_or_is_away_is_reported(server: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", server.url)
     error = refused("https://grader.example")
     assert re.search(r"the proxy 127\.0\.0\.1:\d+ refused \(501", error.message)
@@ -133,7 +133,7 @@ def test_a_proxy_that_refuses_or_is_away(server: Stub, monkeypatch: pytest.Monke
     assert refused("https://grader.example").exit_code == errors.EXIT_USAGE
 
 
-def test_an_ended_token_says_how_to_sign_in_again(
+def test_an_expired_token_explains_how_to_sign_in(
     server: Stub, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = errors.NotSignedIn("This token has ended.", "Hm.").as_dict()
@@ -154,7 +154,7 @@ def test_an_ended_token_says_how_to_sign_in_again(
         ("soon", r"Wait a minute\."),
     ],
 )
-def test_too_many_says_when_again(server: Stub, cli: Cli, after: str, hint: str) -> None:
+def test_too_many_requests_say_when_to_retry(server: Stub, cli: Cli, after: str, hint: str) -> None:
     told = errors.TooMany("Too many requests.", "Wait a minute.").as_dict()
     server.answer("GET /submissions", {"error": told}, 429, {"Retry-After": after})
     ran = cli("history")
@@ -162,7 +162,7 @@ def test_too_many_says_when_again(server: Stub, cli: Cli, after: str, hint: str)
     assert re.search(hint, ran.err)
 
 
-def test_a_server_of_another_version_says_what_to_install(server: Stub, cli: Cli) -> None:
+def test_a_server_of_another_version_names_the_version_to_install(server: Stub, cli: Cli) -> None:
     server.answer("GET /submissions", {"submissions": [], "total": "many"})
     server.answer("GET /health", {"ok": True, "version": "9.9.9"})
     ran = cli("history", "--json")
@@ -173,7 +173,7 @@ def test_a_server_of_another_version_says_what_to_install(server: Stub, cli: Cli
     assert "grader doctor" in cli("history").err
 
 
-def test_nothing_found_is_no_failure_and_nobody_there_is(
+def test_an_empty_list_succeeds_and_an_absent_server_fails(
     server: Stub, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.answer("GET /submissions", {"submissions": [], "total": 0})

@@ -48,7 +48,7 @@ def test_the_page_is_opened_or_printed(cli: Cli, opened: list[str], args: list[s
     assert (ran.code, ran.out, ran.err, len(opened)) == (0, f"{SERVER}{page}\n", "", 1)
 
 
-def test_a_challenge_that_looks_like_an_id(cli: Cli, opened: list[str]) -> None:
+def test_a_challenge_slug_that_looks_like_an_id_opens_the_challenge(cli: Cli, opened: list[str]) -> None:
     names.keep(names.CHALLENGES, ["gemmsparse"])
     assert cli("open", "gemmsparse", "--print").out == f"{SERVER}/challenges/gemmsparse\n"
     assert cli("open", "gemmsparsf", "--print").out == f"{SERVER}/submissions/gemmsparsf\n"
@@ -82,6 +82,6 @@ def test_without_a_browser_the_address_is_printed(
     assert (ran.code, ran.out, opened) == (0, f"{SERVER}/challenges/softmax\n", [])
 
 
-def test_a_server_that_is_no_address_is_not_opened(cli: Cli, opened: list[str]) -> None:
+def test_a_malformed_server_address_is_not_opened(cli: Cli, opened: list[str]) -> None:
     ran = cli("open", "softmax", "--server", "file:///etc/passwd")
     assert (ran.code, opened) == (errors.EXIT_USAGE, [])

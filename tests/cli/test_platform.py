@@ -47,7 +47,7 @@ def up(folder: Path) -> Iterator[Up]:
         end(running)
 
 
-def test_it_tells_what_a_person_needs(up: Up) -> None:
+def test_up_prints_address_and_password(up: Up) -> None:
     log = up.log
     assert f"The platform is ready: {up.url}" in log
     assert "sign in as 'staff' with the password" in log
@@ -80,7 +80,7 @@ def test_a_right_and_a_wrong_kernel(up: Up) -> None:
     assert up.cli("status", past[-2]["id"]).returncode == 1
 
 
-def test_the_catalogue_is_the_servers(up: Up) -> None:
+def test_commands_use_the_servers_catalogue(up: Up) -> None:
     quick = up.json("challenges")
     usual = up.cli("challenges", "--json", "--no-local")
     assert "vector_add" in [challenge["slug"] for challenge in quick["challenges"]]
@@ -88,7 +88,7 @@ def test_the_catalogue_is_the_servers(up: Up) -> None:
     assert up.json("show", "softmax")["served"] == ["cuda", "triton"]
 
 
-def test_cancel_while_it_runs(up: Up, tmp_path: Path) -> None:
+def test_a_running_submission_is_cancelled(up: Up, tmp_path: Path) -> None:
     kernel = tmp_path / "endless.py"
     kernel.write_text(ENDLESS)
     submission = up.json("submit", str(kernel), "-c", "vector_add")["id"]
@@ -102,7 +102,7 @@ def test_cancel_while_it_runs(up: Up, tmp_path: Path) -> None:
     assert "was cancelled" in ran.stderr
 
 
-def test_refusals(up: Up, tmp_path: Path) -> None:
+def test_bad_requests_are_refused_with_their_codes(up: Up, tmp_path: Path) -> None:
     assert up.json("submit", str(RIGHT), "-c", "nope", code=2)["error"]["code"] == "unknown_challenge"
     assert (
         up.json("submit", str(RIGHT), "-c", "vector_add", "-d", "h900", code=2)["error"]["code"]
@@ -147,7 +147,7 @@ while not pathlib.Path({str(gone)!r}).exists():
     assert "worker 1 was ended by signal 9" in up.log
 
 
-def test_doctor_sees_it(up: Up) -> None:
+def test_doctor_reports_the_running_platform(up: Up) -> None:
     findings = {finding["name"]: finding for finding in up.json("doctor")["findings"]}
     assert findings["server"]["mark"] == "ok"
     assert "signed in as ada" in findings["server"]["text"]
@@ -201,13 +201,13 @@ def _up_once(tmp: Path, *args: str, **env: str) -> subprocess.CompletedProcess[s
     )
 
 
-def test_local_boxes_are_not_exposed(tmp_path: Path) -> None:
+def test_up_refuses_to_expose_local_boxes(tmp_path: Path) -> None:
     ran = _up_once(tmp_path, "--port", "0", "--box", "local", "--host", "0.0.0.0")
     assert ran.returncode == 3
     assert "Refusing to listen on 0.0.0.0" in ran.stderr
 
 
-def test_a_taken_port(tmp_path: Path) -> None:
+def test_a_taken_port_is_explained(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = _up_once(tmp_path, "--port", str(taken.getsockname()[1]), "--box", "local")
     assert ran.returncode == 2

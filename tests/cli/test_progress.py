@@ -38,7 +38,7 @@ def found(next_slug: str | None = "two") -> dict[str, object]:
     return whole.model_dump(mode="json")
 
 
-def test_tracks(cli: Cli, server: Stub) -> None:
+def test_progress_lists_tracks_and_the_next_challenge(cli: Cli, server: Stub) -> None:
     server.answer("GET /progress", found())
     ran = cli("progress")
     assert ran.code == 0
@@ -49,7 +49,7 @@ def test_tracks(cli: Cli, server: Stub) -> None:
     assert "Next: grader show two" in ran.err
 
 
-def test_every_challenge(cli: Cli, server: Stub) -> None:
+def test_progress_all_lists_every_challenge(cli: Cli, server: Stub) -> None:
     server.answer("GET /progress", found())
     ran = cli("progress", "--all")
     for words in ("The first", "solved", "The second", "tried", "zero"):
@@ -61,14 +61,14 @@ def test_everything_solved_suggests_nothing(cli: Cli, server: Stub) -> None:
     assert "Next" not in cli("progress").err
 
 
-def test_json_and_whose(cli: Cli, server: Stub) -> None:
+def test_progress_prints_json_and_other_users(cli: Cli, server: Stub) -> None:
     server.answer("GET /progress", found())
     ran = cli("progress", "--json", "--user", "ada")
     assert json.loads(ran.out) == found()
     assert server.asked[0].path == "/api/v1/progress?user=ada"
 
 
-def test_times_of_no_gpu_are_marked(cli: Cli, server: Stub) -> None:
+def test_times_without_a_gpu_are_marked(cli: Cli, server: Stub) -> None:
     answer = found()
     answer["tracks"][0]["challenges"][0]["best"]["representative"] = False  # type: ignore[index]
     server.answer("GET /progress", answer)

@@ -73,7 +73,7 @@ def test_queues_are_listed(server: Stub, cli: Cli) -> None:
         (["resume", "compile"], "/queues/compile/resume", None),
     ],
 )
-def test_pausing_and_resuming(
+def test_a_queue_is_paused_and_resumed(
     server: Stub, cli: Cli, words: list[str], path: str, body: dict[str, str] | None
 ) -> None:
     server.answer(f"POST {path}", _queues(everything=True))
@@ -85,7 +85,7 @@ def test_pausing_and_resuming(
 
 
 @pytest.mark.parametrize("act", ["drain", "resume"])
-def test_draining_and_resuming(server: Stub, cli: Cli, act: str) -> None:
+def test_a_worker_is_drained_and_resumed(server: Stub, cli: Cli, act: str) -> None:
     server.answer(f"POST /workers/big-1/{act}", _workers())
     ran = cli("admin", "worker", act, "big-1")
     assert ran.code == 0
@@ -95,14 +95,14 @@ def test_draining_and_resuming(server: Stub, cli: Cli, act: str) -> None:
     assert json.loads(cli("admin", "worker", act, "big-1", "--json").out) == _workers()
 
 
-def test_a_worker_that_is_not_there(server: Stub, cli: Cli) -> None:
+def test_an_unknown_worker_is_refused(server: Stub, cli: Cli) -> None:
     refusal = {"error": errors.NotFound("There is no worker 'x'.").as_dict()}
     server.answer("POST /workers/x/drain", refusal, 404)
     assert cli("admin", "worker", "drain", "x").code == 2
 
 
 @pytest.mark.parametrize(("word", "sent"), [("practice", "practice"), ("track", None)])
-def test_choosing_a_kind(server: Stub, cli: Cli, word: str, sent: str | None) -> None:
+def test_a_challenges_kind_is_set(server: Stub, cli: Cli, word: str, sent: str | None) -> None:
     answer = ChallengeKind(challenge="scale", kind=JudgingReason.PRACTICE, chosen=sent is not None)
     server.answer("POST /challenges/scale/kind", answer.model_dump(mode="json"))
     ran = cli("admin", "queue", "kind", "scale", word)
@@ -112,14 +112,14 @@ def test_choosing_a_kind(server: Stub, cli: Cli, word: str, sent: str | None) ->
 
 
 @pytest.mark.parametrize("word", ["rejudge", "urgent"])
-def test_kinds_that_nobody_chooses(server: Stub, cli: Cli, word: str) -> None:
+def test_reserved_kinds_are_refused(server: Stub, cli: Cli, word: str) -> None:
     ran = cli("admin", "queue", "kind", "scale", word)
     assert ran.code == 2
     assert "competition, course, practice, track" in ran.err
     assert server.asked == []
 
 
-def test_showing_a_kind(server: Stub, cli: Cli) -> None:
+def test_a_challenges_kind_is_shown(server: Stub, cli: Cli) -> None:
     answer = ChallengeKind(challenge="scale", kind=JudgingReason.COURSE, chosen=False)
     server.answer("GET /challenges/scale/kind", answer.model_dump(mode="json"))
     assert cli("admin", "queue", "kind", "scale").out == "scale: course (as its track says)\n"

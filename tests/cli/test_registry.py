@@ -82,14 +82,14 @@ def _globals_of(command: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("args", [[], ["--help"], ["-h"], ["help"]])
-def test_listing_names_every_command(cli: Cli, args: list[str]) -> None:
+def test_the_listing_names_every_command(cli: Cli, args: list[str]) -> None:
     ran = cli(*args)
     assert (ran.code, ran.out.rstrip(), ran.err) == (0, listing().rstrip(), "")
     assert all(f"\n  {name} " in ran.out for name in COMMANDS)
     assert max(len(line) for line in ran.out.splitlines()) <= 88
 
 
-def test_version(cli: Cli) -> None:
+def test_version_is_printed(cli: Cli) -> None:
     assert cli("--version").out == "grader 0.1.0\n"
 
 

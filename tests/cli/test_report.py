@@ -34,7 +34,7 @@ def _text(report: Report, width: int = 140, terminal: bool = False) -> str:
     return capture.get()
 
 
-def test_a_wrong_case_comes_first_and_in_words() -> None:
+def test_a_wrong_case_is_explained_first() -> None:
     told = _text(wrong())
     for words in (
         "WRONG ANSWER",
@@ -81,7 +81,7 @@ def test_the_worst_elements_of_a_failing_case() -> None:
     assert ["[0,", "0]", "[red]nan", "1", "-", "-"] in rows
 
 
-def test_map_of_errors_has_a_letter_for_each_element() -> None:
+def test_the_error_map_has_a_letter_for_each_element() -> None:
     codes = bytes(2 if place % 8 == 3 else 14 if place > 28 else 0 for place in range(32))
     found = ErrorMap(
         shape=[2, 16],
@@ -101,7 +101,7 @@ def test_map_of_errors_has_a_letter_for_each_element() -> None:
     assert "  ···1·······1·uuu" in lines
 
 
-def test_workloads_and_score() -> None:
+def test_workloads_and_score_are_shown() -> None:
     told = _text(accepted())
     for words in (
         "n=1,048,576",
@@ -140,7 +140,7 @@ def test_nothing_is_broken_or_cut_between_60_and_200_columns(width: int) -> None
     ), "copied whole"
 
 
-def test_a_case_that_is_too_large_for_the_emulated_gpu_is_replayed_where_it_was_judged() -> None:
+def test_a_gpu_only_case_is_replayed_on_its_device() -> None:
     report = wrong()
     case = next(case for case in report.cases if case.verdict.failed).model_copy(update={"on": "gpu"})
     command = replay_command(report.model_copy(update={"device": "h200"}), case, "mine.py")
@@ -160,7 +160,7 @@ def on_gpu(**changes: object) -> Report:
     return accepted(workloads=[workload], device="h200", representative=True)
 
 
-def test_what_a_time_is_made_of() -> None:
+def test_the_parts_of_a_time_are_shown() -> None:
     told = _text(on_gpu())
     assert (
         "  host 12.3 µs a call, not part of the time; 148 µs of fixed cost subtracted from a round; GPU SM"
@@ -170,7 +170,7 @@ def test_what_a_time_is_made_of() -> None:
     assert "fixed cost" not in _text(accepted())
 
 
-def test_what_is_out_of_the_ordinary_with_a_time_is_said() -> None:
+def test_remarks_on_a_time_are_shown() -> None:
     told = _text(on_gpu(gated=False, ranked=False, roofline_us=38.25, charged_us=12.34))
     for words in ("  Not gated", "  Shown, not ranked", "38.2 µs", "  12.3 µs were added", "(not ranked)"):
         assert words in told
@@ -178,7 +178,7 @@ def test_what_is_out_of_the_ordinary_with_a_time_is_said() -> None:
         assert words not in _text(on_gpu())
 
 
-def test_what_each_kernel_takes() -> None:
+def test_each_kernels_resources_are_shown() -> None:
     kernels = [
         KernelUsage(name="scan<8>", registers=128, shared_bytes=4096, constant_bytes=380),
         KernelUsage(name="wide", registers=255, stack_bytes=3328, spill_stores=5904, spill_loads=7488),
@@ -191,13 +191,13 @@ def test_what_each_kernel_takes() -> None:
     assert "Kernels (as reported by the runner)" in _text(accepted(kernels=[said]))
 
 
-def test_operations_of_torchs_own_are_named() -> None:
+def test_torchs_library_operations_are_listed() -> None:
     told = _text(accepted(flags=[Flag.LIBRARY_KERNEL], library_ops=["aten.mm", "aten._softmax"]))
     assert "Flags for staff: library_kernel" in told
     assert "Torch's own kernels, as reported by the runner: aten.mm, aten._softmax" in told
 
 
-def test_what_was_out_of_the_ordinary_with_the_judging_is_said() -> None:
+def test_remarks_on_judging_are_shown() -> None:
     remark = "The box was killed from outside once and the submission was judged again."
     assert remark in _text(accepted(remarks=[remark]))
     assert remark in _text(wrong().model_copy(update={"remarks": [remark]}).redacted())
@@ -210,7 +210,7 @@ def test_times_on_cpu_are_marked() -> None:
     assert caution not in _text(wrong())
 
 
-def test_what_a_submission_printed_cannot_drive_the_terminal_or_the_markup() -> None:
+def test_printed_output_cannot_control_terminal_or_markup() -> None:
     told = _text(wrong())
     assert "\x1b" not in told
     assert "[31mred[bold]" in told
@@ -225,7 +225,7 @@ def test_only_the_first_failures_are_reported_in_full() -> None:
     assert all(f"case{number}" in told for number in range(8))
 
 
-def test_a_case_without_a_mismatch_says_what_happened() -> None:
+def test_a_case_without_a_mismatch_shows_its_detail() -> None:
     fault = CaseReport(
         name="empty",
         category="empty",
@@ -239,7 +239,7 @@ def test_a_case_without_a_mismatch_says_what_happened() -> None:
     assert "not run" in told
 
 
-def test_compile_error_shows_the_compiler() -> None:
+def test_a_compile_error_shows_the_compilers_log() -> None:
     log = "warning: unused\nline 3: error: expected ';'\nline 9: error: and so on"
     report = wrong().model_copy(update={"verdict": Verdict.COMPILE_ERROR, "cases": [], "compiler_log": log})
     told = _text(report)
@@ -247,7 +247,7 @@ def test_compile_error_shows_the_compiler() -> None:
     assert log in told
 
 
-def test_why_a_source_cannot_be_loaded_is_reported_once() -> None:
+def test_a_load_error_is_reported_once() -> None:
     failed = {"verdict": Verdict.COMPILE_ERROR, "cases": [], "detail": "ValueError in line 2: at the top"}
     trace = "  line 2 in <module>: raise ValueError('at the top')"
     told = _text(wrong().model_copy(update={**failed, "compiler_log": trace}))
@@ -262,7 +262,7 @@ def test_how_many_hidden_cases_passed_is_reported() -> None:
     assert "Hidden cases  3 of 6 hidden cases passed." in _text(report)
 
 
-def test_a_time_that_is_too_short_is_said_to_be() -> None:
+def test_a_time_too_short_to_measure_is_marked() -> None:
     timed = WorkloadReport(
         name="tiny", sizes={"n": 8}, ranked=True, time_us=None, ci_us=(0.1, 20064.6), rounds=9
     )
@@ -277,7 +277,7 @@ def test_a_time_that_is_too_short_is_said_to_be() -> None:
     assert "speedup" not in told
 
 
-def test_a_hidden_case_is_counted_and_looked_at_last() -> None:
+def test_hidden_cases_are_counted_and_come_last() -> None:
     hidden = CaseReport(
         name="hidden 1",
         category="nan_inf",
@@ -290,7 +290,7 @@ def test_a_hidden_case_is_counted_and_looked_at_last() -> None:
     assert "(1 of them hidden)" in told
 
 
-def test_what_cannot_encode_our_marks_gets_plain_ones() -> None:
+def test_an_ascii_screen_gets_ascii_symbols() -> None:
     codecs.register_error(output.ERRORS, output.plainly)
     raw = io.BytesIO()
     screen = io.TextIOWrapper(raw, encoding="ascii", errors=output.ERRORS)
@@ -312,5 +312,5 @@ def test_every_verdict_has_its_meaning(verdict: Verdict) -> None:
     ("factor", "text"),
     [(None, "-"), (2.5, "2.50x"), (0.0043, "0.0043x"), (1234.0, "1,234x"), (99.6, "99.6x"), (9.996, "10.0x")],
 )
-def test_factors(factor: float | None, text: str) -> None:
+def test_factors_are_formatted(factor: float | None, text: str) -> None:
     assert factor_text(factor) == text

@@ -81,7 +81,7 @@ def refused(ran: Ran, code: int, words: str) -> None:
     assert words in " ".join(ran.err.split())
 
 
-def test_void(site: Site) -> None:
+def test_a_result_is_voided_and_restored(site: Site) -> None:
     done = builders.judged(site.platform, site.ada, builders.accepted()).id
     waits = builders.hand_in(site.platform, site.bob).id
     told = site.run(site.teacher, "void", done, "--reason", "A copy.")
@@ -101,7 +101,7 @@ def test_void(site: Site) -> None:
         refused(site.run(who, "void", *args), code, words)
 
 
-def test_notices_and_who_reads_a_profile(site: Site) -> None:
+def test_announcements_notices_and_profile_readers_are_managed(site: Site) -> None:
     site.run(site.teacher, "announcement", "make", "gpu", "Room 2", "--text", "Up", "--assignment", "week1")
     told = site.json(site.teacher, "announcement", "make", "gpu", "Room 3", "--edit", "1")["announcements"]
     assert [
@@ -123,7 +123,7 @@ def test_notices_and_who_reads_a_profile(site: Site) -> None:
     assert "profile: course, calendar: public" in site.run(site.ada, "account", "readers").out
 
 
-def test_a_board_that_is_frozen_stays_as_private_as_it_was(site: Site) -> None:
+def test_freezing_a_board_keeps_its_audience(site: Site) -> None:
     board = ("challenge", "board", builders.SLUG)
     site.run(site.teacher, *board, "--show", "hidden")
     frozen = site.json(site.teacher, *board, "--freeze", "2026-01-31T18:00+00:00")
@@ -134,7 +134,7 @@ def test_a_board_that_is_frozen_stays_as_private_as_it_was(site: Site) -> None:
     refused(site.run(site.ada, *board, "--show", "public"), 3, "staff")
 
 
-def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_regrade_is_ordered_compared_and_published(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "_POLL_S", 0.05)
     platform, teacher = site.platform, site.teacher
     done = builders.judged(platform, site.ada, builders.accepted()).id
@@ -204,7 +204,7 @@ def test_regrade(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
         refused(site.run(who, "regrade", *args), code, words)
 
 
-def test_inbox(site: Site) -> None:
+def test_inbox_items_are_listed_assigned_and_decided(site: Site) -> None:
     teacher = site.teacher
     done = builders.judged(site.platform, site.ada, builders.on_gpu()).id
     kernel, outside = f"{done}:library_kernel", f"{done}:work_outside_gate"
@@ -231,7 +231,7 @@ def test_inbox(site: Site) -> None:
         refused(site.run(who, "inbox", *args), code, words)
 
 
-def test_roster(site: Site, home: Path) -> None:
+def test_a_roster_is_imported_and_changed(site: Site, home: Path) -> None:
     table = home / "roster.csv"
     table.write_text("account\nada\nbob\n")
     removed = site.run(site.teacher, "roster", "change", "gpu", "ada", "--drop")
@@ -245,7 +245,7 @@ def test_roster(site: Site, home: Path) -> None:
     assert site.json(site.teacher, "roster", "show", "gpu")["removed"] == []
 
 
-def test_comments(site: Site) -> None:
+def test_comments_are_drafted_sent_and_read(site: Site) -> None:
     done = builders.judged(site.platform, site.ada, builders.accepted()).id
     drafted = site.json(site.teacher, "comment", done, "Why a copy?", "--lines", "5", "--draft")
     (thread,) = drafted["threads"]
@@ -274,7 +274,7 @@ def test_comments(site: Site) -> None:
         refused(site.run(who, "comment", *args), code, words)
 
 
-def test_regrade_requests(site: Site) -> None:
+def test_a_regrade_request_is_asked_and_answered(site: Site) -> None:
     done = builders.judged(site.platform, site.ada, builders.accepted()).id
     ask = ("feedback", "ask", "gpu", "week1", builders.SLUG, "The baseline was slow.", "--submission", done)
     for most in (0, 1):
@@ -300,7 +300,7 @@ def test_regrade_requests(site: Site) -> None:
         refused(site.run(who, "feedback", "requests", "gpu", *args), code, "")
 
 
-def test_operations_retry_and_audit(site: Site) -> None:
+def test_failed_submissions_are_retried_and_the_audit_log_shown(site: Site) -> None:
     failed = builders.hand_in(site.platform, site.ada).id
     builders.fail(site.platform, builders.take(site.platform), "the engine is away")
     hot = GpuReading(use=97, temperature_c=84, events=[ClockEvent.THERMAL_SLOWDOWN], slowed=True)

@@ -25,7 +25,7 @@ def ran(server: Stub, report: Report, **values: object) -> None:
     server.answer(f"GET {AT}/report", report.model_dump(mode="json"))
 
 
-def test_it_asks_for_a_run_and_prints_its_cases(server: Stub, cli: Cli, kernel: str) -> None:
+def test_run_sends_a_run_and_prints_its_cases(server: Stub, cli: Cli, kernel: str) -> None:
     ran(server, wrong())
     told = cli("run", kernel, "-c", "vector_add")
     assert told.code == errors.EXIT_NOT_ACCEPTED
@@ -44,7 +44,7 @@ def test_it_asks_for_a_run_and_prints_its_cases(server: Stub, cli: Cli, kernel: 
     assert len(asked.headers["Idempotency-Key"]) == 32
 
 
-def test_json_is_the_report_and_the_id(server: Stub, cli: Cli, kernel: str) -> None:
+def test_json_holds_report_and_id(server: Stub, cli: Cli, kernel: str) -> None:
     ran(server, accepted())
     told = cli("run", kernel, "-c", "vector_add", "--json")
     assert told.code == errors.EXIT_ACCEPTED
@@ -54,14 +54,14 @@ def test_json_is_the_report_and_the_id(server: Stub, cli: Cli, kernel: str) -> N
 
 
 @pytest.mark.parametrize(("remaining", "told"), [(None, False), (6, False), (5, True)])
-def test_it_says_when_few_are_left(
+def test_run_warns_if_few_runs_are_left(
     server: Stub, cli: Cli, kernel: str, remaining: int | None, told: bool
 ) -> None:
     ran(server, accepted(), remaining=remaining)
     assert ("more runs for now" in cli("run", kernel, "-c", "vector_add").err) is told
 
 
-def test_what_the_server_refuses_is_passed_on(server: Stub, cli: Cli, kernel: str) -> None:
+def test_a_refusal_of_the_server_is_shown(server: Stub, cli: Cli, kernel: str) -> None:
     refusal = {"code": "too_many", "message": "You have had 120 runs.", "hint": "The next ones: later."}
     server.answer("POST /runs", {"error": refusal}, 429)
     told = cli("run", kernel, "-c", "vector_add")
@@ -70,7 +70,7 @@ def test_what_the_server_refuses_is_passed_on(server: Stub, cli: Cli, kernel: st
     assert "The next ones: later." in told.err
 
 
-def test_one_that_a_newer_run_replaced(server: Stub, cli: Cli, kernel: str) -> None:
+def test_a_replaced_run_is_reported_as_cancelled(server: Stub, cli: Cli, kernel: str) -> None:
     ran(server, accepted())
     server.answer(f"GET {AT}", view(State.CANCELLED, kind=JudgingReason.RUN).model_dump(mode="json"))
     told = cli("run", kernel, "-c", "vector_add")

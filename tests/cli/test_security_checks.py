@@ -21,7 +21,7 @@ def levels(checks: list[Finding]) -> dict[str, Level]:
     return {check.name: check.level for check in checks}
 
 
-def test_every_finding_says_how_to_fix_it(cli: Cli) -> None:
+def test_every_finding_has_a_fix(cli: Cli) -> None:
     began = time.monotonic()
     ran = cli("doctor", "--security", "--json")
     assert time.monotonic() - began < 10
@@ -36,7 +36,7 @@ def test_every_finding_says_how_to_fix_it(cli: Cli) -> None:
     assert all(check["text"] for check in checks)
 
 
-def test_the_table_tells_the_same(cli: Cli) -> None:
+def test_the_table_lists_every_area(cli: Cli) -> None:
     ran = cli("doctor", "--security")
     assert ran.code == 0
     for words in (
@@ -68,7 +68,7 @@ def test_a_socket_for_everyone_is_bad(tmp_path: Path, mode: int, level: Level) -
     assert security.engine_socket(f"unix://{path}").level is level
 
 
-def test_a_good_engine_is_well() -> None:
+def test_a_good_engine_passes() -> None:
     assert set(levels(security.engine_findings(GOOD, "runc")).values()) == {Level.OK}
 
 
@@ -86,7 +86,7 @@ def test_a_good_engine_is_well() -> None:
         (EngineFacts(("crun",), 1, GOOD.options, "27.0"), "runtime", Level.BAD),
     ],
 )
-def test_what_an_engine_lacks_is_reported(facts: EngineFacts, name: str, level: Level) -> None:
+def test_missing_engine_features_are_reported(facts: EngineFacts, name: str, level: Level) -> None:
     assert levels(security.engine_findings(facts, "runc"))[name] is level
 
 
@@ -121,13 +121,13 @@ def kernel_of(root: Path, **changed: str) -> dict[str, Level]:
     )
 
 
-def test_a_good_kernel_is_well(tmp_path: Path) -> None:
+def test_a_good_kernel_passes(tmp_path: Path) -> None:
     found = kernel_of(tmp_path)
     assert set(found.values()) == {Level.OK}
     assert len(found) == len(security.KERNEL_SETTINGS) + 2
 
 
-@pytest.mark.parametrize("setting", security.KERNEL_SETTINGS, ids=lambda it: it.name)
+@pytest.mark.parametrize("setting", security.KERNEL_SETTINGS, ids=lambda setting: setting.name)
 def test_a_weak_kernel_setting_is_reported(tmp_path: Path, setting: security.KernelSetting) -> None:
     found = kernel_of(tmp_path, **{setting.name: str(setting.least - 1)})
     assert {name for name, level in found.items() if level is not Level.OK} == {setting.name}
@@ -186,7 +186,7 @@ def answers(**changed: str) -> dict[str, str]:
         ({"clocks__applications__graphics": "1200"}, {"3, clocks"}),
     ],
 )
-def test_what_spoils_timings_is_reported(changed: dict[str, str], weak: set[str]) -> None:
+def test_gpu_settings_that_spoil_timings_are_reported(changed: dict[str, str], weak: set[str]) -> None:
     found = security.gpu_findings(answers(**changed))
     assert {check.name for check in found if check.level is not Level.OK} == weak
     assert any("580.65.06" in check.message for check in found)
@@ -206,7 +206,7 @@ def test_the_governor_is_reported(tmp_path: Path, value: str | None, level: Leve
 # The platform
 
 
-def test_open_files_are_bad(tmp_path: Path) -> None:
+def test_files_open_to_others_are_bad(tmp_path: Path) -> None:
     data = tmp_path / "shut"
     settings = Settings(data_dir=data)
     assert levels(security.files(data)) == {"data folder": Level.OK}, "not made yet"
@@ -230,7 +230,7 @@ def test_plain_processes_for_strangers_are_bad(box: str, sign_up: str, level: Le
 
 
 @pytest.mark.parametrize(("lacking", "level"), [("", Level.OK), ("no control group", Level.WARN)])
-def test_bubblewrap_boxes_are_good_where_control_groups_bound_them(lacking: str, level: Level) -> None:
+def test_bubblewrap_boxes_are_good_if_control_groups_bound_them(lacking: str, level: Level) -> None:
     found = security.bubblewrap(lacking)
     assert found.level is level
     assert lacking in found.message

@@ -28,7 +28,7 @@ PAIR = SimilarPair(
 )
 
 
-def test_lines_side_by_side_groups_and_a_decision_taken_back(cli: Cli, server: Stub) -> None:
+def test_similar_shows_lines_and_groups_and_reopens_a_decision(cli: Cli, server: Stub) -> None:
     report = SimilarityReport(
         course="gpu",
         assignment="week1",

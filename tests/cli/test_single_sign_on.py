@@ -20,7 +20,9 @@ from tests.web.oidc_provider import Provider
 BACK = "http://127.0.0.1:8000/sign-in/with/uni/back"
 
 
-def test_doctor_says_which_provider_does_not_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_doctor_names_a_provider_that_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     assert machine_checks.sign_on_checks() == []
     secret = tmp_path / "secret"
     with Provider(BACK).served() as provider:
@@ -41,7 +43,9 @@ def test_doctor_says_which_provider_does_not_answer(monkeypatch: pytest.MonkeyPa
     oidc.forget()
 
 
-def test_what_opens_an_account(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_identities_of_an_account_are_listed(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GRADER_DATA_DIR", str(tmp_path / "data"))
     platform = open_platform(Settings())
     accounts.create_user(platform, "ada", "correct horse", email="ada@uni.example")

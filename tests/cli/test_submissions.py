@@ -20,7 +20,7 @@ from tests.cli.stub import Stub, done
 ID = "/submissions/abc123"
 
 
-def test_submit_prints_the_id_alone(server: Stub, cli: Cli, kernel: str) -> None:
+def test_submit_prints_only_the_id(server: Stub, cli: Cli, kernel: str) -> None:
     done(server, accepted())
     ran = cli("submit", kernel, "-c", "vector_add", "--device", "cpu")
     assert (ran.code, ran.out) == (0, "abc123\n")
@@ -38,7 +38,7 @@ def test_submit_prints_the_id_alone(server: Stub, cli: Cli, kernel: str) -> None
     assert len(asked.headers["Idempotency-Key"]) == 32
 
 
-def test_submit_says_what_it_reused(server: Stub, cli: Cli, kernel: str) -> None:
+def test_submit_reports_a_reused_result(server: Stub, cli: Cli, kernel: str) -> None:
     earlier = view(State.DONE, verdict=Verdict.ACCEPTED, reused=True).model_dump(mode="json")
     server.answer("POST /submissions", earlier, 200)
     ran = cli("submit", kernel, "-c", "vector_add", "--reuse")
@@ -49,7 +49,7 @@ def test_submit_says_what_it_reused(server: Stub, cli: Cli, kernel: str) -> None
 
 
 @pytest.mark.parametrize(("remaining", "told"), [(None, False), (6, False), (5, True), (0, True)])
-def test_submit_says_when_few_are_left(
+def test_submit_warns_if_few_submissions_are_left(
     server: Stub, cli: Cli, kernel: str, remaining: int | None, told: bool
 ) -> None:
     queued = view(State.QUEUED, remaining=remaining).model_dump(mode="json")
@@ -57,7 +57,7 @@ def test_submit_says_when_few_are_left(
     assert ("more for vector_add for now" in cli("submit", kernel, "-c", "vector_add").err) is told
 
 
-def test_two_submits_have_two_keys(server: Stub, cli: Cli, kernel: str) -> None:
+def test_each_submit_has_another_key(server: Stub, cli: Cli, kernel: str) -> None:
     done(server, accepted())
     for _ in range(2):
         cli("submit", kernel, "-c", "vector_add")
@@ -87,14 +87,14 @@ def test_a_server_that_stays_away_is_our_failure(
     assert "grader history" in ran.err
 
 
-def test_what_a_server_refuses_is_not_sent_again(server: Stub, cli: Cli, kernel: str) -> None:
+def test_a_refused_submission_is_not_sent_again(server: Stub, cli: Cli, kernel: str) -> None:
     told = {"error": {"code": "too_many", "message": "Too many wait."}}
     server.answer("POST /submissions", told, 429)
     assert cli("submit", kernel, "-c", "vector_add").code != 0
     assert len(server.asked) == 1
 
 
-def test_status(server: Stub, cli: Cli) -> None:
+def test_status_prints_the_report(server: Stub, cli: Cli) -> None:
     done(server, wrong())
     ran = cli("status", "abc123")
     assert ran.code == 1
@@ -103,7 +103,7 @@ def test_status(server: Stub, cli: Cli) -> None:
     assert json.loads(cli("status", "abc123", "--json").out)["state"] == "done"
 
 
-def test_status_of_one_that_waits(server: Stub, cli: Cli) -> None:
+def test_status_shows_a_waiting_submission(server: Stub, cli: Cli) -> None:
     waiting = view(State.QUEUED, position=3, expected_wait_s=21.4)
     server.answer(f"GET {ID}", waiting.model_dump(mode="json"))
     ran = cli("status", "abc123")
@@ -111,7 +111,7 @@ def test_status_of_one_that_waits(server: Stub, cli: Cli) -> None:
     assert "queued, place 3, about 21 s" in ran.out
 
 
-def test_status_says_why_nothing_moves(server: Stub, cli: Cli) -> None:
+def test_status_shows_the_reason_for_waiting(server: Stub, cli: Cli) -> None:
     waiting = view(State.QUEUED, position=3, waits_for=PAUSED)
     server.answer(f"GET {ID}", waiting.model_dump(mode="json"))
     out = " ".join(cli("status", "abc123").out.split())
@@ -121,14 +121,14 @@ def test_status_says_why_nothing_moves(server: Stub, cli: Cli) -> None:
     assert cli("status", "abc123").out.rstrip().endswith("queued, place 3"), "which the place says already"
 
 
-def test_cancel(server: Stub, cli: Cli) -> None:
+def test_cancel_reports_the_outcome(server: Stub, cli: Cli) -> None:
     server.answer(f"POST {ID}/cancel", view(State.CANCELLED).model_dump(mode="json"))
     assert "abc123 is cancelled." in cli("cancel", "abc123").out
     server.answer(f"POST {ID}/cancel", {"error": errors.Conflict("It is done.").as_dict()}, 409)
     assert cli("cancel", "abc123").code == 2
 
 
-def test_history(server: Stub, cli: Cli) -> None:
+def test_history_lists_submissions(server: Stub, cli: Cli) -> None:
     done = view(State.DONE, verdict="accepted", score=accepted().score)
     both = [done.model_dump(mode="json"), view(State.TESTING).model_dump(mode="json")]
     server.answer("GET /submissions", {"submissions": both, "total": 9})
@@ -140,7 +140,7 @@ def test_history(server: Stub, cli: Cli) -> None:
     assert server.asked[0].path.endswith("?everyone=true&challenge=vector_add&limit=2")
 
 
-def test_history_on_a_narrow_terminal(server: Stub, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_history_fits_a_narrow_terminal(server: Stub, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     slug = "masked_scaled_matmul_backward"
     done = view(State.DONE, verdict="accepted", score=accepted().score, challenge=slug)
     server.answer("GET /submissions", {"submissions": [done.model_dump(mode="json")], "total": 1})
@@ -166,7 +166,7 @@ def test_the_file_names_the_challenge(server: Stub, cli: Cli, home: Path, name: 
     assert json.loads(server.asked[-1].body)["challenge"] == slug
 
 
-def test_a_file_that_names_no_challenge(server: Stub, cli: Cli, home: Path) -> None:
+def test_a_file_without_a_challenge_name_is_refused(server: Stub, cli: Cli, home: Path) -> None:
     """A name that only begins like a challenge may mean another one that is not here."""
     listed = views.summary(find_catalogue().load("vector_add"))
     server.answer("GET /challenges", {"challenges": [listed.model_dump(mode="json")]})
@@ -231,7 +231,7 @@ def test_a_source_of_another_language_is_not_sent(
     assert f"--language {other}" in ran.err
 
 
-def test_what_it_counts_for_is_said(server: Stub, cli: Cli, kernel: str) -> None:
+def test_submit_names_the_competition(server: Stub, cli: Cli, kernel: str) -> None:
     done(server, accepted())
     sent = view(State.QUEUED, competition="spring-cup")
     server.answer("POST /submissions", sent.model_dump(mode="json"), 201)
@@ -241,7 +241,7 @@ def test_what_it_counts_for_is_said(server: Stub, cli: Cli, kernel: str) -> None
     )
 
 
-def test_files_that_are_none(server: Stub, cli: Cli, home: Path) -> None:
+def test_missing_and_unreadable_files_are_refused(server: Stub, cli: Cli, home: Path) -> None:
     assert "There is no file 'gone.py'" in cli("submit", "gone.py", "-c", "x").err
     assert "cannot be read" in cli("submit", str(home), "-c", "x", "-l", "triton").err
 

@@ -41,7 +41,7 @@ def _checked(child: ChildProcess, restarts: int) -> bool:
     return child.restarts >= restarts
 
 
-def test_a_dead_child_is_started_again(
+def test_a_dead_child_is_restarted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(processes, "FIRST_PAUSE_SECONDS", 0.01)
@@ -56,7 +56,7 @@ def test_a_dead_child_is_started_again(
     assert "was ended by signal 9" in capsys.readouterr().err
 
 
-def test_what_dies_at_once_is_started_ever_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_dies_at_once_is_restarted_more_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "FIRST_PAUSE_SECONDS", 0.01)
     child = _child("raise SystemExit(3)")
     _until(lambda: _checked(child, 3))
@@ -67,7 +67,7 @@ def test_what_dies_at_once_is_started_ever_more_slowly(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     "error", [Unreachable("The embedded Redis did not start."), OSError("No space left")]
 )
-def test_what_cannot_be_started_again_is_tried_later(
+def test_a_failed_restart_is_retried_later(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
 ) -> None:
     monkeypatch.setattr(processes, "FIRST_PAUSE_SECONDS", 0.01)
@@ -120,7 +120,7 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def test_children_have_a_session_of_their_own() -> None:
+def test_children_have_separate_sessions() -> None:
     import os
 
     child = start_python(["-c", "import time; time.sleep(600)"], os.environ)
@@ -132,5 +132,5 @@ def test_children_have_a_session_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(("code", "words"), [(3, "ended with exit code 3"), (-9, "was ended by signal 9")])
-def test_words_for_an_end(code: int, words: str) -> None:
+def test_the_end_of_a_child_is_described(code: int, words: str) -> None:
     assert ended(code) == words

@@ -27,12 +27,12 @@ def test_a_table_in_a_pipe_has_no_spaces_at_its_ends(capsys: pytest.CaptureFixtu
     assert (len(told.out.splitlines()), told.err) == (3, "")
 
 
-def test_an_empty_table_is_said_to_be_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_table_prints_that_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:
     terminal.put_table(Table("name", box=None))
     assert capsys.readouterr().err == "There are none.\n"
 
 
-def test_a_time_names_its_zone_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_time_names_its_zone_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     at = datetime(2026, 1, 31, 18, tzinfo=UTC)
     assert terminal.moment(at, zone=True) == f"{terminal.moment(at)} {at.astimezone():%Z}"
     assert terminal.moment(None, zone=True) == ""
@@ -46,7 +46,7 @@ class _Unread(io.StringIO):
         return 1
 
 
-def test_a_reader_that_ended_is_no_verdict() -> None:
+def test_a_closed_pipe_does_not_exit_as_a_verdict() -> None:
     """Rich exits with 1, which would mean a submission that was not accepted."""
     console = terminal._Console(file=_Unread())
     saved = sys.stdout
@@ -56,7 +56,7 @@ def test_a_reader_that_ended_is_no_verdict() -> None:
 
 
 @pytest.mark.parametrize("asked", ["--help", "--version"])
-def test_a_full_disk_is_said(
+def test_a_full_disk_is_reported(
     asked: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Path("/dev/full").open("w") as full:
@@ -65,7 +65,7 @@ def test_a_full_disk_is_said(
     assert output.UNWRITTEN in capsys.readouterr().err
 
 
-def test_a_shell_may_have_closed_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_output_is_tolerated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     assert main(["--version"]) == 0
     sys.stdout.close()

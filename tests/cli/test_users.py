@@ -18,7 +18,7 @@ from grader.settings import Settings
 from tests.cli.conftest import Cli
 
 
-def test_a_new_password_is_made_up_and_ends_what_was_signed_in(
+def test_a_new_password_is_generated_and_ends_all_sessions(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADER_DATA_DIR", str(tmp_path / "data"))
@@ -63,7 +63,7 @@ def test_an_invitation_is_printed_once_listed_and_ended(cli: Cli, opened: Platfo
         sign_up.offer(opened, key)
 
 
-def test_an_invitation_where_nobody_may_sign_up_says_what_to_set(
+def test_an_invitation_while_sign_up_is_closed_names_the_setting(
     cli: Cli, opened: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADER_SIGN_UP", "closed")
@@ -83,7 +83,7 @@ def test_a_reset_link_is_printed_and_works_once(cli: Cli, opened: Platform) -> N
     assert cli("user", "reset", "nobody").code == 2
 
 
-def test_the_first_admin_and_roles(cli: Cli, opened: Platform) -> None:
+def test_the_first_admin_sets_roles(cli: Cli, opened: Platform) -> None:
     link = cli("user", "bootstrap").out.strip()
     assert link.startswith("https://grader.uni.example/setup?key=")
     boss = first_admin.make(opened, link.partition("key=")[2], "boss", "correct horse")
@@ -101,18 +101,18 @@ def test_the_first_admin_and_roles(cli: Cli, opened: Platform) -> None:
     assert cli("user", "email", "ada", "no address").code == 2
 
 
-def test_whoever_looks_in_the_wrong_folder_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_a_wrong_data_folder_is_reported(cli: Cli, tmp_path: Path) -> None:
     assert f"There is no platform in {tmp_path / 'data'} yet" in cli("user", "list").err
     assert "There is no platform" not in cli("user", "list").err
 
 
-def test_a_data_folder_that_cannot_be_made(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_folder_that_cannot_be_created_is_reported(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_DATA_DIR", "/proc/grader")
     ran = cli("user", "list")
     assert (ran.code, "The data folder '/proc/grader' cannot be made" in ran.err) == (2, True)
 
 
-def test_a_database_that_does_not_answer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_does_not_answer_is_reported(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("psycopg")
     monkeypatch.setenv("GRADER_DATABASE_URL", "postgresql+psycopg://nobody@127.0.0.1:1/x")
     ran = cli("user", "list")

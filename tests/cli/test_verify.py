@@ -45,7 +45,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_genuine(cli: Cli, file: Path, tmp_path: Path) -> None:
+def test_a_genuine_certificate_is_confirmed(cli: Cli, file: Path, tmp_path: Path) -> None:
     pem = tmp_path / "key.pem"
     pem.write_text(certificate.pem(KEY))
     ran = cli("verify", str(file), "--key", str(pem))
@@ -62,13 +62,13 @@ def test_a_repeat_without_a_time_is_named(cli: Cli, tmp_path: Path) -> None:
     assert "the median of 1 of 2 repeats; no time was measured in 2" in cli("verify", str(path)).out
 
 
-def test_by_an_unknown_key(cli: Cli, file: Path) -> None:
+def test_an_unknown_key_is_not_confirmed(cli: Cli, file: Path) -> None:
     ran = cli("verify", str(file))
     assert ran.code == 3
     assert "--key" in ran.err
 
 
-def test_changed(cli: Cli, file: Path) -> None:
+def test_a_changed_certificate_names_the_change(cli: Cli, file: Path) -> None:
     file.write_text(file.read_text().replace('"rank": 1', '"rank": 2'))
     ran = cli("verify", str(file), "--key", certificate.text_of(KEY), "--json")
     assert ran.code == 1
@@ -83,7 +83,7 @@ UNSIGNED = json.dumps({"certificate": SAID, "digests": {}, "signature": {"algori
 
 
 @pytest.mark.parametrize("text", ["", "{}", FOREIGN, INFINITE, UNSIGNED])
-def test_no_certificate(cli: Cli, file: Path, text: str) -> None:
+def test_another_file_is_refused(cli: Cli, file: Path, text: str) -> None:
     file.write_text(text)
     assert cli("verify", str(file)).code == 2
 
@@ -100,7 +100,7 @@ ODD: tuple[Any, ...] = (None, [], {}, "", "\ud800", True, -1, 10**400, "1e400", 
 
 
 @pytest.mark.parametrize("signed_again", [False, True])
-def test_no_odd_value_is_our_failure(cli: Cli, file: Path, signed_again: bool) -> None:
+def test_odd_values_are_no_failure_of_ours(cli: Cli, file: Path, signed_again: bool) -> None:
     """Any replaced part of a certificate, under any signature, gives one of verify's own answers."""
     whole = certificate.sign(SAID, SECRET)
     codes = set()
@@ -127,7 +127,7 @@ def test_deep_nesting_is_not_our_failure(cli: Cli, file: Path) -> None:
 
 
 @pytest.mark.parametrize("voided", [False, True])
-def test_online_the_platform_vouches_and_says_whether_it_stands(
+def test_online_the_platform_confirms_or_reports_a_change(
     cli: Cli, server: Stub, file: Path, voided: bool
 ) -> None:
     server.answer(
@@ -145,7 +145,7 @@ def test_online_the_platform_vouches_and_says_whether_it_stands(
     assert found["changes"] == (changes if voided else [])
 
 
-def test_online_what_the_platform_gives_no_more_does_not_stand(cli: Cli, server: Stub, file: Path) -> None:
+def test_online_a_withdrawn_certificate_is_refused(cli: Cli, server: Stub, file: Path) -> None:
     server.answer(
         "GET /signing-key", {"algorithm": "Ed25519", "key": certificate.text_of(KEY), "id": "", "pem": ""}
     )

@@ -55,13 +55,13 @@ def edit(catalogue: Catalogue, old: str, new: str, name: str = "challenge.toml")
 
 
 class TestDiff:
-    def test_nothing_changed(self, cli: Cli, catalogue: Catalogue) -> None:
+    def test_text_changes_need_no_new_version(self, cli: Cli, catalogue: Catalogue) -> None:
         edit(catalogue, 'title = "Scale"', 'title = "Scaling"')
         ran = cli("challenge", "diff", "scale")
         assert (ran.code, ran.out) == (0, "")
         assert "no new version is needed" in ran.err
 
-    def test_what_takes_a_new_version(self, cli: Cli, catalogue: Catalogue) -> None:
+    def test_changes_of_judging_need_a_new_version(self, cli: Cli, catalogue: Catalogue) -> None:
         edit(catalogue, "n=7,", "n=11,", "cases.py")
         edit(catalogue, "n=4,", "n=5,", "cases.py")
         edit(catalogue, '"ones", "ones"', '"all_ones", "ones"', "cases.py")
@@ -87,32 +87,34 @@ class TestDiff:
             ("cases", "seven", "changed")
         }
 
-    def test_with_a_new_number_all_is_well(self, cli: Cli, catalogue: Catalogue) -> None:
+    def test_changes_under_a_new_number_pass(self, cli: Cli, catalogue: Catalogue) -> None:
         edit(catalogue, "value = 2.0", "value = 4.0")
         edit(catalogue, "version = 1", "version = 2")
         ran = cli("challenge", "diff", "scale")
         assert ran.code == 0
         assert "From version 1 to version 2" in ran.err
 
-    def test_against_another_commit(self, cli: Cli, catalogue: Catalogue) -> None:
+    def test_diff_compares_with_another_commit(self, cli: Cli, catalogue: Catalogue) -> None:
         edit(catalogue, "value = 2.0", "value = 4.0")
         git(catalogue.root, "commit", "-qam", "second")
         assert cli("challenge", "diff", "scale").code == 0
         assert cli("challenge", "diff", "scale", "--against", "HEAD~1").code == 1
 
     @pytest.mark.parametrize("reference", ["nowhere", "--output=x", ""])
-    def test_against_what_git_does_not_know(self, cli: Cli, catalogue: Catalogue, reference: str) -> None:
+    def test_diff_refuses_an_unknown_commit(self, cli: Cli, catalogue: Catalogue, reference: str) -> None:
         ran = cli("challenge", "diff", "scale", f"--against={reference}")
         assert ran.code == 2
         assert "git does not know the commit" in ran.err
 
-    def test_a_new_challenge(self, cli: Cli, catalogue: Catalogue) -> None:
+    def test_diff_of_a_new_challenge_is_refused(self, cli: Cli, catalogue: Catalogue) -> None:
         (catalogue.root / "challenges" / "scale").rename(catalogue.root / "challenges" / "fresh")
         ran = cli("challenge", "diff", "fresh")
         assert ran.code == 2
         assert "'HEAD' has no challenge 'fresh'" in ran.err
 
-    def test_against_a_version_of_the_platform(self, cli: Cli, catalogue: Catalogue, server: Stub) -> None:
+    def test_diff_compares_with_a_version_of_the_platform(
+        self, cli: Cli, catalogue: Catalogue, server: Stub
+    ) -> None:
         parts = VersionContent(challenge="scale", version=3, content=content(catalogue.load("scale")))
         server.answer("GET /challenges/scale/versions/3", parts.model_dump(mode="json"))
         assert cli("challenge", "diff", "scale", "--against", "3").code == 0
@@ -178,7 +180,7 @@ def comparison() -> Comparison:
 
 
 class TestAdmin:
-    def test_versions(self, cli: Cli, server: Stub) -> None:
+    def test_versions_are_listed(self, cli: Cli, server: Stub) -> None:
         answer = listed().model_dump(mode="json")
         server.answer("GET /challenges/scale/versions", answer)
         ran = cli("admin", "versions", "scale")
@@ -187,7 +189,7 @@ class TestAdmin:
         assert "abababababab" in ran.out
         assert json.loads(cli("admin", "versions", "scale", "--json").out) == answer
 
-    def test_a_folder_that_nothing_was_judged_by(self, cli: Cli, server: Stub) -> None:
+    def test_a_folder_without_judgements_is_listed(self, cli: Cli, server: Stub) -> None:
         server.answer("GET /challenges/scale/versions", {**listed().model_dump(mode="json"), "folder": 3})
         assert (
             "Nothing has been judged under the folder's version 3 yet"
@@ -195,7 +197,9 @@ class TestAdmin:
         )
 
     @pytest.mark.parametrize(("options", "ranked"), [([], False), (["--ranked"], True)])
-    def test_rejudge(self, cli: Cli, server: Stub, options: list[str], ranked: bool) -> None:
+    def test_rejudge_reports_what_was_ordered(
+        self, cli: Cli, server: Stub, options: list[str], ranked: bool
+    ) -> None:
         answer = {
             "challenge": "scale",
             "version": 2,
@@ -211,7 +215,7 @@ class TestAdmin:
         assert json.loads(server.asked[0].body) == {"ranked": ranked}
         assert json.loads(cli("admin", "rejudge", "scale", "--json").out) == answer
 
-    def test_compare(self, cli: Cli, server: Stub) -> None:
+    def test_compare_prints_the_changes(self, cli: Cli, server: Stub) -> None:
         answer = comparison().model_dump(mode="json")
         server.answer("GET /challenges/scale/comparison", answer)
         ran = cli("admin", "compare", "scale", "--before", "1", "--after", "2")
@@ -231,7 +235,9 @@ class TestAdmin:
         assert json.loads(cli("admin", "compare", "scale", "--json").out) == answer
 
     @pytest.mark.parametrize(("options", "force"), [([], False), (["--force"], True)])
-    def test_publish(self, cli: Cli, server: Stub, options: list[str], force: bool) -> None:
+    def test_publish_switches_the_board(
+        self, cli: Cli, server: Stub, options: list[str], force: bool
+    ) -> None:
         answer = listed().model_dump(mode="json")
         server.answer("POST /challenges/scale/publish", answer)
         ran = cli("admin", "publish", "scale", *options)

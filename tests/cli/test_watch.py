@@ -34,7 +34,7 @@ ID = "/submissions/abc123"
     ],
     ids=["accepted", "wrong", "internal"],
 )
-def test_the_end_decides_the_exit_code(
+def test_the_verdict_decides_the_exit_code(
     server: Stub, cli: Cli, kernel: str, command: list[str], report: Report, code: int
 ) -> None:
     done(server, report)
@@ -51,14 +51,16 @@ def test_the_end_decides_the_exit_code(
 @pytest.mark.parametrize(
     ("state", "code", "words"), [(State.CANCELLED, 2, "was cancelled"), (State.FAILED, 4, "lost GPU")]
 )
-def test_ends_without_a_verdict(server: Stub, cli: Cli, state: State, code: int, words: str) -> None:
+def test_an_end_without_a_verdict_has_its_exit_code(
+    server: Stub, cli: Cli, state: State, code: int, words: str
+) -> None:
     server.answer(f"GET {ID}", view(state, error="lost GPU").model_dump(mode="json"))
     ran = cli("watch", "abc123", "--json")
     assert ran.code == code
     assert words in json.loads(ran.out.splitlines()[-1])["error"]["message"]
 
 
-def test_without_an_id_it_is_the_latest(server: Stub, cli: Cli) -> None:
+def test_watch_without_an_id_follows_the_latest(server: Stub, cli: Cli) -> None:
     done(server, accepted())
     latest = view(State.DONE).model_dump(mode="json")
     server.answer("GET /submissions", {"submissions": [latest], "total": 7})
@@ -73,7 +75,7 @@ def test_without_an_id_it_is_the_latest(server: Stub, cli: Cli) -> None:
 @pytest.mark.parametrize(
     "command", [["submit", "mine.py", "-c", "vector_add", "--wait"], ["watch", "abc123"]]
 )
-def test_ctrl_c_leaves_and_says_how_to_come_back(
+def test_ctrl_c_leaves_and_shows_how_to_resume(
     server: Stub, cli: Cli, kernel: str, command: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_: object) -> None:
@@ -88,7 +90,7 @@ def test_ctrl_c_leaves_and_says_how_to_come_back(
     assert not [asked for asked in server.asked if "cancel" in asked.path]
 
 
-def test_watch_times_out(server: Stub, cli: Cli) -> None:
+def test_watch_ends_at_its_timeout(server: Stub, cli: Cli) -> None:
     server.answer(f"GET {ID}", view(State.TESTING).model_dump(mode="json"))
     ran = cli("watch", "abc123", "--timeout", "0.05", "--json")
     assert ran.code == 5
@@ -111,7 +113,7 @@ class _Script(Client):
         return answer.model_dump(mode="json")
 
 
-def test_progress_is_reported_once_a_state(
+def test_each_state_is_reported_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "POLL_SECONDS", 0.0)
@@ -128,7 +130,7 @@ def test_progress_is_reported_once_a_state(
     assert captured.err.split() == ["queued:", "place", "2", "testing", "done"]
 
 
-def test_what_keeps_it_in_the_queue_is_reported_when_it_comes_and_goes(
+def test_a_reason_for_waiting_is_reported_when_it_changes(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "POLL_SECONDS", 0.0)
@@ -143,7 +145,7 @@ def test_what_keeps_it_in_the_queue_is_reported_when_it_comes_and_goes(
     assert err.count("Staff") == 1
 
 
-def test_a_short_absence_of_the_server_is_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_outage_is_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(following, "POLL_SECONDS", 0.0)
     away = errors.Unreachable("away")
     assert following.follow(_Script(away, away, view(State.DONE)), "abc123", timeout=0).state is State.DONE
@@ -152,7 +154,7 @@ def test_a_short_absence_of_the_server_is_waited_out(monkeypatch: pytest.MonkeyP
         following.follow(_Script(away), "abc123", timeout=0)
 
 
-def test_json_has_a_line_a_change_and_no_more(
+def test_json_prints_one_line_per_change(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "POLL_SECONDS", 0.0)
@@ -165,15 +167,13 @@ def test_json_has_a_line_a_change_and_no_more(
     assert captured.err == ""
 
 
-def test_asking_too_often_ends_no_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rate_limit_does_not_end_watch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(polling, "SLOWEST_S", 0.0)
     script = _Script(errors.TooMany("Slower."), view(State.DONE))
     assert following.follow(script, "abc123", timeout=0).state is State.DONE
 
 
-def test_a_server_that_is_away_from_the_start_is_not_waited_for(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_absent_from_the_start_is_not_waited_for(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SERVER", "http://127.0.0.1:9")
     monkeypatch.setattr(following, "follow", lambda *_: pytest.fail("it was followed"))
     assert cli("watch", "abc123").code == 4

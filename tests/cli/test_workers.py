@@ -64,7 +64,7 @@ def _uuids(calls: list[tuple[str, Gpu | None]]) -> list[str | None]:
         ((), "0", H200.uuid),
     ],
 )
-def test_what_a_worker_serves(
+def test_a_worker_serves_the_chosen_gpus(
     cli: Cli,
     gpus: Path,
     served: list[tuple[str, Gpu | None]],
@@ -86,7 +86,7 @@ def test_what_a_worker_serves(
         (("--gpu", "7"), "There is no GPU '7'"),
     ],
 )
-def test_refused(
+def test_bad_options_are_refused(
     cli: Cli, gpus: Path, served: list[tuple[str, Gpu | None]], args: tuple[str, ...], said: str
 ) -> None:
     ran = cli("worker", *args)
@@ -103,7 +103,7 @@ def test_a_machine_without_gpus_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatc
         assert "No NVIDIA GPU was found" in ran.err
 
 
-def test_all_names_the_one_that_holds_a_gpu(cli: Cli, gpus: Path) -> None:
+def test_gpu_all_names_the_process_that_holds_a_gpu(cli: Cli, gpus: Path) -> None:
     with hold(SECOND.uuid, gpus):
         ran = cli("worker", "--gpu", "all")
     assert ran.code == 2
@@ -125,7 +125,7 @@ def test_up_takes_every_gpu_that_is_free(gpus: Path, monkeypatch: pytest.MonkeyP
     assert of_up("") == []
 
 
-def test_what_cuda_does_not_show_is_left_to_others(
+def test_hidden_gpus_are_not_served(
     cli: Cli, gpus: Path, served: list[tuple[str, Gpu | None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
@@ -137,7 +137,7 @@ def test_what_cuda_does_not_show_is_left_to_others(
     assert "CUDA_VISIBLE_DEVICES hides others" in ran.err
 
 
-def test_calibration_is_printed(cli: Cli, gpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calibrate_prints_the_ceilings(cli: Cli, gpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[str] = []
 
     def calibrate(_settings: Settings, gpu: Gpu) -> dict[str, float]:
@@ -158,7 +158,7 @@ def test_calibration_is_printed(cli: Cli, gpus: Path, monkeypatch: pytest.Monkey
         assert line in ran.out
 
 
-def test_what_a_round_costs_is_shown_and_forgotten(cli: Cli, home: Path, gpus: Path) -> None:
+def test_round_costs_are_shown_and_can_be_forgotten(cli: Cli, home: Path, gpus: Path) -> None:
     def kept(gpu: Gpu, *strays: float) -> RoundCosts:
         costs = RoundCosts(Machine(gpu.uuid, gpu.name, "570.86"), home / "data")
         for cost in [305e-6] * 6 + list(strays):
@@ -184,7 +184,7 @@ def test_what_a_round_costs_is_shown_and_forgotten(cli: Cli, home: Path, gpus: P
     assert [judge.is_usual(445e-6) for judge in judges] == [True, False]
 
 
-def test_doctor_shows_alerts_with_their_fix_also_where_the_server_is_not_well(cli: Cli, server: Stub) -> None:
+def test_doctor_shows_alerts_of_an_unhealthy_server(cli: Cli, server: Stub) -> None:
     alert = {"text": "The h200 GPU is out of service: Xid 79", "hint": "See what nvidia-smi says."}
     parts = {"workers": {"ok": False, "detail": "h200: 0 alive"}}
     server.answers["GET /api/v1/health"] = (
@@ -201,7 +201,7 @@ def test_doctor_shows_alerts_with_their_fix_also_where_the_server_is_not_well(cl
 
 
 @pytest.mark.parametrize(("args", "setting"), [((), ""), ((), "none"), (("--gpu", "none"), "all")])
-def test_a_host_that_only_compiles(
+def test_a_host_can_compile_only(
     cli: Cli,
     served: list[tuple[str, Gpu | None]],
     monkeypatch: pytest.MonkeyPatch,
@@ -222,7 +222,7 @@ def test_a_host_that_only_compiles(
         (("--gpu", "0,2"), ["worker of GPU 0", "worker of GPU 2"]),
     ],
 )
-def test_several_are_processes_of_their_own(
+def test_several_compilers_are_separate_processes(
     cli: Cli, gpus: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], expected: list[str]
 ) -> None:
     started: list[str] = []
@@ -251,7 +251,7 @@ def test_several_are_processes_of_their_own(
     ("gpus_here", "cores", "nvcc", "expected"),
     [(0, 16, "13.0", 0), (1, 12, "13.0", 2), (1, 1, "13.0", 1), (4, 48, "13.0", 8), (2, 12, None, 0)],
 )
-def test_compile_workers_suit_gpus_and_cores(
+def test_the_number_of_compilers_suits_gpus_and_cores(
     monkeypatch: pytest.MonkeyPatch, gpus_here: int, cores: int, nvcc: str | None, expected: int
 ) -> None:
     monkeypatch.setattr("grader.sandbox.processor.background_cores", lambda: tuple(range(cores)))
@@ -266,7 +266,7 @@ def test_a_host_without_a_compiler_says_so(cli: Cli, monkeypatch: pytest.MonkeyP
     assert "no CUDA compiler" in ran.err
 
 
-def test_help_tells_of_gpus(cli: Cli) -> None:
+def test_help_lists_gpu_options(cli: Cli) -> None:
     assert "--gpu" in cli("worker", "--help").out
     assert "--calibrate" in cli("worker", "--help").out
     assert "--gpu" in cli("up", "--help").out

@@ -39,13 +39,13 @@ def symbols(path: Path) -> frozenset[str]:
 
 
 @pytest.mark.parametrize(("path", "symbol"), NAMED, ids=[f"{path}:{symbol}" for path, symbol in NAMED])
-def test_a_named_symbol_is_defined_in_its_file(path: str, symbol: str) -> None:
+def test_each_named_symbol_is_defined_in_its_file(path: str, symbol: str) -> None:
     assert (ROOT / path).is_file(), f"{path} does not exist"
     assert symbol in symbols(ROOT / path), f"{path} defines no {symbol}"
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_named_path_exists(path: str) -> None:
+def test_each_named_path_exists(path: str) -> None:
     assert (ROOT / path).exists()
 
 
@@ -57,7 +57,7 @@ def test_the_way_of_a_submission_is_short_and_each_step_names_its_code() -> None
     assert unnamed == []
 
 
-def test_it_finds_what_a_module_defines() -> None:
+def test_the_scanner_finds_a_modules_symbols() -> None:
     found = symbols(ROOT / "grader" / "schemas" / "report.py")
     assert {"Report", "Report.redacted", "HIDDEN_PHASE"} <= found
     assert "nothing_like_it" not in found

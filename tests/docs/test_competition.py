@@ -61,7 +61,7 @@ def blocks(docs: Manual, language: str) -> list[tuple[str, str]]:
     ]
 
 
-def test_every_command_of_the_page(
+def test_every_command_of_the_page_works(
     docs: Manual,
     platform: Platform,
     address: str,

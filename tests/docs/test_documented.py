@@ -45,7 +45,7 @@ def rows(text: str) -> dict[str, list[str]]:
     return {row[0].strip("`"): row[1:] for row in cells if len(row) > 1 and set(row[0]) - set("- ")}
 
 
-def test_each_call_and_model_of_the_api(app: Flask, docs: Manual) -> None:
+def test_the_reference_documents_each_call_and_model(app: Flask, docs: Manual) -> None:
     with app.app_context():
         page = manual().page("api")
     titles = {section.title for section in page.sections}
@@ -70,7 +70,7 @@ def test_the_reference_of_the_api_is_served_and_found(client: FlaskClient) -> No
     assert 'href="/docs/api"' in missing.text.split("Did you mean")[1], "its address until 0.1.0"
 
 
-def test_each_page(app: Flask, docs: Manual) -> None:
+def test_the_reference_documents_each_page(app: Flask, docs: Manual) -> None:
     found = re.findall(r"^\| `([^`]+)` \| (\w+) \| (.+) \|$", docs.page("reference/pages").text, re.MULTILINE)
     told = {(path, method): about for path, method, about in found}
     wanted = {
@@ -82,7 +82,7 @@ def test_each_page(app: Flask, docs: Manual) -> None:
     assert set(told) == wanted
 
 
-def test_each_setting(docs: Manual) -> None:
+def test_the_reference_documents_each_setting(docs: Manual) -> None:
     told = rows(docs.page("reference/settings").text)
     parts = [f"oidc__name__{part}" for part in OidcProvider.model_fields]
     for name in (*(field for field in Settings.model_fields if field != "oidc"), *parts):
@@ -97,7 +97,7 @@ def commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_and_option(docs: Manual, name: str) -> None:
+def test_the_reference_documents_each_command_and_option(docs: Manual, name: str) -> None:
     group: Any = typer.main.get_command(load(name))
     for path, command in commands(f"grader {name}", group.commands[name]):
         if command.hidden:
@@ -125,25 +125,29 @@ def test_each_command_and_option(docs: Manual, name: str) -> None:
         (JudgingReason, "kinds-of-judgement"),
     ],
 )
-def test_each_word_of_reports_and_queues(docs: Manual, words: type[StrEnum], anchor: str) -> None:
+def test_the_docs_explain_each_word_of_reports_and_queues(
+    docs: Manual, words: type[StrEnum], anchor: str
+) -> None:
     told = section(docs, "verdicts", anchor)
     assert [word.value for word in words if f"`{word.value}`" not in told] == []
 
 
 @pytest.mark.parametrize(("words", "anchor"), [(Verdict, "verdicts"), (Flag, "flags")])
-def test_each_has_a_cause_and_what_to_do(docs: Manual, words: type[StrEnum], anchor: str) -> None:
+def test_each_verdict_and_flag_has_a_cause_and_a_remedy(
+    docs: Manual, words: type[StrEnum], anchor: str
+) -> None:
     told = rows(section(docs, "verdicts", anchor))
     assert set(told) - {"verdict", "flag"} == {word.value for word in words}
     assert all(cell for cells in told.values() for cell in cells)
 
 
-def test_flags_are_explained_where_judging_is(docs: Manual) -> None:
+def test_the_judging_page_explains_each_flag(docs: Manual) -> None:
     told = docs.page("judging").text
     raised = set(Flag) - {Flag.SIMILAR}  # by staff, not by the judge
     assert [flag.value for flag in raised if f"| `{flag.value}` |" not in told] == []
 
 
-def test_each_kind_of_mismatch(docs: Manual) -> None:
+def test_the_docs_explain_each_kind_of_mismatch(docs: Manual) -> None:
     from grader.schemas.report import Mismatch
 
     kinds = (Mismatch.model_fields["kind"].description or "").split(", ")
@@ -156,12 +160,12 @@ def exit_codes() -> set[str]:
     return {str(code) for code in known | {EXIT_INTERRUPTED}}
 
 
-def test_each_exit_code(docs: Manual) -> None:
+def test_the_docs_list_each_exit_code(docs: Manual) -> None:
     told = rows(section(docs, "command-line", "exit-codes"))
     assert set(told) - {"code"} == exit_codes()
 
 
-def test_each_error(docs: Manual) -> None:
+def test_the_reference_documents_each_error(docs: Manual) -> None:
     told = rows(docs.page("reference/errors").text)
 
     def below(kind: type[errors.GraderError]) -> Iterator[type[errors.GraderError]]:
@@ -176,14 +180,14 @@ def test_each_error(docs: Manual) -> None:
             assert meaning, f"{kind.__name__} has no docstring"
 
 
-def test_each_setting_of_the_client(docs: Manual) -> None:
+def test_the_docs_list_each_client_setting(docs: Manual) -> None:
     told = rows(section(docs, "command-line", "settings-of-the-client"))
     assert {name: cells[0].strip("`") for name, cells in told.items() if name != "key"} == {
         name: config.variable(name) for name in config.KEYS
     }
 
 
-def test_each_scope_of_a_token(docs: Manual) -> None:
+def test_the_docs_explain_each_token_scope(docs: Manual) -> None:
     told = rows(section(docs, "accounts", "tokens"))
     assert set(told) - {"scope"} == {scope.value for scope in Scope}
 
@@ -200,7 +204,7 @@ def figures() -> set[str]:
     return found
 
 
-def test_each_figure(docs: Manual) -> None:
+def test_the_docs_list_each_metric(docs: Manual) -> None:
     told = section(docs, "operating", "what-to-watch")
     assert len(figures()) >= 10
     missing = [

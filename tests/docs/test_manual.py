@@ -41,7 +41,7 @@ def test_the_index_orders_pages_by_role(small: Manual) -> None:
     assert small.beside(two) == (one, None)
 
 
-def test_a_file_that_the_index_does_not_name_is_no_page(small: Manual) -> None:
+def test_a_file_missing_from_the_index_is_no_page(small: Manual) -> None:
     assert not small.has("loose")
     with pytest.raises(NotFound):
         small.page("../loose")
@@ -63,12 +63,12 @@ def test_sections_end_at_headings_and_not_in_code(small: Manual) -> None:
         ("## snake_case: a thing", "snake_case: a thing", "snake_case-a-thing"),
     ],
 )
-def test_anchors_are_those_that_github_makes(heading: str, title: str, anchor: str) -> None:
+def test_anchors_match_githubs(heading: str, title: str, anchor: str) -> None:
     (section,) = split(heading)
     assert (section.title, section.anchor) == (title, anchor)
 
 
-def test_a_fence_ends_with_one_as_long(small: Manual) -> None:
+def test_a_code_fence_ends_with_one_of_the_same_length(small: Manual) -> None:
     inner = "````\n```toml\n# inside\n```\n# inside, too\n````\n# After\n"
     assert [section.title for section in split(inner)] == ["After"]
 
@@ -85,7 +85,7 @@ def test_search_finds_headings_first_and_marks_the_words(small: Manual) -> None:
     assert "".join(text for text, _ in hits[3].excerpt) == "word meaning gate a page"
 
 
-def test_marks_do_not_show_in_excerpts() -> None:
+def test_excerpts_hold_no_markup() -> None:
     text = "Press <kbd>Ctrl</kbd>, *then* see [here](x.md): `a<b>(c)`.\n\n```sh\nls\n```\n"
     assert readable(text) == "Press Ctrl, then see here: a<b>(c). ls"
 
@@ -107,13 +107,13 @@ def test_search_for_a_term_finds_its_explanation_first(docs: Manual, query: str,
     assert (best.page.title, best.section.title) == ("Glossary", heading)
 
 
-def test_search_wants_every_word(small: Manual) -> None:
+def test_search_requires_every_word(small: Manual) -> None:
     assert [hit.section.text.strip() for hit in search(small, "gate again")] == ["Again."]
     assert search(small, "gate nowhere") == []
     assert search(small, "  ") == []
 
 
-def test_search_takes_what_people_type(small: Manual) -> None:
+def test_search_accepts_any_text(small: Manual) -> None:
     for query in ["(", "[a-", "\\", "*" * 500, "\x00", "ß é"]:
         assert search(small, query) == []
 
@@ -127,7 +127,7 @@ def test_excerpts_begin_and_end_at_words(docs: Manual) -> None:
         assert len(text) < 400
 
 
-def test_pages_that_were_meant(small: Manual) -> None:
+def test_an_unknown_page_suggests_similar_ones(small: Manual) -> None:
     assert [page.name for page in small.close_to("tow")] == ["deep/two"]
     assert [page.name for page in small.close_to("two.md")] == ["deep/two"]
     assert small.close_to("quite another thing") == []
@@ -136,6 +136,6 @@ def test_pages_that_were_meant(small: Manual) -> None:
 @pytest.mark.parametrize(
     "page", [page for page in manual().pages if "/" not in page.name], ids=lambda page: page.name
 )
-def test_a_guide_says_what_it_is_about_before_its_first_table(page: Page) -> None:
+def test_a_guide_has_an_introduction_before_its_first_table(page: Page) -> None:
     prose = page.text.partition("\n|")[0]
     assert len(prose.split()) >= 60

@@ -65,7 +65,7 @@ def test_few_colours_are_kept_exactly(kind: int) -> None:
     assert (shown(palette_png.reduced(png(pixels, kind))) == pixels).all()
 
 
-def test_of_many_colours_the_backgrounds_are_kept_and_the_others_come_close() -> None:
+def test_backgrounds_are_kept_exactly_and_other_colours_nearly() -> None:
     generator = np.random.default_rng(8)
     pixels = np.full((64, 64, 3), (246, 247, 249), np.uint8)
     pixels[:16] = np.linspace(0, 255, 16 * 64, dtype=np.uint8).reshape(16, 64)[:, :, None]
@@ -82,7 +82,7 @@ def test_another_kind_of_picture_is_refused(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs" / "images").glob("*.png")), ids=lambda path: path.stem)
-def test_a_committed_picture_is_such_a_picture(path: Path) -> None:
+def test_committed_pictures_have_a_palette_and_the_agreed_size(path: Path) -> None:
     assert (
         shown(path.read_bytes()).shape
         == {"board": (872, 1280, 3), "challenge": (860, 1280, 3)}[path.stem.split("-")[0]]

@@ -23,12 +23,12 @@ def make(*arguments: str, environment: dict[str, str] | None = None) -> subproce
     return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, timeout=120)
 
 
-def test_nothing_is_stale() -> None:
+def test_the_reference_is_up_to_date() -> None:
     ran = make("--check")
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_it_does_not_depend_on_who_makes_it(tmp_path: Path) -> None:
+def test_the_reference_does_not_depend_on_the_environment(tmp_path: Path) -> None:
     strange = {
         "PATH": "/usr/bin:/bin",
         "HOME": str(tmp_path),
@@ -60,14 +60,14 @@ def remake(folder: Path, *arguments: str) -> tuple[int, str]:
     return ran.returncode, ran.stdout
 
 
-def test_a_stale_page_is_named_and_not_touched(copied: Path) -> None:
+def test_check_names_a_stale_page_and_leaves_it(copied: Path) -> None:
     errors = copied / "docs" / "reference" / "errors.md"
     errors.write_text("# Errors\n")
     assert remake(copied, "--check") == (1, "docs/reference/errors.md is stale: make reference\n")
     assert errors.read_text() == "# Errors\n"
 
 
-def test_figures_tell_what_was_missed(copied: Path) -> None:
+def test_the_figures_list_missed_targets(copied: Path) -> None:
     """Missed targets, failed solutions, attacks that got through and unproven challenges."""
     results = copied / "benchmarks" / "results"
 
@@ -108,7 +108,7 @@ def test_figures_tell_what_was_missed(copied: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_no_path_of_a_machine_is_in_it(name: str) -> None:
+def test_the_reference_holds_no_local_path(name: str) -> None:
     text = (ROOT / "docs" / "reference" / f"{name}.md").read_text()
     for noise in (
         str(ROOT),

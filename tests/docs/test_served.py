@@ -68,7 +68,7 @@ def test_every_link_and_anchor_leads_somewhere(client: FlaskClient, docs: Manual
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_links_of_the_files_lead_somewhere_in_the_repository(docs: Manual, name: str) -> None:
+def test_links_of_the_files_lead_to_existing_files(docs: Manual, name: str) -> None:
     page = docs.page(name)
     text = re.sub(r"^(`{3,}).*?^\1", "", page.text, flags=re.MULTILINE | re.DOTALL)
     for href in re.findall(r"(?<!`)\[[^\]]+\]\(([^)\s]+)\)", text):
@@ -92,7 +92,7 @@ def test_a_file_named_in_running_text_is_a_link(client: FlaskClient) -> None:
     assert rules.content_type.startswith("text/plain")
 
 
-def test_source_is_marked_and_what_scrolls_can_be_reached(client: FlaskClient) -> None:
+def test_code_is_highlighted_and_scrolling_parts_are_focusable(client: FlaskClient) -> None:
     html = client.get("/docs/first-kernel").text
     assert '<span class="k">def</span>' in html  # Python
     assert '<span class="kt">void</span>' in html  # CUDA
@@ -110,11 +110,11 @@ def test_other_names_of_a_page_lead_to_it(client: FlaskClient, asked: str, leads
     assert (answer.status_code, answer.location) == (301, leads)
 
 
-def test_the_overview_has_a_slash_or_none(client: FlaskClient) -> None:
+def test_the_overview_works_with_and_without_a_slash(client: FlaskClient) -> None:
     assert client.get("/docs/").status_code == 200
 
 
-def test_a_page_that_is_not_there_names_those_that_were_meant(client: FlaskClient) -> None:
+def test_a_missing_page_suggests_similar_ones(client: FlaskClient) -> None:
     answer = client.get("/docs/judgin")
     assert answer.status_code == 404
     assert 'href="/docs/judging"' in answer.text.split("Did you mean")[1]
@@ -135,7 +135,7 @@ def test_search_works_without_script(client: FlaskClient) -> None:
     assert client.get("/docs/search").status_code == 200
 
 
-def test_a_browser_asks_whether_it_has_it_already(client: FlaskClient) -> None:
+def test_an_unchanged_page_is_not_sent_again(client: FlaskClient) -> None:
     first = client.get("/docs/judging")
     tag = first.headers["ETag"]
     assert client.get("/docs/judging", headers={"If-None-Match": tag}).status_code == 304
@@ -144,13 +144,13 @@ def test_a_browser_asks_whether_it_has_it_already(client: FlaskClient) -> None:
     assert first.headers["Cache-Control"] == "private, no-cache"
 
 
-def test_a_form_of_another_session_is_not_kept(app: Flask, client: FlaskClient) -> None:
+def test_pages_are_not_cached_across_sessions(app: Flask, client: FlaskClient) -> None:
     tag = client.get("/docs/judging").headers["ETag"]
     stranger = app.test_client()
     assert stranger.get("/docs/judging", headers={"If-None-Match": tag}).status_code == 200
 
 
-def test_pages_run_nothing_inline(client: FlaskClient) -> None:
+def test_pages_have_no_inline_scripts(client: FlaskClient) -> None:
     for name in NAMES:
         html = client.get(address(name)).text
         for _, tag, attributes in TAG.findall(html):

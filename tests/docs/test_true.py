@@ -52,7 +52,7 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("what", LIMITS)
-def test_a_limit_is_what_the_rules_say(docs: Manual, what: str) -> None:
+def test_each_limit_matches_the_rules_page(docs: Manual, what: str) -> None:
     (told,) = re.findall(rf"^\| {re.escape(what)} \| (.+) \|$", docs.page("rules").text, re.MULTILINE)
     assert told.startswith(LIMITS[what])
 
@@ -61,16 +61,16 @@ def test_runs_are_limited_by_the_minute_as_submits_are() -> None:
     assert limits.RUN_PER_MINUTE == limits.SUBMIT_PER_MINUTE
 
 
-def test_memory_on_a_gpus_host() -> None:
+def test_the_documented_memory_of_a_gpu_host_is_right() -> None:
 
     assert limits.GPU_BOX_MEMORY_BYTES == 24 * limits.GIB
 
 
-def test_alignment(docs: Manual) -> None:
+def test_the_documented_alignment_is_right(docs: Manual) -> None:
     assert f"Every array begins at a multiple of {ALIGNMENT} bytes" in docs.page("interface").text
 
 
-def test_the_compiler_is_called_as_the_interface_says(docs: Manual) -> None:
+def test_the_compiler_flags_match_the_interface_page(docs: Manual) -> None:
     source = (ROOT / "sandbox" / "runner" / "compile.py").read_text()
     (body,) = re.findall(r"^    return \[\n(        \"-shared\".+?)^    \]", source, re.MULTILINE | re.DOTALL)
     said = re.findall(r'"(-[^"{]+|-fPIC)"', body.partition("*([")[0])
@@ -87,12 +87,12 @@ def mentioned(text: str) -> list[list[str]]:
     return [match[1].partition(" #")[0].split() for match in found if match]
 
 
-def test_it_finds_command_lines() -> None:
+def test_the_scanner_finds_command_lines() -> None:
     text = "See `grader show SLUG`.\n\n```sh\n.venv/bin/grader up   # all\nGRADER_X=1 cmd && grader user add ada\n```\n"
     assert mentioned(text) == [["up"], ["user", "add", "ada"], ["show", "SLUG"]]
 
 
-def test_commands_that_are_named_are_there(docs: Manual) -> None:
+def test_each_documented_command_exists(docs: Manual) -> None:
     wrong = []
     for page in docs.pages:
         for words in mentioned(page.text):
@@ -116,7 +116,7 @@ def known(words: list[str]) -> bool:
     return hasattr(command, "commands") or set(options) <= names | {"--help"}
 
 
-def test_settings_that_are_named_are_there(docs: Manual) -> None:
+def test_each_documented_setting_exists(docs: Manual) -> None:
     known = {f"GRADER_{name.upper()}" for name in Settings.model_fields} | OTHERS
     known |= {f"GRADER_OIDC__NAME__{name.upper()}" for name in OidcProvider.model_fields}
     for page in docs.pages:

@@ -15,7 +15,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.challenge.signature import cuda_footer
 from grader.judge.arena import Arena
-from grader.judge.compare import compare, trespass
+from grader.judge.compare import compare, forbidden_write
 from grader.judge.oracle import Question, ask, scalar_values
 from grader.sandbox.emulator.device import Device, HostEnded, HostProcess, Returned
 from grader.sandbox.emulator.engine import Engine
@@ -129,7 +129,7 @@ def _reason(returned: Returned, arena: Arena, question: Question) -> str:
             return f"line {line_of(found)}: {message_of(found)}"
     if returned.code:
         return returned.refused or f"error {returned.code}"
-    mismatch = compare(arena, arena.snapshot(), question) or trespass(arena, question)
+    mismatch = compare(arena, arena.snapshot(), question) or forbidden_write(arena, question)
     return (
         f"{mismatch.argument}{mismatch.index} is {mismatch.got}, not {mismatch.expected}" if mismatch else ""
     )

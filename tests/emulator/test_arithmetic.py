@@ -172,7 +172,9 @@ UNARY: list[tuple[str, str, str, Function]] = [
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(("opcode", "kind", "function"), BINARY, ids=[case[0] for case in BINARY])
-def test_of_two(engine: Engine, opcode: str, kind: str, function: Function) -> None:
+def test_operations_on_two_operands_match_numpy(
+    engine: Engine, opcode: str, kind: str, function: Function
+) -> None:
     generator, kind = np.random.default_rng(7), kind.rpartition(".")[2]
     a, b = values(kind, generator), values(kind, generator)
     assert same(computed(engine, opcode, kind, (kind, a), (kind, b)), function(a, b))
@@ -180,7 +182,9 @@ def test_of_two(engine: Engine, opcode: str, kind: str, function: Function) -> N
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(("opcode", "kind", "result", "function"), UNARY, ids=[case[0] for case in UNARY])
-def test_of_one(engine: Engine, opcode: str, kind: str, result: str, function: Function) -> None:
+def test_operations_on_one_operand_match_numpy(
+    engine: Engine, opcode: str, kind: str, result: str, function: Function
+) -> None:
     a = values(kind, np.random.default_rng(8))
     assert same(computed(engine, opcode, result, (kind, a)), function(a).astype(NUMPY[result]))
 
@@ -198,7 +202,7 @@ def test_division_rounds_toward_zero(engine: Engine, kind: str) -> None:
 @pytest.mark.parametrize(
     ("opcode", "kind"), [("shl.b32", "b32"), ("shr.u32", "u32"), ("shr.s32", "s32"), ("shr.s64", "s64")]
 )
-def test_a_shift_by_more_than_there_is_clears(engine: Engine, opcode: str, kind: str) -> None:
+def test_a_shift_beyond_the_width_clears(engine: Engine, opcode: str, kind: str) -> None:
     generator = np.random.default_rng(10)
     a, b = values(kind, generator), generator.integers(0, 80, COUNT).astype("u4")
     function = np.left_shift if opcode.startswith("shl") else np.right_shift
@@ -216,7 +220,7 @@ def test_fma_rounds_once(engine: Engine) -> None:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(("opcode", "toward"), [("add.rm.f32", -np.inf), ("mul.rp.f32", np.inf)])
-def test_directed_rounding(engine: Engine, opcode: str, toward: float) -> None:
+def test_directed_rounding_rounds_toward_its_side(engine: Engine, opcode: str, toward: float) -> None:
     generator = np.random.default_rng(12)
     a, b = generator.standard_normal((2, COUNT)).astype("f4")
     exact = a.astype("f8") + b if opcode.startswith("add") else a.astype("f8") * b
@@ -229,10 +233,15 @@ def test_directed_rounding(engine: Engine, opcode: str, toward: float) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_subnormals_are_flushed_where_it_says_so(engine: Engine) -> None:
+def test_ftz_flushes_subnormals(engine: Engine) -> None:
     a = values("f32", np.random.default_rng(13))
     b = np.full(COUNT, 0.5, "f4")
-    flush = lambda it: np.where(np.abs(it) < np.float32(1.17549435e-38), np.copysign(np.float32(0), it), it)  # noqa: E731
+
+    def flush(numbers: np.ndarray) -> np.ndarray:
+        return np.where(
+            np.abs(numbers) < np.float32(1.17549435e-38), np.copysign(np.float32(0), numbers), numbers
+        )
+
     assert same(
         computed(engine, "mul.ftz.f32", "f32", ("f32", a), ("f32", b)), flush(flush(a) * b).astype("f4")
     )

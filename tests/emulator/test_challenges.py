@@ -66,9 +66,7 @@ def trial() -> Iterator[Callable[[str], Trial]]:
 
 
 @pytest.mark.parametrize(("slug", "path"), candidates())
-def test_what_is_right_passes_and_what_is_wrong_fails(
-    slug: str, path: Path, trial: Callable[[str], Trial]
-) -> None:
+def test_solutions_pass_and_mutants_fail(slug: str, path: Path, trial: Callable[[str], Trial]) -> None:
     role = CandidateRole.SOLUTION if path.stem == "solution" else CandidateRole.MUTANT
     language = Language.of_file(path.name)
     assert language is not None
@@ -79,7 +77,7 @@ def test_what_is_right_passes_and_what_is_wrong_fails(
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("source", CONTROLS, ids=[source.stem for source in CONTROLS])
-def test_an_honest_control_is_right(source: Path, tmp_path: Path) -> None:
+def test_honest_controls_pass(source: Path, tmp_path: Path) -> None:
     """They use graphs, streams, events, pools and tables of functions."""
     need("nvcc")
     challenge = find_catalogue(TESTS / "catalogue").load("twice")

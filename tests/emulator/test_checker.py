@@ -96,18 +96,20 @@ def told(returned: Returned) -> list[tuple[str, int, str]]:
     ]
 
 
-def test_there_are_sixty() -> None:
+def test_at_least_sixty_faults_are_planted() -> None:
     assert len(FAULTS) >= 60
 
 
 @pytest.mark.parametrize("program", FAULTS, ids=[program.name for program in FAULTS])
-def test_a_fault_is_named_with_its_line(device: Device, compiled: Compile, program: Planted) -> None:
+def test_a_planted_fault_is_reported_with_its_line(
+    device: Device, compiled: Compile, program: Planted
+) -> None:
     found = told(ran(device, compiled, program))
     assert (program.kind, program.line) in [(kind, line) for kind, line, _ in found], found
 
 
 @pytest.mark.parametrize("program", RIGHT, ids=[program.name for program in RIGHT])
-def test_nothing_is_found_where_nothing_is_wrong(device: Device, compiled: Compile, program: Planted) -> None:
+def test_right_programs_have_no_findings(device: Device, compiled: Compile, program: Planted) -> None:
     returned = ran(device, compiled, program)
     assert told(returned) == []
     assert returned.code == 0
@@ -185,11 +187,13 @@ def message(device: Device, compiled: Compile, name: str) -> str:
         ),
     ],
 )
-def test_a_message_says_what_where_and_who(device: Device, compiled: Compile, name: str, text: str) -> None:
+def test_messages_name_fault_place_and_thread(
+    device: Device, compiled: Compile, name: str, text: str
+) -> None:
     assert message(device, compiled, name) == text
 
 
-def test_threads_that_return_behind_a_barrier_are_no_error(
+def test_threads_may_return_instead_of_reaching_a_barrier(
     device: Device, compiled: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A card waits for the threads that have not returned."""
@@ -204,7 +208,7 @@ def test_threads_that_return_behind_a_barrier_are_no_error(
     assert "goes past this __syncthreads()" in remark
 
 
-def test_a_copy_goes_by_where_its_pointers_lie_and_a_remark_says_so(
+def test_a_copy_goes_by_its_pointers_and_a_remark_reports_the_wrong_direction(
     device: Device, compiled: Compile
 ) -> None:
     program = next(program for program in PLANTED if program.name == "right_direction")
@@ -217,13 +221,13 @@ def test_a_copy_goes_by_where_its_pointers_lie_and_a_remark_says_so(
     ]
 
 
-def test_what_is_not_freed_is_known_with_its_line(device: Device, compiled: Compile) -> None:
+def test_unfreed_memory_is_reported_with_its_line(device: Device, compiled: Compile) -> None:
     program = next(program for program in PLANTED if program.name == "freed_inside")
     line = 1 + program.source.read_text().splitlines().index("    cudaMalloc(&made, n * sizeof(float));")
     assert ran(device, compiled, program).unfreed == [Unfreed(4 * N, line)]
 
 
-def test_two_threads_at_one_index_do_not_show_why() -> None:
+def test_a_race_at_one_index_gives_no_cause() -> None:
     """A loop with a step of one block looks like a missing blockIdx, or like an overflow of an index."""
     threads = [Thread((block, 0, 0), (7, 0, 0)) for block in (0, 3)]
     place = Place(1, 5)

@@ -61,8 +61,8 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Libraries:
     return {program.name if program else "programs": path for program, path in zip(wanted, made, strict=True)}
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda it: it.name)
-def test_kernels_compute_what_a_card_computes(
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_kernels_match_a_cards_results(
     family: suite.Family, libraries: Libraries, card: suite.CardResults
 ) -> None:
     ran = suite.run_on_emulator(libraries[family.name])
@@ -75,9 +75,7 @@ def test_kernels_compute_what_a_card_computes(
     assert wrong.keys() == suite.EXPECTED.keys() & here.keys(), wrong
 
 
-def test_whole_programs_print_what_they_print_on_a_card(
-    libraries: Libraries, card: suite.CardResults
-) -> None:
+def test_programs_match_a_cards_output(libraries: Libraries, card: suite.CardResults) -> None:
     programs = suite.programs()
     assert card.programs.keys() == {program.stem for program in programs}
     for number, program in enumerate(programs):

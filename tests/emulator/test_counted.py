@@ -25,17 +25,17 @@ def test_every_class_of_instruction_is_in_the_table() -> None:
     assert found | counted.ENDS == counted.classes()
 
 
-def test_what_reaches_memory_takes_something_of_it() -> None:
+def test_every_memory_instruction_is_counted() -> None:
     for name, sample in counted.SAMPLES.items():
         units, counts = counted.counted(name, counted.ran(sample)[0])
         assert bool(counts) or "memory" not in units or name in MOVES_NOTHING, name
 
 
-def test_the_table_is_what_the_engine_counts() -> None:
+def test_the_documented_table_matches_the_engine() -> None:
     assert counted.table() in DOCS.read_text()
 
 
-def test_every_operation_has_a_kind(engine: Engine) -> None:
+def test_every_operation_has_a_class(engine: Engine) -> None:
     for name in engine._operations:
         work = work_of_name(name)
         assert work.kind in KINDS
@@ -91,7 +91,7 @@ def test_a_multiprocessor_has_the_sum_of_its_blocks(grid: int, rounds: int) -> N
     assert rounds * one.chain * 0.5 < many.chain <= rounds * one.chain
 
 
-def test_later_blocks_go_where_others_are_over_first() -> None:
+def test_later_blocks_go_to_the_multiprocessor_that_is_free_first() -> None:
     """Only the first of 132 x 32 + 132 blocks works, so its multiprocessor has only its share."""
     body = f"setp.ne.u32 %q2, %i, 0; @%q2 bra END; {LOOP.format('add.f32 %f0, %f0, %f1')} END:"
     alone, beside = launched(body), launched(body, 33 * 132)
@@ -100,13 +100,13 @@ def test_later_blocks_go_where_others_are_over_first() -> None:
     assert beside.chain < 2 * alone.chain
 
 
-def test_what_is_stored_over_is_written_to_memory_once() -> None:
+def test_an_overwritten_store_reaches_memory_once() -> None:
     again = "st.global.f32 [%p1], %f0;"
     rows = [row for row in launched(f"ld.global.f32 %f1, [%p1]; {again} {again}").rows if row.requests]
     assert [(row.work.access, row.dram) for row in rows] == [("load", 4), ("store", 4), ("store", 0)]
 
 
-def test_who_works_between_two_looks_is_not_only_looking() -> None:
+def test_work_between_two_polls_is_counted() -> None:
     """Each round of a loop waits for its load; one also polls a flag."""
     loop = (
         "LOOP: {} setp.gt.f32 %q2, {}, %f0; @%q2 bra END; add.u32 %x0, %x0, 1; setp.lt.u32 %q1, %x0, 50; "
@@ -117,7 +117,7 @@ def test_who_works_between_two_looks_is_not_only_looking() -> None:
     assert launched(loop.format(look, "%f2")).chain < 50 * 100, "how often it looks says nothing"
 
 
-def test_local_memory_that_the_cache_has_no_room_for_comes_from_behind() -> None:
+def test_local_memory_beyond_the_cache_comes_from_memory() -> None:
     """Each block keeps 4 KB a thread, 256 KB in all. Four blocks on a multiprocessor have 64 KB of cache each."""
     sweep = (
         "mov.u64 %p2, own; mov.u32 %x0, 0; {0}: cvt.u64.u32 %p3, %x0; add.u64 %p3, %p2, %p3; {1}; add.u32 %x0, %x0, 4; "
@@ -133,7 +133,7 @@ def test_local_memory_that_the_cache_has_no_room_for_comes_from_behind() -> None
     assert read[1] > 500 * 2 * 1024 * 4 * 0.9
 
 
-def test_no_call_takes_less_than_its_data_need() -> None:
+def test_no_call_is_faster_than_its_data_transfer() -> None:
     assert least_seconds(4.3e9, 0, 1e12) == pytest.approx(H200.launch + 1e-3)
     assert least_seconds(0, 1e9, 1e12) == pytest.approx(H200.launch + 1e-3)
     assert H200.launch + 1e-3 < least_seconds(4.3e9, 1e9, 1e12) < H200.launch + 2e-3

@@ -174,27 +174,27 @@ def of_a_warp(text: str) -> Launch:
     return counted
 
 
-def test_loads_of_a_basic_block_wait_together_for_memory() -> None:
+def test_loads_of_a_basic_block_wait_for_memory_together() -> None:
     together, apart = of_loads(""), of_loads("bar.sync 0;")
     # The loads of line 9 wait for memory once, together: their branches become predicates.
     assert 2 * 800 < together.chain < 3 * 800 < apart.chain < 4 * 800
 
 
 @pytest.mark.parametrize(("line", "requests", "passes"), [(5, 1, 32), (6, 1, 2), (7, 1, 2), (8, 2, 64)])
-def test_accesses_side_by_side_in_shared_memory_are_one(line: int, requests: int, passes: int) -> None:
+def test_adjacent_shared_accesses_are_merged(line: int, requests: int, passes: int) -> None:
     # Line 6: lanes that read the same return together, so 16 are served at a time. Line 8: stores merge only in pairs.
     rows = [row for row in of_loads("").rows if row.line == line]
     assert (sum(row.shared_requests for row in rows), sum(row.passes for row in rows)) == (requests, passes)
 
 
 @pytest.mark.parametrize(("line", "requests", "passes"), [(5, 1, 4), (6, 2, 5), (7, 1, 2)])
-def test_what_the_assembler_widens_across_branches(line: int, requests: int, passes: int) -> None:
+def test_loads_are_widened_across_branches_only_if_certain(line: int, requests: int, passes: int) -> None:
     """Line 5: loads of three words become one of four, ahead of the branch. Line 6: neither load is certainly first."""
     rows = [row for row in of_a_warp(MEETINGS).rows if row.line == line]
     assert (sum(row.shared_requests for row in rows), sum(row.passes for row in rows)) == (requests, passes)
 
 
-def test_lanes_that_meet_in_shared_memory() -> None:
+def test_colliding_shared_atomics_count_as_passes() -> None:
     launch = of_a_warp(MEETINGS)
     counted, added, retried = (at(launch, line, "atomic") for line in (1, 2, 3))
     assert (counted.passes, added.passes) == (4, 32), "those of one word are counted ahead, where all add 1"
@@ -238,39 +238,41 @@ def at(launch: Launch, line: int, access: str = "") -> Row:
     ("line", "access", "sectors", "ideal", "steps"),
     [(1, "load", 4, 4, 4), (2, "load", 32, 4, 128), (3, "load", 1, 1, 0), (4, "store", 8, 4, 8)],
 )
-def test_sectors(launch: Launch, line: int, access: str, sectors: int, ideal: int, steps: int) -> None:
+def test_sectors_are_counted(
+    launch: Launch, line: int, access: str, sectors: int, ideal: int, steps: int
+) -> None:
     row, warps = at(launch, line, access), BLOCKS * WARPS
     assert (row.issued, row.lanes, row.requests) == (warps, 32 * warps, warps)
     assert (row.sectors, row.ideal_sectors, row.steps) == (sectors * warps, ideal * warps, steps)
 
 
-def test_what_caches_have_comes_from_there(launch: Launch) -> None:
+def test_cached_sectors_come_from_the_cache(launch: Launch) -> None:
     every, one = at(launch, 1), at(launch, 3)
     assert (every.l2, every.dram) == (32, 32), "each sector is new"
     assert (one.requests, one.l2) == (8, 1 * BLOCKS), "the first request of a block brings it for the others"
     assert one.dram == 2, "memory sends 64 bytes"
 
 
-def test_lines(launch: Launch) -> None:
+def test_cache_lines_are_counted(launch: Launch) -> None:
     warps = BLOCKS * WARPS
     assert (at(launch, 1).lines, at(launch, 2).lines) == (warps, 32 * warps)
     assert at(launch, 4).lines == 2 * warps
 
 
-def test_passes_through_banks(launch: Launch) -> None:
+def test_passes_through_shared_banks_are_counted(launch: Launch) -> None:
     conflicts, wide = at(launch, 5, "store"), at(launch, 6, "store")
     assert (conflicts.shared_requests, conflicts.passes, conflicts.ideal_passes) == (2, 64, 2)
     assert (wide.shared_requests, wide.passes, wide.ideal_passes) == (8, 16, 16)
 
 
-def test_lanes_that_change_one_address(launch: Launch) -> None:
+def test_atomic_updates_of_one_address_are_counted(launch: Launch) -> None:
     row = at(launch, 7, "atomic")
     assert (row.requests, row.sectors, row.same) == (8, 8, 8 * 32)
     assert launch.updates == launch.updates_most == 8 * 32
     assert parts_of(launch)["atomics on one address"] == pytest.approx(256 * H200.update)
 
 
-def test_divergence(launch: Launch) -> None:
+def test_divergent_branches_are_counted(launch: Launch) -> None:
     branch = next(row for row in launch.rows if row.line == 8 and row.work.kind == "branch")
     assert (branch.issued, branch.divergent, branch.lanes) == (8, 8, 256)
     assert (at(launch, 9).issued, at(launch, 9).lanes) == (8, 128)
@@ -280,7 +282,7 @@ def test_divergence(launch: Launch) -> None:
     assert (short.work.kind, short.divergent, short.lanes, short.guarded) == ("integer", 0, 256, 128)
 
 
-def test_what_a_warp_waits_for(launch: Launch) -> None:
+def test_time_spent_waiting_is_attributed_to_its_line(launch: Launch) -> None:
     assert at(launch, 1).waited < 100
     assert at(launch, 4).waited >= 8 * 500, "the first load comes from memory"
 
@@ -296,6 +298,8 @@ def test_what_a_warp_waits_for(launch: Launch) -> None:
         (64, 16, 49152, 4, "shared memory"),
     ],
 )
-def test_occupancy(threads: int, registers: int | None, shared: int, blocks: int, limiter: str) -> None:
+def test_occupancy_names_its_limiter(
+    threads: int, registers: int | None, shared: int, blocks: int, limiter: str
+) -> None:
     found = occupancy_of(Launch("k", (1000, 1, 1), (threads, 1, 1), shared, registers))
     assert (found.blocks, found.limiter) == (blocks, limiter)

@@ -32,7 +32,7 @@ def ran(device: Device, library: Path, entry: int, *, counted: bool = False) -> 
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_it_does_what_a_card_does(device: Device, compiled: Compile, entry: str) -> None:
+def test_cuda_features_behave_as_on_a_card(device: Device, compiled: Compile, entry: str) -> None:
     returned = ran(device, compiled(FEATURES), ENTRIES.index(entry))
     assert returned.code == 0, (
         f"features.cu:{returned.code} {returned.unsupported or returned.refused or returned.fault}"
@@ -46,7 +46,7 @@ def test_it_does_what_a_card_does(device: Device, compiled: Compile, entry: str)
 
 
 @pytest.mark.parametrize("entry", RUNTIME_ENTRIES)
-def test_the_runtime_does_what_cudas_does(device: Device, compiled: Compile, entry: str) -> None:
+def test_runtime_calls_behave_as_cudas(device: Device, compiled: Compile, entry: str) -> None:
     returned = ran(device, compiled(RUNTIME), RUNTIME_ENTRIES.index(entry))
     assert returned.code == 0, (
         f"runtime.cu:{returned.code} {returned.unsupported or returned.refused or returned.fault}"
@@ -55,9 +55,7 @@ def test_the_runtime_does_what_cudas_does(device: Device, compiled: Compile, ent
     assert returned.heap_leaked == (0, 0)
 
 
-def test_the_host_sees_little_of_managed_memory_while_work_is_counted(
-    device: Device, compiled: Compile
-) -> None:
+def test_counted_calls_limit_host_access_to_managed_memory(device: Device, compiled: Compile) -> None:
     returned = ran(device, compiled(RUNTIME), RUNTIME_ENTRIES.index("managed memory"), counted=True)
     assert returned.code > 0  # it saw what it wrote itself
     assert returned.taken <= MANAGED_TAKEN
@@ -67,7 +65,7 @@ def test_the_host_sees_little_of_managed_memory_while_work_is_counted(
 
 
 @pytest.mark.parametrize("entry", range(4), ids=["two axes", "three axes", "memory and layers", "surfaces"])
-def test_textures(device: Device, compiled: Compile, entry: int) -> None:
+def test_textures_behave_as_on_a_card(device: Device, compiled: Compile, entry: int) -> None:
     returned = ran(device, compiled(FOLDER / "textures.cu"), entry)
     assert returned.code == 0, (
         f"textures.cu:{returned.code} {returned.unsupported or returned.refused or returned.fault}"
@@ -75,7 +73,7 @@ def test_textures(device: Device, compiled: Compile, entry: int) -> None:
     assert (returned.fault, returned.findings, returned.unfreed) == (None, [], [])
 
 
-def test_what_lies_beyond_a_surface_is_a_fault(device: Device, compiled: Compile) -> None:
+def test_an_access_outside_a_surface_is_a_fault(device: Device, compiled: Compile) -> None:
     returned = ran(device, compiled(FOLDER / "textures.cu"), 4)
     assert returned.code == 0
     assert returned.fault is not None

@@ -30,7 +30,7 @@ def planted() -> dict[str, tuple[str, int]]:
 
 
 @pytest.mark.parametrize("name", HOPPER_PROGRAMS)
-def test_it_computes_what_the_host_does(device: Device, compiled: Compile, name: str) -> None:
+def test_hopper_programs_match_the_hosts_results(device: Device, compiled: Compile, name: str) -> None:
     host = HostProcess(device, compiled(SOURCE))
     try:
         returned = host.call([struct.pack("<i", HOPPER_PROGRAMS.index(name))])
@@ -42,7 +42,7 @@ def test_it_computes_what_the_host_does(device: Device, compiled: Compile, name:
 
 
 @pytest.mark.parametrize("name", FAULTY)
-def test_a_fault_is_named_with_its_line(device: Device, compiled: Compile, name: str) -> None:
+def test_a_hopper_fault_is_reported_with_its_line(device: Device, compiled: Compile, name: str) -> None:
     host = HostProcess(device, compiled(FAULTS))
     given, out = np.linspace(-1, 1, 128, dtype=np.float32), np.zeros(128, dtype=np.float32)
     addresses = [

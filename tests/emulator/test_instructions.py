@@ -141,7 +141,7 @@ def _registers(text: str) -> str:
 
 
 @pytest.mark.parametrize("text", INTEGERS)
-def test_integers(engine: Engine, text: str) -> None:
+def test_integer_instructions_match_the_isa(engine: Engine, text: str) -> None:
     generator = np.random.default_rng(21)
     a, b, c = (values("u32", generator) for _ in range(3))
     got = computed(engine, _registers(text), "u32", ("u32", a), ("u32", b), ("u32", c))
@@ -164,7 +164,7 @@ WIDER: dict[str, tuple[str, Callable[[int], float]]] = {
 
 
 @pytest.mark.parametrize("text", WIDER)
-def test_registers_wider_than_the_type(engine: Engine, text: str) -> None:
+def test_wider_registers_hold_the_narrow_type(engine: Engine, text: str) -> None:
     kind, expected = WIDER[text]
     a = values("u32", np.random.default_rng(22))
     got = computed(engine, WIDE.replace("%s", text), kind, ("u32", a))
@@ -186,7 +186,7 @@ def _rounded(value: float, kind: str, mode: str) -> float:
     steps = Fraction(value) / unit
     functions: dict[str, Callable[[Fraction], int]] = {
         "rn": round, "rz": math.trunc, "rm": math.floor, "rp": math.ceil,
-        "rna": lambda it: math.floor(abs(it) + Fraction(1, 2)) * (1 if it > 0 else -1),
+        "rna": lambda value: math.floor(abs(value) + Fraction(1, 2)) * (1 if value > 0 else -1),
     }  # fmt: skip
     whole = functions[mode](steps)
     result, largest = whole * unit, (2 - Fraction(2) ** (1 - digits)) * Fraction(2) ** most
@@ -209,7 +209,7 @@ def _value(bits: np.ndarray, kind: str) -> np.ndarray:
     ("to", "mode"),
     [(to, mode) for to in ("f16", "bf16") for mode in ("rn", "rz", "rm", "rp")] + [("tf32", "rna")],
 )
-def test_every_rounding_to_few_bits(engine: Engine, source: str, to: str, mode: str) -> None:
+def test_every_rounding_to_narrow_floats_is_right(engine: Engine, source: str, to: str, mode: str) -> None:
     if to == "tf32" and source != "f32":
         return
     generator = np.random.default_rng(22)
@@ -235,7 +235,7 @@ def _exactly(value: float | int, to: str, mode: str) -> float:
 
 
 @pytest.mark.parametrize("flags", ["satfinite", "relu", "relu.satfinite"])
-def test_conversions_that_clamp(engine: Engine, flags: str) -> None:
+def test_saturating_conversions_clamp(engine: Engine, flags: str) -> None:
     a = values("f32", np.random.default_rng(23))
     got = computed(engine, f"cvt.rn.{flags}.bf16x2.f32 %d, %x0, 0f3F800000", "b32", ("f32", a))
     assert (got % 2**16 == 0x3F80).all()
@@ -252,7 +252,7 @@ def test_conversions_that_clamp(engine: Engine, flags: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("how", ["lt", "geu", "ne", "nan"])
-def test_comparisons_of_two_halves(engine: Engine, how: str) -> None:
+def test_packed_half_comparisons_are_right(engine: Engine, how: str) -> None:
     generator = np.random.default_rng(24)
     a, b = (values("b32", generator) for _ in range(2))
     b[::3] = a[::3]
@@ -272,7 +272,7 @@ def test_comparisons_of_two_halves(engine: Engine, how: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["f32", "f16x2"])
-def test_minimum_of_sizes_has_the_product_of_signs(engine: Engine, kind: str) -> None:
+def test_min_xorsign_takes_the_product_of_signs(engine: Engine, kind: str) -> None:
     generator = np.random.default_rng(25)
     a, b = (values("b32", generator) for _ in range(2))
     dtype = "f4" if kind == "f32" else "f2"
@@ -295,7 +295,7 @@ def test_registers_of_128_bits_move_whole(engine: Engine) -> None:
     assert np.array_equal(computed(engine, body, "b64", ("b64", a), ("b64", b)), a ^ b)
 
 
-def test_a_carry_goes_through_three_words(engine: Engine) -> None:
+def test_a_carry_passes_through_three_words(engine: Engine) -> None:
     """The upper 32 bits of a 64 x 32-bit product and a sum, from words, as compilers emit it."""
     generator = np.random.default_rng(27)
     a, b, c = values("b64", generator), values("b32", generator), values("b32", generator)

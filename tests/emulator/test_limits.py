@@ -62,20 +62,22 @@ def test_an_impossible_module_is_refused_with_a_sentence(engine: Engine, text: s
     assert "Error" not in told
 
 
-def test_rows_of_a_kernel_are_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernels_number_of_instructions_is_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lowering, "MOST_ROWS", 10)
     told = asked(Device(engine), kernel(".reg .b32 %r<3>;" + "add.u32 %r1, %r1, %r2;" * 20))
     assert told == "k and the functions it calls have 11 instructions; at most 10 are allowed"
 
 
-def test_variables_of_modules_take_of_the_devices_memory(engine: Engine) -> None:
+def test_module_variables_use_device_memory(engine: Engine) -> None:
     device = Device(engine, memory_bytes=1000)
     large = kernel("", ahead=".global .b8 g[600];\n").encode()
     assert device.answer(MESSAGE.MODULE, large)[0] == 0
     assert device.answer(MESSAGE.MODULE, large)[0] == 2, "cudaErrorMemoryAllocation"
 
 
-def test_a_mistake_of_ours_is_no_fault_of_the_source(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_not_blamed_on_the_source(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object) -> None:
         raise KeyError("of ours")
 
@@ -89,7 +91,7 @@ def test_a_mistake_of_ours_is_no_fault_of_the_source(engine: Engine, monkeypatch
     assert status == 999, "cudaErrorUnknown"
 
 
-def test_a_kernel_that_no_assembler_took_has_all_registers(engine: Engine) -> None:
+def test_an_unassembled_kernel_counts_all_registers(engine: Engine) -> None:
     device = Device(engine)
     device.begin(counted=True)
     status, module = device.answer(MESSAGE.MODULE, kernel("").encode())
@@ -100,7 +102,7 @@ def test_a_kernel_that_no_assembler_took_has_all_registers(engine: Engine) -> No
     assert [launch.registers for launch in device.returned().counted] == [255]
 
 
-def test_what_the_host_wrote_into_managed_memory_is_copied(engine: Engine) -> None:
+def test_host_writes_to_managed_memory_count_as_copies(engine: Engine) -> None:
     device = Device(engine)
     (address,) = struct.unpack("<Q", device.answer(MESSAGE.ALLOCATE_MANAGED, struct.pack("<QI", 64, 0))[1])
     device.begin(counted=True)
@@ -108,7 +110,7 @@ def test_what_the_host_wrote_into_managed_memory_is_copied(engine: Engine) -> No
     assert device.returned().modelled == pytest.approx(copies_seconds(1, 64))
 
 
-def test_what_the_host_wrote_into_large_managed_memory_stays(engine: Engine) -> None:
+def test_host_writes_to_large_managed_memory_are_kept(engine: Engine) -> None:
     """Its pages are filled when the GPU first touches them."""
     device = Device(engine)
     (address,) = struct.unpack(

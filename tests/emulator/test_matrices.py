@@ -116,9 +116,11 @@ INTEGERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("shape", "left", "right"), INTEGERS, ids=lambda it: str(it).replace(", ", "x"))
+@pytest.mark.parametrize(
+    ("shape", "left", "right"), INTEGERS, ids=lambda value: str(value).replace(", ", "x")
+)
 @pytest.mark.parametrize("flag", ["", "satfinite", "xor", "and"])
-def test_products_of_integers(
+def test_integer_matrix_products_are_right(
     engine: Engine, shape: tuple[int, int, int], left: str, right: str, flag: str
 ) -> None:
     if (left == "b1") != (flag in ("xor", "and")):
@@ -140,7 +142,7 @@ def test_products_of_integers(
 
 @pytest.mark.parametrize(("left", "right"), [("e4m3", "e5m2"), ("e5m2", "e4m3"), ("e4m3", "e4m3")])
 @pytest.mark.parametrize("k", [16, 32])
-def test_products_of_8_bit_floats(engine: Engine, left: str, right: str, k: int) -> None:
+def test_fp8_matrix_products_are_right(engine: Engine, left: str, right: str, k: int) -> None:
     generator = np.random.default_rng(32)
     a, b = drawn(left, (16, k), generator), drawn(right, (k, 8), generator)
     c = generator.integers(-64, 64, (16, 8)) / 4
@@ -160,7 +162,7 @@ SPARSE = [
 @pytest.mark.parametrize(
     ("kind", "k", "selector"), [(kind, k, index) for kind, k, count in SPARSE for index in range(count)]
 )
-def test_products_of_a_sparse_matrix(engine: Engine, kind: str, k: int, selector: int) -> None:
+def test_sparse_matrix_products_are_right(engine: Engine, kind: str, k: int, selector: int) -> None:
     """Draws a dense A with half of each chunk empty, and makes registers and metadata from it row by row."""
     generator = np.random.default_rng(36)
     width = {"tf32": 2, "s4": 8, "u4": 8}.get(kind, 4)  # of a chunk; in pairs where elements are of 4 bits
@@ -208,7 +210,7 @@ def _quad(lane: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("layouts", ["row.col", "col.row", "row.row", "col.col"])
 @pytest.mark.parametrize("kind", ["f16", "f32"])
-def test_four_products_of_quads(engine: Engine, layouts: str, kind: str) -> None:
+def test_quad_matrix_products_are_right(engine: Engine, layouts: str, kind: str) -> None:
     generator = np.random.default_rng(33)
     a = drawn("f16", (32, 4), generator).reshape(4, 8, 4)
     b = drawn("f16", (16, 8), generator).reshape(4, 4, 8)
@@ -245,7 +247,7 @@ def test_four_products_of_quads(engine: Engine, layouts: str, kind: str) -> None
 
 
 @pytest.mark.parametrize(("kind", "k"), [("u4", 32), ("s4", 32), ("b1", 128)])
-def test_fragments_of_less_than_a_byte(engine: Engine, kind: str, k: int) -> None:
+def test_sub_byte_fragments_are_right(engine: Engine, kind: str, k: int) -> None:
     generator = np.random.default_rng(34)
     a, b = drawn(kind, (8, k), generator), drawn(kind, (k, 8), generator)
     per = 32 // BITS[kind]
@@ -271,7 +273,7 @@ wmma.store.d.sync.aligned.row.m8n8k{k}.global.s32 [%p3], {{%r4, %r5}}, 8;"""
 
 
 @pytest.mark.parametrize("transposed", [False, True])
-def test_matrices_are_stored_loaded_and_transposed(engine: Engine, transposed: bool) -> None:
+def test_matrices_can_be_stored_loaded_and_transposed(engine: Engine, transposed: bool) -> None:
     given = np.random.default_rng(35).integers(0, 2**32, (4, 32)).astype("u4")
     out = np.zeros((5, 32), "u4")
     trans = ".trans" if transposed else ""

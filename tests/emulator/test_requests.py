@@ -44,7 +44,7 @@ def launch(
 
 
 @pytest.mark.parametrize("kind", sorted(driver.HANDLERS))
-def test_any_bytes_are_answered(device: Device, kind: int) -> None:
+def test_any_request_bytes_get_an_answer(device: Device, kind: int) -> None:
     dice = random.Random(kind)
     assert device.answer(MESSAGE.MODULE, b"//\n" + KERNEL.encode())[0] == 0
     for size in (0, 1, 3, 4, 8, 12, 16, 20, 28, 32, 36, 60, 64, 96, 200):
@@ -61,7 +61,7 @@ def test_unknown_requests_are_invalid_values(device: Device) -> None:
     assert [device.answer(kind, b"\xff" * 64)[0] for kind in (0, 99, 2**32 - 1)] == [1, 1, 1]
 
 
-def test_copies_reach_nothing_but_buffers(device: Device) -> None:
+def test_copies_reach_only_buffers(device: Device) -> None:
     mine, theirs = np.arange(16, dtype=np.uint8), np.full(16, 9, np.uint8)
     address = device.adopt(mine.ctypes.data, 16, "mine", written=True)
     for at in (*LARGE, address - 1, address + 1, theirs.ctypes.data, mine.ctypes.data):
@@ -75,7 +75,7 @@ def test_copies_reach_nothing_but_buffers(device: Device) -> None:
     assert theirs.tolist() == [9] * 16
 
 
-def test_launches_of_lies_are_refused(device: Device) -> None:
+def test_false_launch_requests_are_refused(device: Device) -> None:
     assert device.answer(MESSAGE.MODULE, b"//\n" + KERNEL.encode())[0] == 0
     one = (1, 1, 1)
     out = np.zeros(1, np.uint32)
@@ -97,7 +97,7 @@ def test_launches_of_lies_are_refused(device: Device) -> None:
     assert out[0] == 7
 
 
-def test_memory_is_bounded_and_freed_once(device: Device) -> None:
+def test_memory_is_bounded_and_cannot_be_freed_twice(device: Device) -> None:
     assert device.answer(MESSAGE.ALLOCATE, struct.pack("<QI", 2**64 - 1, 0))[0] == 2
     status, reply = device.answer(MESSAGE.ALLOCATE, struct.pack("<QI", 64, 0))
     assert status == 0

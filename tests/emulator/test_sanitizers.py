@@ -63,7 +63,7 @@ def sanitized(library: Path, *command: str) -> str:
     return ran.stdout
 
 
-def test_the_tests_of_instructions_find_nothing(library: Path) -> None:
+def test_sanitizers_find_nothing_in_the_instruction_tests(library: Path) -> None:
     files = (
         "instructions",
         "arithmetic",
@@ -80,13 +80,13 @@ def test_the_tests_of_instructions_find_nothing(library: Path) -> None:
     assert " passed" in sanitized(library, "-m", "pytest", *options, *tests)
 
 
-def test_modules_that_nobody_compiled_find_nothing(library: Path) -> None:
+def test_sanitizers_find_nothing_in_handwritten_modules(library: Path) -> None:
     words = ("tests.emulator.sanitized", "fuzz", str(FUZZ_SEED), str(FUZZED_MODULES))
     print("python -m", *words)
     said = sanitized(library, "-m", *words)
     assert int(said.split()[0]) > FUZZED_MODULES / 4, "modules that were run"
 
 
-def test_a_launch_without_memory_ends_as_one(library: Path) -> None:
+def test_a_launch_that_runs_out_of_memory_fails_cleanly(library: Path) -> None:
     said = sanitized(library, "-m", "tests.emulator.sanitized", "allocations")
     assert int(said.split()[0]) >= 10, "allocations of which each failed once"

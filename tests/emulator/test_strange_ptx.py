@@ -110,13 +110,13 @@ def run(engine: Engine, body: str) -> None:
 
 
 @pytest.mark.parametrize("body", REFUSED)
-def test_what_makes_no_sense_is_refused(engine: Engine, body: str) -> None:
+def test_nonsense_instructions_are_refused(engine: Engine, body: str) -> None:
     with pytest.raises((Unsupported, BadPtx)):
         run(engine, body)
 
 
 @pytest.mark.parametrize("body", HARMLESS)
-def test_registers_of_other_widths_stay_in_the_file(engine: Engine, body: str) -> None:
+def test_registers_of_other_widths_stay_in_bounds(engine: Engine, body: str) -> None:
     run(engine, body)
 
 
@@ -135,7 +135,7 @@ def test_addresses_that_wrap_around_are_faults(engine: Engine, body: str) -> Non
     ids=["branch", "table"],
 )
 @pytest.mark.parametrize("counted", [False, True], ids=["", "counted"])
-def test_what_has_no_end_is_told_however_it_loops(engine: Engine, body: str, counted: bool) -> None:
+def test_endless_loops_of_any_kind_are_reported(engine: Engine, body: str, counted: bool) -> None:
     engine.launches = [] if counted else None
     with pytest.raises(Fault) as told:
         run(engine, body)
@@ -177,7 +177,7 @@ FORMS = (
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_operands_that_are_missing_odd_or_too_many_do_no_harm(engine: Engine, form: str) -> None:
+def test_bad_operands_do_no_harm(engine: Engine, form: str) -> None:
     head, _, rest = form.rstrip(";").partition(" ")
     operands = split_operands(rest)
     for index in range(len(operands)):
@@ -220,7 +220,7 @@ def load_tensor(engine: Engine, map_address: int, at: int = 0, rank: int = 1) ->
     engine.launch(loaded, "k", (1, 1, 1), (1, 1, 1), map_address.to_bytes(8, "little"))
 
 
-def test_a_tensor_map_that_is_one_is_taken(engine: Engine) -> None:
+def test_a_valid_tensor_map_is_accepted(engine: Engine) -> None:
     address, _keep = a_map(engine)
     load_tensor(engine, address)
     load_tensor(engine, address, at=-16)
@@ -236,7 +236,7 @@ def test_a_tensor_map_that_is_one_is_taken(engine: Engine) -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_a_tensor_map_that_is_none_is_a_fault(engine: Engine, fields: dict[str, int]) -> None:
+def test_an_invalid_tensor_map_is_a_fault(engine: Engine, fields: dict[str, int]) -> None:
     address, _keep = a_map(engine, **fields)
     with pytest.raises(Fault):
         load_tensor(engine, address)

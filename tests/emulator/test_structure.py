@@ -72,7 +72,7 @@ def test_c_files_that_call_each_other_are_found(folder: Path) -> None:
     assert _circle(_calls(folder)) is None
 
 
-def test_a_circle_of_calls_is_seen(tmp_path: Path) -> None:
+def test_the_scanner_sees_a_call_cycle(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text("int one(void) {\n    return two();\n}\n")
     (tmp_path / "b.c").write_text("int *room[2], spare;\nint two(void) { return 2; } /* unlike one() */\n")
     assert _circle(_calls(tmp_path)) is None
@@ -83,7 +83,7 @@ def test_a_circle_of_calls_is_seen(tmp_path: Path) -> None:
     assert _calls(tmp_path)["c.c"] == {"a.c", "b.c"}
 
 
-def test_the_scanner_finds_what_the_engine_shares() -> None:
+def test_the_scanner_finds_the_engines_calls() -> None:
     """Otherwise the tests above would prove nothing."""
     calls = _calls(EMULATOR / "engine")
     assert {"check.c", "regions.c", "findings.c", "profile.c"} <= calls["memory.c"]

@@ -27,7 +27,7 @@ found = {}
 for name, (types, constants) in json.loads(sys.argv[2]).items():
     kernel = getattr(module, name)
     names = kernel.arg_names
-    signature = {it: types.get(it, "constexpr") for it in names}
+    signature = {name: types.get(it, "constexpr") for it in names}
     aligned = {(names.index(it),): [["tt.divisibility", 16]] for it in types}
     values = {(names.index(it),): value for it, value in constants.items()}
     source = ASTSource(kernel, signature, values, aligned)
@@ -139,7 +139,7 @@ def accesses(function: Function) -> list[Instruction]:
     ]
 
 
-def test_every_access_has_the_line_that_makes_it(lines: Lines) -> None:
+def test_every_access_is_attributed_to_its_source_line(lines: Lines) -> None:
     widths = set()
     for name, function in lines.functions.items():
         found = accesses(function)

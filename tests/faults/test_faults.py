@@ -28,7 +28,7 @@ def _explain(outcome: Outcome) -> str:
 
 # A busy machine starts processes slowly.
 @pytest.mark.timeout(900)
-def test_on_sqlite_every_submission_ends_once_with_its_true_verdict() -> None:
+def test_every_submission_ends_once_with_its_true_verdict_on_sqlite() -> None:
     """Protects against a submission lost, judged twice or misjudged when a process, Redis or the disk fails."""
     outcome = campaign.run(Layout("sqlite"), seed=1, faults=15)
     assert outcome.wrong == [], _explain(outcome)
@@ -39,7 +39,7 @@ def test_on_sqlite_every_submission_ends_once_with_its_true_verdict() -> None:
 @pytest.mark.matrix
 @pytest.mark.postgres
 @pytest.mark.timeout(900)
-def test_on_postgres_every_submission_ends_once_with_its_true_verdict() -> None:
+def test_every_submission_ends_once_with_its_true_verdict_on_postgres() -> None:
     """Protects against a submission lost, judged twice or misjudged when PostgreSQL or Docker is killed, frozen or
     cut off. Campaigns take a minute each; `make test` runs the one on SQLite.
     """
@@ -51,7 +51,7 @@ def test_on_postgres_every_submission_ends_once_with_its_true_verdict() -> None:
     assert len(outcome.struck) == 13
 
 
-def test_a_seed_repeats_its_plan_and_each_kind_comes_once() -> None:
+def test_a_seed_repeats_its_plan_and_includes_each_kind_of_fault() -> None:
     class Anything:
         """A platform that fits every kind."""
 

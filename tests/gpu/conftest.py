@@ -23,7 +23,7 @@ from tests.gpu.builders import GPU
 from tests.judge.conftest import CATALOGUE
 
 Judge = Callable[..., Report]
-# Elements of what is timed, so that it is ranked: a short call is not always known while other boxes start.
+# Elements of timed arrays, enough for a rank: a short call's time may be unknown while other boxes start.
 LONG = 300_000_000
 
 
@@ -61,7 +61,7 @@ def boxes(request: pytest.FixtureRequest, device: Device) -> Iterator[Refilled]:
     from grader.sandbox.choose import make_boxes
 
     maker = make_boxes(request.param)
-    cuda, triton = (submission_spec(device, it, 0) for it in (Language.CUDA, Language.TRITON))
+    cuda, triton = (submission_spec(device, language, 0) for language in (Language.CUDA, Language.TRITON))
     inner = Refilled(maker, cuda, 1)
     outer = Refilled(inner, triton, 2)
     yield outer
@@ -82,7 +82,7 @@ def served() -> Catalogue:
 
 def _lengthened(challenge: Challenge) -> Challenge:
     """With one workload, of LONG elements."""
-    (workload,) = (it for it in challenge.manifest.workloads if it.on == "gpu")
+    (workload,) = (workload for workload in challenge.manifest.workloads if workload.on == "gpu")
     longer = workload.model_copy(update={"sizes": {"n": LONG}})
     return replace(challenge, manifest=challenge.manifest.model_copy(update={"workloads": [longer]}))
 

@@ -1,4 +1,4 @@
-"""Boxes with a GPU: the judge's memory in them, the gate across their boundary, faults and what is said of them."""
+"""Boxes with a GPU: the judge's memory in them, the gate across their boundary, faults and their messages."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ def builders(boxes: BoxMaker) -> Iterator[MakeBuilder]:
     def make(
         source: str = "", preload: str = "cuda", message: dict[str, object] | None = None, **more: int
     ) -> Builder:
-        it = Builder(boxes, preload, **more)
-        made.append(it)
+        builder = Builder(boxes, preload, **more)
+        made.append(builder)
         artefact = None
         if source:
             result = compiled(boxes, source)
             assert result.ok, result.log
             artefact = result.artefact
-        loaded = it.load(message or {"loader": "cuda_loader", "parameters": ["x", "out", "n"]}, artefact)
+        loaded = builder.load(message or {"loader": "cuda_loader", "parameters": ["x", "out", "n"]}, artefact)
         assert loaded.error is None, loaded.error
-        it.bind()
-        return it
+        builder.bind()
+        return builder
 
     yield make
-    for it in made:
-        it.close()
+    for builder in made:
+        builder.close()
 
 
 def assert_twice(builders: Builder) -> None:
@@ -88,39 +88,39 @@ def test_a_box_has_its_gpu_and_a_compiler_none(boxes: BoxMaker) -> None:
 
 
 def test_nothing_runs_before_the_gate_opens(builders: MakeBuilder) -> None:
-    it = builders(solve(LAUNCH))
+    builder = builders(solve(LAUNCH))
     for _ in range(3):
-        it.reveal()
-        it.queue()
+        builder.reveal()
+        builder.queue()
         torch.cuda.synchronize()
-        assert bool((it.out == UNWRITTEN).all())
-        assert it.open().error is None
-        assert_twice(it)
+        assert bool((builder.out == UNWRITTEN).all())
+        assert builder.open().error is None
+        assert_twice(builder)
 
 
 def test_the_gate_may_be_open_from_the_start(builders: MakeBuilder) -> None:
-    it = builders(solve(LAUNCH))
-    assert it.call(closed=False).error is None
-    assert_twice(it)
+    builder = builders(solve(LAUNCH))
+    assert builder.call(closed=False).error is None
+    assert_twice(builder)
 
 
 def test_large_arrays_and_binding_again(builders: MakeBuilder) -> None:
-    it = builders(solve(LAUNCH), count=2**28 + 1)
+    builder = builders(solve(LAUNCH), count=2**28 + 1)
     for _ in range(3):
-        it.bind()
-    assert it.call().error is None
-    assert_twice(it)
+        builder.bind()
+    assert builder.call().error is None
+    assert_twice(builder)
 
 
 def test_waits_for_the_default_stream_return_at_once_behind_the_gate(builders: MakeBuilder) -> None:
-    it = builders(
+    builder = builders(
         solve(
             LAUNCH
             + "cudaDeviceSynchronize(); cudaStreamSynchronize(0); cudaStreamSynchronize(cudaStreamLegacy);"
         )
     )
-    assert it.call().error is None
-    assert_twice(it)
+    assert builder.call().error is None
+    assert_twice(builder)
 
 
 def test_who_needs_what_it_waits_for_gets_it_with_the_gate_open(builders: MakeBuilder) -> None:
@@ -132,9 +132,9 @@ def test_who_needs_what_it_waits_for_gets_it_with_the_gate_open(builders: MakeBu
         "__global__ void fill(float* o, float v, long n) {"
         " long i = blockIdx.x * 256L + threadIdx.x; if (i < n) o[i] = v; }",
     )
-    it = builders(source)
-    assert it.call(closed=False).error is None
-    assert bool((it.out == 3).all())
+    builder = builders(source)
+    assert builder.call(closed=False).error is None
+    assert bool((builder.out == 3).all())
 
 
 def test_a_wait_for_an_own_stream_is_a_real_one(builders: MakeBuilder) -> None:
@@ -143,9 +143,9 @@ def test_a_wait_for_an_own_stream_is_a_real_one(builders: MakeBuilder) -> None:
         "touch<<<1, 1, 0, s>>>(out); cudaStreamSynchronize(s);",
         KERNEL + "__global__ void touch(float* o) { o[0] = o[0]; }",
     )
-    it = builders(source)
-    assert it.call(closed=False).error is None
-    assert it.blocks_behind_the_gate()
+    builder = builders(source)
+    assert builder.call(closed=False).error is None
+    assert builder.blocks_behind_the_gate()
 
 
 def test_streams_shared_memory_pools_and_cooperation(builders: MakeBuilder) -> None:
@@ -181,28 +181,28 @@ extern "C" void solve(const float* x, float* out, long n) {
     cudaStreamWaitEvent(0, after, 0);
 }
 """
-    it = builders(source)
-    assert it.call(closed=False).error is None
+    builder = builders(source)
+    assert builder.call(closed=False).error is None
     for _ in range(2):
-        it.reveal()
-        assert it.call().error is None
-        assert_twice(it)
+        builder.reveal()
+        assert builder.call().error is None
+        assert_twice(builder)
 
 
 def test_kernels_launch_kernels(builders: MakeBuilder) -> None:
     parent = KERNEL + f"__global__ void parent(const float* x, float* out, long n) {{ {LAUNCH} }}\n"
-    it = builders(solve("parent<<<1, 1>>>(x, out, n);", parent))
-    assert it.call(closed=False).error is None
-    it.reveal()
-    assert it.call().error is None
-    assert_twice(it)
+    builder = builders(solve("parent<<<1, 1>>>(x, out, n);", parent))
+    assert builder.call(closed=False).error is None
+    builder.reveal()
+    assert builder.call().error is None
+    assert_twice(builder)
 
 
 def test_what_kernels_print_is_captured(builders: MakeBuilder) -> None:
     say = '#include <cstdio>\n__global__ void say() { printf("thread %d says hello\\n", threadIdx.x); }\n'
-    it = builders(solve('say<<<1, 2>>>(); printf("and the host\\n");', say))
-    assert it.call().error is None
-    printed = it.printed(b"thread 1 says hello")
+    builder = builders(solve('say<<<1, 2>>>(); printf("and the host\\n");', say))
+    assert builder.call().error is None
+    printed = builder.printed(b"thread 1 says hello")
     assert b"thread 0 says hello\nthread 1 says hello\n" in printed
     assert b"and the host" in printed
 
@@ -228,18 +228,18 @@ FAULTS = {
 def test_a_fault_has_cudas_name_and_harms_nobody_else(builders: MakeBuilder, name: str) -> None:
     body, kernel, expected = FAULTS[name]
     # With 1024 floats the array ends where its mapping ends, so that the next element is in nobody's memory.
-    it = builders(solve(body, "#include <cassert>\n" + BAD % kernel), count=1024)
-    error = it.call(closed=name != "much memory").error
+    builder = builders(solve(body, "#include <cassert>\n" + BAD % kernel), count=1024)
+    error = builder.call(closed=name != "much memory").error
     assert error is not None
     assert error.type == expected
     assert error.kind == ("memory" if name == "much memory" else "cuda")
     assert error.message
     torch.cuda.synchronize()
-    assert float(it.x.sum()) > 0, "the judge's own context lives"
+    assert float(builder.x.sum()) > 0, "the judge's own context lives"
 
 
 def test_triton_behind_the_gate(builders: MakeBuilder) -> None:
-    it = builders(
+    builder = builders(
         "",
         "triton-gpu",
         {
@@ -248,24 +248,26 @@ def test_triton_behind_the_gate(builders: MakeBuilder) -> None:
             + "    torch.cuda.synchronize()\n    torch.cuda.current_stream().synchronize()\n",
         },
     )
-    assert it.environment["triton"]
-    assert it.call(closed=False).error is None
+    assert builder.environment["triton"]
+    assert builder.call(closed=False).error is None
     for _ in range(2):
-        it.reveal()
-        it.queue()
-        assert bool((it.out == UNWRITTEN).all())
-        assert it.open().error is None
-        assert_twice(it)
+        builder.reveal()
+        builder.queue()
+        assert bool((builder.out == UNWRITTEN).all())
+        assert builder.open().error is None
+        assert_twice(builder)
 
 
 def test_tritons_empty_grid_is_reported(builders: MakeBuilder) -> None:
-    it = builders("", "triton-gpu", {**TRITON, "source": PYTHON.replace("triton.cdiv(n, 1024),", "0,")})
-    assert it.call(closed=False).empty_launches == ["twice"]
+    builder = builders("", "triton-gpu", {**TRITON, "source": PYTHON.replace("triton.cdiv(n, 1024),", "0,")})
+    assert builder.call(closed=False).empty_launches == ["twice"]
 
 
 def test_a_fault_of_triton_has_cudas_name(builders: MakeBuilder) -> None:
-    it = builders("", "triton-gpu", {**TRITON, "source": PYTHON.replace("out + at", "out + at + (1 << 34)")})
-    error = it.call(closed=False).error
+    builder = builders(
+        "", "triton-gpu", {**TRITON, "source": PYTHON.replace("out + at", "out + at + (1 << 34)")}
+    )
+    error = builder.call(closed=False).error
     assert error is not None
     assert error.type == "CUDA_ERROR_ILLEGAL_ADDRESS"
 
@@ -273,24 +275,24 @@ def test_a_fault_of_triton_has_cudas_name(builders: MakeBuilder) -> None:
 @pytest.mark.parametrize("mode", ["eager", "compile"])
 def test_the_reference_is_a_baseline(builders: MakeBuilder, mode: str) -> None:
     source = "import torch\ndef reference(x, n):\n    return torch.relu(2 * x) + 1\n"
-    it = builders(
+    builder = builders(
         "", "torch-gpu", {"loader": "reference", "mode": mode, "source": source, "outputs": ["out"]}
     )
-    assert it.call(closed=False).error is None
-    assert it.call().error is None
-    assert bool((it.out == UNWRITTEN).all()), "it returns its result: nothing is copied"
+    assert builder.call(closed=False).error is None
+    assert builder.call().error is None
+    assert bool((builder.out == UNWRITTEN).all()), "it returns its result: nothing is copied"
 
 
 def test_the_control_measures_itself(builders: MakeBuilder) -> None:
-    it = builders("", "cuda", {"loader": "control", "outputs": ["out"]}, count=2**26 + 3)
-    assert it.call(closed=False).error is None
+    builder = builders("", "cuda", {"loader": "control", "outputs": ["out"]}, count=2**26 + 3)
+    assert builder.call(closed=False).error is None
     took = []
     for _ in range(5):
-        it.reveal()
-        answer = it.call()
+        builder.reveal()
+        answer = builder.call()
         assert answer.error is None
         assert answer.control_us is not None
         took.append(answer.control_us)
-        assert bool((it.out == 0).all())
+        assert bool((builder.out == 0).all())
     # 512 MiB are read and written: between 10 TB/s and 50 GB/s.
     assert 50 < min(took) < 10_000

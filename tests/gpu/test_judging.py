@@ -34,7 +34,7 @@ def test_the_catalogues_solutions_are_accepted(
 ) -> None:
     source = (served.root / "reference" / slug / "staff" / f"solution{language.suffix}").read_text()
     report = judge(source, language, slug=slug, of=served)
-    assert report.verdict is Verdict.ACCEPTED, [it for it in report.cases if it.detail] or report
+    assert report.verdict is Verdict.ACCEPTED, [case for case in report.cases if case.detail] or report
 
 
 @pytest.mark.parametrize("language", list(Language))
@@ -45,7 +45,7 @@ def test_a_missing_tail_is_named(judge: Judge, language: Language) -> None:
         "        twice[(n // 64,)](x, out, n, BLOCK=64)\n",
     }[language]
     report = judge(wrong, language)
-    prime = next(it for it in report.cases if it.name == "prime")
+    prime = next(case for case in report.cases if case.name == "prime")
     assert prime.mismatch is not None, report
     assert (prime.mismatch.kind, prime.mismatch.index) == ("unwritten", [64])
 
@@ -83,7 +83,7 @@ def test_an_endless_kernel_ends_with_time_limit(judge: Judge) -> None:
 
 def test_zero_blocks_are_explained(judge: Judge) -> None:
     report = judge(RIGHT_CUDA.replace("if (n > 0) ", ""), Language.CUDA)
-    empty = next(it for it in report.cases if it.name == "empty")
+    empty = next(case for case in report.cases if case.name == "empty")
     assert empty.verdict is CaseVerdict.RUNTIME_ERROR
     assert "zero blocks" in empty.hint
 
@@ -129,7 +129,7 @@ def test_kernels_compiled_ahead_are_not_compiled_again(
     request = kernels_request(catalogue.load("twice"), Language.TRITON, source, device.architecture)
     report = judge(source, Language.TRITON, artefact=compile_kernels(boxes, request))
     assert report.verdict is Verdict.ACCEPTED, report
-    printed = "".join(it.output for it in report.cases)
+    printed = "".join(case.output for case in report.cases)
     assert "cache_hit=True" in printed
     assert "cache_hit=False" not in printed
 
@@ -180,7 +180,7 @@ def test_what_needs_its_waits_is_called_with_the_gate_open(
 ) -> None:
     report = judge(source, language, timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
-    assert not any(it.gated for it in report.workloads)
+    assert not any(workload.gated for workload in report.workloads)
 
 
 HOARD = RIGHT_CUDA.replace(
@@ -197,7 +197,7 @@ HOARD = RIGHT_CUDA.replace(
 
 
 def test_a_submission_that_takes_all_memory_is_no_failure_of_ours(judge: Judge) -> None:
-    """The judge has what it needs before the box may use the GPU. Raises JudgeFailure where it has not."""
+    """The judge allocates its memory before the box may use the GPU; otherwise it raises JudgeFailure."""
     report = judge(HOARD, Language.CUDA, timing=True)
     assert report.verdict in (Verdict.ACCEPTED, Verdict.MEMORY_LIMIT, Verdict.RUNTIME_ERROR), report
     assert judge(RIGHT_CUDA, Language.CUDA, timing=True).verdict is Verdict.ACCEPTED

@@ -1,5 +1,5 @@
-"""Cases for a GPU alone: on a card of 80 GB each fits beside what the judge keeps. And kernels that Triton takes long
-to compile for them."""
+"""Cases for a GPU only: on a card of 80 GB each fits next to the judge's memory. And kernels for them that take Triton
+long to compile."""
 
 from __future__ import annotations
 

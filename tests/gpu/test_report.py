@@ -1,5 +1,5 @@
-"""What a report says beside verdict and time, on a real GPU: kernels' resources, library kernels, the GPU's state, what
-was printed, and what is out of the ordinary with a time."""
+"""Further parts of a report, on a real GPU: kernels' resources, library kernels, the GPU's state, printed output, and
+remarks on a time."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def saying(body: str) -> str:
 
 
 def accepted(report: Report) -> Report:
-    assert report.verdict is Verdict.ACCEPTED, [it for it in report.cases if it.detail] or report
+    assert report.verdict is Verdict.ACCEPTED, [case for case in report.cases if case.detail] or report
     return report
 
 
@@ -210,8 +210,8 @@ def test_a_flood_of_printf_is_bounded_shown_and_reported(judge: Judge) -> None:
     flood = f'for (int k = 0; k < 2000; k++) printf("thread %d says %d {"and on " * 60}\\n", threadIdx.x, k);'
     report = judge(saying(flood), Language.CUDA)
     assert report.verdict is Verdict.OUTPUT_LIMIT, report
-    failed = next(it for it in report.cases if it.verdict is CaseVerdict.OUTPUT_LIMIT)
-    shown = next(it.output for it in report.cases if it.output)
+    failed = next(case for case in report.cases if case.verdict is CaseVerdict.OUTPUT_LIMIT)
+    shown = next(case.output for case in report.cases if case.output)
     assert " says " in shown
     assert "[cut after " in shown
     assert len(failed.output) < 2 * limits.OUTPUT_KEPT_BYTES

@@ -38,7 +38,7 @@ while True:
 
 @dataclass(frozen=True)
 class Seen:
-    """A timed round's memory without a runner: outputs, what is right, and their checker."""
+    """A timed round's memory without a runner: outputs, right values, and their checker."""
 
     arena: Arena
     question: Question
@@ -104,27 +104,27 @@ def test_an_output_that_stays_wrong_is_not_called_late(seen: Seen) -> None:
 def test_what_is_written_where_nothing_may_be_is_seen(seen: Seen, monkeypatch: pytest.MonkeyPatch) -> None:
     buffer = seen.arena.buffers["x"]
     was = buffer.values[7].clone()
-    assert seen.output_checker.trespass(seen.question) is None
+    assert seen.output_checker.forbidden_write(seen.question) is None
     buffer.values[7] = was + 1
-    mismatch = seen.output_checker.trespass(seen.question)
+    mismatch = seen.output_checker.forbidden_write(seen.question)
     assert mismatch is not None
     assert (mismatch.argument, mismatch.kind, mismatch.index) == ("x", "input_changed", [7])
     # Putting it back between two checks changes it all the same.
-    monkeypatch.setattr(cuda_watch, "trespass", lambda *_: None)
-    mismatch = seen.output_checker.trespass(seen.question)
+    monkeypatch.setattr(cuda_watch, "forbidden_write", lambda *_: None)
+    mismatch = seen.output_checker.forbidden_write(seen.question)
     assert mismatch is not None
     assert (mismatch.argument, mismatch.kind, mismatch.wrong) == ("x", "input_changed", 1)
     buffer.values[7] = was
-    assert seen.output_checker.trespass(seen.question) is None
+    assert seen.output_checker.forbidden_write(seen.question) is None
     monkeypatch.undo()
     for name in ("x", "out"):
         for zone, untouched in seen.arena.buffers[name].guards():
             zone[-1] += 1
-            mismatch = seen.output_checker.trespass(seen.question)
+            mismatch = seen.output_checker.forbidden_write(seen.question)
             assert mismatch is not None
             assert (mismatch.argument, mismatch.kind) == (name, "out_of_bounds")
             zone.copy_(untouched)
-    assert seen.output_checker.trespass(seen.question) is None
+    assert seen.output_checker.forbidden_write(seen.question) is None
 
 
 @contextmanager

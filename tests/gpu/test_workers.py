@@ -139,13 +139,15 @@ def test_several_gpus_serve_in_parallel(platform: Platform, student: User, start
     sent = [_send(platform, student, gpus[0]) for _ in range(6)]
     busy: set[frozenset[str]] = set()
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while not all(get_submission(platform, student, it).state.final for it in sent):
+    while not all(get_submission(platform, student, submission).state.final for submission in sent):
         assert time.monotonic() < deadline
         with platform.sessions() as session:
             workers = session.query(SubmissionRow.worker).where(SubmissionRow.worker.is_not(None))
             busy.add(frozenset(name for (name,) in workers))
         time.sleep(0.02)
-    assert {get_submission(platform, student, it).verdict for it in sent} == {Verdict.ACCEPTED}
+    assert {get_submission(platform, student, submission).verdict for submission in sent} == {
+        Verdict.ACCEPTED
+    }
     assert max(len(names) for names in busy) == 2
 
 

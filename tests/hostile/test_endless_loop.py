@@ -15,7 +15,7 @@ ENDLESS = """    import signal
         pass"""
 
 
-def test_it_ends_with_time_limit_and_the_rest_is_not_run(
+def test_an_endless_loop_is_time_limit_and_ends_the_judging(
     judge: Judge,
 ) -> None:
     """Protects those who wait against a submission that holds the worker for one time limit a case."""

@@ -15,6 +15,6 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("body", BOMBS.values(), ids=BOMBS.keys())
-def test_it_ends_with_memory_limit(judge: Judge, body: str) -> None:
+def test_a_memory_bomb_is_memory_limit(judge: Judge, body: str) -> None:
     report = judge(with_solve(body), case="basic")
     assert report.cases[0].verdict is CaseVerdict.MEMORY_LIMIT

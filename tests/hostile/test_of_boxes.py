@@ -43,7 +43,7 @@ def range_(request: pytest.FixtureRequest) -> Iterator[Range]:
     assert settled(before, [CATALOGUE]).changed_since(before) == {}, "the attacks changed the host"
 
 
-def test_there_are_enough_of_them() -> None:
+def test_there_are_enough_attacks_on_boxes() -> None:
     assert len(ON_BOXES) + len(ON_COMPILER) >= FEWEST
 
 

@@ -64,19 +64,17 @@ WRONG = Verdict.WRONG_ANSWER
         ("wrong_answer", report(time_us=51e3), UNEXPECTED),
     ],
 )
-def test_an_attack_is_held_by_what_its_header_names_or_not_at_all(
-    defence: str, found: Report, outcome: str
-) -> None:
+def test_only_the_defence_named_in_the_header_counts(defence: str, found: Report, outcome: str) -> None:
     assert decide(entry(Defence=defence, Takes="50 ms"), found)[0] == outcome
 
 
-def test_an_attack_that_names_what_is_no_longer_there_tries_nothing() -> None:
+def test_an_attack_on_a_missing_attribute_is_unexpected() -> None:
     detail = "AttributeError while solve ran (line 23): 'Runner' object has no attribute 'gate'"
     found = report(Verdict.RUNTIME_ERROR).model_copy(update={"detail": detail})
     assert decide(entry(Defence="runtime_error"), found)[0] == UNEXPECTED
 
 
-def test_what_the_full_matrix_adds_has_one_in_every_run() -> None:
+def test_each_kind_of_the_full_matrix_has_one_attack_in_every_run() -> None:
     entries = load()
     first = {entry.name for entry in entries if not entry.like}
     assert {entry.like for entry in entries if entry.like} <= first
@@ -109,7 +107,7 @@ def test_a_header_without_a_defence_is_refused(tmp_path: Path) -> None:
     assert found.defence == {"wrong_answer", "charged"}
 
 
-def test_what_is_left_behind_is_found(tmp_path: Path) -> None:
+def test_leftovers_on_the_host_are_found(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("before")
     before = take([tmp_path])
     assert take([tmp_path]).changed_since(before) == {}

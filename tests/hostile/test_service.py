@@ -25,12 +25,12 @@ def service(platform: Platform, ada: User, bob: User, visit: Visit, call: Visit)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_gained(name: str, service: Service) -> None:
+def test_no_service_attack_gains_anything(name: str, service: Service) -> None:
     attack = importlib.import_module(f"tests.hostile.attacks.service.{name}")
     assert attack.attempt(service) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_says_what_it_tries(name: str) -> None:
+def test_each_service_attack_documents_itself(name: str) -> None:
     told = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text())) or ""
     assert all(f"\n{field}: " in told for field in ("Mechanism", "Surface", "Gain"))

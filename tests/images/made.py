@@ -58,7 +58,7 @@ def exists(tag: str) -> bool:
 
 
 def build_all(folder: Path) -> Images:
-    """Make what is missing; ``folder`` holds the wheels."""
+    """Build missing images; ``folder`` holds the wheels."""
     made = Images()
     with ThreadPoolExecutor() as beside:
         # Both wait for the network.

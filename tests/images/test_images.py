@@ -47,7 +47,7 @@ def shell(tag: str, script: str) -> str:
 
 
 @pytest.mark.parametrize("which", OURS)
-def test_an_image_says_what_it_is(images: Images, which: str) -> None:
+def test_images_are_labelled_and_do_not_run_as_root(images: Images, which: str) -> None:
     config = settings_of(getattr(images, which))
     labels = config["Labels"]
     assert labels["org.opencontainers.image.title"] == f"grader {which}"
@@ -57,16 +57,16 @@ def test_an_image_says_what_it_is(images: Images, which: str) -> None:
 
 
 @pytest.mark.parametrize("which", ["server", "worker"])
-def test_the_command_line_is_there(images: Images, which: str) -> None:
+def test_images_have_the_command_line(images: Images, which: str) -> None:
     assert "leaderboard" in shell(getattr(images, which), "grader --help")
 
 
-def test_the_web_has_neither_torch_nor_a_compiler(images: Images) -> None:
+def test_the_web_image_has_neither_torch_nor_a_compiler(images: Images) -> None:
     found = shell(images.server, "python3 -c 'import torch' 2>&1; command -v gcc nvcc; true")
     assert found.strip().splitlines()[-1] == "ModuleNotFoundError: No module named 'torch'"
 
 
-def test_the_worker_has_an_emulated_gpu_and_a_compiler_for_it(images: Images) -> None:
+def test_the_worker_image_has_the_emulated_gpu_and_a_compiler(images: Images) -> None:
     code = (
         "from grader.sandbox import emulator, toolkit; from grader.sandbox.emulator.engine import Engine; "
         "Engine(1).close(); print(toolkit.nvcc_version(), emulator.origin())"
@@ -83,7 +83,7 @@ def test_a_box_has_nothing_of_the_platform(images: Images) -> None:
     assert "No module named" in shell(images.box, "python3 -c 'import flask' 2>&1; true")
 
 
-def test_no_image_has_what_a_checkout_keeps_to_itself(images: Images) -> None:
+def test_images_hold_no_private_file_of_the_checkout(images: Images) -> None:
     script = "find / -xdev \\( -name .git -o -name '*.sqlite3' -o -name '.env' \\) 2>/dev/null; true"
     for which in OURS:
         assert shell(getattr(images, which), script) == ""
@@ -110,7 +110,7 @@ def start(image_boxes: BoxMaker) -> Iterator[Start]:
         box.kill()
 
 
-def test_a_box_of_an_image_is_as_closed_as_any(start: Start) -> None:
+def test_a_box_from_an_image_is_hardened(start: Start) -> None:
     box = start()
     seen = ask(box, "see")
     assert (seen["uid"], seen["gid"]) == (65534, 65534)
@@ -123,7 +123,7 @@ def test_a_box_of_an_image_is_as_closed_as_any(start: Start) -> None:
     assert [folder for folder, able in writable.items() if able is True] == ["/tmp"]
 
 
-def test_what_triton_builds_on_a_gpu_is_built_and_loaded(start: Start) -> None:
+def test_a_box_can_build_and_load_tritons_launcher(start: Start) -> None:
     """Its launcher: a module for this Python, compiled by gcc into /tmp and loaded from there."""
     code = """
 import importlib.util, subprocess, sysconfig
@@ -140,7 +140,7 @@ print(importlib.util.module_from_spec(spec).__name__)
     assert talk.run(start(), code) == "one\n"
 
 
-def test_libraries_of_kernels_lie_hidden(start: Start) -> None:
+def test_compute_libraries_are_hidden_on_request(start: Start) -> None:
     code = """
 import ctypes, glob
 (library,) = glob.glob("/opt/toolchain/lib/python3*/site-packages/torch/lib/libc10.so")
@@ -154,7 +154,7 @@ except OSError:
     assert talk.run(start(compute_libraries=False), code) == "refused\n"
 
 
-def test_nvcc_compiles(image_boxes: BoxMaker) -> None:
+def test_nvcc_compiles_in_the_image(image_boxes: BoxMaker) -> None:
     if nvcc_version() is None:
         pytest.skip("no nvcc beside the image's to hold it against")
     cache.clear()
@@ -165,22 +165,22 @@ def test_nvcc_compiles(image_boxes: BoxMaker) -> None:
     cache.clear()
 
 
-def test_the_report_names_the_image(image_boxes: BoxMaker) -> None:
+def test_reports_name_the_image(image_boxes: BoxMaker) -> None:
     assert ", image " in image_boxes.about
 
 
-def test_an_image_that_starts_something_of_its_own_is_refused(images: Images) -> None:
+def test_an_image_with_volumes_or_health_checks_is_refused(images: Images) -> None:
     """The server's image has a health check and a volume."""
     with pytest.raises(BoxUnavailable, match="Volumes, Healthcheck"):
         docker_box.DockerBoxes(SandboxOptions(image=images.server))
 
 
-def test_an_image_that_is_not_there_is_named(images: Images) -> None:
+def test_a_missing_image_is_reported_by_name(images: Images) -> None:
     with pytest.raises(BoxUnavailable, match="grader-test/nobody"):
         docker_box.DockerBoxes(SandboxOptions(image="grader-test/nobody"))
 
 
-def test_a_setting_may_lie_in_a_file(images: Images, tmp_path: Path) -> None:
+def test_a_setting_can_come_from_a_file(images: Images, tmp_path: Path) -> None:
     (tmp_path / "grader_redis_url").write_text("redis://:word@redis:6379/0\n")
     (tmp_path / "grader_redis_url").chmod(0o444)
     tmp_path.chmod(0o755)

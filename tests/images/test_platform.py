@@ -22,14 +22,14 @@ def test_a_right_kernel_is_accepted(composed: Composed) -> None:
     assert report["verdict"] == "accepted"
 
 
-def test_a_wrong_kernel_is_not(composed: Composed, tmp_path: Path) -> None:
+def test_a_wrong_kernel_is_not_accepted(composed: Composed, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text(SOLUTION.read_text().replace("+ tl.load(b", "- tl.load(b"))
     assert wrong.read_text() != SOLUTION.read_text()
     assert composed.submit(wrong)["verdict"] == "wrong_answer"
 
 
-def test_cuda_is_compiled_by_the_images_own_compiler(composed: Composed) -> None:
+def test_cuda_is_compiled_by_the_images_compiler(composed: Composed) -> None:
     """By the worker's command line: without a GPU no board here would take it."""
     source = 'extern "C" void solve(const float* a, const float* b, float* out, int n) { nonsense; }'
     script = f"echo '{source}' > /tmp/broken.cu; grader test /tmp/broken.cu -c vector_add --json; test $? = 1"
@@ -65,7 +65,7 @@ def _host_identity() -> str:
     return host_identity()
 
 
-def test_the_web_is_found_healthy(composed: Composed) -> None:
+def test_the_web_container_is_healthy(composed: Composed) -> None:
     assert within(120, lambda: composed.container("web")["State"]["Health"]["Status"] == "healthy")
 
 
@@ -81,7 +81,7 @@ def test_nothing_is_published_beyond_loopback(composed: Composed, service: str) 
 
 
 @pytest.mark.parametrize("service", ["redis", "web"])
-def test_what_listens_has_nothing_to_gain(composed: Composed, service: str) -> None:
+def test_listening_services_have_no_privileges(composed: Composed, service: str) -> None:
     found = composed.container(service)
     assert found["Config"]["User"] not in ("", "root", "0", "0:0")
     assert found["HostConfig"]["ReadonlyRootfs"]
@@ -90,7 +90,7 @@ def test_what_listens_has_nothing_to_gain(composed: Composed, service: str) -> N
     assert not [mount for mount in found["Mounts"] if mount["Destination"].endswith("docker.sock")]
 
 
-def test_redis_asks_for_the_password(composed: Composed) -> None:
+def test_redis_requires_the_password(composed: Composed) -> None:
     ask = ("exec", "-T", "redis", "sh", "-c")
     assert "PONG" in composed.compose(*ask, "redis-cli ping")
     assert "NOAUTH" in composed.compose(*ask, "REDISCLI_AUTH= redis-cli ping 2>&1")

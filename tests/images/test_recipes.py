@@ -50,12 +50,12 @@ def test_the_compilers_version_is_the_pinned_one(wheelhouse: ModuleType) -> None
     assert said == wheelhouse.pins("toolchain")["nvidia-cuda-nvcc"]
 
 
-def test_the_classic_builder_knows_every_word() -> None:
+def test_the_dockerfile_works_with_the_classic_builder() -> None:
     for text in (DOCKERFILE, (ROOT / "images" / "services.Dockerfile").read_text()):
         assert not re.search(r"--mount|--link|--chmod|<<|# *syntax", text)
 
 
-def test_every_variable_of_the_example_is_one() -> None:
+def test_every_variable_of_the_example_is_used() -> None:
     names = re.findall(r"^(\w+)=", (ROOT / "images" / "example.env").read_text(), re.MULTILINE)
     assert [name for name in names if f"${{{name}:" not in COMPOSE] == []
 
@@ -90,7 +90,7 @@ def test_there_is_no_password_by_default() -> None:
         assert "set a password" in refused.stderr
 
 
-def test_workers_are_asked_for() -> None:
+def test_compose_starts_workers_only_on_request() -> None:
     """Only they get the engine's socket."""
     worker = COMPOSE.partition("\n  worker:\n")[2].partition("\nvolumes:\n")[0]
     assert "profiles: [worker]" in worker

@@ -1,5 +1,5 @@
-"""The judge on the small catalogue of tests/catalogue. Its boxes are forked, which takes milliseconds; a test of what a
-box does asks for ``local_boxes``, each a process of its own.
+"""The judge on the small catalogue of tests/catalogue. Its boxes are forked, which takes milliseconds; tests of a box's
+behaviour use ``local_boxes``, which are separate processes.
 """
 
 from __future__ import annotations

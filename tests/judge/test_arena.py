@@ -16,7 +16,7 @@ from grader.judge.arena import ALIGNMENT, PAGE, Arena, Buffer, HostMemories, Poi
 
 
 @pytest.mark.parametrize("nbytes", [0, 1, 4, 255, 256, 257, 4095, 4096, 4097, 3840, 100_003])
-def test_layout_is_aligned_guarded_and_ends_at_the_mapping(nbytes: int) -> None:
+def test_the_layout_is_aligned_guarded_and_ends_with_the_mapping(nbytes: int) -> None:
     layout = lay_out(nbytes)
     assert layout.mapped % PAGE == 0
     assert layout.offset % ALIGNMENT == 0
@@ -41,7 +41,7 @@ def test_the_runner_cannot_shrink_or_grow_a_buffer(buffer: Buffer) -> None:
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_one_byte_beside_the_array_breaks_the_guard(buffer: Buffer, place: str) -> None:
+def test_one_byte_outside_the_array_breaks_the_guard(buffer: Buffer, place: str) -> None:
     assert buffer.guards_intact()
     layout = buffer.layout
     at = layout.offset - 1 if place == "before" else layout.offset + layout.nbytes
@@ -50,7 +50,7 @@ def test_one_byte_beside_the_array_breaks_the_guard(buffer: Buffer, place: str) 
     assert not buffer.guards_intact()
 
 
-def test_all_that_is_mapped_before_an_array_is_its_guard() -> None:
+def test_everything_mapped_before_an_array_is_guard() -> None:
     """A GPU maps megabytes at a time: otherwise a row too early would be in unused memory, and nobody would notice."""
 
     class Memories(HostMemories):
@@ -66,7 +66,7 @@ def test_all_that_is_mapped_before_an_array_is_its_guard() -> None:
 
 
 @pytest.mark.parametrize("dtype", list(DType))
-def test_poison_is_reported_from_what_arithmetic_makes(dtype: DType) -> None:
+def test_poison_is_distinguished_from_results_of_arithmetic(dtype: DType) -> None:
     buffer = Buffer(Argument(name="out", kind=Kind.OUTPUT, dtype=dtype, shape=["n"]), (7,))
     buffer.poison()
     assert bool(buffer.poisoned(buffer.snapshot()).all())
@@ -82,7 +82,7 @@ def test_poison_is_reported_from_what_arithmetic_makes(dtype: DType) -> None:
 
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype.floating])
-def test_a_maximum_or_minimum_with_the_poison_shows_where_that_is_a_number(dtype: DType) -> None:
+def test_a_maximum_or_minimum_with_numeric_poison_is_recognised(dtype: DType) -> None:
     buffer = Buffer(Argument(name="out", kind=Kind.OUTPUT, dtype=dtype, shape=["n"]), (7,))
     values = torch.full((7,), 60_000.0, dtype=buffer.dtype)
     for poison, extreme in ((Poison.LARGE, torch.fmax), (Poison.LOW, torch.fmin)):

@@ -48,7 +48,7 @@ def judged(
     return report(request, Verdict.ACCEPTED, {}, found)  # type: ignore[arg-type]
 
 
-def test_a_time_that_is_known_has_speedup_and_score(catalogue: Catalogue) -> None:
+def test_a_known_time_has_speedup_and_score(catalogue: Catalogue) -> None:
     workload = timed(catalogue, KNOWN)
     assert (workload.time_us, workload.speedup) == (2000.0, pytest.approx(2.06))
     score = judged(catalogue, workload).score
@@ -56,7 +56,7 @@ def test_a_time_that_is_known_has_speedup_and_score(catalogue: Catalogue) -> Non
 
 
 @pytest.mark.parametrize("measured", UNKNOWN.values(), ids=UNKNOWN)
-def test_any_other_is_too_short_to_measure(catalogue: Catalogue, measured: Measured) -> None:
+def test_an_unknown_time_is_too_short_to_measure(catalogue: Catalogue, measured: Measured) -> None:
     workload = timed(catalogue, measured)
     assert (workload.time_us, workload.speedup, workload.sol) == (None, None, None)
     score = judged(catalogue, workload).score
@@ -64,7 +64,7 @@ def test_any_other_is_too_short_to_measure(catalogue: Catalogue, measured: Measu
     assert score.unranked == "Workload 'small' is too short to measure here."
 
 
-def test_who_calls_a_library_has_no_rank_where_the_challenge_says_so(catalogue: Catalogue) -> None:
+def test_library_calls_have_no_rank_if_the_challenge_forbids_them(catalogue: Catalogue) -> None:
     workload = timed(catalogue, KNOWN)
     flagged = judged(catalogue, workload, "flag", "aten.add")
     unranked = judged(catalogue, workload, "unranked", "aten.add")

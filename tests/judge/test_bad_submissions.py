@@ -23,14 +23,14 @@ from tests.judge.kernels import HEAD, with_solve
     ],
     ids=["syntax", "no-solve", "not-callable", "too-few", "too-many", "import", "raises", "exits"],
 )
-def test_a_source_that_cannot_be_loaded(judge: Judge, source: str, words: str) -> None:
+def test_an_unloadable_source_is_a_compile_error(judge: Judge, source: str, words: str) -> None:
     report = judge(source)
     assert report.verdict is Verdict.COMPILE_ERROR
     assert words in report.detail
     assert report.cases == []
 
 
-def test_a_source_that_cannot_be_loaded_is_reported_once(judge: Judge) -> None:
+def test_an_unloadable_source_is_reported_once(judge: Judge) -> None:
     report = judge("import torch\nraise ValueError('at the top')\n")
     assert report.detail == "ValueError in line 2: at the top"
     assert report.compiler_log == "  line 2 in <module>: raise ValueError('at the top')"
@@ -49,7 +49,7 @@ def test_a_source_that_cannot_be_loaded_is_reported_once(judge: Judge) -> None:
     ],
     ids=["renamed", "two", "another platform's module", "another Triton"],
 )
-def test_what_to_do_about_a_source_that_cannot_be_loaded(judge: Judge, source: str, hint: str) -> None:
+def test_an_unloadable_source_gets_a_hint(judge: Judge, source: str, hint: str) -> None:
     report = judge(source)
     assert hint in report.hint
     assert "site-packages" not in report.detail + report.compiler_log
@@ -63,7 +63,7 @@ def test_what_to_do_about_a_source_that_cannot_be_loaded(judge: Judge, source: s
     ],
     ids=["cuda", "another Triton"],
 )
-def test_what_to_do_about_an_exception(judge: Judge, body: str, hint: str) -> None:
+def test_an_exception_gets_a_hint(judge: Judge, body: str, hint: str) -> None:
     report = judge(with_solve(body), case="basic")
     assert hint in report.cases[0].hint
 
@@ -80,7 +80,7 @@ def test_a_block_pointer_is_explained(judge: Judge) -> None:
     assert "tl.make_tensor_descriptor" in case.hint or "Block pointers" not in case.detail
 
 
-def test_a_librarys_warning_names_the_submissions_line(judge: Judge) -> None:
+def test_a_library_warning_names_the_submissions_line(judge: Judge) -> None:
     source = HEAD.replace("2 * tl.load", "2 * tl.exp(1e4 + 0 * tl.load(x)) * 0 + 2 * tl.load")
     source = source + "\ndef solve(x, out, n):\n    twice[(1,)](x, out, n, BLOCK=64)\n"
     case = judge(source, case="basic").cases[0]

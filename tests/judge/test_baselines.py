@@ -82,24 +82,24 @@ def test_eager_and_compile_are_measured_once(monkeypatch: pytest.MonkeyPatch) ->
     assert _measure(found, monkeypatch) == ([], {})
 
 
-def test_only_what_is_missing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_missing_baselines_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     frozen = {"small": {"eager": 1.0, "compile": 1.0}, "large": {"eager": 1.0}}
     assert _measure(frozen, monkeypatch) == (["compile"], {"large": {"compile": 2.0}})
 
 
-def test_that_one_is_too_short_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_baseline_too_short_to_measure_is_frozen_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     started, found = _measure({}, monkeypatch, ends=(0.0, 9.0))
     assert started == ["eager", "compile"]
     assert found == {"small": {"eager": None, "compile": None}, "large": {"eager": None, "compile": None}}
     assert _measure(found, monkeypatch) == ([], {})
 
 
-def test_one_that_seems_too_short_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_baseline_that_seems_too_short_is_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     _, found = _measure({}, monkeypatch, ends=(0.0, 9.0), later=(0.9, 1.1))
     assert found == {"small": {"eager": 3.0, "compile": 2.0}, "large": {"eager": 3.0, "compile": 2.0}}
 
 
-def test_what_had_company_is_left_to_the_next_grading(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disturbed_baseline_is_left_to_the_next_grading(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is longer than the cost of a round, so a quieter machine can distinguish it."""
     assert _measure({}, monkeypatch, ends=(0.1, 2.0), fixed=1e-6) == (["eager", "compile"], {})
 

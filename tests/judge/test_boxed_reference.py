@@ -47,7 +47,7 @@ def remote(direct: Challenge, tmp_path: Path) -> Iterator[BoxedChallenge]:
     made.box.close()
 
 
-def test_it_answers_what_it_would_here(direct: Challenge, remote: BoxedChallenge) -> None:
+def test_a_boxed_reference_gives_the_same_results(direct: Challenge, remote: BoxedChallenge) -> None:
     for case in [case for case in direct.cases if case.on is None][:6]:
         here, there = ask(direct, case, 7), ask(remote, case, 7)
         for name, values in here.outputs.items():
@@ -65,7 +65,7 @@ def test_it_answers_what_it_would_here(direct: Challenge, remote: BoxedChallenge
         ("raise SystemExit(4)\n", JudgeFailure, "exit code 4"),
     ],
 )
-def test_what_it_does_is_its_boxs_affair(
+def test_a_misbehaving_reference_fails_only_its_box(
     direct: Challenge, tmp_path: Path, source: str, error: type[Exception], says: str
 ) -> None:
     made = in_box(upload(direct, tmp_path / "uploaded"), source)

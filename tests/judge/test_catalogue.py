@@ -43,6 +43,6 @@ def proofs() -> dict[str, Proof]:
 
 @pytest.mark.timeout(SECONDS)
 @pytest.mark.parametrize("slug", WANTED)
-def test_the_suite_is_proven(slug: str, proofs: dict[str, Proof]) -> None:
+def test_each_suite_is_proven(slug: str, proofs: dict[str, Proof]) -> None:
     """Protects students against a challenge whose cases accept wrong kernels or refuse right ones."""
     assert [check for check in proofs[slug].checks if check.status.fails] == []

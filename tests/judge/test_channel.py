@@ -51,7 +51,7 @@ def flood(theirs: socket.socket) -> None:
         theirs.sendall(message(op="queued", round=1) * 1000)
 
 
-def test_a_drip_gets_no_longer_than_silence_and_the_judge_looks_up_meanwhile() -> None:
+def test_a_slow_drip_times_out_like_silence_and_can_be_cancelled() -> None:
     with talking(drip) as (judge, looks), within(1.0):
         with pytest.raises(BoxSilent):
             judge.expect(Queued, soon(1.0))
@@ -66,14 +66,14 @@ def test_a_drip_that_never_pauses_ends_at_the_deadline() -> None:
         judge.expect(Queued, soon(0.1))
 
 
-def test_what_had_come_by_the_deadline_counts() -> None:
+def test_a_message_that_arrived_by_the_deadline_counts() -> None:
     with pair() as (judge, theirs):
         theirs.sendall(message(op="queued", round=7))
         assert judge.expect(Queued, time.perf_counter() - 1.0).round == 7
 
 
 @pytest.mark.parametrize("deadline", [soon, Allowance], ids=["clock", "allowance"])
-def test_what_the_judge_itself_stood_still_is_not_the_boxs_time(
+def test_time_while_the_judge_was_stopped_is_not_charged(
     monkeypatch: pytest.MonkeyPatch, deadline: Callable[[float], Deadline]
 ) -> None:
     """Protects students against a machine that is paused, or swaps, while their box is waited for."""
@@ -94,7 +94,7 @@ def test_what_the_judge_itself_stood_still_is_not_the_boxs_time(
         assert judge.expect(Queued, deadline(0.1)).round == 7
 
 
-def test_a_flood_costs_one_message_and_no_memory() -> None:
+def test_a_flood_costs_no_memory() -> None:
     with talking(flood) as (judge, _), within(0.1):
         assert judge.expect(Queued, soon(1.0)).round == 1
         with pytest.raises(BoxLied):
@@ -102,7 +102,7 @@ def test_a_flood_costs_one_message_and_no_memory() -> None:
         assert len(judge._pending) == 0
 
 
-def test_the_first_lie_cuts_the_line() -> None:
+def test_the_first_malformed_message_ends_the_connection() -> None:
     with pair() as (judge, theirs):
         theirs.sendall(frame(b"nonsense") + message(op="queued", round=1))
         for _ in range(2):
@@ -111,7 +111,7 @@ def test_the_first_lie_cuts_the_line() -> None:
 
 
 @pytest.mark.parametrize("number", ["-1", "2147483649", "1e3", "true", "9" * 4000, "9" * 5000, "NaN"])
-def test_no_number_is_larger_than_any_that_is_meant(number: str) -> None:
+def test_oversized_numbers_are_refused(number: str) -> None:
     """Each would be printed in a report, or compared; none may have thousands of digits."""
     line = f'{{"op":"loaded","error":{{"kind":"syntax","type":"x","message":"","line":{number}}}}}'
     for said, kind in ((f'{{"op":"queued","round":{number}}}', Queued), (line, Loaded)):
@@ -121,7 +121,7 @@ def test_no_number_is_larger_than_any_that_is_meant(number: str) -> None:
                 judge.expect(kind, soon(1.0))
 
 
-def test_a_message_that_is_said_again_is_not_the_next_one() -> None:
+def test_a_repeated_message_is_refused() -> None:
     with pair() as (judge, theirs):
         theirs.sendall(message(op="queued", round=1) * 2)
         judge.expect(Queued, soon())
@@ -137,14 +137,14 @@ def test_a_box_that_stops_reading_is_gone(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("unread", [b"", b"something before the end"], ids=["nothing", "something"])
 @pytest.mark.parametrize("ending", ["close", "shut"])
-def test_an_end_behind_unread_bytes_is_seen(unread: bytes, ending: str) -> None:
+def test_a_closed_connection_is_noticed_behind_unread_bytes(unread: bytes, ending: str) -> None:
     with pair() as (judge, theirs):
         assert not judge.gone()
         speak(theirs, [(unread, 0)] if unread else [], ending)
         assert judge.gone()
 
 
-def test_a_connection_that_we_closed_is_gone() -> None:
+def test_a_connection_closed_by_the_judge_is_gone() -> None:
     with pair() as (judge, _):
         judge._connection.close()
         assert judge.gone()
@@ -152,7 +152,7 @@ def test_a_connection_that_we_closed_is_gone() -> None:
             judge.expect(Queued, soon())
 
 
-def test_the_largest_numbers_of_open_files_are_no_obstacle() -> None:
+def test_high_file_descriptors_work() -> None:
     """``select`` takes descriptors below 1024 only; a judge with many boxes may have more."""
     most, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2048:
@@ -170,7 +170,7 @@ def test_the_largest_numbers_of_open_files_are_no_obstacle() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def test_thousands_of_the_dearest_messages_cost_no_memory() -> None:
+def test_thousands_of_the_largest_messages_cost_no_memory() -> None:
     """Each refusal frees all that it took: 6,000 fields that the protocol does not have, or a nesting of 30,000."""
     fields = b",".join(b'"%d":1' % number for number in range(6000))
     dear = [

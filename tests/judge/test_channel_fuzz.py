@@ -122,7 +122,7 @@ ENDINGS = st.sampled_from(["stay", "close", "shut"])
 @given(
     script=SCRIPT, ending=ENDINGS, expected=st.lists(st.sampled_from(KINDS), min_size=1, max_size=4)
 )  # fmt: skip
-def test_every_wait_ends_with_what_was_due_or_a_channel_error(
+def test_every_wait_ends_with_the_expected_message_or_a_channel_error(
     script: list[tuple[bytes, int]], ending: str, expected: list[type[Message]]
 ) -> None:
     with none_left_open(), pair() as (judge, theirs):
@@ -137,7 +137,7 @@ def test_every_wait_ends_with_what_was_due_or_a_channel_error(
 
 @FUZZ
 @given(said=st.one_of(FRAMES, st.binary(max_size=200).map(frame)))
-def test_what_is_believed_is_exactly_what_the_protocol_has(said: bytes) -> None:
+def test_accepted_messages_follow_the_protocol_exactly(said: bytes) -> None:
     """Nothing is converted: writing a read message gives the same message."""
     with pair() as (judge, theirs):
         speak(theirs, [(said, 0)], "close")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# An element is wrong by value, one by its sign, one is never written; NaN and infinity are right where they are due.
+# One element has a wrong value, one a wrong sign, one is never written; NaN and infinity are right if expected.
 CHECK = """
 import torch
 from grader.judge.cuda import kernels
@@ -111,7 +111,7 @@ print("compared")
 
 
 def _interpreted(program: str) -> str:
-    """What it prints, in a process of its own: the interpreter is chosen before Triton is imported."""
+    """Its output in a separate process: the interpreter is chosen before Triton is imported."""
     environment = {**os.environ, "TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -125,7 +125,7 @@ def _interpreted(program: str) -> str:
     return done.stdout
 
 
-def test_a_look_counts_what_is_wrong_everywhere_or_at_the_spots_it_is_given() -> None:
+def test_a_check_counts_wrong_elements_everywhere_or_at_given_spots() -> None:
     assert _interpreted(CHECK) == "checked\n"
 
 

@@ -58,7 +58,7 @@ def test_a_verdict_is_reported_before_the_last_box_has_ended(
     assert child.session is None
 
 
-def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_reported(
+def test_boxes_have_ended_when_a_failure_is_reported(
     ends_of_a_line: tuple[JudgeServer, JsonStream], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_: Session) -> None:
@@ -72,7 +72,7 @@ def test_of_what_came_to_no_verdict_every_box_has_ended_when_that_is_reported(
     assert told(worker) == ["failure"]
 
 
-def test_a_box_that_cannot_be_ended_takes_no_verdict_away(
+def test_a_box_that_cannot_be_killed_does_not_lose_the_verdict(
     ends_of_a_line: tuple[JudgeServer, JsonStream], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close = Session.close

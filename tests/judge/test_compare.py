@@ -19,7 +19,7 @@ from grader.judge.compare import (
     changed_input,
     compare,
     compare_in_pieces,
-    trespass,
+    forbidden_write,
     wrong_elements,
 )
 from grader.judge.faults import of_mismatch
@@ -49,18 +49,18 @@ Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
         (0.0011, 0.0, True),
     ],
 )
-def test_the_rule_for_one_float(got: float, want: float, wrong: bool) -> None:
+def test_one_float_is_compared_by_atol_and_rtol(got: float, want: float, wrong: bool) -> None:
     found = wrong_elements(torch.tensor([got]), torch.tensor([want]), TIGHT)
     assert bool(found[0]) is wrong
 
 
-def test_magnitude_widens_only_where_terms_cancel() -> None:
+def test_magnitude_widens_the_tolerance_only_if_terms_cancel() -> None:
     got, want = torch.tensor([0.5, 0.5]), torch.tensor([0.0, 0.0])
     found = wrong_elements(got, want, Tolerance(rtol=1e-3), torch.tensor([1000.0, 1.0], dtype=torch.float64))
     assert found.tolist() == [False, True]
 
 
-def test_an_infinite_magnitude_forgives_nothing() -> None:
+def test_an_infinite_magnitude_does_not_widen_the_tolerance() -> None:
     found = wrong_elements(torch.tensor([5.0]), torch.tensor([1.0]), TIGHT, torch.tensor([INF]))
     assert bool(found[0])
 
@@ -102,7 +102,7 @@ def test_a_mismatch_names_place_values_and_count(arena: Arena, question: Questio
     assert (mismatch.wrong, mismatch.total, mismatch.max_error) == (2, 10, 4.0)
 
 
-def test_unwritten_is_wrong_where_nan_is_right(arena: Arena, question: Question) -> None:
+def test_unwritten_memory_is_not_accepted_as_nan(arena: Arena, question: Question) -> None:
     arena.reveal(question.inputs)
     nan = Question(question.inputs, {"out": torch.full((10,), NAN)}, {})
     mismatch = compare(arena, arena.snapshot(), nan)
@@ -112,7 +112,7 @@ def test_unwritten_is_wrong_where_nan_is_right(arena: Arena, question: Question)
     assert compare(arena, arena.snapshot(), nan) is None
 
 
-def test_a_changed_input_is_found_bit_for_bit(arena: Arena, question: Question) -> None:
+def test_an_input_is_compared_bit_for_bit(arena: Arena, question: Question) -> None:
     arena.reveal(question.inputs)
     changed = question.inputs["x"].clone()
     changed[0] = -0.0
@@ -150,7 +150,7 @@ def test_a_large_result_is_compared_piece_by_piece(
     assert (moved.index, moved.wrong, [element.index for element in moved.worst]) == ([7], 2, [[8], [7]])
 
 
-def test_an_input_that_was_put_back_is_reported_without_its_place() -> None:
+def test_a_restored_input_is_reported_without_an_index() -> None:
     finding = of_mismatch(
         Mismatch(argument="x", kind="input_changed", wrong=1200, total=5000),
         Case("large", Category.LARGE, {"n": 5000}),
@@ -159,7 +159,7 @@ def test_an_input_that_was_put_back_is_reported_without_its_place() -> None:
     assert finding.detail == "1,200 elements of the input x were changed and restored; inputs are read-only."
 
 
-def test_what_is_late_is_explained() -> None:
+def test_a_late_write_is_explained() -> None:
     mismatch = Mismatch(
         argument="out", kind=LATE, index=[7], expected="1", got="never written", wrong=3, total=9
     )
@@ -199,7 +199,7 @@ def question_of(dtype: DType, want: torch.Tensor) -> tuple[Arena, Question]:
 
 
 def mismatch_of(dtype: DType, want: torch.Tensor, kernel: Kernel) -> Mismatch | None:
-    """What is found of a kernel that makes of an output (poisoned) and what is right whatever it makes."""
+    """The mismatch of ``kernel``, which gets the poisoned output and the right values."""
     arena, question = question_of(dtype, want)
     try:
         arena.buffers["out"].write(kernel(arena.snapshot()["out"], question.outputs["out"]))
@@ -219,7 +219,7 @@ def added(out: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("dtype", list(DType))
-def test_what_was_added_to_an_output_that_was_never_set_is_reported(dtype: DType) -> None:
+def test_adding_to_an_uncleared_output_is_reported(dtype: DType) -> None:
     mismatch = mismatch_of(dtype, torch.arange(20) % 5, added)
     assert mismatch is not None
     assert mismatch.kind == "not_cleared"
@@ -234,7 +234,7 @@ def test_what_was_added_to_an_output_that_was_never_set_is_reported(dtype: DType
 @pytest.mark.parametrize(
     "dtype", [dtype for dtype in DType if dtype.floating and dtype is not DType.BFLOAT16]
 )
-def test_a_negated_sum_is_reported_too(dtype: DType) -> None:
+def test_subtracting_from_an_uncleared_output_is_reported(dtype: DType) -> None:
     mismatch = mismatch_of(dtype, torch.ones(3), lambda out, values: -(out - values))
     assert mismatch is not None
     assert mismatch.kind == "not_cleared"
@@ -242,7 +242,7 @@ def test_a_negated_sum_is_reported_too(dtype: DType) -> None:
 
 @pytest.mark.parametrize("extreme", [torch.maximum, torch.minimum])
 @pytest.mark.parametrize("dtype", [DType.INT8, DType.UINT8])
-def test_a_maximum_or_minimum_with_what_was_there_is_reported(
+def test_a_maximum_or_minimum_with_an_uncleared_output_is_reported(
     dtype: DType, extreme: Callable[..., torch.Tensor]
 ) -> None:
     mismatch = mismatch_of(dtype, torch.arange(60, 120), extreme)
@@ -251,7 +251,7 @@ def test_a_maximum_or_minimum_with_what_was_there_is_reported(
 
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in DType if not dtype.floating])
-def test_integers_that_are_merely_wrong_or_unwritten_are_no_sums(dtype: DType) -> None:
+def test_wrong_or_unwritten_integers_are_not_taken_for_sums(dtype: DType) -> None:
     want = torch.arange(60, 120) % 7
     wrong = mismatch_of(dtype, want, lambda _, values: added(values, values.new_full((), 3)))
     assert wrong is not None
@@ -275,7 +275,7 @@ def test_integers_that_are_merely_wrong_or_unwritten_are_no_sums(dtype: DType) -
     assert zeros.kind == "unwritten"
 
 
-def test_a_nan_that_may_come_from_anywhere_says_what_to_look_for() -> None:
+def test_an_unexplained_nan_lists_possible_causes() -> None:
     """A GPU makes one NaN of all of them, so an addition to the poison does not show."""
     mismatch = mismatch_of(DType.FLOAT32, torch.ones(3), lambda _, values: values * NAN)
     assert mismatch is not None
@@ -299,7 +299,7 @@ def test_a_nan_that_may_come_from_anywhere_says_what_to_look_for() -> None:
         ),
     ],
 )
-def test_what_was_written_outside_is_reported_by_array_and_index(
+def test_a_write_outside_an_array_is_reported_by_array_and_index(
     arena: Arena, question: Question, first: int, number: int, said: str
 ) -> None:
     arena.reveal(question.inputs)
@@ -334,7 +334,7 @@ def compared(
         arena.close()
 
 
-def test_every_result_is_compared() -> None:
+def test_each_result_is_compared() -> None:
     manifest = manifest_of(("one", "output", "int32", ["n"]), ("two", "output", "int32", ["n"]))
     want = {"one": torch.arange(10, dtype=torch.int32), "two": torch.zeros(10, dtype=torch.int32)}
     mismatch = compared(manifest, want, {"one": want["one"], "two": want["one"]})
@@ -342,9 +342,7 @@ def test_every_result_is_compared() -> None:
 
 
 @pytest.mark.parametrize(("at", "number", "wrong"), [(3, 3, None), (2, 3, [2]), (9, 99, [9])])
-def test_what_lies_behind_the_elements_that_count_may_be_anything(
-    at: int, number: int, wrong: list[int] | None
-) -> None:
+def test_elements_beyond_the_count_are_ignored(at: int, number: int, wrong: list[int] | None) -> None:
     manifest = manifest_of(
         ("out", "output", "float32", ["n"]),
         ("count", "output", "int64", ["2"]),
@@ -380,7 +378,7 @@ def test_magnitudes_have_the_shape_of_their_result() -> None:
 
 
 @pytest.mark.parametrize(("got", "want", "kind"), [(INF, 1.0, "inf"), (1.0, -INF, "inf"), (NAN, 1.0, "nan")])
-def test_a_mismatch_says_which_kind_of_number_it_is(got: float, want: float, kind: str) -> None:
+def test_a_mismatch_names_the_kind_of_number(got: float, want: float, kind: str) -> None:
     mismatch = mismatch_of(DType.FLOAT32, torch.tensor([want]), lambda *_: torch.tensor([got]))
     assert mismatch is not None
     assert mismatch.kind == kind
@@ -400,36 +398,36 @@ def test_the_first_changed_element_of_any_input_is_named(n: int) -> None:
     inputs = {"a": torch.ones(n), "b": torch.ones(4)}
     asked = Question(inputs, {}, {})
     arena.reveal(inputs)
-    assert trespass(arena, asked) is None
+    assert forbidden_write(arena, asked) is None
     arena.buffers["b"].write(torch.tensor([1.0, 2.0, 1.0, 3.0]))
-    mismatch = trespass(arena, asked)
+    mismatch = forbidden_write(arena, asked)
     arena.close()
     assert mismatch is not None
     assert (mismatch.argument, mismatch.index, mismatch.got, mismatch.wrong) == ("b", [1], "2", 2)
 
 
-def test_a_guard_that_was_put_back_meanwhile_was_still_broken(
+def test_a_guard_restored_in_the_meantime_still_counts_as_broken(
     arena: Arena, question: Question, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arena.reveal(question.inputs)
     monkeypatch.setattr(arena.buffers["out"], "guards_intact", lambda: False)
-    mismatch = trespass(arena, question)
+    mismatch = forbidden_write(arena, question)
     assert mismatch is not None
     assert (mismatch.kind, mismatch.wrong, mismatch.outside) == ("out_of_bounds", 1, [])
 
 
-def test_an_input_that_was_put_back_meanwhile_was_still_changed(
+def test_an_input_restored_in_the_meantime_still_counts_as_changed(
     arena: Arena, question: Question, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arena.reveal(question.inputs)
     monkeypatch.setattr(compare_module, "_same_in_place", lambda got, want: False)
-    mismatch = trespass(arena, question)
+    mismatch = forbidden_write(arena, question)
     assert mismatch is not None
     assert (mismatch.kind, mismatch.index, mismatch.wrong) == ("input_changed", None, 1)
 
 
 @pytest.mark.parametrize(("sums", "kind"), [(10, "value"), (11, "not_cleared")])
-def test_sums_have_to_explain_most_of_what_is_wrong(sums: int, kind: str) -> None:
+def test_sums_must_explain_most_wrong_elements(sums: int, kind: str) -> None:
     def half(out: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         return torch.cat((out[:sums] + values[:sums], values[sums:] + 3))
 
@@ -441,7 +439,7 @@ def test_sums_have_to_explain_most_of_what_is_wrong(sums: int, kind: str) -> Non
 @pytest.mark.parametrize(
     ("wrong", "kind"), [(7, "unwritten"), (8, "not_cleared"), (12, "not_cleared"), (13, "unwritten")]
 )
-def test_a_maximum_with_the_poison_takes_eight_elements_of_each_to_tell(wrong: int, kind: str) -> None:
+def test_recognising_a_maximum_needs_eight_elements_of_each_kind(wrong: int, kind: str) -> None:
     below_the_poison = torch.tensor([80, -60]).repeat(20)[:wrong]
     want = torch.cat((below_the_poison, torch.full((20 - wrong,), 100)))
     mismatch = mismatch_of(DType.INT8, want, torch.maximum)

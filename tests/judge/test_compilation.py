@@ -52,7 +52,7 @@ def made(asked: CompileRequest) -> Artefact:
     return artefact_of(asked, CompileResult(True, b"\x7fELF library", "a warning", 1.0, (USAGE,)))
 
 
-def test_it_is_what_compiling_here_would_give(asked: CompileRequest, made: Artefact) -> None:
+def test_an_artefact_equals_a_local_compilation(asked: CompileRequest, made: Artefact) -> None:
     assert result_of(made, asked) == CompileResult(True, b"\x7fELF library", "a warning", 0.0, (USAGE,))
 
 
@@ -64,24 +64,24 @@ def test_it_is_what_compiling_here_would_give(asked: CompileRequest, made: Artef
         {"arch": "sm_90a"},
     ],
 )
-def test_of_anything_else_it_is_nothing(
+def test_an_artefact_of_another_request_is_ignored(
     asked: CompileRequest, made: Artefact, change: dict[str, str]
 ) -> None:
     assert result_of(made, replace(asked, **change)) is None
 
 
-def test_a_damaged_library_is_nothing(asked: CompileRequest, made: Artefact) -> None:
+def test_a_damaged_library_is_ignored(asked: CompileRequest, made: Artefact) -> None:
     assert result_of(made.model_copy(update={"library": made.library + b"!"}), asked) is None
 
 
-def test_a_library_under_another_sources_key_is_nothing(
+def test_a_library_under_another_key_is_ignored(
     catalogue: Catalogue, asked: CompileRequest, made: Artefact
 ) -> None:
     other = request_of(catalogue.load("twice"), Language.CUDA, RIGHT + "// other\n", HostDevice.architecture)
     assert result_of(made.model_copy(update={"key": other.key()}), asked) is None
 
 
-def test_another_compilers_is_taken_only_where_there_is_none(
+def test_another_compilers_artefact_is_used_only_without_a_local_compiler(
     asked: CompileRequest, made: Artefact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = made.model_copy(update={"toolkit": "12.4.0", "key": asked.key("12.4.0")})
@@ -92,7 +92,7 @@ def test_another_compilers_is_taken_only_where_there_is_none(
     assert result_of(made.model_copy(update={"toolkit": "12.4.0"}), asked) is None, "its key says otherwise"
 
 
-def test_a_new_recipe_makes_old_artefacts_void(
+def test_a_new_compile_recipe_invalidates_old_artefacts(
     asked: CompileRequest, made: Artefact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nvcc, "recipe", lambda: "other flags")
@@ -128,7 +128,9 @@ class TestInASession:
         )
         return Session(request, EmulatedDevice(), boxes, listen, lambda: None).run().report, states
 
-    def test_the_report_is_the_same_either_way(self, catalogue: Catalogue, boxes: BoxMaker) -> None:
+    def test_the_report_is_the_same_with_and_without_an_artefact(
+        self, catalogue: Catalogue, boxes: BoxMaker
+    ) -> None:
         within, states = self._judge(catalogue, boxes, None)
         assert states == [State.COMPILING, State.TESTING]
         request = request_of(catalogue.load("twice"), Language.CUDA, RIGHT, EmulatedDevice.architecture)
@@ -174,7 +176,7 @@ def test_an_artefact_reaches_the_judges_process(made: Artefact) -> None:
     assert Job.model_validate(job.model_dump(mode="json")) == job
 
 
-def test_at_home_a_source_that_compiles_is_still_reported(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_at_home_a_source_that_compiles_is_reported_as_such(catalogue: Catalogue, boxes: BoxMaker) -> None:
     need("nvcc")
     challenge = catalogue.load("twice")
     request = Request(challenge, Language.CUDA, RIGHT, CPU, b"key", challenge.cases, timing=False)
@@ -182,12 +184,12 @@ def test_at_home_a_source_that_compiles_is_still_reported(catalogue: Catalogue, 
         Session(request, HostDevice(), boxes, lambda _: None, lambda: None).run()
 
 
-def test_who_compiles_needs_no_torch() -> None:
+def test_compiling_needs_no_torch() -> None:
     code = "import sys, grader.queue.compile_executor, grader.judge.compilation; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_kernels_of_another_source_or_architecture_are_none(catalogue: Catalogue) -> None:
+def test_kernels_of_another_source_or_architecture_are_ignored(catalogue: Catalogue) -> None:
     twice = catalogue.load("twice")
     asked = kernels_request(twice, Language.TRITON, "a source", "sm_90a")
     # Every public size once, and no hidden one.

@@ -22,7 +22,7 @@ from grader.schemas.report import CaseVerdict
 from tests.judge.line import message
 
 KERNEL = "softmax for BLOCK=524288, num_warps=4"
-# Of a call beside what it compiles, here; a script says something else so long after.
+# Seconds: a call's limit without compiling, and the pause before a script's next message.
 CALL, LATER = 0.3, 0.6
 Script = list[tuple[float, bytes]]
 
@@ -38,7 +38,7 @@ COMPILED, QUEUED = message(op="compiled", round=1), message(op="queued", round=1
 def client_of(
     script: Script, compiling: CompilingTime, *, on_processor: bool = False
 ) -> Iterator[RunnerClient]:
-    """A client in round 1, whose box says what the script has, each so many seconds after the one before."""
+    """A client in round 1, whose box says what the script has, each some seconds after the one before."""
     ours, theirs = socket.socketpair()
     box: Any = SimpleNamespace(connection=ours, cpu_seconds=lambda: 0.0, end=lambda: None)
     gate = HostGate()
@@ -70,7 +70,7 @@ def client_of(
         gate.close()
 
 
-def test_what_is_compiled_is_no_time_of_the_call() -> None:
+def test_compiling_does_not_count_as_call_time() -> None:
     """Protects a right kernel with a large block: two kernels, each compiled for longer than the call may take."""
     script = [(0.0, compiling()), (LATER, COMPILED), (0.0, compiling()), (LATER, COMPILED), (0.0, QUEUED)]
     time_left = CompilingTime(10.0)
@@ -86,7 +86,7 @@ def test_what_is_compiled_is_no_time_of_the_call() -> None:
         (10.0, 0.5, f"Compiling {KERNEL} took longer than the 0 s that were left of 900 for compiling."),
     ],
 )
-def test_one_that_takes_too_long_is_named(
+def test_a_too_long_compilation_is_reported(
     monkeypatch: pytest.MonkeyPatch, of_call: float, left: float, said: str
 ) -> None:
     monkeypatch.setattr(limits, "KERNELS_OF_CALL_SECONDS", of_call)
@@ -100,7 +100,7 @@ def test_one_that_takes_too_long_is_named(
     assert time_left.left <= left - 0.5
 
 
-def test_who_says_it_all_the_time_gets_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claiming_to_compile_gains_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A submission that claims to compile, over and over: once the time for that is used up, its call is over."""
     monkeypatch.setattr(limits, "KERNELS_OF_CALL_SECONDS", 0.4)
     lie = [(0.001, compiling() + COMPILED), (0.05, compiling())]
@@ -112,7 +112,7 @@ def test_who_says_it_all_the_time_gets_no_more(monkeypatch: pytest.MonkeyPatch) 
         assert time_left.left > 10.0 - 0.4 - 0.5
 
 
-def test_where_nothing_is_left_a_call_has_its_own_time() -> None:
+def test_a_call_keeps_its_time_when_compiling_time_is_used_up() -> None:
     began = time.perf_counter()
     script = [(0.0, compiling()), (0.05, COMPILED), (0.0, QUEUED)]
     with client_of(script, CompilingTime(0.0)) as client:
@@ -124,9 +124,7 @@ def test_where_nothing_is_left_a_call_has_its_own_time() -> None:
 
 
 @pytest.mark.parametrize(("compiles", "on_processor"), [(False, False), (True, True)])
-def test_neither_a_timed_call_nor_one_on_the_processor_is_given_any(
-    compiles: bool, on_processor: bool
-) -> None:
+def test_timed_and_processor_calls_get_no_compiling_time(compiles: bool, on_processor: bool) -> None:
     """There, processor time is what a call is limited by, and compiling is part of it."""
     time_left = CompilingTime(10.0)
     with (
@@ -139,6 +137,6 @@ def test_neither_a_timed_call_nor_one_on_the_processor_is_given_any(
 
 
 @pytest.mark.parametrize("body", [compiling(2), compiling(1, "<b>\n"), compiling(1, "k" * 201)])
-def test_a_message_that_cannot_be_is_a_lie(body: bytes) -> None:
+def test_an_impossible_message_is_refused(body: bytes) -> None:
     with client_of([(0.0, body)], CompilingTime()) as client, pytest.raises(BoxLied):
         client._expect_queued(Allowance(5.0), compiles=True)

@@ -15,7 +15,7 @@ SQUARE = Workload(name="square", sizes={"n": 4096})
 FLOPS = 2 * 4096**3
 
 
-def test_cost_and_ceilings(catalogue: Catalogue) -> None:
+def test_the_cost_uses_the_ceilings(catalogue: Catalogue) -> None:
     manifest = catalogue.load("twice").manifest
     workload = manifest.workloads[0]
     found = cost_of(manifest, workload, CEILINGS)
@@ -26,7 +26,7 @@ def test_cost_and_ceilings(catalogue: Catalogue) -> None:
     assert roofline == pytest.approx(max(found.bytes / 4e12, found.flops / 50e12))
 
 
-def test_without_ceilings_the_cost_is_known_all_the_same(catalogue: Catalogue) -> None:
+def test_the_cost_is_known_without_ceilings(catalogue: Catalogue) -> None:
     manifest = catalogue.load("twice").manifest
     found = cost_of(manifest, manifest.workloads[0], {})
     assert found.bytes > 0
@@ -56,7 +56,7 @@ def product(catalogue: Catalogue, read: str, written: str, multiplied: DType | N
         ("int32", "int32", 50e12),
     ],
 )
-def test_what_is_multiplied_decides_the_rate(
+def test_the_multiplied_dtype_decides_the_rate(
     catalogue: Catalogue, read: str, written: str, rate: float
 ) -> None:
     assert roofline_seconds(product(catalogue, read, written), SQUARE, CEILINGS) == pytest.approx(
@@ -64,12 +64,12 @@ def test_what_is_multiplied_decides_the_rate(
     )
 
 
-def test_a_manifest_may_say_what_is_multiplied(catalogue: Catalogue) -> None:
+def test_a_manifest_can_name_the_multiplied_dtype(catalogue: Catalogue) -> None:
     manifest = product(catalogue, "float32", "float32", DType.FLOAT16)
     assert roofline_seconds(manifest, SQUARE, CEILINGS) == pytest.approx(FLOPS / 800e12)
 
 
-def test_three_bfloat16_products_make_one_of_float32(catalogue: Catalogue) -> None:
+def test_a_float32_product_costs_three_bfloat16_products(catalogue: Catalogue) -> None:
     """They are within its tolerance, so a kernel that multiplies so is not faster than light; but ranked workloads stay
     those that are long enough for plain float32."""
     manifest, ceilings = product(catalogue, "float32", "float32"), {**CEILINGS, "rate:bfloat16": 900e12}

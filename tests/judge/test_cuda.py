@@ -47,7 +47,7 @@ def test_a_wrong_signature_is_a_compile_error(catalogue: Catalogue, boxes: BoxMa
     assert "the challenge passes 3" in report.detail
 
 
-def test_what_each_kernel_takes_is_in_the_report(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_the_report_lists_each_kernels_resources(catalogue: Catalogue, boxes: BoxMaker) -> None:
     report = judge(catalogue, boxes, RIGHT)
     assert report.verdict is Verdict.ACCEPTED, report
     (kernel,) = report.kernels
@@ -55,6 +55,6 @@ def test_what_each_kernel_takes_is_in_the_report(catalogue: Catalogue, boxes: Bo
     assert 0 < kernel.registers <= 255
 
 
-def test_what_compiles_is_refused_for_want_of_a_gpu(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_a_source_that_compiles_is_refused_without_a_gpu(catalogue: Catalogue, boxes: BoxMaker) -> None:
     with pytest.raises(LanguageNotServed, match="the board cpu does not run CUDA"):
         judge(catalogue, boxes, RIGHT, device=CPU)

@@ -1,7 +1,7 @@
 """The hint that a wrong CUDA kernel gets names its mistake.
 
-The kernels are in ``mistaken``. A few are compiled and judged on the emulated board; the others are read beside
-the numbers, or the error, that they end in.
+The kernels are in ``mistaken``. A few are compiled and judged on the emulated board; the others are read together
+with their wrong numbers or error.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def test_every_kernel_is_in_a_table() -> None:
 
 
 @pytest.mark.parametrize("name", READ)
-def test_the_source_explains_how_it_ends(name: str) -> None:
+def test_the_source_explains_its_failure(name: str) -> None:
     slug, ending, said = READ[name]
     assert said in _said((KERNELS / f"{name}.cu").read_text(), slug, ending)
 
@@ -214,7 +214,7 @@ def test_the_source_explains_how_it_ends(name: str) -> None:
         ("total_without_atomic", _checker("global_race", 5, _ADDED.format("out", " in line 4"))),
     ],
 )
-def test_nothing_is_said_that_the_numbers_do_not_show(name: str, ending: Failure | Wrong) -> None:
+def test_no_hint_without_evidence_in_the_numbers(name: str, ending: Failure | Wrong) -> None:
     assert _said((KERNELS / f"{name}.cu").read_text(), READ[name][0], ending) == ""
 
 
@@ -311,7 +311,7 @@ def test_the_sources_of_right_kernels_look_right() -> None:
         ("float* row = out + i; row[0] = x[i];", True),
     ],
 )
-def test_whether_a_kernel_adds_to_its_result(text: str, adds: bool) -> None:
+def test_a_kernel_that_adds_to_its_result_is_recognised(text: str, adds: bool) -> None:
     source = (
         f"__global__ void k(const float* x, float* out, int64_t n) {{ int i = threadIdx.x; {text} }}\n"
         'extern "C" void solve(const float* x, float* out, int64_t n) { k<<<1, 32>>>(x, out, n); }'
@@ -321,8 +321,8 @@ def test_whether_a_kernel_adds_to_its_result(text: str, adds: bool) -> None:
     assert mistakes.adds_to("out") is adds
 
 
-def test_a_source_of_too_many_parts_is_not_read() -> None:
-    """Rules look at each part beside each other."""
+def test_a_source_of_too_many_parts_is_skipped() -> None:
+    """Rules compare all pairs of parts."""
     assert read("x" * 100_000) is None
     for part in ("a=b;", "f();", "a[0];", "{}", "\n\n"):
         assert read(f"__global__ void k(float* a) {{ {part * 1000} }}") is None

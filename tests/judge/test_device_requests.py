@@ -18,7 +18,7 @@ def judge() -> Iterator[JudgeProcess]:
         yield process
 
 
-def test_a_probe_begins_anew_and_passes(judge: JudgeProcess) -> None:
+def test_a_probe_starts_a_fresh_child(judge: JudgeProcess) -> None:
     judge.warm_up()
     first = judge.pid
     judge.probe()

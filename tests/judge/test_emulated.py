@@ -1,6 +1,6 @@
-"""The board ``emulated``: what a card refuses is refused, what it lets pass is named, and a time is the same each time.
+"""The board ``emulated`` refuses what a card refuses, reports faults that a card lets pass, and times repeatably.
 
-The engine has tests of its own in ``tests/emulator``; these go through judge and box.
+``tests/emulator`` tests the engine; these tests go through judge and box.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def first_failure(report: Report) -> CaseReport:
     return next(case for case in report.cases if case.verdict is not CaseVerdict.ACCEPTED)
 
 
-def test_a_time_is_a_models(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_a_time_is_the_models(catalogue: Catalogue, boxes: BoxMaker) -> None:
     times = []
     for language, source in ((Language.CUDA, CUDA), (Language.TRITON, TRITON)):
         if language is Language.CUDA:
@@ -172,7 +172,7 @@ def test_a_stray_access_is_named(catalogue: Catalogue, boxes: BoxMaker) -> None:
     assert "just past the end of x" in found.detail
 
 
-def test_an_instruction_that_is_not_known_is_a_compile_error(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_an_unknown_instruction_is_a_compile_error(catalogue: Catalogue, boxes: BoxMaker) -> None:
     strange = CUDA.replace("    if (i < n)", f"    {STACK}\n    if (i < n)")
     report = cuda(catalogue, boxes, strange)
     assert report.verdict is Verdict.COMPILE_ERROR
@@ -182,7 +182,7 @@ def test_an_instruction_that_is_not_known_is_a_compile_error(catalogue: Catalogu
     )
 
 
-def test_how_the_host_code_ends_is_told(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_an_abort_of_the_host_code_is_reported(catalogue: Catalogue, boxes: BoxMaker) -> None:
     report = cuda(
         catalogue,
         boxes,
@@ -193,7 +193,7 @@ def test_how_the_host_code_ends_is_told(catalogue: Catalogue, boxes: BoxMaker) -
     assert "signal 6" in first_failure(report).detail or "SIGABRT" in first_failure(report).detail
 
 
-def test_the_host_code_has_no_pointer_to_the_data(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_host_code_cannot_read_device_data(catalogue: Catalogue, boxes: BoxMaker) -> None:
     report = cuda(
         catalogue,
         boxes,
@@ -205,7 +205,7 @@ def test_the_host_code_has_no_pointer_to_the_data(catalogue: Catalogue, boxes: B
     assert re.match(r"Line \d+: The host code (reads x|writes out), which is device memory", failure.detail)
 
 
-def test_a_call_that_is_not_there_is_named_with_its_line(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_a_missing_call_is_reported_with_its_line(catalogue: Catalogue, boxes: BoxMaker) -> None:
     call = "    cudaChannelFormatDesc is = cudaCreateChannelDesc<float>();\n    cudaMipmappedArray_t made;\n"
     missing = "    cudaMallocMipmappedArray(&made, &is, make_cudaExtent(4, 4, 4), 1);\n    if (n > 0)"
     source = CUDA.replace("    if (n > 0)", call + missing)
@@ -214,9 +214,7 @@ def test_a_call_that_is_not_there_is_named_with_its_line(catalogue: Catalogue, b
     assert failure.detail == f"Line {line}: cudaMallocMipmappedArray is not on the emulated GPU."
 
 
-def test_what_a_stream_of_its_own_leaves_undone_is_named_with_its_line(
-    catalogue: Catalogue, boxes: BoxMaker
-) -> None:
+def test_unfinished_work_on_a_stream_is_reported_with_its_line(catalogue: Catalogue, boxes: BoxMaker) -> None:
     created = (
         "    cudaStream_t own;\n    cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);\n    if (n > 0)"
     )
@@ -229,13 +227,13 @@ def test_what_a_stream_of_its_own_leaves_undone_is_named_with_its_line(
     )
 
 
-def test_what_tritons_compiler_refuses_is_refused(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_code_that_tritons_compiler_refuses_is_refused(catalogue: Catalogue, boxes: BoxMaker) -> None:
     found = first_failure(judge(catalogue, boxes, NUMPY, Language.TRITON))
     assert found.verdict is CaseVerdict.RUNTIME_ERROR
     assert "Unsupported function referenced: <ufunc 'multiply'>" in found.detail
 
 
-def test_a_program_that_strays_is_named(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_a_stray_triton_access_is_named(catalogue: Catalogue, boxes: BoxMaker) -> None:
     source = TRITON.replace("mask=mask", "mask=None")
     assert source != TRITON
     found = first_failure(judge(catalogue, boxes, source, Language.TRITON))
@@ -243,14 +241,12 @@ def test_a_program_that_strays_is_named(catalogue: Catalogue, boxes: BoxMaker) -
     assert "Program " in found.detail
 
 
-def test_memory_of_torchs_travels_along(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_torch_tensors_can_be_passed_to_kernels(catalogue: Catalogue, boxes: BoxMaker) -> None:
     report = judge(catalogue, boxes, SCRATCH, Language.TRITON)
     assert report.verdict is Verdict.ACCEPTED, report
 
 
-def test_an_autotuned_kernel_takes_what_the_model_says_is_fastest(
-    catalogue: Catalogue, boxes: BoxMaker
-) -> None:
+def test_autotuning_picks_the_fastest_by_the_model(catalogue: Catalogue, boxes: BoxMaker) -> None:
     report = judge(catalogue, boxes, TUNED, Language.TRITON, timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
     profile = report.workloads[0].profile
@@ -258,9 +254,7 @@ def test_an_autotuned_kernel_takes_what_the_model_says_is_fastest(
     assert [(kernel.block, kernel.launches) for kernel in profile.kernels] == [((256, 1, 1), 1)]
 
 
-def test_what_the_host_computes_costs_nothing_and_so_does_not_count(
-    catalogue: Catalogue, boxes: BoxMaker
-) -> None:
+def test_results_computed_on_the_host_have_no_rank(catalogue: Catalogue, boxes: BoxMaker) -> None:
     report = judge(catalogue, boxes, with_solve("    out.copy_(2 * x)"), Language.TRITON, timing=True)
     assert_unranked(report)
     filled = TRITON.replace("    if n:", "    out.zero_()\n    if n:").replace("tl.store(", "tl.atomic_add(")
@@ -269,7 +263,7 @@ def test_what_the_host_computes_costs_nothing_and_so_does_not_count(
     assert judge(catalogue, boxes, filled, Language.TRITON, timing=True).verdict is Verdict.ACCEPTED
 
 
-def test_what_cuda_takes_to_the_host_does_not_count(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_cuda_results_computed_on_the_host_have_no_rank(catalogue: Catalogue, boxes: BoxMaker) -> None:
     taken = """#include <vector>
 extern "C" void solve(const float* x, float* out, int64_t n) {
     std::vector<float> values(n);
@@ -282,7 +276,7 @@ extern "C" void solve(const float* x, float* out, int64_t n) {
     assert_unranked(report)
 
 
-def test_what_is_not_freed_is_noted(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_unfreed_memory_is_noted(catalogue: Catalogue, boxes: BoxMaker) -> None:
     leaking = CUDA.replace(
         "    if (n > 0)", "    void* scratch;\n    cudaMalloc(&scratch, 1000);\n    if (n > 0)"
     )
@@ -295,9 +289,7 @@ def test_what_is_not_freed_is_noted(catalogue: Catalogue, boxes: BoxMaker) -> No
     ]
 
 
-def test_what_is_printed_while_work_is_counted_is_said_to_be_withheld(
-    catalogue: Catalogue, boxes: BoxMaker
-) -> None:
+def test_output_of_counted_calls_is_reported_as_withheld(catalogue: Catalogue, boxes: BoxMaker) -> None:
     """And it is not taken for what the first hidden case printed, which comes next."""
     says = '    if (i == 0 && n > SIZE) printf("n is %lld\\n", (long long)n);\n'
     printing = CUDA.replace("<cstdint>", "<cstdint>\n#include <cstdio>")
@@ -315,7 +307,7 @@ def test_what_is_printed_while_work_is_counted_is_said_to_be_withheld(
     assert [case.output for case in shown.cases] == [f"n is {n}\n" if n else "" for n in sizes]
 
 
-def test_no_time_is_below_what_the_data_need(
+def test_no_time_is_below_the_data_transfer(
     catalogue: Catalogue, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.judge.modelled.least_of", lambda challenge, workload: 0.25)
@@ -329,7 +321,7 @@ def test_no_time_is_below_what_the_data_need(
 
 
 @pytest.mark.parametrize("modelled", [True, False])
-def test_only_the_emulated_gpu_may_say_that_we_failed(modelled: bool) -> None:
+def test_only_the_emulated_gpu_can_report_our_failure(modelled: bool) -> None:
     """On any other device the runner is the submission's own process."""
     failure = Failure(kind="ours", type="emulator", message="KeyError: of ours")
     client = object.__new__(RunnerClient)

@@ -39,7 +39,7 @@ def test_each_element_of_a_small_matrix_has_a_cell_by_its_decade() -> None:
     assert wrong == {21: 1, 22: 4, 78: Cell.NEVER_WRITTEN, 79: Cell.NOT_FINITE}
 
 
-def test_large_integers_that_are_the_same_as_doubles_have_an_error() -> None:
+def test_large_integers_that_are_equal_as_doubles_have_an_error() -> None:
     want = torch.full((32,), 2**60, dtype=torch.int64)
     got = want.clone()
     got[5] += 1
@@ -47,7 +47,7 @@ def test_large_integers_that_are_the_same_as_doubles_have_an_error() -> None:
     assert (found.codes()[5], found.lowest) == (1, 0)
 
 
-def test_vector_is_folded_and_its_last_line_ends_where_it_does() -> None:
+def test_a_vector_is_folded_with_a_partial_last_line() -> None:
     got = torch.zeros(300)
     got[299] = 1.0
     found = mapped((300,), got, torch.zeros(300))
@@ -56,12 +56,12 @@ def test_vector_is_folded_and_its_last_line_ends_where_it_does() -> None:
     assert set(found.codes()[300:]) == {Cell.OUTSIDE}
 
 
-def test_short_rows_are_put_side_by_side() -> None:
+def test_short_rows_share_a_line() -> None:
     got = torch.ones(1000 * 3)
     assert mapped((1000, 3), got, torch.zeros(3000)).width == 126
 
 
-def test_large_result_is_merged_into_tiles_with_their_worst_code() -> None:
+def test_a_large_result_is_merged_into_tiles_with_the_worst_code() -> None:
     want = torch.zeros(1024 * 1024)
     got = want.clone()
     got[5 * 1024 + 6], got[5 * 1024 + 7] = 1.0, 1000.0
@@ -71,13 +71,13 @@ def test_large_result_is_merged_into_tiles_with_their_worst_code() -> None:
     assert [(place, code) for place, code in enumerate(found.codes()) if code] == [(256 + 1, 4)]
 
 
-def test_noise_in_every_cell_fits_a_report() -> None:
+def test_a_map_of_noise_fits_a_report() -> None:
     noise = torch.rand(1 << 16, dtype=torch.float64, generator=torch.Generator().manual_seed(1)) * 24 - 12
     found = mapped((256, 256), 10.0**noise, torch.zeros(1 << 16, dtype=torch.float64))
     assert len(found.cells) <= limits.ERROR_MAP_CHARS
 
 
-def test_numbers_around_the_first_wrong_element_stand_beside_inputs_of_the_same_size() -> None:
+def test_the_window_shows_results_and_inputs_of_the_same_shape() -> None:
     want = torch.arange(32 * 32, dtype=torch.float32)
     got = want.clone()
     got[31 * 32 + 31] = -1.0
@@ -89,7 +89,7 @@ def test_numbers_around_the_first_wrong_element_stand_beside_inputs_of_the_same_
     assert window.values["x"][7][7] == "2046"
 
 
-def test_coarse_map_keeps_the_worst_code() -> None:
+def test_a_coarse_map_keeps_the_worst_code() -> None:
     got = torch.zeros(64 * 64)
     got[65] = 5.0
     coarse = mapped((64, 64), got, torch.zeros(64 * 64)).coarse(16, 16)

@@ -21,13 +21,13 @@ def wrong(shape: tuple[int, ...], got: torch.Tensor, poisoned: torch.Tensor | No
     return Wrong(RESULT, shape, got, want, got != want, poisoned, None, CHALLENGE.manifest.tolerance)
 
 
-def test_a_challenge_without_inputs_has_no_other_question() -> None:
+def test_a_challenge_without_inputs_has_no_alternative_answer() -> None:
     found = wrong((32,), torch.arange(32, dtype=torch.float32) * 3)
     case = Case("case", Category.BASIC, {"rows": 4, "cols": 8})
     assert answers_another(found, CHALLENGE, case, {}, rounding=False) is None
 
 
-def test_of_a_matrix_whose_first_elements_alone_count_rows_are_not_told() -> None:
+def test_row_patterns_are_not_reported_if_only_first_elements_count() -> None:
     poisoned = torch.arange(20) % 2 == 0
     found = pattern_of(wrong((8, 4), torch.zeros(20), poisoned))
     assert found is not None
@@ -52,7 +52,7 @@ def test_of_a_matrix_whose_first_elements_alone_count_rows_are_not_told() -> Non
         ((64, 96), (slice(7, 8), slice(None)), "All wrong elements of out are in row 7."),
     ],
 )
-def test_wrong_elements_on_lines_are_named_by_their_lines(
+def test_wrong_elements_on_lines_are_reported_by_line(
     shape: tuple[int, ...], places: tuple[slice, ...], sentence: str
 ) -> None:
     got = torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape) + 1
@@ -62,7 +62,7 @@ def test_wrong_elements_on_lines_are_named_by_their_lines(
     assert found.text == sentence
 
 
-def test_wrong_elements_here_and_there_make_no_pattern() -> None:
+def test_scattered_wrong_elements_have_no_pattern() -> None:
     got = torch.arange(64 * 96, dtype=torch.float32) + 1
     got[torch.randperm(6144, generator=torch.Generator().manual_seed(1))[:300]] *= 2.5
     assert line_pattern(wrong((64, 96), got)) is None

@@ -36,7 +36,7 @@ def solve(x, out, n):
 )
 
 
-def test_they_come_after_timing(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_hidden_cases_run_after_timing(catalogue: Catalogue, boxes: BoxMaker) -> None:
     heard: list[JudgingProgress] = []
     report = judge_at_home(
         catalogue.load("twice"), RIGHT, Language.TRITON, boxes, device=CPU, on_progress=heard.append
@@ -93,7 +93,7 @@ class Moments:
     ("took", "told"), [(0.0, 0.1), (0.1, 0.1), (0.11, 0.2), (12.73, 12.8), (13.0, 25.6), (80.0, 102.4)]
 )
 @pytest.mark.parametrize("way_out", [None, RuntimeError("it ended")])
-def test_what_they_take_is_told_in_steps(
+def test_hidden_case_time_is_rounded_up_to_steps(
     took: float, told: float, way_out: Exception | None, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moments = Moments()
@@ -109,7 +109,7 @@ def test_what_they_take_is_told_in_steps(
     assert all(later - sooner < 0.1 for sooner, later in pairwise(asked))
 
 
-def test_at_home_nobody_waits(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_home_hidden_cases_add_no_waiting(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
     moments = Moments()
     monkeypatch.setattr("grader.judge.session.time", moments)
     with session_of(catalogue, conceals=False)._in_steps():
@@ -125,7 +125,7 @@ def session_of(catalogue: Catalogue, conceals: bool, interrupt: Callable[[], Non
 
 
 @pytest.mark.parametrize("kind", [verdict for verdict in CaseVerdict if verdict is not CaseVerdict.ACCEPTED])
-def test_the_verdict_does_not_tell_how_they_fail(kind: CaseVerdict) -> None:
+def test_the_verdict_hides_how_hidden_cases_fail(kind: CaseVerdict) -> None:
     passed = CaseReport(name="basic", category="basic", verdict=CaseVerdict.ACCEPTED)
     hidden = CaseReport(name="secret", category="odd", verdict=kind, detail="chosen", hidden=True)
     assert verdict_of([passed, hidden]) is Verdict.WRONG_ANSWER
@@ -135,7 +135,7 @@ def test_the_verdict_does_not_tell_how_they_fail(kind: CaseVerdict) -> None:
 
 
 @pytest.mark.parametrize("timing", [True, False])
-def test_who_fails_them_is_wrong_and_has_no_time(judge: Judge, timing: bool) -> None:
+def test_failing_a_hidden_case_is_wrong_and_has_no_time(judge: Judge, timing: bool) -> None:
     report: Report = judge(WRONG_WHERE_HIDDEN, timing=timing)
     assert report.verdict is Verdict.WRONG_ANSWER
     assert [case.verdict.value for case in report.cases] == ["accepted"] * 5 + ["wrong_answer"]
@@ -155,7 +155,7 @@ def test_who_fails_them_is_wrong_and_has_no_time(judge: Judge, timing: bool) -> 
         "input_as_scratch",
     ],
 )
-def test_an_attack_that_once_got_through_does_not(name: str, boxes: BoxMaker) -> None:
+def test_an_attack_that_once_got_through_is_stopped(name: str, boxes: BoxMaker) -> None:
     (entry,) = load((name,))
     finding = Range(boxes).judge(entry)
     assert finding.outcome == DEFENDED, finding

@@ -35,7 +35,7 @@ class WithGpu(HostDevice):
         (Language.TRITON, [], BoxPurpose.RUN, True),
     ],
 )
-def test_hidden_from_cuda_submissions_unless_the_challenge_allows_them(
+def test_libraries_are_hidden_from_cuda_unless_the_challenge_allows_them(
     catalogue: Catalogue, language: Language, allow: list[str], purpose: BoxPurpose, shown: bool
 ) -> None:
     loaded = catalogue.load("twice")

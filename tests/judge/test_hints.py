@@ -26,7 +26,7 @@ def raised(kind: str, message: str, hint: str = "") -> Failure:
         ),
     ],
 )
-def test_a_hint_is_found_by_what_was_raised(kind: str, message: str, hint: str) -> None:
+def test_an_exception_gets_its_hint(kind: str, message: str, hint: str) -> None:
     assert hint in hint_of(raised(kind, message))
 
 
@@ -48,5 +48,5 @@ def test_the_runners_own_hint_comes_first() -> None:
         ("1/2 of /etc/hosts and a/b", "1/2 of /etc/hosts and a/b"),
     ],
 )
-def test_a_message_names_none_of_the_platforms_folders(said: str, told: str) -> None:
+def test_a_message_holds_no_platform_path(said: str, told: str) -> None:
     assert message_of(raised("OSError", said)) == told

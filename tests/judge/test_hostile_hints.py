@@ -60,7 +60,7 @@ def ask(language: Language, source: str) -> float:
     ],
     ids=["deep", "large", "too_large_to_print"],
 )
-def test_what_cannot_be_followed_gets_no_hint(body: tuple[str, ...]) -> None:
+def test_unreadable_code_gets_no_hint(body: tuple[str, ...]) -> None:
     ask(Language.TRITON, triton(*body))
 
 
@@ -81,5 +81,5 @@ def test_what_cannot_be_followed_gets_no_hint(body: tuple[str, ...]) -> None:
     ],
     ids=["values_of_values", "accesses", "assignments"],
 )
-def test_reading_takes_bounded_time(language: Language, source: str) -> None:
+def test_reading_a_source_takes_bounded_time(language: Language, source: str) -> None:
     assert ask(language, source) < SECONDS

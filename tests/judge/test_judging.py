@@ -106,7 +106,7 @@ def test_adding_to_an_output_that_was_never_cleared_is_explained(judge: Judge) -
 
 
 @pytest.mark.parametrize("beyond", [">", "<"])
-def test_a_maximum_or_minimum_with_an_output_that_was_never_set_is_wrong(judge: Judge, beyond: str) -> None:
+def test_a_maximum_or_minimum_with_an_uncleared_output_is_wrong(judge: Judge, beyond: str) -> None:
     """These let a NaN go, so that it takes a number to show them."""
     twice = "2 * tl.load(x + offsets, mask=mask)"
     held = "tl.load(out + offsets, mask=mask)"
@@ -123,7 +123,7 @@ def test_a_maximum_or_minimum_with_an_output_that_was_never_set_is_wrong(judge: 
     assert any("take a maximum or minimum with it" in case.hint for case in failed)
 
 
-def test_an_integer_that_was_added_to_what_was_there_is_explained(judge: Judge) -> None:
+def test_adding_to_an_uncleared_integer_is_explained(judge: Judge) -> None:
     source = """
 import triton
 import triton.language as tl
@@ -162,18 +162,18 @@ def test_a_wild_write_ends_the_process_and_costs_a_fresh_box(judge: Judge) -> No
         ("2 * x[:, None]", CaseVerdict.RUNTIME_ERROR),
     ],
 )
-def test_a_wrong_dtype_or_shape_written(judge: Judge, value: str, verdict: CaseVerdict) -> None:
+def test_writing_a_wrong_dtype_or_shape_is_reported(judge: Judge, value: str, verdict: CaseVerdict) -> None:
     report = judge(with_solve(f"    out.copy_({value})"), case="basic")
     assert report.cases[0].verdict is verdict
 
 
-def test_a_new_tensor_instead_of_out_says_unwritten(judge: Judge) -> None:
+def test_a_new_tensor_instead_of_out_is_reported_as_unwritten(judge: Judge) -> None:
     report = judge(with_solve("    out = 2 * x\n    return out"), case="basic")
     assert report.cases[0].mismatch is not None
     assert report.cases[0].mismatch.kind == "unwritten"
 
 
-def test_autotune_with_several_configurations(judge: Judge) -> None:
+def test_autotune_with_several_configurations_works(judge: Judge) -> None:
     source = HEAD.replace(
         "@triton.jit",
         '@triton.autotune(configs=[triton.Config({"BLOCK": b}) for b in (32, 64, 128)], key=["n"])\n@triton.jit',
@@ -185,7 +185,7 @@ def test_autotune_with_several_configurations(judge: Judge) -> None:
     assert report.verdict is Verdict.ACCEPTED, report.cases
 
 
-def test_inouts_scalars_and_two_outputs(judge: Judge) -> None:
+def test_in_outs_scalars_and_two_outputs_work(judge: Judge) -> None:
     source = """
 import triton
 import triton.language as tl
@@ -205,7 +205,7 @@ def solve(x, y, count, alpha, rows, cols):
     assert report.version == 3
 
 
-def test_what_was_printed_is_shown_with_its_case(judge: Judge) -> None:
+def test_printed_output_is_shown_with_its_case(judge: Judge) -> None:
     report = judge(with_solve("    print('n is', n)\n    out.copy_(2 * x)"), case="prime")
     assert report.verdict is Verdict.ACCEPTED
     assert "n is 101" in report.cases[0].output

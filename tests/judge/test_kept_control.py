@@ -42,7 +42,7 @@ def nobody() -> None:
     """Interrupts nothing."""
 
 
-def test_its_box_serves_one_submission_after_the_other() -> None:
+def test_a_control_box_serves_several_submissions() -> None:
     kept, client = KeptControl(), Client()
     box: Any = client
     assert kept.take(nobody) is None
@@ -59,7 +59,9 @@ def test_its_box_serves_one_submission_after_the_other() -> None:
 
 
 @pytest.mark.parametrize(("limit", "most"), [("_MOST_USES", 2), ("_OLDEST_SECONDS", 60.0)])
-def test_another_box_serves_after_some_time(monkeypatch: pytest.MonkeyPatch, limit: str, most: float) -> None:
+def test_a_control_box_is_replaced_after_its_limit(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: float
+) -> None:
     now = 1000.0
     monkeypatch.setattr("grader.judge.kept_control.time.monotonic", lambda: now)
     monkeypatch.setattr(kept_control, limit, most)
@@ -74,7 +76,7 @@ def test_another_box_serves_after_some_time(monkeypatch: pytest.MonkeyPatch, lim
     assert client.closed
 
 
-def test_rounds_from_behind_one_submission_serve_the_next_alone(
+def test_trailing_control_rounds_serve_only_the_next_submission(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     challenge = catalogue.load("twice")
@@ -112,7 +114,7 @@ class Counting:
         return self._maker.reap()
 
 
-def test_a_session_leaves_box_and_rounds_to_the_next(
+def test_a_session_passes_box_and_rounds_to_the_next(
     catalogue: Catalogue, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     halves: list[str] = []

@@ -114,23 +114,21 @@ KILLED_LATE = BoxEnd(EndReason.SIGNALLED, signal=signal.SIGKILL, outside=True)
 @pytest.mark.parametrize(
     ("kill", "raised"), [(_away, BoxUnavailable), (lambda: KILLED_LATE, BoxKilled)], ids=["away", "back"]
 )
-def test_a_box_whose_engine_cannot_say_how_it_ended_is_not_the_students(
-    kill: Callable[[], BoxEnd], raised: type[Exception]
-) -> None:
+def test_an_unknown_end_of_a_box_is_our_failure(kill: Callable[[], BoxEnd], raised: type[Exception]) -> None:
     """An engine that restarts ends its boxes, and may take longer to come back than an end is waited for."""
     client: Any = SimpleNamespace(end=lambda: None, box=SimpleNamespace(kill=kill), memory_bytes=0)
     with pytest.raises(raised):
         of_broken_channel(client, BoxGone("the connection ended"), "solve ran", 10.0)
 
 
-def test_who_closes_the_connection_and_lives_broke_it() -> None:
+def test_closing_the_connection_while_alive_is_the_submissions_fault() -> None:
     box = SimpleNamespace(kill=lambda: BoxEnd(EndReason.KILLED))
     client: Any = SimpleNamespace(end=lambda: None, box=box, memory_bytes=0)
     found = of_broken_channel(client, BoxGone("the connection ended"), "solve ran", 10.0)
     assert found.detail == "It broke the connection to the judge while solve ran: the connection ended."
 
 
-def test_a_host_that_goes_on_killing_is_our_failure() -> None:
+def test_repeated_kills_from_outside_are_our_failure() -> None:
     """Protects the queue against a submission that is judged again for ever."""
     boxes = Boxes()
     with pytest.raises(JudgeFailure, match="killed from outside 3 times"):
@@ -146,7 +144,7 @@ def test_a_host_that_goes_on_killing_is_our_failure() -> None:
         ("os.killpg(0, 15)", "was ended by signal 15"),
     ],
 )
-def test_a_submission_that_ends_like_a_killed_one_is_named_so(action: str, said: str) -> None:
+def test_a_submission_that_kills_itself_is_reported(action: str, said: str) -> None:
     boxes = Boxes()
     report = _judge(f"import os\n\n\ndef solve(x, out, n):\n    {action}\n", boxes, cases=2)
     assert report.verdict is Verdict.RUNTIME_ERROR
@@ -156,7 +154,7 @@ def test_a_submission_that_ends_like_a_killed_one_is_named_so(action: str, said:
     assert len(boxes.started) == 2
 
 
-def test_a_kill_while_it_is_loaded_is_its_own_too() -> None:
+def test_a_kill_while_loading_is_the_submissions_fault() -> None:
     boxes = Boxes()
     report = _judge("import os\n\nos.kill(os.getpid(), 9)\n", boxes)
     assert report.verdict is Verdict.RUNTIME_ERROR
@@ -165,7 +163,7 @@ def test_a_kill_while_it_is_loaded_is_its_own_too() -> None:
     assert len(boxes.started) == 1
 
 
-def test_an_odd_exception_is_reported_and_costs_no_box() -> None:
+def test_an_odd_exception_is_reported_and_keeps_the_box() -> None:
     boxes = Boxes()
     report = _judge((ROOT / "tests/hostile/attacks/verdict/odd_exceptions.py").read_text(), boxes)
     assert {case.verdict for case in report.cases} == {CaseVerdict.RUNTIME_ERROR}
@@ -173,7 +171,7 @@ def test_an_odd_exception_is_reported_and_costs_no_box() -> None:
     assert len(boxes.started) == 1
 
 
-def test_a_case_that_is_not_run_says_why() -> None:
+def test_a_skipped_case_gives_the_reason() -> None:
     """Protects students against cases that are left out without a reason."""
     report = _judge("import os\n\n\ndef solve(x, out, n):\n    os._exit(1)\n", Boxes())
     last = report.cases[-1]
@@ -189,14 +187,14 @@ def test_a_case_that_is_not_run_says_why() -> None:
         ("def solve(x, out, n):\n    raise MemoryError\n", "solve ran (line 2)"),
     ],
 )
-def test_want_of_memory_is_a_whole_sentence_with_its_limit(source: str, place: str) -> None:
+def test_running_out_of_memory_names_the_limit(source: str, place: str) -> None:
     report = _judge(source, Boxes())
     assert report.verdict is Verdict.MEMORY_LIMIT
     detail = report.detail or report.cases[0].detail
     assert detail == f"It ran out of memory while {place}; a submission may use 512 MiB.\nMemoryError"
 
 
-def test_a_crash_is_not_forgiven() -> None:
+def test_a_crash_is_not_retried() -> None:
     """Protects workers against submissions that crash on purpose, to be judged again."""
     boxes = Boxes()
     source = "import os\n\n\ndef solve(x, out, n):\n    os.kill(os.getpid(), 11)\n"
@@ -204,7 +202,7 @@ def test_a_crash_is_not_forgiven() -> None:
     assert len(boxes.started) == 4  # the first, and three fresh ones
 
 
-def test_what_a_full_disk_cannot_load_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_load_error_on_a_full_disk_is_our_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     unloadable = "def solve(:\n"
     assert _judge(unloadable, Boxes()).verdict is Verdict.COMPILE_ERROR
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
@@ -221,7 +219,7 @@ class Slow(LocalBoxes):
         return box
 
 
-def test_what_the_start_of_a_box_takes_is_not_its_submissions_time() -> None:
+def test_starting_a_box_does_not_count_as_submission_time() -> None:
     challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
     request = Request(challenge, Language.TRITON, RIGHT, CPU, bytes(32), [])
     launcher = Launcher(request, make_device(CPU, 0), Slow(), lambda: None)
@@ -232,7 +230,7 @@ def test_what_the_start_of_a_box_takes_is_not_its_submissions_time() -> None:
         launcher.close()
 
 
-def test_a_box_is_ended_whose_gate_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_box_without_a_gate_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects a device that has no memory left against boxes that nobody knows of."""
     challenge = find_catalogue(ROOT / "tests" / "catalogue").load("twice")
     request = Request(challenge, Language.TRITON, RIGHT, CPU, bytes(32), [])

@@ -78,7 +78,7 @@ def test_a_large_case_is_judged_piece_by_piece(catalogue: Catalogue, boxes: BoxM
     )
 
 
-def test_what_the_memory_leaves_out_is_named_and_of_hidden_cases_counted(
+def test_cases_that_do_not_fit_are_named_and_hidden_ones_counted(
     catalogue: Catalogue, boxes: BoxMaker
 ) -> None:
     report = judged(catalogue, boxes, RIGHT, Card("large", "secret_large"))

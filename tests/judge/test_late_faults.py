@@ -1,4 +1,4 @@
-"""What comes after a call's limit is told as what it is: a fault on the GPU as that fault, all else as too late."""
+"""After a call's time limit, a fault on the GPU is reported as that fault, and any other answer as too late."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def called(error: dict[str, str] | None, *, on_processor: bool) -> Iterator[Runn
 
 @pytest.mark.parametrize("gated", [True, False])
 @pytest.mark.parametrize("returns", [True, False])
-def test_a_timed_call_that_is_late_is_silent_and_no_liar(
+def test_a_late_timed_call_counts_as_silent(
     monkeypatch: pytest.MonkeyPatch, gated: bool, returns: bool
 ) -> None:
     """Protects a student whose call is done in the moment after the judge last looked for that, and one whose call,
@@ -89,7 +89,7 @@ def test_a_timed_call_that_is_late_is_silent_and_no_liar(
         gate.close()
 
 
-def test_a_trap_that_is_told_late_is_a_trap() -> None:
+def test_a_trap_reported_late_is_a_trap() -> None:
     with called(TRAP, on_processor=False) as client:
         answer = client._returned(time.perf_counter(), Allowance(0.05))
         assert answer.failure is not None
@@ -99,13 +99,13 @@ def test_a_trap_that_is_told_late_is_a_trap() -> None:
 @pytest.mark.parametrize(
     ("error", "on_processor"), [(None, False), (RAISED, False), (TRAP, True)], ids=["right", "raised", "host"]
 )
-def test_whatever_else_comes_late_is_too_late(error: dict[str, str] | None, on_processor: bool) -> None:
+def test_any_other_late_answer_is_too_late(error: dict[str, str] | None, on_processor: bool) -> None:
     with called(error, on_processor=on_processor) as client, pytest.raises(BoxSilent):
         client._returned(time.perf_counter(), Allowance(0.05))
 
 
 @pytest.mark.parametrize("returns", [True, False])
-def test_a_box_whose_call_never_came_back_is_asked_for_nothing_more(returns: bool) -> None:
+def test_a_box_with_a_stuck_call_gets_no_further_request(returns: bool) -> None:
     """Protects who waits behind an endless call: a GPU was held for half a minute until its box was ended."""
     ours, theirs = socket.socketpair()
     ended: list[bool] = []

@@ -27,19 +27,19 @@ def last(report: Report) -> tuple[CaseVerdict, str, str]:
     return case.verdict, case.detail, case.hint
 
 
-def test_a_call_that_others_keep_from_the_processor_is_accepted(judge: Judge) -> None:
+def test_a_call_slowed_by_other_processes_is_accepted(judge: Judge) -> None:
     report = judge(RIGHT.format(before=LATE), case="one")
     assert report.verdict is Verdict.ACCEPTED, last(report)
 
 
-def test_so_is_one_that_is_timed(judge: Judge) -> None:
+def test_a_timed_call_slowed_by_other_processes_is_accepted(judge: Judge) -> None:
     """Protects students against a time limit that a busy host brings about."""
     public = len(judge(RIGHT.format(before="pass")).cases)
     report = judge(late_in(public + 4), timing=True)
     assert report.verdict is Verdict.ACCEPTED, last(report)
 
 
-def test_what_sleeps_learns_that_it_slept(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sleeping_call_is_told_that_it_slept(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "IDLE_PATIENCE", 0.5)
     monkeypatch.setattr(limits, "IDLE_SHARE", 0.5)
     verdict, detail, hint = last(judge(RIGHT.format(before="time.sleep(600)"), case="one"))
@@ -48,7 +48,7 @@ def test_what_sleeps_learns_that_it_slept(judge: Judge, monkeypatch: pytest.Monk
     assert "waited or slept" in hint
 
 
-def test_a_box_that_has_used_up_all_its_time_gets_none(
+def test_a_box_without_time_left_gets_none(
     catalogue: Catalogue, local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "BOX_WALL_SECONDS", 0.01)
@@ -71,7 +71,7 @@ def test_all_boxes_together_have_a_limit(judge: Judge, monkeypatch: pytest.Monke
     assert "minutes in all" in report.detail
 
 
-def test_what_does_not_end_ends_the_judging(judge: Judge) -> None:
+def test_an_endless_call_ends_the_judging(judge: Judge) -> None:
     """Protects those who wait against an endless loop that takes the whole limit for each case."""
     first, *rest = judge("def solve(x, out, n):\n    while True:\n        pass\n").cases
     assert first.verdict is CaseVerdict.TIME_LIMIT
@@ -81,7 +81,7 @@ def test_what_does_not_end_ends_the_judging(judge: Judge) -> None:
     assert f"'{first.name}' did not end" in rest[0].detail
 
 
-def test_loading_is_limited_so_too(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_has_a_time_limit(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects workers against sources that never finish loading, and students against busy hosts."""
     monkeypatch.setattr(limits, "LOAD_SECONDS", 0.2)
     late = judge(f"import time\n{LATE}\n" + RIGHT.format(before="pass"), case="one")

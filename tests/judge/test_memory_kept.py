@@ -69,7 +69,7 @@ def _session(catalogue: Catalogue, kept: int) -> Session:
     return Session(request, Crowded(boxes, kept), boxes, lambda _: None, lambda: None)
 
 
-def test_who_keeps_the_devices_memory_has_a_verdict(catalogue: Catalogue) -> None:
+def test_keeping_the_devices_memory_is_memory_limit(catalogue: Catalogue) -> None:
     """Otherwise it would be our failure, and the attempt given back, as often as a student likes."""
     report = _session(catalogue, 90 * GIB).run().report
     assert report.verdict is Verdict.MEMORY_LIMIT
@@ -80,7 +80,7 @@ def test_who_keeps_the_devices_memory_has_a_verdict(catalogue: Catalogue) -> Non
     }
 
 
-def test_memory_that_somebody_else_holds_is_our_failure(
+def test_memory_held_by_another_process_is_our_failure(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "_FREED_SECONDS", 0.0)

@@ -60,7 +60,7 @@ def _gone(storage: StorageWeakRef) -> bool:
 
 @pytest.fixture
 def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random values in float32, and pieces that are as small beside the arrays here as theirs are there."""
+    """Random values in float32, and pieces as small relative to the arrays as on a GPU."""
     monkeypatch.setattr(cases, "_is_gpu", lambda _: True)
     monkeypatch.setattr(cases, "_PIECE", 1 << 10)
     monkeypatch.setattr(cases, "_FEW", 1 << 12)
@@ -95,7 +95,7 @@ def _beside(challenge: Challenge, case: Case) -> Mapping[str, int]:
     }
 
 
-def test_a_special_round_that_takes_more_than_the_oracle_is_planned_for() -> None:
+def test_special_rounds_that_need_more_than_the_oracle_are_planned() -> None:
     """NaN are strewn by a permutation up to 2^16 elements: 48 bytes for each, where the oracle takes 24."""
     challenge, n = CATALOGUE.load("reduce_sum"), 1 << 16
     of_x, of_result = 3 * 4 * n, 4 * 4
@@ -123,7 +123,7 @@ class Hungry:
         return "a lot"
 
 
-def test_a_recipe_that_says_nothing_is_taken_for_three_copies_in_float64() -> None:
+def test_a_recipe_without_a_size_counts_as_three_float64_copies() -> None:
     hungry: Filling = Hungry()
     assert drawing_bytes(hungry, 100, 4, {"x": 100}) == 2400
     assert drawing_bytes(cases.Sprinkle(1.0, base=Hungry()), 1 << 25, 4, {}) == 24 << 25
@@ -156,7 +156,7 @@ class Kept:
         (64, 78, 0, False, False),
     ],
 )
-def test_what_is_kept_stays_unless_giving_it_back_makes_room(
+def test_kept_memory_is_freed_only_if_that_makes_room(
     monkeypatch: pytest.MonkeyPatch, needed: int, free: int, held: int, fits: bool, given_back: bool
 ) -> None:
     shared, private = Kept(held * GIB // 2), Kept(held * GIB // 2)
@@ -173,7 +173,7 @@ def test_what_is_kept_stays_unless_giving_it_back_makes_room(
     assert fits or "GiB, and 63 are free" in lacking
 
 
-def test_what_a_gpu_has_room_for_when_nothing_else_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fits_alone_depends_on_the_gpus_total_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """28 GiB are never there on 24 GB, and always on 80 GB, unless something holds them."""
     plan = CudaMemoryPlan.__new__(CudaMemoryPlan)
     challenge = CATALOGUE.load("vector_add")

@@ -64,13 +64,13 @@ class OldNvml(FakeNvml):
         return HARDWARE
 
 
-def test_a_look_has_clocks_heat_power_and_reasons() -> None:
+def test_a_sample_has_clocks_temperature_power_and_reasons() -> None:
     sample = Monitor(UUID, FakeNvml(reasons=POWER_CAP | IDLE)).sample()
     assert sample == Sample(1980, 3201, 61, 412.5, frozenset({ClockEvent.POWER_CAP}))
 
 
 @pytest.mark.parametrize("missing", ["nvmlInit", "nvmlDeviceGetHandleByUUID"])
-def test_without_a_driver_or_a_gpu_nothing_is_known(missing: str) -> None:
+def test_nothing_is_recorded_without_a_driver_or_gpu(missing: str) -> None:
     monitor = Monitor(UUID, FakeNvml(broken=(missing,)))
     assert monitor.sample() is None
     assert Monitor("GPU-of-somebody-else", FakeNvml()).sample() is None
@@ -79,7 +79,7 @@ def test_without_a_driver_or_a_gpu_nothing_is_known(missing: str) -> None:
     assert record.state() is None
 
 
-def test_without_the_package_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_recorded_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         raise ImportError(name)
 
@@ -87,7 +87,7 @@ def test_without_the_package_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -
     assert Monitor(UUID).sample() is None
 
 
-def test_what_a_gpu_does_not_tell_is_left_out() -> None:
+def test_values_that_the_gpu_lacks_are_left_out() -> None:
     broken = ("nvmlDeviceGetPowerUsage", "nvmlDeviceGetTemperature", "nvmlDeviceGetCurrentClocksEventReasons")
     sample = Monitor(UUID, FakeNvml(reasons=HARDWARE, broken=broken)).sample()
     assert sample == Sample(sm_mhz=1980, memory_mhz=3201)
@@ -96,22 +96,22 @@ def test_what_a_gpu_does_not_tell_is_left_out() -> None:
     assert (state.power_w, state.temperature_c, state.events) == (None, None, [])
 
 
-def test_an_older_driver_tells_reasons_under_their_older_name() -> None:
+def test_reasons_are_read_from_older_drivers() -> None:
     old = OldNvml(broken=("nvmlDeviceGetCurrentClocksEventReasons",))
     assert slowed(Monitor(UUID, old).sample())
 
 
 @pytest.mark.parametrize("bit", [HARDWARE, THERMAL, HARDWARE_THERMAL, POWER_BRAKE])
-def test_heat_and_hardware_slow_a_round(bit: int) -> None:
+def test_thermal_and_hardware_limits_slow_a_round(bit: int) -> None:
     assert slowed(Monitor(UUID, FakeNvml(reasons=bit | POWER_CAP)).sample())
 
 
 @pytest.mark.parametrize("bits", [0, IDLE, POWER_CAP, 0x2, 0x10, 0x100])
-def test_a_power_cap_and_set_clocks_do_not(bits: int) -> None:
+def test_a_power_cap_or_set_clocks_do_not_slow_a_round(bits: int) -> None:
     assert not slowed(Monitor(UUID, FakeNvml(reasons=bits)).sample())
 
 
-def test_a_state_sums_up_its_looks() -> None:
+def test_a_state_summarises_its_samples() -> None:
     looks = [
         Sample(1200, 3201, 50, 300.0, frozenset({ClockEvent.POWER_CAP})),
         Sample(1980, 3201, 70, 700.0, frozenset()),
@@ -148,7 +148,7 @@ def test_a_gpu_that_stays_slow_is_timed_as_it_is(monkeypatch: pytest.MonkeyPatch
     assert MOST_REPEATED > 3
 
 
-def test_rounds_in_which_the_gpu_became_warmer_are_no_measure() -> None:
+def test_rounds_while_the_gpu_warms_up_are_recognised() -> None:
     record = NvmlRecord(Monitor("", FakeNvml(broken=("nvmlInit",))))
     assert not record.warmed(8)
     record.samples = [Sample(temperature_c=heat) for heat in (41, 46, 52, 54, 55, 55, None, 56)]

@@ -1,4 +1,4 @@
-"""What is right, as the judge keeps it: results and magnitudes in their own types, of small challenges made here."""
+"""The judge's right answers: results and magnitudes in their types, of small challenges made here."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_magnitude_beyond_float32_stays_finite(along: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("along", "dimension"), [("rows", 0), ("n", 1)])
-def test_a_running_sum_continues_along_its_own_dimension(
+def test_a_running_sum_continues_along_its_dimension(
     along: str, dimension: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pieces, "PIECE_ELEMENTS", 12)
@@ -89,7 +89,7 @@ def test_a_running_sum_continues_along_its_own_dimension(
     torch.testing.assert_close(question.outputs["out"], question.inputs["x"].cumsum(dimension))
 
 
-def test_magnitudes_of_what_counts_are_put_together_as_the_results_are(
+def test_magnitudes_are_joined_like_the_results(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pieces, "PIECE_ELEMENTS", 4)
@@ -111,7 +111,7 @@ def test_magnitudes_of_what_counts_are_put_together_as_the_results_are(
 
 
 @pytest.mark.parametrize("value", [2.5, NAN, INF, 300.0, -129.0])
-def test_a_reference_says_how_it_rounds_to_integers(value: float) -> None:
+def test_a_reference_must_round_to_integers(value: float) -> None:
     """Cut off or wrapped silently, wrong values would be right."""
     challenge = made(lambda x, **_: (x, counted(x)), dtype="int8")
     case = Case("basic", Category.BASIC, {"rows": 2, "n": 3}, {"x": Constant(value)})

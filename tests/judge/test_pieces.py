@@ -23,7 +23,11 @@ from grader.schemas.report import Mismatch
 from tests.judge.large import answered, arena_of, put_together
 
 CATALOGUE = find_catalogue()
-LARGE = {slug: it for slug in CATALOGUE.slugs() if (it := CATALOGUE.load(slug)).manifest.pieces is not None}
+LARGE = {
+    slug: challenge
+    for slug in CATALOGUE.slugs()
+    if (challenge := CATALOGUE.load(slug)).manifest.pieces is not None
+}
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +106,7 @@ def _flat(index: list[int] | None, shape: torch.Size) -> int:
 
 
 @pytest.mark.parametrize("slug", LARGE)
-def test_a_case_in_pieces_fits_where_its_own_arrays_fit(slug: str) -> None:
+def test_a_case_in_pieces_needs_little_more_than_its_arrays(slug: str) -> None:
     """Beside them a piece, and what has to be whole: filters, weights."""
     challenge = CATALOGUE.load(slug)
     large = [case for case in (*challenge.cases, *challenge.hidden_cases) if case.on]
@@ -125,7 +129,7 @@ def test_a_case_in_pieces_fits_where_its_own_arrays_fit(slug: str) -> None:
     ],
 )
 @pytest.mark.parametrize("shape", [(300,), (30, 10)])
-def test_what_lies_at_certain_places_or_shares_does_so_in_parts(
+def test_recipes_drawn_in_parts_equal_the_whole(
     recipe: At | Sprinkle | Rows | Normal | Choice, shape: tuple[int, ...]
 ) -> None:
     assert recipe.in_parts

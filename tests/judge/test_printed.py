@@ -23,19 +23,19 @@ from grader.schemas.report import CaseReport, CaseVerdict
 from tests.judge.kernels import with_solve
 
 
-def test_a_little_is_reported_as_it_is() -> None:
+def test_short_output_is_reported_unchanged() -> None:
     assert printed_text(b"n is 101\n") == "n is 101\n"
     assert printed_text(b"") == ""
 
 
-def test_much_is_cut_and_the_cut_is_reported() -> None:
+def test_long_output_is_cut_and_marked() -> None:
     text = printed_text(b"x" * 100_000)
     assert text.startswith("x" * limits.OUTPUT_KEPT_BYTES + "\n[cut after 8,192 of 100,000 bytes;")
     assert "may print 1,048,576 in all]" in text
     assert len(printed_text(b"x" * 100_000, b"y" * 100_000)) < limits.OUTPUT_KEPT_BYTES + 500
 
 
-def test_what_the_warm_up_printed_is_shown_apart() -> None:
+def test_warm_up_output_is_shown_separately() -> None:
     assert printed_text(b"of mine\n", b"of the other\n") == f"{WARM_UP}of the other\n{COUNTS}of mine\n"
 
 
@@ -45,7 +45,7 @@ def test_any_bytes_become_text() -> None:
     assert json.loads(json.dumps(text)) == text
 
 
-def test_a_mark_that_comes_late_once_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_output_marker_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects a student's output on a host that stood still: each case would show the one before."""
     monkeypatch.setattr(runner_client, "_MARK_SECONDS", 0.01)
     ours, theirs = socket.socketpair()
@@ -86,7 +86,7 @@ def case_of(catalogue: Catalogue, boxes: BoxMaker, body: str) -> CaseReport:
     return Session(request, Warming(), boxes, lambda _: None, lambda: None).run().report.cases[0]
 
 
-def test_a_case_tells_the_two_calls_apart(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_a_case_separates_output_of_its_two_calls(catalogue: Catalogue, boxes: BoxMaker) -> None:
     case = case_of(catalogue, boxes, "    print('sum', float(x.sum()))\n    out.copy_(2 * x)")
     assert case.verdict is CaseVerdict.ACCEPTED
     warm_up, counts = case.output.split(COUNTS)
@@ -95,7 +95,7 @@ def test_a_case_tells_the_two_calls_apart(catalogue: Catalogue, boxes: BoxMaker)
     assert warm_up.removeprefix(WARM_UP).strip() != counts.strip(), "they had other data"
 
 
-def test_a_warm_up_that_fails_is_reported_alone(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_a_failing_warm_up_is_reported_alone(catalogue: Catalogue, boxes: BoxMaker) -> None:
     case = case_of(catalogue, boxes, "    print('before')\n    raise ValueError('no')")
     assert case.verdict is CaseVerdict.RUNTIME_ERROR
     assert case.output == "before\n"

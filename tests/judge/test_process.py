@@ -49,7 +49,7 @@ def process() -> Iterator[JudgeProcess]:
         yield started
 
 
-def test_it_judges_and_tells_its_progress(process: JudgeProcess) -> None:
+def test_the_judge_process_returns_report_and_progress(process: JudgeProcess) -> None:
     """Protects the protocol between a worker and its judge, with baselines that are measured."""
     heard: list[JudgingProgress] = []
     outcome = process.run(job(RIGHT, baselines={}), heard.append, lambda: False)
@@ -57,14 +57,14 @@ def test_it_judges_and_tells_its_progress(process: JudgeProcess) -> None:
     assert {progress.state for progress in heard} == {State.TESTING, State.TIMING}
 
 
-def test_baselines_that_are_frozen_are_taken_and_not_measured_again(process: JudgeProcess) -> None:
+def test_frozen_baselines_are_not_measured_again(process: JudgeProcess) -> None:
     # Which of them a machine can tell from the cost of a round is the machine's affair: here all are given.
     outcome = process.run(job(RIGHT), lambda _: None, lambda: False)
     assert outcome.baselines == {}
     assert outcome.report.workloads[0].baselines_us == BASELINES["small"]
 
 
-def test_two_submissions_get_different_boxes(process: JudgeProcess) -> None:
+def test_each_submission_gets_another_box(process: JudgeProcess) -> None:
     """Protects a submission against what an earlier one left in the process."""
     mark = with_solve(
         "    import builtins\n    builtins.seen = getattr(builtins, 'seen', 0) + 1\n    out.copy_(2 * x)"
@@ -87,7 +87,7 @@ def test_a_broken_challenge_is_our_failure(process: JudgeProcess) -> None:
         process.run(broken, lambda _: None, lambda: False)
 
 
-def test_a_challenge_that_changed_meanwhile_is_not_judged_by(process: JudgeProcess) -> None:
+def test_a_challenge_that_has_just_changed_is_refused(process: JudgeProcess) -> None:
     stale = job(RIGHT).model_copy(update={"fingerprint": "0" * 64})
     with pytest.raises(JudgeFailure, match="changed just now"):
         process.run(stale, lambda _: None, lambda: False)
@@ -105,7 +105,7 @@ def test_a_killed_judge_is_our_failure_and_is_replaced(process: JudgeProcess) ->
     assert process.run(job(RIGHT), lambda _: None, lambda: False).report.verdict is Verdict.ACCEPTED
 
 
-def test_lines_carry_a_library_of_many_megabytes() -> None:
+def test_a_large_library_fits_the_protocol() -> None:
     ours, theirs = socket.socketpair()
     message = {"job": "x" * (32 << 20)}
     with ours, theirs:

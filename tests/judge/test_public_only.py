@@ -38,7 +38,7 @@ def judged(
     return Session(request, HostDevice(), boxes, told, interrupt=lambda: None).run()
 
 
-def test_no_hidden_case_no_time_no_baseline_and_no_control(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_a_run_has_no_hidden_case_time_baseline_or_control(catalogue: Catalogue, boxes: BoxMaker) -> None:
     heard: list[JudgingProgress] = []
     purposes: list[BoxPurpose] = []
     noted = WatchedBoxes(boxes, lambda purpose, _seconds, _there: purposes.append(purpose))
@@ -55,7 +55,7 @@ def test_no_hidden_case_no_time_no_baseline_and_no_control(catalogue: Catalogue,
     assert not {"control", "timing", "baselines", "survey"} & set(report.breakdown_s)
 
 
-def test_what_fails_is_reported_with_seed_and_element(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_a_failing_run_reports_seed_and_element(catalogue: Catalogue, boxes: BoxMaker) -> None:
     report = judged(catalogue, boxes, with_solve("    out.copy_(3 * x)")).report
     assert report.verdict is Verdict.WRONG_ANSWER
     failing = [case for case in report.cases if case.verdict is CaseVerdict.WRONG_ANSWER]
@@ -64,12 +64,12 @@ def test_what_fails_is_reported_with_seed_and_element(catalogue: Catalogue, boxe
     assert report.detail == ""
 
 
-def test_what_only_a_hidden_case_finds_is_not_found(catalogue: Catalogue, boxes: BoxMaker) -> None:
+def test_a_run_passes_mistakes_that_only_hidden_cases_catch(catalogue: Catalogue, boxes: BoxMaker) -> None:
     assert judged(catalogue, boxes, WRONG_WHERE_HIDDEN).report.verdict is Verdict.ACCEPTED
 
 
 @pytest.mark.parametrize("source", [RIGHT, HEAD.replace("import torch", "import no_such_thing")])
-def test_a_judge_process_takes_such_a_job(source: str) -> None:
+def test_the_judge_process_accepts_a_run(source: str) -> None:
     wanted = job(source).model_copy(update={"public_only": True})
     with JudgeProcess("local", spare_boxes=0) as process:
         report = process.run(wanted, lambda _: None, lambda: False).report

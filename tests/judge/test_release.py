@@ -77,7 +77,7 @@ def _judge(does: str, boxes: BoxMaker) -> Report:
     ],
     ids=["ends", "hangs", "lies"],
 )
-def test_the_verdict_is_the_submissions_own(
+def test_a_stuck_box_does_not_change_the_verdict(
     does: str, verdict: Verdict, words: str, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Protects a submission's verdict, and whoever waits behind it, against a judge that waits for a dead runner."""
@@ -89,7 +89,7 @@ def test_the_verdict_is_the_submissions_own(
     assert Stuck.asked == 2, "once, and once more when its box is gone: it is judged once"
 
 
-def test_nothing_is_released_where_nothing_went_wrong(boxes: BoxMaker) -> None:
+def test_no_box_is_released_if_nothing_went_wrong(boxes: BoxMaker) -> None:
     report = _judge("pass", boxes)
     assert report.verdict is Verdict.ACCEPTED
     assert Stuck.asked == 0

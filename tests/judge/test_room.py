@@ -8,7 +8,7 @@ from grader.challenge.catalogue import Catalogue
 from grader.judge.oracle import ask
 
 
-def test_answers_are_the_same_in_a_room_of_the_callers(catalogue: Catalogue) -> None:
+def test_answers_are_the_same_in_the_callers_memory(catalogue: Catalogue) -> None:
     challenge = catalogue.load("twice")
     rooms: dict[str, torch.Tensor] = {}
 

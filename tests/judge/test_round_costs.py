@@ -29,7 +29,7 @@ def file_of(folder: Path) -> Path:
     return folder / FOLDER / "GPU-8f.json"
 
 
-def test_the_range_outlives_the_process(tmp_path: Path) -> None:
+def test_the_known_range_survives_a_restart(tmp_path: Path) -> None:
     before, after = noted(tmp_path, USUAL), RoundCosts(GPU, tmp_path)
     assert after.known_range == pytest.approx((306e-6 * 0.95, 306e-6 * 1.05))
     assert after.known_range == before.known_range
@@ -40,7 +40,7 @@ def test_the_range_outlives_the_process(tmp_path: Path) -> None:
     assert list(file_of(tmp_path).parent.iterdir()) == [file_of(tmp_path)]
 
 
-def test_few_timings_know_nothing(tmp_path: Path) -> None:
+def test_few_timings_give_no_range(tmp_path: Path) -> None:
     costs = noted(tmp_path, USUAL[:5])
     assert costs.known_range is None
     assert costs.usual("vector_add 1: 2^28") is None
@@ -48,7 +48,7 @@ def test_few_timings_know_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [{"uuid": "GPU-9a"}, {"model": "NVIDIA H200"}, {"driver": "580.1"}])
-def test_another_gpu_or_driver_begins_anew(tmp_path: Path, change: dict[str, str]) -> None:
+def test_another_gpu_or_driver_starts_without_a_range(tmp_path: Path, change: dict[str, str]) -> None:
     noted(tmp_path, USUAL)
     other = replace(GPU, **change)
     file_of(tmp_path).rename(file_of(tmp_path).with_name(f"{other.uuid}.json"))
@@ -79,7 +79,7 @@ def _changed(**changes: Any) -> Any:
         _changed(workloads_us=[305.0]),
     ],
 )
-def test_a_file_that_is_not_ours_is_ignored_and_replaced(
+def test_an_unreadable_file_is_ignored_and_replaced(
     tmp_path: Path, spoil: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     noted(tmp_path, USUAL)
@@ -92,12 +92,12 @@ def test_a_file_that_is_not_ours_is_ignored_and_replaced(
     assert RoundCosts(GPU, tmp_path).costs == pytest.approx([305e-6])
 
 
-def test_a_folder_that_takes_no_file_fails_no_submission(tmp_path: Path) -> None:
+def test_an_unwritable_folder_fails_no_submission(tmp_path: Path) -> None:
     (tmp_path / FOLDER).write_text("in the way")
     assert noted(tmp_path, USUAL).known_range is not None
 
 
-def test_who_removes_the_file_resets_a_judge_that_runs(tmp_path: Path) -> None:
+def test_removing_the_file_resets_a_running_judge(tmp_path: Path) -> None:
     costs = noted(tmp_path, USUAL)
     file_of(tmp_path).unlink()
     assert costs.is_usual(COMPANY_S)
@@ -106,7 +106,7 @@ def test_who_removes_the_file_resets_a_judge_that_runs(tmp_path: Path) -> None:
     assert RoundCosts(GPU, tmp_path).costs == pytest.approx([COMPANY_S])
 
 
-def test_company_is_never_taken_for_usual_unless_it_stays_alike(tmp_path: Path) -> None:
+def test_costs_with_company_become_usual_only_if_they_stay_alike(tmp_path: Path) -> None:
     """One timing in twenty without it, and the range stays."""
     costs = noted(tmp_path, USUAL)
     known = costs.known_range
@@ -116,7 +116,7 @@ def test_company_is_never_taken_for_usual_unless_it_stays_alike(tmp_path: Path) 
     assert noted(tmp_path, uneven).known_range == pytest.approx(known, rel=0.005)
 
 
-def test_a_machine_whose_rounds_cost_something_else_for_good_is_known_anew(
+def test_a_lasting_change_of_round_costs_replaces_the_range(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted(tmp_path, USUAL)
@@ -140,7 +140,7 @@ def test_the_file_is_bounded(tmp_path: Path) -> None:
     assert RoundCosts(GPU, tmp_path).known_range == costs.known_range
 
 
-def test_the_guess_leans_on_earlier_costs_that_are_alike() -> None:
+def test_the_estimate_uses_similar_earlier_costs() -> None:
     """Of two states of a GPU, 1.4 us apart, only the one it is in."""
     usual = Usual([305e-6] * 20 + [306.4e-6] * 20)
     low, error = usual.refine(305.3e-6, 0.1e-6)
@@ -153,14 +153,14 @@ def test_the_guess_leans_on_earlier_costs_that_are_alike() -> None:
 
 
 @pytest.mark.parametrize("cost", [math.nan, math.inf, 0.0, -1e-6])
-def test_a_cost_that_none_can_be_spoils_nothing(tmp_path: Path, cost: float) -> None:
+def test_an_impossible_cost_is_ignored(tmp_path: Path, cost: float) -> None:
     """Not the range, by which everyone would have company, nor the file, which would be ignored after a restart."""
     costs = noted(tmp_path, [cost, *USUAL, cost])
     assert costs.known_range == pytest.approx((306e-6 * 0.95, 306e-6 * 1.05))
     assert RoundCosts(GPU, tmp_path).known_range == costs.known_range
 
 
-def test_what_is_kept_can_be_listed_without_a_gpu(tmp_path: Path) -> None:
+def test_stored_costs_are_listed_without_a_gpu(tmp_path: Path) -> None:
     noted(tmp_path, USUAL)
     file_of(tmp_path).with_name("GPU-other.json").write_text("{")
     (found,) = kept_in(tmp_path)

@@ -38,7 +38,7 @@ EXACT = Noise(before=Floor(0.0, 1e-6), after=Floor(0.0, 1e-6), most=0.01, distur
 SIDES = pytest.mark.parametrize("side", ["before", "after"])
 
 
-def test_an_honest_call_loses_only_the_fixed_cost() -> None:
+def test_only_the_fixed_cost_is_subtracted_from_an_honest_call() -> None:
     measured = settle(own(20e-3 + FIXED), CONTROL, CONTROL, NOISE)
     assert measured.time.value == pytest.approx(20e-3, rel=1e-6)
     assert measured.charged == 0.0
@@ -67,13 +67,13 @@ def test_noise_in_the_window_is_not_charged(side: str) -> None:
 
 @SIDES
 @pytest.mark.parametrize("share", [1.1, 1.5, 1.9])
-def test_of_what_is_hardly_beyond_noise_only_the_rest_is_charged(share: float, side: str) -> None:
+def test_slightly_beyond_noise_only_the_excess_is_charged(share: float, side: str) -> None:
     measured = settle(own(20e-3 + FIXED, **{side: 2e-3 + share * FLOOR_S}), CONTROL, CONTROL, NOISE)
     assert measured.charged == pytest.approx((share - 1) * FLOOR_S, rel=1e-6)
     assert not measured.plainly_charged
 
 
-def test_two_sides_that_are_each_hardly_beyond_noise_are_not_plainly_charged() -> None:
+def test_two_sides_slightly_beyond_noise_are_not_plainly_charged() -> None:
     outside = 2e-3 + 1.9 * FLOOR_S
     both = settle(own(20e-3 + FIXED, before=outside, after=outside), CONTROL, CONTROL, NOISE)
     assert both.charged == pytest.approx(1.8 * FLOOR_S, rel=1e-6)
@@ -90,7 +90,7 @@ def test_hidden_work_gains_no_more_than_the_noise(share: float, side: str) -> No
     assert 20e-3 - measured.time.value <= FLOOR_S + 1e-9
 
 
-def test_each_side_has_a_noise_of_its_own() -> None:
+def test_each_side_has_its_noise_floor() -> None:
     """Little may be hidden before the gate, however much the look behind it differs by."""
     noise = Noise(before=Floor(0.0, 2e-6), after=Floor(0.0, 50e-6), most=0.01, disturbed=1.0)
     early = settle(own(20e-3 + FIXED, before=2e-3 + 30e-6), CONTROL, CONTROL, noise)
@@ -100,7 +100,7 @@ def test_each_side_has_a_noise_of_its_own() -> None:
     assert late.charged == 0.0
 
 
-def test_being_quick_after_the_gate_makes_up_for_nothing_before_it() -> None:
+def test_speed_after_the_gate_does_not_offset_work_before_it() -> None:
     early = [
         Timed(before=timed.before + 5e-3, gate=timed.gate - 5e-3, after=0.0, host=0.0)
         for timed in rounds(20e-3 + FIXED)
@@ -109,7 +109,7 @@ def test_being_quick_after_the_gate_makes_up_for_nothing_before_it() -> None:
     assert measured.charged == pytest.approx(5e-3, rel=1e-6)
 
 
-def test_the_interval_holds_what_the_fixed_cost_differs_by() -> None:
+def test_the_interval_includes_the_spread_of_the_fixed_cost() -> None:
     def width(spread: float) -> float:
         control = [
             (Timed(before=2e-3, gate=CONTROL_S + FIXED + seconds, after=2e-3, host=0.0), CONTROL_S)
@@ -122,7 +122,7 @@ def test_the_interval_holds_what_the_fixed_cost_differs_by() -> None:
 
 
 @SIDES
-def test_a_control_that_drifted_makes_e_less_certain(side: str) -> None:
+def test_a_drifting_control_widens_the_interval(side: str) -> None:
     drifted = {side: 2.05e-3}
     later = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED, **drifted)]
     assert settle(own(20e-3 + FIXED, **drifted), CONTROL, later, EXACT).charged == 0.0
@@ -140,7 +140,7 @@ def test_drift_and_uneven_rounds_hide_no_more_than_a_share_of_the_time(side: str
 
 
 @pytest.mark.parametrize("slow_first", [True, False])
-def test_a_control_that_something_slowed_is_left_out(slow_first: bool) -> None:
+def test_a_slowed_control_is_left_out(slow_first: bool) -> None:
     """A submission may have left something behind that keeps the GPU busy."""
     slow = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED + 140e-6, before=3e-3)]
     halves = (slow, CONTROL) if slow_first else (CONTROL, slow)
@@ -153,7 +153,7 @@ def test_a_control_that_something_slowed_is_left_out(slow_first: bool) -> None:
     assert early.plainly_charged
 
 
-def test_a_control_that_hardly_drifted_is_used_as_a_whole() -> None:
+def test_a_steady_control_is_used_as_a_whole() -> None:
     later = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED + 0.5e-6)]
     measured = settle(own(2e-3 + FIXED), CONTROL, later, EXACT)
     assert measured.fixed == pytest.approx(FIXED + 0.25e-6, abs=0.3e-6)
@@ -161,8 +161,8 @@ def test_a_control_that_hardly_drifted_is_used_as_a_whole() -> None:
 
 
 @pytest.mark.parametrize("slow", [3, 7, 10])
-def test_rounds_of_a_control_that_had_company_are_left_out(slow: int) -> None:
-    """Of 15 in each half: so many took one more switch between contexts."""
+def test_disturbed_control_rounds_are_left_out(slow: int) -> None:
+    """``slow`` of the 15 rounds in each half took one more context switch."""
     mixed = [
         (replace(timed, gate=timed.gate + 140e-6) if number % 15 < slow else timed, known)
         for number, (timed, known) in enumerate(CONTROL)
@@ -173,7 +173,7 @@ def test_rounds_of_a_control_that_had_company_are_left_out(slow: int) -> None:
     assert measured.doubtful == (slow > 3)
 
 
-def test_a_call_of_no_length_is_not_doubtful_for_that() -> None:
+def test_an_empty_call_is_not_doubtful_as_such() -> None:
     later = [(timed, CONTROL_S) for timed in rounds(CONTROL_S + FIXED + 1e-6)]
     measured = settle(own(2e-6 + FIXED), CONTROL, later, EXACT)
     assert measured.drift == pytest.approx(1e-6, rel=1e-3)
@@ -187,7 +187,7 @@ def test_a_slowed_control_widens_no_interval() -> None:
     assert apart.interval[1] - apart.interval[0] < 1.5 * (alike.interval[1] - alike.interval[0])
 
 
-def test_a_window_shorter_than_the_controls_earns_nothing() -> None:
+def test_a_window_shorter_than_the_controls_gains_nothing() -> None:
     measured = settle(own(20e-3 + FIXED, 0.5e-3, 0.5e-3), CONTROL, CONTROL, NOISE)
     assert measured.time.value == pytest.approx(20e-3, rel=1e-6)
 
@@ -226,7 +226,7 @@ MEASURED = Measured(
         ({"disturbed": 0.21}, True),
     ],
 )
-def test_what_else_may_have_made_a_time_is_measured_again(changes: dict[str, float], doubtful: bool) -> None:
+def test_a_possibly_disturbed_time_is_doubtful(changes: dict[str, float], doubtful: bool) -> None:
     assert replace(MEASURED, **changes).doubtful is doubtful
 
 
@@ -240,7 +240,7 @@ def test_what_else_may_have_made_a_time_is_measured_again(changes: dict[str, flo
         (95e-6, 100e-6, 105e-6, True, False),
     ],
 )
-def test_only_what_is_surely_below_the_cost_of_a_round_is_too_short(
+def test_only_times_surely_below_a_rounds_cost_are_too_short(
     low: float, value: float, high: float, known: bool, short: bool
 ) -> None:
     measured = replace(MEASURED, time=Estimate(value, (low, high)))
@@ -255,17 +255,17 @@ def test_a_time_shorter_than_the_controls_drift_is_not_known() -> None:
 @pytest.mark.parametrize(
     ("beyond", "charged"), [(-1.0, 0.0), (0.9, 0.0), (1.5, 0.5), (2.0, 2.0), (2.5, 2.5), (1.999, 0.999)]
 )
-def test_from_twice_its_noise_on_all_of_a_side_is_charged(beyond: float, charged: float) -> None:
+def test_a_side_beyond_twice_its_noise_is_charged_in_full(beyond: float, charged: float) -> None:
     assert rule._Side(beyond, 0.1, 1.0).charged == pytest.approx(charged)
 
 
-def test_rounds_that_are_as_slow_as_disturbed_ones_may_be_count() -> None:
+def test_rounds_within_the_disturbance_limit_count() -> None:
     """The quickest quarter of eight begins at the third."""
     given = [9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
     assert rule._undisturbed(given, 2.0) == [1.0, 2.0, 3.0, 4.0, 5.0]
 
 
-def test_a_control_counts_whole_where_its_halves_agree_within_three_errors() -> None:
+def test_a_control_counts_whole_if_its_halves_agree_within_three_errors() -> None:
     first = [0.0, 1.0, 2.0, 3.0, 4.0]
     error = math.hypot(midmean_error(first), midmean_error(first))
     for share, whole in ((2.99, True), (3.01, False)):
@@ -277,7 +277,7 @@ def test_a_control_counts_whole_where_its_halves_agree_within_three_errors() -> 
     assert drifted.usual(0.99) == first
 
 
-def test_the_interval_adds_what_rounds_control_and_boxes_differ_by_in_squares() -> None:
+def test_the_interval_adds_the_spreads_in_quadrature() -> None:
     gate = Estimate(10.0, (9.0, 13.0))
     time = rule._corrected(gate, -2.0, [0.5])
     boxes = 0.002 * 8.0
@@ -287,7 +287,7 @@ def test_the_interval_adds_what_rounds_control_and_boxes_differ_by_in_squares() 
     )
 
 
-def test_the_interval_holds_the_95_percent_of_the_controls_and_a_charged_sides_error() -> None:
+def test_the_interval_includes_the_errors_of_control_and_charged_side() -> None:
     spread = [
         Timed(before=2e-3 + seconds, gate=2e-3, after=2e-3, host=1e-5)
         for seconds in (-2e-5, -1e-5, 0.0, 1e-5, 2e-5)
@@ -301,13 +301,13 @@ def test_the_interval_holds_the_95_percent_of_the_controls_and_a_charged_sides_e
     assert measured.time.interval[1] - measured.time.value == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_noise_that_is_named_is_that_of_the_side_furthest_beyond_its_own() -> None:
+def test_the_reported_noise_is_of_the_side_furthest_beyond_its_floor() -> None:
     noise = Noise(before=Floor(0.0, 1e-4), after=Floor(0.0, 1e-3), most=1.0, disturbed=math.inf)
     measured = settle(own(20e-3 + FIXED, before=2e-3 + 0.9e-4, after=2e-3 + 2e-4), CONTROL, CONTROL, noise)
     assert measured.noise == pytest.approx(1e-4)
 
 
-def test_halves_of_the_control_that_differ_by_more_than_a_share_of_the_gate_do_not_both_count() -> None:
+def test_control_halves_that_differ_too_much_do_not_both_count() -> None:
     """Even where their own spread would allow it: here by 0.5 ms, of a gate of 20 ms one percent of which is 0.2 ms."""
     spread = [FIXED + seconds for seconds in (0.0, 0.5e-3, 1e-3, 1.5e-3, 2e-3)]
     quick = [(Timed(2e-3, CONTROL_S + seconds, 2e-3, 1e-5), CONTROL_S) for seconds in spread]
@@ -317,7 +317,7 @@ def test_halves_of_the_control_that_differ_by_more_than_a_share_of_the_gate_do_n
     assert settle(own(20e-3), slow, quick, replace(noise, most=1.0)).fixed == pytest.approx(FIXED + 1.25e-3)
 
 
-def test_a_call_that_takes_no_time_takes_the_shortest_there_is() -> None:
+def test_a_call_of_no_time_gets_the_shortest_time() -> None:
     measured = settle(own(FIXED), CONTROL, CONTROL, NOISE)
     assert measured.time.value == pytest.approx(1e-7)
     assert measured.time.interval[0] == pytest.approx(1e-7)
@@ -325,7 +325,7 @@ def test_a_call_that_takes_no_time_takes_the_shortest_there_is() -> None:
 
 
 @pytest.mark.parametrize(("slow_us", "uneven"), [(140.0, 0.6), (8.0, 0.0)])
-def test_own_rounds_that_others_slowed_are_doubted(slow_us: float, uneven: float) -> None:
+def test_uneven_rounds_are_doubtful(slow_us: float, uneven: float) -> None:
     """One more switch of contexts, 140 us, in three rounds of five; honest rounds differ by a few."""
     own = [*rounds(0.5e-3, count=12), *rounds(0.5e-3 + slow_us * 1e-6, count=18)]
     control = [(timed, 1e-3) for timed in rounds(1.3e-3)]
@@ -334,25 +334,25 @@ def test_own_rounds_that_others_slowed_are_doubted(slow_us: float, uneven: float
     assert measured.doubtful == (uneven > rule.MOST_DISTURBED)
 
 
-def test_a_cost_of_a_round_that_is_not_the_usual_one_means_company() -> None:
+def test_an_unusual_round_cost_means_company() -> None:
     costs = RoundCosts()
     for number in range(10):
         usual = replace(MEASURED, cost=(305 + number % 3) * 1e-6)
-        assert not rule.held_against(costs, "w", usual).company
+        assert not rule.compared_with_usual(costs, "w", usual).company
     for cost_us in (445, 280):
-        odd = rule.held_against(costs, "w", replace(MEASURED, cost=cost_us * 1e-6))
+        odd = rule.compared_with_usual(costs, "w", replace(MEASURED, cost=cost_us * 1e-6))
         assert odd.company
         assert odd.doubtful
-    assert not rule.held_against(costs, "w", replace(MEASURED, cost=310e-6)).company
+    assert not rule.compared_with_usual(costs, "w", replace(MEASURED, cost=310e-6)).company
 
 
-def test_a_doubtful_timing_tells_nothing_of_what_a_round_costs() -> None:
+def test_a_doubtful_timing_is_not_noted_as_round_cost() -> None:
     costs = RoundCosts()
-    rule.held_against(costs, "w", replace(MEASURED, cost=305e-6, uneven=0.5))
+    rule.compared_with_usual(costs, "w", replace(MEASURED, cost=305e-6, uneven=0.5))
     assert costs.costs == []
 
 
-def test_what_a_round_costs_by_earlier_timings_is_taken_off() -> None:
+def test_the_usual_round_cost_is_subtracted() -> None:
     """The control's own rounds say 150 us, with an error of a third of a microsecond; twenty timings said 150.3 us."""
     usual = Usual([FIXED + 0.3e-6] * 20)
     measured = settle(own(2e-3 + FIXED), CONTROL, CONTROL, EXACT, usual)

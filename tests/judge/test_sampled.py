@@ -155,7 +155,7 @@ def test_right_kernels_pass_and_wrong_ones_do_not(boxes: BoxMaker) -> None:
     assert report.large_sizes.sentence == "3 of 13 (2 not covered; only sampled blocks and what they write)"
 
 
-def test_triton(boxes: BoxMaker) -> None:
+def test_triton_indices_beyond_32_bits_are_caught(boxes: BoxMaker) -> None:
     right = judge(boxes, TRITON.format(wide=".to(tl.int64)", ahead=""), Language.TRITON)
     assert right.verdict is Verdict.ACCEPTED, right
     narrow = judge(boxes, TRITON.format(wide="", ahead=""), Language.TRITON)
@@ -165,7 +165,7 @@ def test_triton(boxes: BoxMaker) -> None:
     assert "compute it in 64 bits" in the_case(narrow).hint
 
 
-def test_what_the_host_does_with_the_arrays_is_not_covered(boxes: BoxMaker) -> None:
+def test_host_use_of_the_arrays_is_not_covered(boxes: BoxMaker) -> None:
     report = judge(boxes, TRITON.format(wide=".to(tl.int64)", ahead="out[0] = 0"), Language.TRITON)
     case = the_case(report)
     assert case.verdict is CaseVerdict.NOT_COVERED, report
@@ -176,7 +176,7 @@ def test_what_the_host_does_with_the_arrays_is_not_covered(boxes: BoxMaker) -> N
     assert report.large_sizes.sentence.startswith("0 of 1 (1 not covered")
 
 
-def test_one_result_of_all_blocks_gets_faults_alone(boxes: BoxMaker) -> None:
+def test_a_grid_wide_result_is_checked_for_faults_only(boxes: BoxMaker) -> None:
     source = (REFERENCE / "reduce_sum/staff/mutants/index_of_32_bits.cu").read_text()
     refused = judge(boxes, source, Language.CUDA, "reduce_sum")
     assert the_case(refused).detail == "Nothing of x is read by all blocks of the grid together.", refused
@@ -188,7 +188,7 @@ def test_one_result_of_all_blocks_gets_faults_alone(boxes: BoxMaker) -> None:
     assert "its values are not compared" in passed.large_sizes.sentence
 
 
-def test_a_pattern_is_its_recipe() -> None:
+def test_a_pattern_follows_its_recipe() -> None:
     manifest = find_catalogue().load("vector_add").manifest
     n = (1 << 31) + 1000
     case = Case("large", Category.LARGE, {"n": n}, {"a": At(NAN, (-1, 7), Choice((1.0, 2.0)))}, on="gpu")
@@ -212,7 +212,7 @@ class _Other:
         return ""
 
 
-def test_which_cases_are_sampled() -> None:
+def test_the_expected_cases_are_sampled() -> None:
     catalogue = find_catalogue()
     found = {
         slug: [case.name for case in challenge.cases if case.on and can_be_sampled(challenge.manifest, case)]
@@ -238,6 +238,6 @@ def test_which_cases_are_sampled() -> None:
     )
 
 
-def test_hidden_large_cases_are_in_no_group() -> None:
+def test_hidden_large_cases_are_not_grouped() -> None:
     hidden = CaseReport(name="h", category="large", verdict=CaseVerdict.ACCEPTED, hidden=True, on="gpu")
     assert large_sizes([hidden]) is None

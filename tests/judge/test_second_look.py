@@ -105,7 +105,7 @@ def _judge(
     return report, purposes
 
 
-def test_a_moments_disturbance_is_not_charged(judge_by: JudgeBy) -> None:
+def test_a_brief_disturbance_is_not_charged(judge_by: JudgeBy) -> None:
     rule = Rule(True)
     report, boxes = judge_by(rule)
     assert report.verdict is Verdict.ACCEPTED
@@ -118,7 +118,7 @@ def test_a_moments_disturbance_is_not_charged(judge_by: JudgeBy) -> None:
     assert Flag.WORK_OUTSIDE_GATE not in report.flags
 
 
-def test_the_control_from_before_the_submission_lived_counts_again(judge_by: JudgeBy) -> None:
+def test_the_control_before_the_submission_is_reused(judge_by: JudgeBy) -> None:
     """Of the two that come after it, both may be slowed by what it left behind."""
     rule = Rule(True)
     judge_by(rule)
@@ -126,14 +126,14 @@ def test_the_control_from_before_the_submission_lived_counts_again(judge_by: Jud
     assert rule.firsts[0] is rule.firsts[1]
 
 
-def test_what_is_charged_twice_counts(judge_by: JudgeBy) -> None:
+def test_a_charge_found_twice_counts(judge_by: JudgeBy) -> None:
     report, boxes = judge_by(Rule(True, True))
     assert boxes.count(BoxPurpose.RUN) == 2
     assert report.workloads[0].charged_us == pytest.approx(CHARGED_S * 1e6)
     assert Flag.WORK_OUTSIDE_GATE in report.flags
 
 
-def test_what_the_controls_halves_disagree_about_is_measured_again(judge_by: JudgeBy) -> None:
+def test_disagreeing_control_halves_are_measured_again(judge_by: JudgeBy) -> None:
     rule = Rule(drifts=[0.2e-3, 0.2e-3])
     report, boxes = judge_by(rule)
     assert boxes.count(BoxPurpose.RUN) == 2
@@ -142,7 +142,7 @@ def test_what_the_controls_halves_disagree_about_is_measured_again(judge_by: Jud
     assert Flag.WORK_OUTSIDE_GATE not in report.flags
 
 
-def test_what_is_not_charged_is_measured_once(judge_by: JudgeBy) -> None:
+def test_an_uncharged_time_is_measured_once(judge_by: JudgeBy) -> None:
     _, boxes = judge_by(Rule())
     assert boxes == [BoxPurpose.CONTROL, BoxPurpose.RUN]
 
@@ -164,7 +164,7 @@ def test_a_baseline_is_not_frozen_with_a_disturbance_in_it(judge_by: JudgeBy) ->
     }
 
 
-def test_a_host_that_others_use_measures_once() -> None:
+def test_a_shared_host_measures_once() -> None:
     assert not HostDevice().confirms
 
 
@@ -182,7 +182,7 @@ class Crowded(Plenty):
 
 
 @pytest.mark.parametrize("alone", [True, False])
-def test_other_sizes_make_no_rank_where_one_lacked_memory_for_a_moment(
+def test_a_workload_lost_to_lack_of_memory_means_no_rank(
     boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch, alone: bool
 ) -> None:
     """Their mean is another one than everybody else's. On a GPU that is too small, everybody's is."""

@@ -47,7 +47,7 @@ class Kernel:
 
 
 @pytest.mark.parametrize("order", ["mkn", "nmk", "knm", "nkm", "kmn"])
-def test_another_order_is_found_by_trying(order: str) -> None:
+def test_the_kernels_size_order_is_found_by_trying(order: str) -> None:
     """All that ran crashed, as where an array ends next to memory that may not be touched."""
     cases = [case(CRASHED, 64, 48, 80), case(WRONG, 5, 7, 0), case(ACCEPTED, 1, 1, 1)]
     cases += [case(CRASHED, 1, 1, 301), case(NOT_RUN, 33, 33, 33), case(NOT_RUN, 15, 77, 33)]
@@ -59,7 +59,7 @@ def test_another_order_is_found_by_trying(order: str) -> None:
     assert "mnk" not in kernel.tried
 
 
-def test_sizes_that_must_be_equal_are_named_where_no_order_is_right() -> None:
+def test_sizes_that_must_be_equal_are_named_if_no_order_is_right() -> None:
     cases = [
         case(WRONG, 64, 48, 80),
         case(WRONG, 15, 77, 33),
@@ -89,11 +89,11 @@ def test_sizes_that_must_be_equal_are_named_where_no_order_is_right() -> None:
     ],
     ids=["passes", "few", "all", "some", "ones"],
 )
-def test_without_evidence_there_is_no_hint(cases: list[CaseReport]) -> None:
+def test_no_hint_without_evidence(cases: list[CaseReport]) -> None:
     assert Kernel("none").hint(cases) == ""
 
 
-def test_an_order_is_tried_where_a_wrong_answer_would_show() -> None:
+def test_an_order_is_tried_only_if_a_wrong_one_would_show() -> None:
     """Not on equal sizes, nor on empty results, nor where most cases pass."""
     trivial = [case(WRONG, 33, 33, 80), case(WRONG, 0, 7, 5), case(WRONG, 1, 8, 5)]
     passing = [case(ACCEPTED, 2, 3, 4 + i) for i in range(9)]
@@ -103,7 +103,7 @@ def test_an_order_is_tried_where_a_wrong_answer_would_show() -> None:
         assert kernel.tried == []
 
 
-def test_a_kernel_with_its_sizes_exchanged_gets_that_hint(boxes: BoxMaker) -> None:
+def test_a_kernel_with_exchanged_sizes_gets_the_hint(boxes: BoxMaker) -> None:
     source = """
 import triton
 import triton.language as tl

@@ -137,9 +137,7 @@ def _wait(spares: Spares) -> None:
         pool.wait()
 
 
-def test_a_box_with_torch_starts_when_the_one_before_it_is_taken(
-    maker: Maker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_spare_starts_when_one_is_taken(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     """It loads for seconds. Others start when nothing is judged, or when there is none for a submission."""
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
     spares = Spares(Gpu(), maker, 1)
@@ -155,9 +153,7 @@ def test_a_box_with_torch_starts_when_the_one_before_it_is_taken(
         box.kill()
 
 
-def test_where_none_is_left_as_many_start_as_came_within_a_minute_and_one(
-    maker: Maker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spares_follow_the_last_minutes_submissions(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
     spares = Spares(Gpu(), maker, 1)
     for _ in range(5):
@@ -175,7 +171,7 @@ def test_where_none_is_left_as_many_start_as_came_within_a_minute_and_one(
     spares.close()
 
 
-def test_no_more_wait_than_can_start_side_by_side(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spares_are_bounded_by_parallel_starts(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     spares = Spares(Gpu(), maker, 1)
     for _ in range(5):
@@ -183,9 +179,7 @@ def test_no_more_wait_than_can_start_side_by_side(maker: Maker, monkeypatch: pyt
     assert spares._wanted(Language.TRITON) == 2
 
 
-def test_while_something_is_timed_a_box_that_loads_is_paused_and_none_begins(
-    maker: Maker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_timing_pauses_loading_spares_and_starts_none(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
     spares = Spares(Gpu(), maker, 1)
     maker.kind = Loading
@@ -208,7 +202,7 @@ def test_while_something_is_timed_a_box_that_loads_is_paused_and_none_begins(
 
 
 @pytest.mark.parametrize("kind", [Stuck, Unsaid])
-def test_a_box_that_stays_paused_is_given_to_nobody(
+def test_a_paused_spare_is_not_handed_out(
     spares: Spares, maker: Maker, kind: type[Stuck], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Protects students against a box in which their source never loads, and the judge against waiting for it."""
@@ -231,7 +225,7 @@ def test_a_box_that_stays_paused_is_given_to_nobody(
     assert not given.paused
 
 
-def test_what_is_timed_waits_for_a_box_that_is_still_made(spares: Spares, maker: Maker) -> None:
+def test_timing_waits_for_a_starting_box(spares: Spares, maker: Maker) -> None:
     maker.go_on.clear()
     spares.refill()
     assert within(60, lambda: maker.starting > 0)
@@ -244,7 +238,7 @@ def test_what_is_timed_waits_for_a_box_that_is_still_made(spares: Spares, maker:
     assert not quiet.is_alive()
 
 
-def test_a_submission_takes_the_box_that_starts_instead_of_one_more(spares: Spares, maker: Maker) -> None:
+def test_a_submission_takes_the_starting_spare(spares: Spares, maker: Maker) -> None:
     maker.go_on.clear()
     spares.expect(Language.TRITON)
     assert within(60, lambda: maker.starting == 1)
@@ -258,7 +252,7 @@ def test_a_submission_takes_the_box_that_starts_instead_of_one_more(spares: Spar
 ON_GPU = BoxSpec(BoxPurpose.RUN, gpu=GpuOfHost(0, "GPU-1", ("/dev/nvidia0",)))
 
 
-# A real runner with a GPU of its own making: it says on its standard output how far it is.
+# A real runner with a fake GPU: it reports its progress on standard output.
 RUNNER = """
 import sys
 sys.path.insert(0, sys.argv[2])
@@ -297,7 +291,7 @@ class Importing(Ready):
         return super().kill()
 
 
-def test_while_something_is_timed_a_box_imports_and_leaves_its_gpu_alone(maker: Maker) -> None:
+def test_timing_keeps_importing_spares_off_the_gpu(maker: Maker) -> None:
     maker.kind = Importing
     pool = SpareBoxes(maker, ON_GPU, 1)
     pool.refill()
@@ -323,9 +317,7 @@ def test_while_something_is_timed_a_box_imports_and_leaves_its_gpu_alone(maker: 
     box.kill()
 
 
-def test_a_box_that_waited_long_for_its_gpu_is_still_one_that_loads(
-    maker: Maker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_spare_waiting_for_the_gpu_counts_as_loading(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the next timing from a box that has just begun to use the GPU."""
     monkeypatch.setattr(limits, "BOX_START_PATIENCE", 0.2 / limits.BOX_START_SECONDS)
     maker.kind = Loading

@@ -89,7 +89,7 @@ def _watch(launcher: Launcher, device: HostDevice) -> Stopwatch:
     return Stopwatch(request.challenge, request.workloads[0], request.seed_key, device, "test")
 
 
-def test_a_submission_is_asked_anew_in_every_round_that_counts(launcher: Launcher, drawn: list[int]) -> None:
+def test_each_counting_round_has_fresh_data(launcher: Launcher, drawn: list[int]) -> None:
     device = Staging()
     _watch(launcher, device).own(launcher.submission())
     # The warm-up call is one, and another round shows if it queues behind the gate.
@@ -119,7 +119,7 @@ def test_each_round_has_the_poison_of_its_seed(
     assert len(set(held)) > 1
 
 
-def test_a_control_is_asked_one_thing_put_in_its_place_anew(launcher: Launcher, drawn: list[int]) -> None:
+def test_a_control_gets_fresh_copies_of_one_question(launcher: Launcher, drawn: list[int]) -> None:
     device = Staging()
     rounds = _watch(launcher, device).control(launcher.control())
     assert len(rounds) == ROUNDS
@@ -132,14 +132,14 @@ def test_a_control_is_asked_one_thing_put_in_its_place_anew(launcher: Launcher, 
     )
 
 
-def test_a_control_can_run_in_the_submissions_box_ahead_of_it(launcher: Launcher) -> None:
+def test_a_control_can_run_first_in_the_submissions_box(launcher: Launcher) -> None:
     rounds = []
     client = launcher.submission(lambda client: rounds.extend(_watch(launcher, Staging()).control(client)))
     assert len(rounds) == ROUNDS
     assert len(_watch(launcher, Staging()).own(client).rounds) == ROUNDS
 
 
-def test_what_is_not_copied_is_drawn_anew_for_a_control_too(launcher: Launcher, drawn: list[int]) -> None:
+def test_a_control_gets_fresh_data_if_copies_are_not_possible(launcher: Launcher, drawn: list[int]) -> None:
     """Otherwise its rounds would find in the caches what a submission's do not."""
     _watch(launcher, Drawing()).control(launcher.control())
     assert len(set(drawn)) == QUESTIONS
@@ -173,7 +173,7 @@ class Hurried(HostDevice):
 
 
 @pytest.mark.parametrize(("source", "in_calls"), [(SLOW_CALLS, True), (SLOW_BETWEEN, False)])
-def test_the_fewest_rounds_are_made_or_it_is_too_slow(
+def test_a_submission_that_misses_the_fewest_rounds_is_too_slow(
     catalogue: Catalogue, boxes: BoxMaker, source: str, in_calls: bool
 ) -> None:
     request = Request(catalogue.load("twice"), Language.TRITON, source, CPU, bytes(32), [])
@@ -199,7 +199,7 @@ class LateOnce(RunnerClient):
         return super().timed_call(*args, gated=gated, **options)
 
 
-def test_one_call_that_does_not_queue_makes_all_rounds_ungated(launcher: Launcher) -> None:
+def test_one_waiting_call_makes_all_rounds_ungated(launcher: Launcher) -> None:
     client = launcher.submission()
     client.__class__ = LateOnce
     own = _watch(launcher, Staging()).own(client)
@@ -217,7 +217,7 @@ class Waiting(RunnerClient):
         return timed, replace(answer, failure=failure, waits_left_out=True) if gated else answer
 
 
-def test_only_cases_show_that_a_submission_needs_its_waits(launcher: Launcher) -> None:
+def test_only_cases_decide_that_a_submission_needs_its_waits(launcher: Launcher) -> None:
     """Or who is wrong in some timed calls could have those that are noticed forgiven."""
     client = launcher.submission()
     client.__class__ = Waiting
@@ -235,7 +235,7 @@ class Longer(Staging):
     plan = TimingPlan(rounds=2 * ROUNDS, most_rounds=2 * ROUNDS, warm_up=WARM_UP)
 
 
-def test_outliers_and_special_values_are_drawn_among_a_submissions_rounds(launcher: Launcher) -> None:
+def test_outlier_and_special_rounds_are_mixed_in(launcher: Launcher) -> None:
     device = Longer()
     _watch(launcher, device).own(launcher.submission())
     drawn = [question.inputs["x"] for question in device.staging.staged]
@@ -260,7 +260,7 @@ JITTER = [-1e-9, 1e-9, 0.5e-9, -0.5e-9]
         (lambda number: 0.4e-3 * number, 32, 40),
     ],
 )
-def test_rounds_from_before_the_device_was_warm_do_not_count(
+def test_rounds_before_the_device_is_warm_do_not_count(
     launcher: Launcher,
     monkeypatch: pytest.MonkeyPatch,
     slower: Callable[[int], float],
@@ -284,7 +284,7 @@ def test_rounds_from_before_the_device_was_warm_do_not_count(
     assert (rounds[0][0].host, len(rounds)) == (first, 8)
 
 
-def test_halves_drift_apart_beyond_chance_and_beyond_what_matters() -> None:
+def test_drift_needs_a_significant_and_relevant_difference() -> None:
     steady = [100.0 + number % 3 for number in range(30)]
     assert not timing.drifted(steady, 0.001)
     assert timing.drifted([*steady[:15], *(seconds + 2.0 for seconds in steady[15:])], 0.001)
@@ -292,9 +292,7 @@ def test_halves_drift_apart_beyond_chance_and_beyond_what_matters() -> None:
     assert not timing.drifted([*steady[:15], *(seconds + 0.5 for seconds in steady[15:])], 0.001)
 
 
-def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
-    launcher: Launcher, drawn: list[int]
-) -> None:
+def test_every_outlier_recipe_occurs_in_the_fewest_rounds(launcher: Launcher, drawn: list[int]) -> None:
     assert rare_counts(12, 0) == []
     assert rare_counts(12, 2) == [4, 3]
     plan = TimingPlan(rounds=12)
@@ -308,7 +306,7 @@ def test_every_recipe_of_outliers_is_asked_in_some_of_the_fewest_rounds(
 
 
 @pytest.mark.parametrize(("gate", "asked"), [(1e-3, [1, 1, 1]), (0.3e-3, [1, 0, 0])])
-def test_what_is_special_is_asked_as_often_however_many_rounds_there_were(
+def test_special_rounds_do_not_depend_on_earlier_rounds(
     launcher: Launcher, gate: float, asked: list[int]
 ) -> None:
     """Else a submission that brings about more of them knows what they do not ask. Short ones have no rank."""
@@ -327,7 +325,7 @@ def test_what_is_special_is_asked_as_often_however_many_rounds_there_were(
         assert len(specials) in ({number, number + 1} if number else {0})
 
 
-def test_what_is_special_is_asked_again_where_no_round_counted(launcher: Launcher) -> None:
+def test_special_rounds_are_repeated_if_no_round_counted(launcher: Launcher) -> None:
     """A GPU that is slowed down lets none of the first rounds count."""
     questions = _watch(launcher, HostDevice())._questions(8, [])
     asked = [next(questions) for _ in range(30)]

@@ -1,4 +1,4 @@
-"""What is seen of torch's own kernels in a Triton submission, and that looking for it disturbs nothing that counts."""
+"""The survey sees torch's library kernels in a Triton submission, and disturbs nothing that counts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AUTOTUNED = HEAD.replace(
     "        twice[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x.view(-1)[:n], half, n)\n"
     "        twice[lambda meta: (triton.cdiv(n, meta['BLOCK']),)](x, out.reshape(-1), n)\n"
 )
-# Refuses to be called under a dispatch mode, and uses torch only where it is.
+# Fails under a dispatch mode, and uses torch only if torch is there.
 LOOKING = HEAD + (
     "\nfrom torch.utils._python_dispatch import _get_current_dispatch_mode\n"
     "def solve(x, out, n):\n"
@@ -40,7 +40,7 @@ LOOKING = HEAD + (
 
 
 @pytest.mark.parametrize("source", [RIGHT, AUTOTUNED], ids=["plain", "autotuned"])
-def test_who_uses_tritons_kernels_only_gets_no_flag(judge: Judge, source: str) -> None:
+def test_triton_kernels_alone_raise_no_flag(judge: Judge, source: str) -> None:
     report = judge(source, timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
     assert Flag.LIBRARY_KERNEL not in report.flags
@@ -87,13 +87,13 @@ AUTOTUNED_TOO = WITHIN_A_KERNEL.replace(
 
 
 @pytest.mark.parametrize("source", [WITHIN_A_KERNEL, AUTOTUNED_TOO], ids=["plain", "autotuned"])
-def test_torch_within_an_interpreted_kernel_is_seen(judge: Judge, source: str) -> None:
+def test_torch_within_an_interpreted_kernel_is_reported(judge: Judge, source: str) -> None:
     report = judge(source, timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.library_ops == ["aten.add"]
 
 
-def test_torch_compile_is_named(judge: Judge) -> None:
+def test_torch_compile_is_reported(judge: Judge) -> None:
     # Called while it is loaded: the import of torch.compile's machinery is no work of a case.
     source = HEAD + (
         "\nadded = torch.compile(lambda x: x + x, backend='eager', dynamic=True)\nadded(torch.ones(4))\n"
@@ -104,13 +104,13 @@ def test_torch_compile_is_named(judge: Judge) -> None:
     assert report.library_ops[0] == "torch.compile"
 
 
-def test_no_mode_is_active_where_a_call_counts(judge: Judge) -> None:
+def test_the_survey_is_inactive_in_counting_calls(judge: Judge) -> None:
     report = judge(LOOKING, timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
     assert report.library_ops == ["aten.relu"]
 
 
-def test_without_timing_nothing_is_surveyed(judge: Judge) -> None:
+def test_nothing_is_surveyed_without_timing(judge: Judge) -> None:
     report = judge(with_solve("    out.copy_(2 * x)"))
     assert (report.flags, report.library_ops) == ([], [])
     assert "survey" not in report.breakdown_s
@@ -128,7 +128,7 @@ def test_without_timing_nothing_is_surveyed(judge: Judge) -> None:
         {"verdict": "accepted"},
     ],
 )
-def test_what_makes_no_sense_is_no_message(seen: dict[str, Any]) -> None:
+def test_a_malformed_survey_is_refused(seen: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Returned.model_validate({"op": "returned", "round": 1, "seen": seen})
 
@@ -162,7 +162,7 @@ def ask(catalogue: Catalogue, *seen: Seen | None) -> tuple[Survey, Answering]:
     return survey(cast(RunnerClient, box), request, workloads, HostDevice()), box
 
 
-def test_a_box_that_fails_then_changes_nothing(catalogue: Catalogue) -> None:
+def test_a_box_that_fails_during_the_survey_changes_nothing(catalogue: Catalogue) -> None:
     kernel = {"name": "twice", "registers": 32, "shared_bytes": 0, "local_bytes": 8}
     found, box = ask(catalogue, Seen.model_validate({"kernels": [kernel]}), None)
     assert found.library_ops == ()
@@ -171,6 +171,6 @@ def test_a_box_that_fails_then_changes_nothing(catalogue: Catalogue) -> None:
     assert box.bound == 0
 
 
-def test_the_first_operations_seen_end_it(catalogue: Catalogue) -> None:
+def test_the_survey_ends_at_the_first_operations(catalogue: Catalogue) -> None:
     found, _ = ask(catalogue, Seen(), Seen(library_ops=["aten.mm", "aten.mm"]), None)
     assert found.library_ops == ["aten.mm"]

@@ -231,7 +231,7 @@ _AT_ONCE = Failure(
         ),
     ],
 )
-def test_advice_needs_its_evidence(
+def test_no_advice_without_evidence(
     kernels: str, grid: str, launches: str, ending: Failure | Mismatch, said: str
 ) -> None:
     manifest = Catalogue(ROOT).load("vector_add").manifest
@@ -259,7 +259,7 @@ def test_the_source_of_a_right_kernel_looks_right(path: Path) -> None:
     assert mistakes.suspicions() == []
 
 
-def test_a_source_that_nests_too_deeply_is_not_read() -> None:
+def test_a_too_deeply_nested_source_is_skipped() -> None:
     manifest = Catalogue(ROOT).load("relu").manifest
     assert TritonMistakes.of(manifest, "x = " + "-" * 100_000 + "1") is None
     assert TritonMistakes.of(manifest, "x = 1" + "+1" * 30_000) is None

@@ -55,7 +55,7 @@ def launcher(catalogue: Catalogue, boxes: BoxMaker, request: pytest.FixtureReque
     [(RIGHT, CaseVerdict.ACCEPTED, "cooo"), (WRONG, CaseVerdict.WRONG_ANSWER, "cococo")],
     indirect=["launcher"],
 )
-def test_what_needs_its_waits_is_called_with_the_gate_open(
+def test_a_case_that_needs_its_waits_is_repeated_with_the_gate_open(
     launcher: Launcher, verdict: CaseVerdict, calls: str
 ) -> None:
     """Once for all cases, or a kernel that is wrong now and then would be asked twice in each."""

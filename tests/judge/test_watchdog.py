@@ -12,7 +12,7 @@ from grader.errors import JudgeFailure
 from grader.judge.watchdog import Watchdog
 
 
-def test_who_waits_for_its_own_hold_is_relieved_and_reported() -> None:
+def test_a_hold_that_blocks_the_judge_is_lifted_and_reported() -> None:
     held = threading.Event()
     watchdog = Watchdog(held.set, seconds=0.1)
     with pytest.raises(JudgeFailure, match="own hold"), watchdog.within():
@@ -24,7 +24,7 @@ def test_who_waits_for_its_own_hold_is_relieved_and_reported() -> None:
     assert not held.is_set()
 
 
-def test_what_ends_in_time_is_left_alone() -> None:
+def test_work_that_ends_in_time_is_undisturbed() -> None:
     lifted: list[float] = []
     watchdog = Watchdog(lambda: lifted.append(time.monotonic()), seconds=60.0)
     for _ in range(3):
@@ -34,14 +34,14 @@ def test_what_ends_in_time_is_left_alone() -> None:
     assert lifted == []
 
 
-def test_an_error_within_is_not_hidden() -> None:
+def test_an_error_within_is_passed_on() -> None:
     watchdog = Watchdog(lambda: None, seconds=60.0)
     with pytest.raises(ValueError, match="its own"), watchdog.within():
         raise ValueError("its own")
     watchdog.close()
 
 
-def test_its_thread_ends_with_it() -> None:
+def test_the_watchdogs_thread_ends_with_it() -> None:
     before = threading.active_count()
     watchdog = Watchdog(lambda: None, seconds=60.0)
     with watchdog.within():
@@ -50,7 +50,7 @@ def test_its_thread_ends_with_it() -> None:
     assert threading.active_count() == before
 
 
-def test_a_check_is_one_kernel_however_many_elements_count() -> None:
+def test_one_check_kernel_serves_any_count() -> None:
     """What varies from round to round must not make Triton compile and load another: the stream is held then."""
     from grader.judge.cuda import kernels
 

@@ -26,7 +26,7 @@ def find(got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance = TIGHT) ->
     return worst_elements(flat, tuple(got.shape), tolerance)
 
 
-def test_floats_by_error_with_what_is_allowed() -> None:
+def test_floats_are_ordered_by_error_with_the_allowed_error() -> None:
     want = torch.full((3, 4), 2.0)
     got = want.clone()
     got[0, 1], got[2, 3], got[1, 0] = 2.5, -1.0, 2.0001
@@ -36,7 +36,7 @@ def test_floats_by_error_with_what_is_allowed() -> None:
     assert (second.index, second.error) == ([0, 1], 0.5)
 
 
-def test_integers_are_allowed_nothing_and_kept_whole() -> None:
+def test_integers_have_no_tolerance_and_stay_exact() -> None:
     want = torch.tensor([1, 2**62 + 1, -5])
     (only,) = find(torch.tensor([1, 2**62 + 4, -5]), want, Tolerance(atol=0.9))
     assert (only.got, only.expected) == (str(2**62 + 4), str(2**62 + 1))
@@ -44,12 +44,12 @@ def test_integers_are_allowed_nothing_and_kept_whole() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.float16, torch.bfloat16, torch.float64])
-def test_every_type(dtype: torch.dtype) -> None:
+def test_every_dtype_has_worst_elements(dtype: torch.dtype) -> None:
     want = torch.tensor([1, 2, 3], dtype=dtype)
     assert [element.index for element in find(torch.tensor([1, 9, 5], dtype=dtype), want)] == [[1], [2]]
 
 
-def test_what_is_not_finite_comes_first_and_is_reported_in_words() -> None:
+def test_non_finite_values_come_first_and_are_named() -> None:
     want = torch.tensor([1.0, 1.0, NAN, INF, 1.0])
     got = torch.tensor([1.0e30, NAN, 1.0, -INF, INF])
     found = find(got, want)
@@ -67,12 +67,12 @@ def test_what_is_not_finite_comes_first_and_is_reported_in_words() -> None:
     assert [WorstElement.model_validate(element) for element in json.loads(told)] == found
 
 
-def test_an_error_beyond_all_numbers_is_none() -> None:
+def test_an_overflowing_error_is_none() -> None:
     (only,) = find(torch.tensor([-1e308], dtype=torch.float64), torch.tensor([1.5e308], dtype=torch.float64))
     assert (only.error, only.got) == (None, "-1e+308")
 
 
-def test_at_most_so_many_and_equals_by_place() -> None:
+def test_the_list_is_bounded_and_ties_are_ordered_by_index() -> None:
     found = find(torch.zeros(1 << 20), torch.ones(1 << 20))
     assert [finding.index for finding in found] == [[place] for place in range(limits.WORST_ELEMENTS)]
     want = torch.ones(1000)
@@ -81,12 +81,12 @@ def test_at_most_so_many_and_equals_by_place() -> None:
     assert [element.index[0] for element in find(torch.zeros(1000), want)] == [7, *range(990, 997)]
 
 
-def test_nothing_of_nothing() -> None:
+def test_an_empty_result_has_no_worst_elements() -> None:
     assert find(torch.zeros(0, 3), torch.zeros(0, 3)) == []
     assert find(torch.ones(3), torch.ones(3)) == []
 
 
-def test_magnitude_decides_what_is_allowed() -> None:
+def test_magnitude_widens_the_allowed_error() -> None:
     got, want = torch.tensor([9.0]), torch.tensor([0.0])
     for magnitude, allowed in ((100.0, 1.001), (INF, 0.001)):
         suspects = Suspects(got, want, torch.tensor([True]), magnitude=torch.tensor([magnitude]))
@@ -100,7 +100,7 @@ def arena(catalogue: Catalogue) -> Iterator[Arena]:
     made.close()
 
 
-def test_a_mismatch_carries_them(arena: Arena) -> None:
+def test_a_mismatch_holds_the_worst_elements(arena: Arena) -> None:
     x = torch.arange(10.0)
     question = Question(inputs={"x": x}, outputs={"out": 2 * x}, magnitudes={})
     arena.reveal(question.inputs)
@@ -117,7 +117,7 @@ def test_a_mismatch_carries_them(arena: Arena) -> None:
     assert mismatch.max_error == 4.0
 
 
-def test_what_was_never_written_is_said_to_be(arena: Arena) -> None:
+def test_unwritten_elements_are_marked(arena: Arena) -> None:
     x = torch.arange(10.0)
     arena.reveal({"x": x})
     mismatch = compare(arena, arena.snapshot(), Question({"x": x}, {"out": 2 * x}, {}))
@@ -141,6 +141,6 @@ def test_changed_inputs_are_listed_too(arena: Arena) -> None:
     ]
 
 
-def test_a_mismatch_from_before_has_none() -> None:
+def test_an_old_mismatch_has_no_worst_elements() -> None:
     old = {"argument": "out", "kind": "value", "index": [1], "wrong": 1, "total": 3, "max_error": 2.0}
     assert Mismatch.model_validate(old).worst == []

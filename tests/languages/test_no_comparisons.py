@@ -86,7 +86,7 @@ def _found(path: Path, find: object) -> list[str]:
 
 
 @pytest.mark.parametrize(("find", "allowed"), [(members, NAMES_ONE), (literals, SAME_WORD)])
-def test_python(find: object, allowed: dict[str, str]) -> None:
+def test_python_code_names_no_language(find: object, allowed: dict[str, str]) -> None:
     found = {str(path.relative_to(ROOT)): _found(path, find) for path in CODE}
     assert len(found) > 300
     assert {name: lines for name, lines in found.items() if lines and name not in allowed} == {}
@@ -95,7 +95,7 @@ def test_python(find: object, allowed: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
-def test_templates(path: Path) -> None:
+def test_templates_name_no_language(path: Path) -> None:
     """Names and titles come from the table."""
     words = "|".join(
         re.escape(word)
@@ -111,7 +111,7 @@ MODES = {"languages.js", "listing.js", "paint.js"}
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
-def test_scripts(path: Path) -> None:
+def test_scripts_name_no_language(path: Path) -> None:
     words = "|".join(
         re.escape(word)
         for language in Language
@@ -142,7 +142,7 @@ def test_the_editor_has_a_parser_for_every_mode() -> None:
         (literals, "match language:\n    case 'triton': pass"),
     ],
 )
-def test_what_is_found(find: object, source: str) -> None:
+def test_the_scanner_finds_comparisons(find: object, source: str) -> None:
     assert callable(find)
     assert PEBBLE in Language
     assert [*find(ast.parse(source))]

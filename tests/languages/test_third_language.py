@@ -58,7 +58,7 @@ FAILING = with_solve("    raise ValueError('no pebbles')")
 
 
 class TestTable:
-    def test_a_row_is_its_name(self) -> None:
+    def test_a_row_equals_its_name(self) -> None:
         assert PEBBLE == "pebble"
         assert Language.named("pebble") is PEBBLE
         assert [*Language][-2:] == [PEBBLE, SLATE]
@@ -68,7 +68,7 @@ class TestTable:
         assert copy.deepcopy(PEBBLE) is PEBBLE
         assert pickle.loads(pickle.dumps(PEBBLE)) is PEBBLE
 
-    def test_a_name_that_no_row_has(self) -> None:
+    def test_an_unknown_name_is_refused(self) -> None:
         with pytest.raises(ValueError, match="There is no language 'perl'"):
             Language.named("perl")
 
@@ -84,10 +84,10 @@ class TestTable:
 
 class TestChallenge:
     @pytest.mark.parametrize("name", ["mine.peb", "mine.PEB", "mine.pebble"])
-    def test_the_files_ending_tells_it(self, name: str) -> None:
+    def test_the_file_suffix_decides_the_language(self, name: str) -> None:
         assert language_of(name, None) is PEBBLE
 
-    def test_refusals_name_it(self) -> None:
+    def test_refusals_list_the_language(self) -> None:
         with pytest.raises(UnknownLanguage) as refused:
             language_of("mine.pl", "perl")
         assert refused.value.hint == f"Languages: {', '.join(NAMES)}."
@@ -95,7 +95,7 @@ class TestChallenge:
             language_of("mine.pl", None)
         assert refused.value.hint.endswith(" or .peb or .slt, or name the language.")
 
-    def test_starter_and_declaration(self, catalogue: Catalogue) -> None:
+    def test_starter_and_declaration_come_from_the_row(self, catalogue: Catalogue) -> None:
         manifest = catalogue.load(SLUG).manifest
         assert starter(manifest, PEBBLE) == (
             '"""Pebbles for Twice."""\n\n\ndef solve(x, out, n):\n'
@@ -109,11 +109,11 @@ class TestChallenge:
         checks = {check.name: check for check in text_checks(catalogue.load(SLUG))}
         assert "starter.peb does not fit the signature" in str(checks["starters"])
 
-    def test_syntax_is_checked_where_it_is_python(self) -> None:
+    def test_syntax_is_checked_for_python_only(self) -> None:
         assert "line 1" in syntax_error("def", PEBBLE)
         assert syntax_error("def", SLATE) == ""
 
-    def test_candidates(self, catalogue: Catalogue, root: Path) -> None:
+    def test_solutions_and_mutants_are_candidates(self, catalogue: Catalogue, root: Path) -> None:
         staff = root / "reference" / SLUG / "staff"
         (staff / "solution.peb").write_text(RIGHT)
         (staff / "mutants").mkdir()
@@ -131,7 +131,7 @@ class TestChallenge:
         assert "zero.peb" not in str(check)
         assert "flat.slt" not in str(check)
 
-    def test_a_new_challenge_takes_it(self, catalogue: Catalogue) -> None:
+    def test_a_new_challenge_accepts_the_language(self, catalogue: Catalogue) -> None:
         track = catalogue.load(SLUG).manifest.track
         seen, kept = write_challenge(catalogue, Draft("thrice", "Thrice", track))
         assert (seen / "starter.peb").read_text().startswith('"""Pebbles for Thrice."""')
@@ -140,7 +140,7 @@ class TestChallenge:
 
 
 class TestJudge:
-    def test_right_and_timed(self, catalogue: Catalogue) -> None:
+    def test_a_right_source_is_accepted_and_timed(self, catalogue: Catalogue) -> None:
         report = judge_at_home(catalogue.load(SLUG), RIGHT, PEBBLE, LocalBoxes())
         assert (report.verdict, report.language) == (Verdict.ACCEPTED, PEBBLE)
         assert report.workloads
@@ -153,15 +153,15 @@ class TestJudge:
         assert report.library_ops
 
     @pytest.mark.parametrize(("language", "shown"), [(PEBBLE, True), (SLATE, False)])
-    def test_libraries_are_hidden_where_there_is_no_torch(self, language: Language, shown: bool) -> None:
+    def test_libraries_are_hidden_if_the_language_has_no_torch(self, language: Language, shown: bool) -> None:
         assert submission_spec(WithGpu(), language, 1 << 30).compute_libraries is shown
 
-    def test_an_error_has_its_line(self, catalogue: Catalogue) -> None:
+    def test_an_error_names_its_line(self, catalogue: Catalogue) -> None:
         report = judge_at_home(catalogue.load(SLUG), FAILING, PEBBLE, LocalBoxes(), timing=False)
         assert report.verdict is Verdict.RUNTIME_ERROR
         assert "no pebbles" in diagnostics.read(report, FAILING)[0].message
 
-    def test_a_compiled_one_goes_to_its_compiler(self, catalogue: Catalogue, chisel: Chisel) -> None:
+    def test_a_compiled_language_uses_its_compiler(self, catalogue: Catalogue, chisel: Chisel) -> None:
         report = judge_at_home(catalogue.load(SLUG), "rock", SLATE, LocalBoxes(), timing=False)
         assert (report.verdict, report.language) == (Verdict.COMPILE_ERROR, SLATE)
         assert report.detail == "solution.slt: error: too hard"
@@ -169,15 +169,15 @@ class TestJudge:
 
 
 class TestQueue:
-    def test_where_it_begins(self) -> None:
+    def test_the_first_queue_follows_the_row(self) -> None:
         assert first_queue("cpu", PEBBLE) == "run:cpu"
         assert first_queue("h200", SLATE) == "compile"
 
-    def test_which_devices_run_it(self, platform: Platform, ada: User) -> None:
+    def test_devices_list_the_language(self, platform: Platform, ada: User) -> None:
         assert PEBBLE in languages_of("cpu")
         assert PEBBLE not in languages_of("h200")
 
-    def test_what_it_waits_for(self, platform: Platform, ada: User) -> None:
+    def test_a_submission_waits_for_its_compiler_or_worker(self, platform: Platform, ada: User) -> None:
         """Nothing is compiled or judged here; a compiled language waits for its compiler first."""
         for source, name, reason in (
             ("rock", "a.slt", WaitReason.NO_COMPILER),
@@ -188,7 +188,7 @@ class TestQueue:
             assert waits is not None
             assert waits.reason is reason
 
-    def test_who_takes_it(self, platform: Platform, ada: User) -> None:
+    def test_compilers_and_workers_claim_by_the_row(self, platform: Platform, ada: User) -> None:
         """A compiled language runs only after compiling; an interpreted one is never compiled."""
         slate = builders.hand_in(platform, ada, challenge=SLUG, source="rock", filename="a.slt").id
         pebble = builders.hand_in(platform, ada, challenge=SLUG, source=RIGHT, filename="a.peb").id
@@ -223,7 +223,7 @@ def _accepted() -> Report:
 
 
 class TestApi:
-    def test_from_submit_to_the_board(self, call: Visit, platform: Platform, ada: User) -> None:
+    def test_a_submission_gets_to_the_board(self, call: Visit, platform: Platform, ada: User) -> None:
         client = call(ada)
         body = {"challenge": SLUG, "source": RIGHT, "filename": "mine.peb"}
         answer = client.post(f"{API}/submissions", json=body)
@@ -239,27 +239,27 @@ class TestApi:
         assert [entry["language"] for entry in board["entries"]] == ["pebble"]
         assert client.get(f"{API}/leaderboards/{SLUG}?language=triton").json["entries"] == []
 
-    def test_a_device_that_cannot_run_it(self, call: Visit, ada: User) -> None:
+    def test_a_device_that_cannot_run_the_language_is_refused(self, call: Visit, ada: User) -> None:
         body = {"challenge": SLUG, "source": "rock", "filename": "a", "language": "pebble", "device": "h200"}
         assert call(ada).post(f"{API}/submissions", json=body).status_code == 400
 
-    def test_drafts(self, call: Visit, ada: User) -> None:
+    def test_drafts_are_kept_by_language(self, call: Visit, ada: User) -> None:
         where = f"{API}/drafts/{SLUG}/pebble"
         assert call(ada).put(where, json={"source": "# mine\n"}).status_code in (200, 201)
         assert call(ada).get(where).json["language"] == "pebble"
 
-    def test_the_challenge_offers_it(self, call: Visit) -> None:
+    def test_the_api_lists_the_language_of_a_challenge(self, call: Visit) -> None:
         found = call(None).get(f"{API}/challenges/{SLUG}").json
         assert found["languages"] == ["cuda", "triton", "pebble", "slate"]
         assert found["served"] == ["triton", "pebble", "slate"]
         assert found["starters"]["pebble"].startswith('"""Pebbles for Twice."""')
 
-    def test_the_description_lists_it(self) -> None:
+    def test_the_api_description_lists_the_language(self) -> None:
         schema = SubmissionView.model_json_schema()
         assert schema["properties"]["language"] == {"$ref": "#/$defs/Language"}
         assert schema["$defs"]["Language"]["enum"] == NAMES
 
-    def test_what_is_no_language(self, call: Visit, ada: User) -> None:
+    def test_the_api_refuses_an_unknown_language(self, call: Visit, ada: User) -> None:
         body = {"challenge": SLUG, "source": RIGHT, "filename": "a.py", "language": "perl"}
         answer = call(ada).post(f"{API}/submissions", json=body)
         assert answer.status_code == 400
@@ -267,7 +267,7 @@ class TestApi:
 
 
 class TestPages:
-    def test_the_challenge_page_offers_it(self, visit: Visit, ada: User) -> None:
+    def test_the_challenge_page_offers_the_language(self, visit: Visit, ada: User) -> None:
         page = visit(ada).get(f"/challenges/{SLUG}").text
         assert re.search(
             r'<input type="radio" name="language" value="pebble"[^>]*><span>Pebble\+\+</span>', page
@@ -279,7 +279,7 @@ class TestPages:
         assert "Pebbles for Twice." in page
         assert '<h3 class="label">Pebble++</h3>' in page
 
-    def test_handed_in_from_the_page(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_the_page_submits_the_language(self, visit: Visit, platform: Platform, ada: User) -> None:
         client = visit(ada)
         form = {
             "csrf_token": csrf(client, f"/challenges/{SLUG}"),
@@ -299,7 +299,9 @@ class TestPages:
         "path",
         ["/submissions", "/users/ada", f"/leaderboards/{SLUG}", f"/leaderboards/{SLUG}?language=pebble", "/"],
     )
-    def test_lists_show_its_name(self, visit: Visit, platform: Platform, ada: User, path: str) -> None:
+    def test_lists_show_the_languages_name(
+        self, visit: Visit, platform: Platform, ada: User, path: str
+    ) -> None:
         builders.hand_in(platform, ada, challenge=SLUG, source=RIGHT, filename="a.peb")
         _judged(platform, _accepted())
         page = visit(ada).get(path)
@@ -308,31 +310,31 @@ class TestPages:
         assert chips.count("Pebble++") == len(chips)
         assert chips or "<td>Pebble++</td>" in page.text or ">Pebble++</option>" in page.text
 
-    def test_the_page_tells_what_judges_it(self, platform: Platform, ada: User) -> None:
+    def test_the_page_shows_the_judging_versions(self, platform: Platform, ada: User) -> None:
         builders.hand_in(platform, ada, challenge=SLUG, source=RIGHT, filename="a.peb")
         _judged(
             platform, builders.accepted(challenge=SLUG, language=PEBBLE, environment={"box_torch": "9.9"})
         )
         assert catalogue.get_challenge(platform, SLUG).judged_with == {"torch": "9.9"}
 
-    def test_source_text_is_marked(self) -> None:
+    def test_source_is_highlighted(self) -> None:
         assert '<span class="k">pass</span>' in code.inline("pass", "pebble")
         assert '<span class="k">pass</span>' in markdown.render("```gravel\npass\n```")
 
 
 class TestCommands:
-    def test_submit_sends_it(self, server: Stub, cli: Cli, home: Path) -> None:
+    def test_submit_sends_the_language(self, server: Stub, cli: Cli, home: Path) -> None:
         done(server, accepted())
         (home / "mine.peb").write_text(RIGHT)
         assert cli("submit", "mine.peb", "-c", SLUG).code == 0
         assert json.loads(server.asked[0].body)["language"] == "pebble"
 
-    def test_a_syntax_error_is_not_sent(self, server: Stub, cli: Cli, home: Path) -> None:
+    def test_submit_refuses_a_syntax_error(self, server: Stub, cli: Cli, home: Path) -> None:
         (home / "mine.peb").write_text("def\n")
         assert cli("submit", "mine.peb", "-c", SLUG).code != 0
         assert not server.asked
 
-    def test_diff(self, server: Stub, cli: Cli, home: Path) -> None:
+    def test_diff_finds_the_latest_of_the_language(self, server: Stub, cli: Cli, home: Path) -> None:
         """A file is compared with the latest submission in its language."""
         for name, language in (("newer", "triton"), ("older", "pebble")):
             sent = view(State.QUEUED, id=name, language=language).model_dump(mode="json")
@@ -347,7 +349,7 @@ class TestCommands:
         assert "-# older" in cli("diff", "mine.peb", "-c", "vector_add").out
         assert "There is no file 'gone.peb'" in cli("diff", "gone.peb", "older").err
 
-    def test_init_chooses_what_runs_here(
+    def test_init_chooses_a_language_that_runs_here(
         self, cli: Cli, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("GRADER_CHALLENGES", str(root))
@@ -356,7 +358,9 @@ class TestCommands:
         assert cli("init", SLUG, "--local").code == 0
         assert (home / "twice.peb").exists()
 
-    def test_init_and_test(self, cli: Cli, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_init_and_test_work(
+        self, cli: Cli, home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("GRADER_CHALLENGES", str(root))
         assert cli("init", SLUG, "--local", "--language", "pebble").code == 0
         file = home / "twice.peb"
@@ -377,7 +381,7 @@ class TestCommands:
             (("challenge", "check", "--help"), "|".join(NAMES)),
         ],
     )
-    def test_help_and_settings_list_it(self, home: Path, words: tuple[str, ...], said: str) -> None:
+    def test_help_and_settings_list_the_language(self, home: Path, words: tuple[str, ...], said: str) -> None:
         """In a separate process: help is assembled when the commands are imported."""
         program = (
             f"from tests.languages import rows; rows.add()\n"
@@ -393,6 +397,6 @@ class TestCommands:
         assert said in re.sub(r"\s+", " ", ran.stdout + ran.stderr)
 
 
-def test_what_no_device_runs_is_refused(platform: Platform, ada: User) -> None:
+def test_a_language_without_a_device_is_refused(platform: Platform, ada: User) -> None:
     with pytest.raises(LanguageNotServed):
         builders.hand_in(platform, ada, challenge=SLUG, source="rock", filename="a.cu")

@@ -15,7 +15,7 @@ from grader.settings import Settings
 from tests.operations.requests import call
 from tests.web import builders
 
-# Counts of a worker and its judge, in a process of its own, because the folder of metrics is fixed once for a process.
+# Counts of a worker and its judge, in a separate process, because a process fixes its folder of metrics once.
 _COUNT = """
 import sys
 from pathlib import Path
@@ -44,7 +44,7 @@ def count(folder: Path) -> str:
     return ran.stdout + ran.stderr
 
 
-def test_what_several_processes_counted_is_one_sum(tmp_path: Path, settings: Settings) -> None:
+def test_counts_of_several_processes_are_summed(tmp_path: Path, settings: Settings) -> None:
     for _ in range(3):
         assert "counter_" in count(tmp_path)
     told = host.exposition(metrics.folder_of(settings)).decode()
@@ -54,7 +54,7 @@ def test_what_several_processes_counted_is_one_sum(tmp_path: Path, settings: Set
     assert 'grader_judge_failures_total{device="cpu"} 3.0' in told
 
 
-def test_files_of_the_dead_are_forgotten(tmp_path: Path, settings: Settings) -> None:
+def test_files_of_dead_processes_are_removed(tmp_path: Path, settings: Settings) -> None:
     count(tmp_path)
     folder = metrics.folder_of(settings)
     alive = folder / f"counter_{os.getpid()}.db"
@@ -63,7 +63,7 @@ def test_files_of_the_dead_are_forgotten(tmp_path: Path, settings: Settings) -> 
     assert [path.name for path in folder.iterdir()] == [alive.name]
 
 
-def test_one_worker_serves_for_all_of_a_host(settings: Settings) -> None:
+def test_one_worker_serves_the_metrics_of_a_host(settings: Settings) -> None:
     folder = metrics.folder_of(settings)
     folder.mkdir(parents=True)
     assert host.serve(settings, folder) is None  # no port, no server
@@ -85,7 +85,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def test_who_cannot_count_goes_on(tmp_path: Path, settings: Settings) -> None:
+def test_a_worker_runs_on_if_metrics_cannot_be_written(tmp_path: Path, settings: Settings) -> None:
     """As on a full disk: the folder of metrics cannot be written."""
     folder = metrics.folder_of(settings)
     folder.mkdir(parents=True)

@@ -52,7 +52,7 @@ def total(found: list[tuple[dict[str, str], float]], **labels: str) -> float:
     return sum(value for had, value in found if labels.items() <= had.items())
 
 
-def test_one_id_tells_the_story_and_nothing_secret_is_told(running: Running) -> None:
+def test_one_request_id_links_all_logs_and_no_secret_is_logged(running: Running) -> None:
     """Protects operators who trace one submission through all logs, and students whose data is in none of them."""
     submission = submit(running)
     row = until(lambda: ended(running, submission), "a verdict", 240)
@@ -97,7 +97,7 @@ def lines(running: Running) -> list[dict[str, Any]]:
     return [json.loads(line) for line in running.told().splitlines()]
 
 
-def test_requests_of_both_processes_add_up(running: Running) -> None:
+def test_request_counts_of_both_processes_add_up(running: Running) -> None:
     asked = 40
 
     def ask(_number: int) -> int:
@@ -122,7 +122,7 @@ def test_requests_of_both_processes_add_up(running: Running) -> None:
     assert total(served, route="/api/v1/challenges", method="GET", status="200") == asked
 
 
-def test_who_may_scrape(running: Running) -> None:
+def test_scraping_needs_the_token(running: Running) -> None:
     assert scrape(running).status == 200
     assert scrape(running, "wrong").status == 401
     assert call(f"{running.url}/metrics").status == 404

@@ -36,7 +36,7 @@ def test_a_servers_client_installs_and_has_no_secrets(tmp_path: Path) -> None:
     assert [name for name in names if name.endswith((".toml", ".so", ".pyc")) or "solution" in name] == []
 
 
-def test_it_holds_what_a_built_wheel_holds(tmp_path: Path) -> None:
+def test_the_servers_client_has_the_files_of_a_built_wheel(tmp_path: Path) -> None:
     with zipfile.ZipFile(build(ROOT, tmp_path / "out", "--wheel")) as archive:
         built = set(archive.namelist())
     (tmp_path / "ours.whl").write_bytes(client_wheel().content)

@@ -24,7 +24,7 @@ def test_linked_packages_are_seen(graph: grimp.ImportGraph, module: str) -> None
     assert module in graph.modules
 
 
-def test_contracts_hold() -> None:
+def test_the_import_contracts_hold() -> None:
     ran = subprocess.run(
         [str(LINT_IMPORTS), "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
     )

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.matrix
 ROOT = Path(__file__).resolve().parents[2]
 # `.ci/run` puts the wheels there, where the environment has a toolkit and does not need them itself.
 BESIDE = Path(sys.prefix) / "cuda-wheels"
-# In a mount namespace of its own: what is hidden is hidden from the boxes, too.
+# In a separate mount namespace, so that boxes do not see the hidden folders either.
 HIDE = """
 for folder in "$@"; do
     [ "$folder" != -- ] || break
@@ -35,12 +35,16 @@ def _toolkits() -> list[str]:
     """What would be found ahead of the wheels."""
     folders = {toolkit.CONVENTIONAL, *(os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH"))}
     on_path = {found for folder in os.get_exec_path() if (found := shutil.which("nvcc", path=folder))}
-    return sorted({str(Path(it).resolve()) for it in {*folders, *on_path} if it and Path(it).exists()})
+    return sorted(
+        {str(Path(folder).resolve()) for folder in {*folders, *on_path} if folder and Path(folder).exists()}
+    )
 
 
 def _hidden(*command: str) -> str:
     """What ``command`` prints where only the wheels can be found."""
-    environment = {name: it for name, it in os.environ.items() if name not in ("CUDA_HOME", "CUDA_PATH")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("CUDA_HOME", "CUDA_PATH")
+    }
     ran = subprocess.run(
         ["unshare", "--mount", "sh", "-ec", HIDE, "sh", *_toolkits(), "--", *command],
         env=environment | {"PYTHONPATH": str(BESIDE)},

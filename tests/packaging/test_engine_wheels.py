@@ -33,12 +33,14 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-def test_each_has_an_engine_for_its_processor(wheels: dict[str, Path]) -> None:
+def test_each_wheel_has_an_engine_for_its_processor(wheels: dict[str, Path]) -> None:
     for machine, wheel in wheels.items():
         assert wheel.name.endswith(f"-py3-none-manylinux_2_28_{machine}.whl")
         with zipfile.ZipFile(wheel) as archive:
             made = {
-                it.removeprefix(PREBUILT): archive.read(it) for it in archive.namelist() if PREBUILT in it
+                name.removeprefix(PREBUILT): archive.read(name)
+                for name in archive.namelist()
+                if PREBUILT in name
             }
         assert made.keys() == FILES[machine]
         for name, data in made.items():
@@ -47,8 +49,8 @@ def test_each_has_an_engine_for_its_processor(wheels: dict[str, Path]) -> None:
 
 
 def test_the_c_library_computes_what_the_processor_cannot(wheels: dict[str, Path], tmp_path: Path) -> None:
-    """zig has functions of its own, which would give other results than an engine that was built here, and ``fma``
-    only to nearest."""
+    """zig's built-in functions would give other results than an engine that was built here, and its ``fma`` rounds only
+    to nearest."""
     need("emulator")
     with zipfile.ZipFile(wheels["x86_64"]) as archive:
         archive.extract(f"{PREBUILT}libengine.so", tmp_path)
@@ -63,7 +65,7 @@ def test_the_c_library_computes_what_the_processor_cannot(wheels: dict[str, Path
     }
 
 
-def test_a_kernel_is_judged_where_there_is_no_compiler(wheels: dict[str, Path], tmp_path: Path) -> None:
+def test_a_kernel_is_judged_without_a_compiler(wheels: dict[str, Path], tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", symlinks=True)
     bin_folder = tmp_path / "venv" / "bin"
     install(bin_folder / "python", wheels[os.uname().machine])
@@ -73,7 +75,7 @@ def test_a_kernel_is_judged_where_there_is_no_compiler(wheels: dict[str, Path], 
     kernel.write_bytes((ROOT / "reference" / "vector_add" / "staff" / "solution.py").read_bytes())
 
     def grader(*words: str) -> subprocess.CompletedProcess[str]:
-        environment = {name: it for name, it in os.environ.items() if name not in ("PYTHONPATH", "CC")}
+        environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "CC")}
         return subprocess.run(
             [str(bin_folder / "grader"), *words],
             env=environment | {"PATH": str(bin_folder)},
@@ -84,7 +86,9 @@ def test_a_kernel_is_judged_where_there_is_no_compiler(wheels: dict[str, Path], 
             timeout=240,
         )
 
-    found = {it["name"]: it for it in json.loads(grader("doctor", "--json").stdout)["findings"]}
+    found = {
+        finding["name"]: finding for finding in json.loads(grader("doctor", "--json").stdout)["findings"]
+    }
     assert found["g++"]["level"] == "missing"
     assert found["emulated GPU"]["level"] == "ok"
     assert found["emulated GPU"]["text"].startswith(f"prebuilt, in this package: {site}")

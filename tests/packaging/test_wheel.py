@@ -96,7 +96,7 @@ def test_wheel_holds_one_package_with_the_folders_that_the_links_point_to(wheel:
     assert any(name.startswith("grader/web/static/") for name in names)
 
 
-def test_wheel_carries_the_catalogue_without_what_students_must_not_see(wheel: Path) -> None:
+def test_wheel_has_the_catalogue_without_staff_files(wheel: Path) -> None:
     names = _names(wheel)
     assert "grader/catalogue/challenges/vector_add/challenge.toml" in names
     assert "grader/catalogue/reference/vector_add/reference.py" in names
@@ -108,7 +108,7 @@ def test_wheel_carries_the_catalogue_without_what_students_must_not_see(wheel: P
     ] == []
 
 
-def test_wheel_carries_no_rubbish(wheel: Path) -> None:
+def test_wheel_has_no_litter(wheel: Path) -> None:
     assert [
         name for name in _names(wheel) if "__pycache__" in name or name.endswith((".pyc", ".sqlite3"))
     ] == []

@@ -80,7 +80,7 @@ def _sandbox_fault(platform: Platform) -> str:
         return str(session.query(WorkerRow.sandbox_fault).scalar())
 
 
-def test_what_is_written_is_kept_until_the_database_is_back(platform: Platform) -> None:
+def test_a_result_is_written_when_the_database_is_back(platform: Platform) -> None:
     assert Finaliser(platform, threading.Event()).write(_failing(50)) == 42
 
 
@@ -92,18 +92,20 @@ def test_a_worker_that_ends_does_not_wait_for_the_database(platform: Platform) -
         Finaliser(platform, stopping).write(_failing(4))
 
 
-def test_what_the_database_refuses_is_not_tried_again(platform: Platform) -> None:
+def test_a_write_that_the_database_refuses_is_not_retried(platform: Platform) -> None:
     with pytest.raises(DataError):
         Finaliser(platform, threading.Event()).write(_failing(1, DataError("", None, Exception())))
 
 
-def test_what_it_never_takes_is_given_up(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_is_given_up_after_its_time_limit(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(finaliser, "_WRITE_SECONDS", 0.0)
     with pytest.raises(OperationalError):
         Finaliser(platform, threading.Event()).write(_failing(1))
 
 
-def test_a_database_that_goes_away_under_a_judgement_costs_no_try(
+def test_a_database_outage_during_judging_costs_no_attempt(
     platform: Platform, student: User, heartbeat: Heartbeat
 ) -> None:
     sent = submit(platform, student, body()).id
@@ -115,7 +117,7 @@ def test_a_database_that_goes_away_under_a_judgement_costs_no_try(
     assert get_submission(platform, student, sent).verdict is Verdict.ACCEPTED
 
 
-def test_a_claim_without_a_database_keeps_its_wakeup(
+def test_a_claim_during_a_database_outage_keeps_its_wakeup(
     platform: Platform, student: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent, serve, failed = submit(platform, student, body()).id, Executor.serve_one, [AWAY]
@@ -133,7 +135,7 @@ def test_a_claim_without_a_database_keeps_its_wakeup(
 
 
 @pytest.mark.parametrize("error", [NO_ENGINE, JudgeFailure("the disk is full"), OSError(28, "full")])
-def test_without_boxes_no_try_is_lost_and_the_worker_waits_for_them(
+def test_a_worker_without_boxes_waits_and_costs_no_attempt(
     platform: Platform, student: User, heartbeat: Heartbeat, error: Exception
 ) -> None:
     _register(platform)
@@ -151,7 +153,7 @@ def test_without_boxes_no_try_is_lost_and_the_worker_waits_for_them(
     assert get_submission(platform, student, sent).verdict is Verdict.ACCEPTED
 
 
-def test_a_failure_where_boxes_start_is_counted(
+def test_a_failure_counts_as_an_attempt_if_boxes_can_start(
     platform: Platform, student: User, heartbeat: Heartbeat
 ) -> None:
     submit(platform, student, body())
@@ -159,7 +161,9 @@ def test_a_failure_where_boxes_start_is_counted(
     assert _failures(platform) == 1
 
 
-def test_a_worker_without_boxes_can_be_ended(platform: Platform, student: User, heartbeat: Heartbeat) -> None:
+def test_a_worker_waiting_for_boxes_can_be_stopped(
+    platform: Platform, student: User, heartbeat: Heartbeat
+) -> None:
     _register(platform)
     submit(platform, student, body())
     judge, stopping = FakeJudge(raises(NO_ENGINE)), threading.Event()
@@ -169,7 +173,7 @@ def test_a_worker_without_boxes_can_be_ended(platform: Platform, student: User, 
     assert _sandbox_fault(platform) == "The engine is away."
 
 
-def test_without_boxes_to_compile_in_no_try_is_lost(
+def test_a_compiler_without_boxes_costs_no_attempt(
     platform: Platform, student: User, heartbeat: Heartbeat
 ) -> None:
     with writing(platform.sessions) as session:

@@ -37,7 +37,9 @@ def serve(platform: Platform, student: User) -> Iterator[Callable[[FakeJudge], J
 
 
 @pytest.mark.parametrize(("what", "value"), [("device_model", "cardboard"), ("torch_version", "1")])
-def test_each_model_and_torch_has_its_own(serve: Callable[[FakeJudge], Job], what: str, value: str) -> None:
+def test_baselines_are_kept_by_model_and_torch(
+    serve: Callable[[FakeJudge], Job], what: str, value: str
+) -> None:
     other = FakeJudge(judged(baselines={"small": {"eager": 9.0}}), judged())
     setattr(other, what, value)
     assert serve(FakeJudge(judged(baselines=BOTH))).baselines == {}
@@ -47,25 +49,25 @@ def test_each_model_and_torch_has_its_own(serve: Callable[[FakeJudge], Job], wha
     assert serve(FakeJudge()).baselines == BOTH
 
 
-def test_what_is_missing_is_added_and_what_is_there_stays(serve: Callable[[FakeJudge], Job]) -> None:
+def test_missing_baselines_are_added_and_frozen_ones_stay(serve: Callable[[FakeJudge], Job]) -> None:
     judge = FakeJudge(judged(baselines={"small": {"eager": 5.0}}), judged(baselines=BOTH), judged())
     assert [serve(judge).baselines for _ in range(3)] == [{}, {"small": {"eager": 5.0}}, BOTH]
 
 
-def test_that_one_is_too_short_is_not_found_out_again(serve: Callable[[FakeJudge], Job]) -> None:
+def test_a_baseline_too_short_to_measure_stays_frozen(serve: Callable[[FakeJudge], Job]) -> None:
     found: Times = {"small": {"eager": None, "compile": 4.0}}
     serve(FakeJudge(judged(baselines=found)))
     assert serve(FakeJudge()).baselines == found
 
 
-def test_a_new_version_has_its_own(platform: Platform, serve: Callable[[FakeJudge], Job]) -> None:
+def test_a_new_version_has_new_baselines(platform: Platform, serve: Callable[[FakeJudge], Job]) -> None:
     serve(FakeJudge(judged(baselines=BOTH)))
     manifest = platform.catalogue.root / "challenges" / "scale" / "challenge.toml"
     manifest.write_text(manifest.read_text().replace("version = 1", "version = 2"))
     assert serve(FakeJudge()).baselines == {}
 
 
-def test_times_belong_to_the_version_that_was_judged(
+def test_baselines_belong_to_the_judged_version(
     platform: Platform, serve: Callable[[FakeJudge], Job]
 ) -> None:
     def newer(

@@ -39,7 +39,7 @@ def settings(tmp_path: Path, redis_url: str) -> Settings:
     return make_settings(tmp_path, redis_url, lock_dir=tmp_path / "locks")
 
 
-def test_what_was_measured_last_is_kept(platform: Platform, settings: Settings) -> None:
+def test_the_last_calibration_is_kept(platform: Platform, settings: Settings) -> None:
     meter = Meter({"bandwidth": 1.0, "rate:float32": 2.0}, {"bandwidth": 3.0})
     for found in ({"bandwidth": 1.0, "rate:float32": 2.0}, {"bandwidth": 3.0}):
         assert calibrate(settings, H200, meter) == found
@@ -50,13 +50,13 @@ def test_what_was_measured_last_is_kept(platform: Platform, settings: Settings) 
     assert meter.closed == 2
 
 
-def test_a_gpu_that_is_served_is_not_calibrated(settings: Settings) -> None:
+def test_a_gpu_in_service_is_not_calibrated(settings: Settings) -> None:
     meter = Meter({})
     with hold(H200.uuid, lock_folder(settings)), pytest.raises(Conflict, match="already in use"):
         calibrate(settings, H200, meter)
 
 
-def test_a_failure_lets_go_of_all(settings: Settings) -> None:
+def test_a_failed_calibration_releases_gpu_and_judge(settings: Settings) -> None:
     meter = Meter()
     with pytest.raises(JudgeFailure, match="no GPU"):
         calibrate(settings, H200, meter)

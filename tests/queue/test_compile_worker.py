@@ -83,7 +83,7 @@ def _know_the_gpu(platform: Platform) -> None:
         gpus.register(session, GpuRecord(H200.uuid, BOARD, H200.name, "sm_90a"), utcnow())
 
 
-def test_while_one_is_judged_the_next_is_compiled(
+def test_the_next_submission_is_compiled_while_one_is_judged(
     platform: Platform,
     student: User,
     slow: Callable[[str, str], subprocess.Popen[bytes]],
@@ -107,7 +107,7 @@ def test_while_one_is_judged_the_next_is_compiled(
         assert (seen.verdict, seen.attempt) == (Verdict.ACCEPTED, 2), "claimed once to compile, once to run"
 
 
-def test_killed_while_compiling_another_compiles_it(
+def test_another_worker_takes_over_from_a_killed_compiler(
     platform: Platform,
     student: User,
     slow: Callable[[str, str], subprocess.Popen[bytes]],
@@ -129,7 +129,7 @@ def test_killed_while_compiling_another_compiles_it(
         assert session.query(ArtefactRow).count() == 1
 
 
-def test_cancelled_it_lets_go_at_once(
+def test_a_cancelled_compilation_ends_at_once(
     platform: Platform, student: User, slow: Callable[[str, str], subprocess.Popen[bytes]]
 ) -> None:
     _know_the_gpu(platform)
@@ -140,7 +140,7 @@ def test_cancelled_it_lets_go_at_once(
     _until_state(platform, student, sent, State.CANCELLED)
 
 
-def test_sigterm_while_compiling_puts_it_back_at_once(
+def test_sigterm_while_compiling_returns_the_submission_at_once(
     platform: Platform, student: User, slow: Callable[[str, str], subprocess.Popen[bytes]]
 ) -> None:
     _know_the_gpu(platform)
@@ -177,7 +177,7 @@ def test_a_wiped_redis_loses_nothing(
         _until_state(platform, student, submission, State.WAITING)
 
 
-def test_alone_a_worker_of_a_gpu_compiles_and_judges(
+def test_a_single_gpu_worker_compiles_and_judges(
     platform: Platform, student: User, settings: Settings
 ) -> None:
     sent = [_send(platform, student, f"{SOURCE}// {number}\n") for number in range(3)]
@@ -189,7 +189,7 @@ def test_alone_a_worker_of_a_gpu_compiles_and_judges(
     assert compiler.closed
 
 
-def test_alone_it_serves_both_languages_in_their_turn(
+def test_a_single_gpu_worker_serves_both_languages_in_turn(
     platform: Platform, student: User, other: User, settings: Settings
 ) -> None:
     need("nvcc")
@@ -204,7 +204,7 @@ def test_alone_it_serves_both_languages_in_their_turn(
     assert place == 1, "one who sends much does not hold up another because their source is to be compiled"
 
 
-def test_the_command_compiles_by_nvcc_for_a_gpu_that_is_not_here(
+def test_the_worker_command_compiles_for_a_remote_gpu(
     platform: Platform, student: User, settings: Settings, start: Start
 ) -> None:
     """Protects against a compile worker that needs a GPU, or compiles for another than the judge has."""

@@ -25,7 +25,7 @@ def folder() -> Iterator[Path]:
     remove(folder)
 
 
-def test_it_answers_on_a_private_socket_only_and_saves_nothing(folder: Path) -> None:
+def test_redis_uses_a_private_socket_and_saves_nothing(folder: Path) -> None:
     settings = Settings(data_dir=folder / "data", redis_url="")
     with start_redis(settings) as server:
         assert server.url == settings.queue_url
@@ -41,7 +41,7 @@ def test_it_answers_on_a_private_socket_only_and_saves_nothing(folder: Path) -> 
     server.close()
 
 
-def test_a_second_one_in_the_same_folder_is_refused(folder: Path) -> None:
+def test_a_second_redis_in_the_same_folder_is_refused(folder: Path) -> None:
     settings = Settings(data_dir=folder, redis_url="")
     with start_redis(settings):
         with pytest.raises(Conflict, match="Another platform"):
@@ -49,7 +49,7 @@ def test_a_second_one_in_the_same_folder_is_refused(folder: Path) -> None:
         assert WakeUps(settings.queue_url).ping()
 
 
-def test_a_socket_that_a_dead_one_left_is_in_nobodys_way(folder: Path) -> None:
+def test_a_stale_socket_is_replaced(folder: Path) -> None:
     settings = Settings(data_dir=folder, redis_url="")
     first = start_redis(settings)
     first.process.kill()
@@ -59,13 +59,13 @@ def test_a_socket_that_a_dead_one_left_is_in_nobodys_way(folder: Path) -> None:
         assert WakeUps(server.url).ping()
 
 
-def test_a_path_that_is_too_long_is_explained(tmp_path: Path) -> None:
+def test_a_too_long_socket_path_is_explained(tmp_path: Path) -> None:
     with pytest.raises(Unreachable, match="too long") as caught:
         start_redis(Settings(data_dir=tmp_path / ("x" * 100), redis_url=""))
     assert "GRADER_DATA_DIR" in caught.value.hint
 
 
-def test_it_dies_with_its_parent(folder: Path) -> None:
+def test_redis_dies_with_its_parent(folder: Path) -> None:
     program = (
         "import sys, time; from pathlib import Path\n"
         "from grader.queue.embedded import start_redis\n"

@@ -57,7 +57,7 @@ def _see(platform: Platform, student: User, sent: str) -> SubmissionView:
     return get_submission(platform, student, sent)
 
 
-def test_a_verdict_and_its_report(
+def test_verdict_and_report_are_stored(
     platform: Platform, student: User, sent: str, make_executor: MakeExecutor
 ) -> None:
     judge = FakeJudge(judged(Verdict.WRONG_ANSWER))
@@ -81,7 +81,7 @@ def test_the_job_carries_source_catalogue_and_a_secret_key(
     assert len(bytes.fromhex(job.seed_key)) == 32
 
 
-def test_the_key_is_drawn_anew_for_each_judgement_and_kept_nowhere(
+def test_each_judgement_has_a_fresh_unstored_seed_key(
     platform: Platform, sent: str, make_executor: MakeExecutor
 ) -> None:
     judge = FakeJudge(raises(RuntimeError("the host died")), judged())
@@ -93,7 +93,7 @@ def test_the_key_is_drawn_anew_for_each_judgement_and_kept_nowhere(
     assert not (platform.settings.data_dir / "secrets").exists()
 
 
-def test_baselines_are_frozen_and_handed_on(
+def test_baselines_are_frozen_and_passed_to_later_jobs(
     platform: Platform, student: User, make_executor: MakeExecutor
 ) -> None:
     judge = FakeJudge(
@@ -112,7 +112,7 @@ def test_baselines_are_frozen_and_handed_on(
     ]
 
 
-def test_our_failures_are_tried_again_and_cost_nothing(
+def test_our_failures_are_retried_and_cost_nothing(
     platform: Platform, student: User, sent: str, make_executor: MakeExecutor
 ) -> None:
     judge = FakeJudge(
@@ -130,7 +130,7 @@ def test_our_failures_are_tried_again_and_cost_nothing(
     assert (seen.state, seen.verdict, seen.attempt, seen.error) == (State.DONE, Verdict.ACCEPTED, 3, "")
 
 
-def test_after_three_failures_it_has_failed_and_says_that_it_was_us(
+def test_three_failures_of_ours_end_the_submission_as_failed(
     platform: Platform, student: User, sent: str, make_executor: MakeExecutor
 ) -> None:
     executor = make_executor(FakeJudge(raises(RuntimeError("/etc/secret")), judged(Verdict.INTERNAL_ERROR)))
@@ -142,7 +142,7 @@ def test_after_three_failures_it_has_failed_and_says_that_it_was_us(
     assert get_report(platform, student, sent).verdict is Verdict.INTERNAL_ERROR
 
 
-def test_an_unexpected_error_shows_its_kind_and_not_its_text(
+def test_an_unexpected_error_shows_its_class_only(
     platform: Platform, student: User, sent: str, make_executor: MakeExecutor
 ) -> None:
     make_executor(FakeJudge(raises(RuntimeError("/etc/secret")))).serve_one()
@@ -167,13 +167,15 @@ def test_cancel_at_each_state_ends_it_within_a_moment(
     assert seen.finished_at is not None
 
 
-def test_progress_is_seen(
+def test_progress_is_stored(
     platform: Platform, student: User, sent: str, make_executor: MakeExecutor, tmp_path: Path
 ) -> None:
     executor = make_executor(FakeJudge(waits_for(tmp_path / "gate")))
     with ThreadPoolExecutor(1) as pool:
         served = pool.submit(executor.serve_one)
-        seen = until(lambda: (it := _see(platform, student, sent)).state is State.TESTING and it, "testing")
+        seen = until(
+            lambda: (view := _see(platform, student, sent)).state is State.TESTING and view, "testing"
+        )
         assert isinstance(seen, SubmissionView)
         assert (seen.progress.done, seen.progress.total, seen.progress.label) == (1, 3, "seven")
         assert seen.started_at is not None
@@ -182,7 +184,7 @@ def test_progress_is_seen(
     assert _see(platform, student, sent).verdict is Verdict.ACCEPTED
 
 
-def test_the_lease_is_kept_while_it_is_judged(
+def test_the_lease_is_renewed_while_judging(
     platform: Platform, student: User, sent: str, make_executor: MakeExecutor, tmp_path: Path
 ) -> None:
     def lease() -> object:
@@ -198,7 +200,7 @@ def test_the_lease_is_kept_while_it_is_judged(
         served.result(5.0)
 
 
-def test_a_lost_lease_ends_the_judging_and_touches_nothing(
+def test_a_lost_lease_ends_judging_without_a_write(
     platform: Platform, student: User, sent: str, make_executor: MakeExecutor, tmp_path: Path
 ) -> None:
     executor = make_executor(FakeJudge(waits_for(tmp_path / "never")))
@@ -214,7 +216,7 @@ def test_a_lost_lease_ends_the_judging_and_touches_nothing(
     assert (seen.state, seen.attempt) == (State.QUEUED, 1)
 
 
-def test_a_worker_that_stops_puts_it_back_uncounted(
+def test_a_stopping_worker_returns_its_submission_uncounted(
     platform: Platform,
     student: User,
     sent: str,
@@ -234,7 +236,7 @@ def test_a_worker_that_stops_puts_it_back_uncounted(
         assert session.query(SubmissionRow.failures).scalar() == 0
 
 
-def test_a_verdict_outlives_a_database_that_is_away_for_a_moment(
+def test_a_verdict_survives_a_short_database_outage(
     platform: Platform, student: User, sent: str, make_executor: MakeExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finaliser, "_WRITE_PAUSES_S", (0.0, 0.0))
@@ -250,7 +252,7 @@ def test_a_verdict_outlives_a_database_that_is_away_for_a_moment(
     assert _see(platform, student, sent).verdict is Verdict.ACCEPTED
 
 
-def test_the_log_names_the_submission_and_never_its_source(
+def test_the_log_names_the_submission_but_not_its_source(
     platform: Platform, student: User, make_executor: MakeExecutor
 ) -> None:
     submit(platform, student, body(source="hunter2 = 1"))

@@ -100,7 +100,7 @@ def _start(platform: Platform, staff: User, repeats: int = 3, machine: str = HER
     return finals.start_final(platform, staff, "cup", FinalBody(machine=machine, repeats=repeats))
 
 
-def test_a_final_from_finalists_to_results(
+def test_a_final_leads_from_finalists_to_results(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
     ordered = _start(platform, staff)
@@ -139,7 +139,7 @@ def test_a_final_from_finalists_to_results(
     ranks = [
         (row.team, row.rank, row.score, row.provisional_rank) for row in board(platform, student, "cup").rows
     ]
-    # 80 and 90 cannot be told apart on this board: the earlier one comes first.
+    # 80 and 90 are equal within this board's resolution: the earlier one comes first.
     assert ranks == [
         ("user0", 1, 90.0, 1),
         ("user2", 1, 80.0, 3),
@@ -170,7 +170,7 @@ def _check_certificate(platform: Platform, viewer: User, seed: str) -> None:
         certificates.get_certificate(platform, viewer, "cup", "user3")
 
 
-def test_a_result_that_is_voided_after_the_results(
+def test_a_result_can_be_voided_after_the_final(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
     _start(platform, staff, repeats=1)
@@ -217,7 +217,7 @@ def test_a_result_that_is_voided_after_the_results(
     ]
 
 
-def test_a_worker_lost_in_the_middle(
+def test_a_final_survives_a_lost_worker(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
     _start(platform, staff, repeats=2)
@@ -252,7 +252,7 @@ def test_a_worker_lost_in_the_middle(
     assert finished == sorted(moment for moment in finished if moment is not None)
 
 
-def test_our_failures_are_judged_again_when_it_is_started_again(
+def test_restarting_a_final_repeats_our_failures(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
     _start(platform, staff, repeats=1)
@@ -269,7 +269,7 @@ def test_our_failures_are_judged_again_when_it_is_started_again(
     assert finals.get_final(platform, staff, "cup").done
 
 
-def test_a_repeat_that_is_wrong_leaves_no_time(
+def test_a_wrong_repeat_leaves_no_time(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
     _start(platform, staff, repeats=1)
@@ -282,7 +282,7 @@ def test_a_repeat_that_is_wrong_leaves_no_time(
 
 
 @pytest.mark.parametrize(("repeats", "why"), [(1, ["no time in repeat 1"]), (3, [])])
-def test_a_repeat_whose_time_is_unknown_takes_nothing_while_most_have_one(
+def test_a_repeat_without_a_time_is_ignored_if_most_have_one(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat, repeats: int, why: list[str]
 ) -> None:
     def untimed(job: Job, on_progress: object, cancelled: object) -> Outcome:
@@ -302,7 +302,7 @@ def test_a_repeat_whose_time_is_unknown_takes_nothing_while_most_have_one(
     assert (view.rank_changes.changed, view.rank_changes.swaps) == (0, 0)
 
 
-def test_only_the_named_machine_judges_it(
+def test_only_the_named_machine_judges_a_final(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
     with pytest.raises(Conflict, match="No live worker of GPU-unknown"):
@@ -319,7 +319,7 @@ def test_only_the_named_machine_judges_it(
     assert _start(platform, staff, repeats=4).total == 12
 
 
-def test_what_somebody_cancels_is_judged_after_all(
+def test_restarting_a_final_replaces_cancelled_repeats(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
     view = _start(platform, staff, repeats=1)
@@ -329,7 +329,7 @@ def test_what_somebody_cancels_is_judged_after_all(
     assert finals.get_final(platform, staff, "cup").done
 
 
-def test_what_is_judged_in_place_of_what_was_cancelled_is_as_void(
+def test_a_replaced_repeat_stays_void(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
     (entry, *_) = _start(platform, staff, repeats=1).entries
@@ -344,7 +344,7 @@ def test_what_is_judged_in_place_of_what_was_cancelled_is_as_void(
     assert board(platform, staff, "cup", kind=BoardKind.FINAL).rows[-1].team == entry.team
 
 
-def test_it_begins_when_all_that_counts_is_judged(
+def test_a_final_starts_only_when_everything_is_judged(
     platform: Platform, staff: User, finalists: list[User], worker: Heartbeat
 ) -> None:
     with writing(platform.sessions) as session:
@@ -357,7 +357,7 @@ def test_it_begins_when_all_that_counts_is_judged(
         finals.start_final(platform, finalists[0], "cup", FinalBody(machine=HERE))
 
 
-def test_within_a_competition_all_meet_the_same_public_data(
+def test_a_competition_uses_the_same_public_data_for_all(
     platform: Platform, staff: User, worker: Heartbeat
 ) -> None:
     made = make(platform, staff)

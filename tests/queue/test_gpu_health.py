@@ -57,7 +57,7 @@ def _row(platform: Platform, public_id: str) -> SubmissionRow:
         return session.scalars(select(SubmissionRow).where(SubmissionRow.public_id == public_id)).one()
 
 
-def test_it_serves_the_board_of_its_model_and_holds_its_gpu(
+def test_a_gpu_worker_serves_its_models_board_and_locks_its_gpu(
     platform: Platform, student: User, settings: Settings
 ) -> None:
     sent = _send(platform, student)
@@ -87,7 +87,7 @@ def test_two_workers_never_serve_one_gpu(platform: Platform, settings: Settings)
         assert session.query(WorkerRow).count() == 0
 
 
-def test_a_gpu_that_stays_bad_ends_its_worker_and_costs_no_try(
+def test_a_bad_gpu_ends_its_worker_and_costs_no_attempt(
     platform: Platform, student: User, settings: Settings
 ) -> None:
     sent = [_send(platform, student) for _ in range(3)]
@@ -124,7 +124,7 @@ def test_a_gpu_that_stays_bad_ends_its_worker_and_costs_no_try(
     assert {get_submission(platform, student, public_id).verdict for public_id in sent} == {Verdict.ACCEPTED}
 
 
-def test_a_judge_that_fails_on_a_good_gpu_goes_on(
+def test_a_judge_failure_on_a_good_gpu_does_not_end_the_worker(
     platform: Platform, student: User, settings: Settings
 ) -> None:
     sent = [_send(platform, student) for _ in range(2)]
@@ -136,7 +136,9 @@ def test_a_judge_that_fails_on_a_good_gpu_goes_on(
     assert {get_submission(platform, student, public_id).verdict for public_id in sent} == {Verdict.ACCEPTED}
 
 
-def test_single_failures_have_no_gpu_probed(platform: Platform, student: User, settings: Settings) -> None:
+def test_a_single_failure_does_not_probe_the_gpu(
+    platform: Platform, student: User, settings: Settings
+) -> None:
     for _ in range(3):
         _send(platform, student)
     judge = FakeJudge(raises(LOST), judged(), raises(LOST), judged(), judged())
@@ -144,7 +146,7 @@ def test_single_failures_have_no_gpu_probed(platform: Platform, student: User, s
     assert (len(judge.jobs), judge.probes) == (5, 1)
 
 
-def test_where_nothing_is_tried_again_the_first_failure_has_it_probed(
+def test_without_retries_the_first_failure_probes_the_gpu(
     platform: Platform, student: User, settings: Settings
 ) -> None:
     sent = _send(platform, student)
@@ -154,7 +156,7 @@ def test_where_nothing_is_tried_again_the_first_failure_has_it_probed(
     assert _row(platform, sent).state is State.FAILED
 
 
-def test_a_gpu_that_is_bad_from_the_start_takes_nothing_and_alerts_once(
+def test_a_gpu_bad_from_the_start_claims_nothing_and_alerts_once(
     platform: Platform, student: User, settings: Settings
 ) -> None:
     sent = _send(platform, student)
@@ -170,7 +172,9 @@ def test_a_gpu_that_is_bad_from_the_start_takes_nothing_and_alerts_once(
         assert session.query(WorkerRow).count() == 1
 
 
-def test_another_gpu_of_the_model_goes_on(platform: Platform, student: User, settings: Settings) -> None:
+def test_another_gpu_of_the_model_keeps_serving(
+    platform: Platform, student: User, settings: Settings
+) -> None:
     with writing(platform.sessions) as session:
         workers.register(session, "other", "h200", list(Language), utcnow(), SECOND.uuid)
         workers.register(session, "cpu", "cpu", [Language.TRITON], utcnow())

@@ -40,7 +40,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.communicate()
 
 
-def test_a_gpu_has_one_holder_and_the_other_hears_who(tmp_path: Path) -> None:
+def test_a_locked_gpu_names_its_holder(tmp_path: Path) -> None:
     process = _hold_elsewhere(H200.uuid, tmp_path)
     try:
         assert holder(H200.uuid, tmp_path) == process.pid
@@ -56,7 +56,7 @@ def test_a_gpu_has_one_holder_and_the_other_hears_who(tmp_path: Path) -> None:
         _end(process)
 
 
-def test_a_killed_holder_lets_go(tmp_path: Path) -> None:
+def test_the_death_of_a_holder_frees_the_gpu(tmp_path: Path) -> None:
     process = _hold_elsewhere(H200.uuid, tmp_path)
     process.send_signal(signal.SIGKILL)
     _end(process)
@@ -65,7 +65,7 @@ def test_a_killed_holder_lets_go(tmp_path: Path) -> None:
         assert holder(H200.uuid, tmp_path) == os.getpid()
 
 
-def test_an_ended_holder_leaves_no_name_behind(tmp_path: Path) -> None:
+def test_an_ended_holder_is_not_named(tmp_path: Path) -> None:
     with hold(H200.uuid, tmp_path / "new"):
         pass
     assert holder(H200.uuid, tmp_path / "new") is None
@@ -85,14 +85,14 @@ def test_a_child_does_not_keep_the_lock(tmp_path: Path) -> None:
         _end(child)
 
 
-def test_a_link_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
+def test_a_symbolic_link_as_lock_file_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / f"{H200.uuid}.lock").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(Conflict, match="cannot be locked"), hold(H200.uuid, tmp_path):
         pass
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_locks_are_the_machines_not_the_platforms(tmp_path: Path) -> None:
+def test_gpu_locks_are_per_machine(tmp_path: Path) -> None:
     one, other = Settings(data_dir=tmp_path / "a"), Settings(data_dir=tmp_path / "b")
     assert lock_folder(one) == lock_folder(other)
     assert not lock_folder(one).is_relative_to(tmp_path)
@@ -114,13 +114,13 @@ def test_gpus_are_named_by_number_or_uuid(wanted: str, found: list[object]) -> N
 
 
 @pytest.mark.parametrize("wanted", ["3", "-1", "h200", "GPU-"])
-def test_a_gpu_that_is_not_there_is_refused_with_those_that_are(wanted: str) -> None:
+def test_an_unknown_gpu_is_refused_with_the_known_ones(wanted: str) -> None:
     with pytest.raises(BadRequest, match=re.escape(f"no GPU '{wanted}'")) as caught:
         chosen_gpus(wanted, lambda: [H200])
     assert H200.uuid in caught.value.hint
 
 
-def test_without_gpus_the_error_says_what_to_do() -> None:
+def test_the_error_without_gpus_has_a_hint() -> None:
     with pytest.raises(BoxUnavailable, match="No NVIDIA GPU") as caught:
         chosen_gpus(ALL, list)
     assert "nvidia-smi" in caught.value.hint
@@ -136,5 +136,5 @@ def test_without_gpus_the_error_says_what_to_do() -> None:
         ("NVIDIA", "gpu"),
     ],
 )
-def test_a_board_is_named_by_the_model(model: str, board: str) -> None:
+def test_a_board_is_named_after_the_model(model: str, board: str) -> None:
     assert board_name(model) == board

@@ -25,7 +25,7 @@ from grader.service.platform import Platform
 from grader.service.submissions.submissions import get_submission
 from grader.service.submissions.submit import submit
 from grader.settings import Settings
-from grader.wakeups import redeem, run_queue
+from grader.wakeups import consume_wakeup, run_queue
 from tests.queue.fakes import FakeJudge, NoBoxes
 from tests.service.world import body
 
@@ -139,7 +139,7 @@ def client(redis_url: str, tmp_path: Path) -> Redis:
     return client
 
 
-def test_nothing_that_lies_in_redis_is_run(
+def test_nothing_stored_in_redis_is_executed(
     platform: Platform,
     student: User,
     settings: Settings,
@@ -163,23 +163,23 @@ def test_nothing_that_lies_in_redis_is_run(
     assert client.keys("rq:job:*") == [], "all records are removed"
 
 
-def test_the_bomb_would_go_off(client: Redis) -> None:
+def test_the_planted_pickle_would_execute(client: Redis) -> None:
     """Protects the test above against payloads that do nothing when they are unpickled."""
     Queue(QUEUE, connection=client).enqueue(OURS, _Bomb(), job_id="bomb")
     _ = Job.fetch("bomb", connection=client).args
     assert ran == ["('unpickled',)"]
 
 
-def test_a_record_replaced_after_it_was_measured_is_not_unpacked(
+def test_a_record_replaced_after_its_size_check_is_not_unpacked(
     client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "memory_usage", lambda *_, **__: 100)
     monkeypatch.setattr(Job, "restore", lambda *_: pytest.fail("it was unpacked"))
     client.hset(Job.key_for("large"), "data", zlib.compress(b" " * 50_000_000))
-    assert not redeem(client, QUEUE, b"large")
+    assert not consume_wakeup(client, QUEUE, b"large")
 
 
-def test_a_failed_job_of_somebody_elses_calls_nobody_back(settings: Settings, client: Redis) -> None:
+def test_a_foreign_failed_job_calls_no_callback(settings: Settings, client: Redis) -> None:
     """RQ's own workers clean up its registries, and call the callbacks of jobs that they find dead."""
     Queue(QUEUE, connection=client).enqueue(OURS, QUEUE, job_id="dead", on_failure=Callback(HERE))
     client.delete(f"rq:queue:{QUEUE}")
@@ -190,7 +190,7 @@ def test_a_failed_job_of_somebody_elses_calls_nobody_back(settings: Settings, cl
     assert ran == []
 
 
-def test_keys_that_stop_workers_of_rq_do_not_stop_ours(
+def test_rqs_stop_keys_do_not_stop_our_workers(
     platform: Platform, student: User, settings: Settings, client: Redis
 ) -> None:
     client.set(f"rq:queue:{QUEUE}", "no list")

@@ -72,7 +72,7 @@ def _signal_once(number: signal.Signals = signal.SIGTERM) -> Callable[[], float]
     return send
 
 
-def test_a_signal_in_a_finalizer_of_the_client_is_not_lost(
+def test_a_signal_during_a_client_finalizer_is_not_lost(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
 ) -> None:
     """The client's pipelines have finalizers that swallow any exception, so one from the signal's handler would be
@@ -101,7 +101,7 @@ def test_a_signal_in_a_finalizer_of_the_client_is_not_lost(
 
 @pytest.mark.usefixtures("no_sweeper")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_between_wakeup_and_submission_loses_neither(
+def test_a_signal_between_wakeup_and_claim_loses_neither(
     monkeypatch: pytest.MonkeyPatch,
     platform: Platform,
     student: User,
@@ -128,7 +128,7 @@ def test_a_signal_between_wakeup_and_submission_loses_neither(
 
 
 @pytest.mark.usefixtures("no_sweeper")
-def test_a_compile_worker_gives_its_wakeup_back_too(
+def test_a_signalled_compile_worker_returns_its_wakeup(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
 ) -> None:
     send = _signal_once()
@@ -138,7 +138,7 @@ def test_a_compile_worker_gives_its_wakeup_back_too(
     assert platform.wakeups.waiting(COMPILE) == 1
 
 
-def test_without_redis_a_signal_still_ends_it_soon(settings: Settings) -> None:
+def test_a_signal_ends_a_worker_without_redis(settings: Settings) -> None:
     stopper = Stopper()
     threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
     began = time.monotonic()
@@ -148,7 +148,7 @@ def test_without_redis_a_signal_still_ends_it_soon(settings: Settings) -> None:
     assert 1.0 < time.monotonic() - began < 1.5 + _AT_ONCE_S
 
 
-def test_a_signal_while_its_thread_has_the_lock_of_an_event() -> None:
+def test_a_signal_during_an_event_lock_does_not_deadlock() -> None:
     """This happens for a moment at the start of every wait, and when one signal follows another at once."""
     stopper = Stopper()
     with ExitStack() as stack:
@@ -159,7 +159,7 @@ def test_a_signal_while_its_thread_has_the_lock_of_an_event() -> None:
     assert stopper.event.is_set()
 
 
-def test_waiting_to_be_asked() -> None:
+def test_the_stop_flag_can_be_waited_for() -> None:
     asked = StopFlag()
     began = time.monotonic()
     assert not asked.wait(0.12)
@@ -171,7 +171,7 @@ def test_waiting_to_be_asked() -> None:
 
 
 @pytest.mark.usefixtures("no_sweeper")
-def test_a_failure_while_the_worker_ends_is_not_counted(
+def test_a_failure_while_stopping_is_not_counted(
     platform: Platform, student: User, settings: Settings
 ) -> None:
     """Stopping a service stops all its processes: the judge may be gone before its worker learns of it."""
@@ -190,7 +190,7 @@ def test_a_failure_while_the_worker_ends_is_not_counted(
 
 @pytest.mark.usefixtures("no_sweeper")
 @pytest.mark.parametrize("compilers", [0, 1])
-def test_a_device_leaves_to_compilers_what_they_take_at_once(
+def test_a_device_worker_leaves_compiling_to_idle_compilers(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings, compilers: int
 ) -> None:
     """Protects submissions to a device against waiting until its idle worker has compiled somebody else's source."""
@@ -211,7 +211,7 @@ def test_a_device_leaves_to_compilers_what_they_take_at_once(
 
 
 @pytest.mark.usefixtures("no_sweeper")
-def test_a_compile_worker_that_rests_leaves_kernels_to_others(
+def test_a_resting_compile_worker_takes_no_kernels_wakeup(
     monkeypatch: pytest.MonkeyPatch, platform: Platform, settings: Settings
 ) -> None:
     """Protects kernels that another host could compile against a host whose boxes lack torch."""

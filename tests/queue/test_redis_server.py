@@ -103,7 +103,7 @@ def url(port: int, database: str) -> str:
     return f"redis://:{QUOTED}@127.0.0.1:{port}/3"
 
 
-def test_wakeups_lie_in_the_database_of_that_number(url: str, port: int) -> None:
+def test_wakeups_use_the_urls_database_number(url: str, port: int) -> None:
     wakeups = WakeUps(url)
     assert wakeups.enqueue("run:cpu", 2)
     assert wakeups.waiting("run:cpu") == 2
@@ -113,7 +113,7 @@ def test_wakeups_lie_in_the_database_of_that_number(url: str, port: int) -> None
     wakeups.close()
 
 
-def test_a_worker_serves_with_it_and_names_no_password(
+def test_a_worker_uses_the_url_without_logging_its_password(
     url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -131,7 +131,7 @@ def test_a_worker_serves_with_it_and_names_no_password(
         assert "hunter2" not in text
 
 
-def test_a_wrong_password_is_a_redis_that_is_away(port: int, tmp_path: Path, database: str) -> None:
+def test_a_wrong_password_counts_as_an_outage(port: int, tmp_path: Path, database: str) -> None:
     platform = open_platform(make_settings(tmp_path, f"redis://:wr0ng@127.0.0.1:{port}/0"))
     student = create_user(platform, "ada", "correct horse")
     with capture_logs() as said:
@@ -142,7 +142,7 @@ def test_a_wrong_password_is_a_redis_that_is_away(port: int, tmp_path: Path, dat
     assert "wr0ng" not in str(said)
 
 
-def test_tls(port: int, tmp_path: Path) -> None:
+def test_redis_works_over_tls_with_a_known_certificate(port: int, tmp_path: Path) -> None:
     proxy = TlsProxy(port, tmp_path)
     other = tmp_path / "other"
     other.mkdir()
@@ -166,7 +166,7 @@ def test_tls(port: int, tmp_path: Path) -> None:
         ("GRADER_DATABASE_URL", "mysql://grader:hunter2@host/grader"),
     ],
 )
-def test_an_address_that_is_none_is_refused_and_not_repeated(
+def test_a_malformed_url_is_refused_without_showing_it(
     variable: str, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, url)

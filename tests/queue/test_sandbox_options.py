@@ -44,7 +44,7 @@ def test_settings_from_files_reach_the_judge(
     assert judges[0]._arguments[-2] == str(settings.data_dir)  # type: ignore[attr-defined]
 
 
-def test_the_judge_process_makes_its_boxes_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_judge_process_uses_the_sandbox_options(monkeypatch: pytest.MonkeyPatch) -> None:
     from grader.judge import child
 
     asked: list[Any] = []
@@ -60,7 +60,7 @@ def test_the_judge_process_makes_its_boxes_so(monkeypatch: pytest.MonkeyPatch) -
     assert asked == [("docker", CHOSEN)]
 
 
-def test_no_module_of_the_sandbox_reads_these_settings_by_itself() -> None:
+def test_no_sandbox_module_reads_settings() -> None:
     names = re.compile(r"environ.*(RUNTIME|GPU_ACCESS|BOX_IMAGE)")
     files = [*Path(choose.__file__).parent.glob("*.py")]
     assert len(files) > 20

@@ -33,9 +33,7 @@ def _take(platform: Platform, ago_s: float = 0.0) -> claims.Claim:
     return held
 
 
-def test_a_redis_that_was_wiped_gets_its_wakeups_back(
-    platform: Platform, student: User, redis_url: str
-) -> None:
+def test_wakeups_are_reissued_after_a_wiped_redis(platform: Platform, student: User, redis_url: str) -> None:
     for _ in range(3):
         submit(platform, student, body())
     client = Redis.from_url(redis_url)
@@ -55,13 +53,13 @@ def test_an_expired_lease_is_reclaimed_with_a_wakeup(platform: Platform, student
     assert (seen.state, seen.attempt) == (State.QUEUED, 1)
 
 
-def test_a_living_lease_is_left_alone(platform: Platform, student: User) -> None:
+def test_a_valid_lease_is_untouched(platform: Platform, student: User) -> None:
     submit(platform, student, body())
     _take(platform)
     assert sweep(platform) == Swept()
 
 
-def test_what_kills_three_workers_is_given_up(platform: Platform, student: User) -> None:
+def test_a_submission_that_kills_three_workers_fails(platform: Platform, student: User) -> None:
     sent = submit(platform, student, body()).id
     for _ in range(platform.settings.attempts):
         _take(platform, ago_s=60)
@@ -94,9 +92,7 @@ def test_silent_workers_are_marked_and_boxes_reaped(platform: Platform) -> None:
     assert sweep(platform, Boxes()) == Swept(dead_workers=1, boxes=2)
 
 
-def test_one_part_that_fails_does_not_keep_the_others_from_their_work(
-    platform: Platform, student: User
-) -> None:
+def test_a_failing_part_of_the_sweep_does_not_stop_the_others(platform: Platform, student: User) -> None:
     class Boxes:
         def reap(self) -> int:
             raise OSError("no engine")

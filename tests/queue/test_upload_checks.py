@@ -30,9 +30,7 @@ extern "C" void solve(const float* a, const int* i, float* out, float alpha, int
 """
 
 
-def test_on_a_worker_with_nvcc_cuda_sources_are_run_on_the_emulated_gpu(
-    platform: Platform, staff: User
-) -> None:
+def test_an_upload_check_runs_cuda_sources_on_the_emulated_gpu(platform: Platform, staff: User) -> None:
     need("nvcc")
     need("emulator")
     folder = platform.catalogue.root / "reference" / "only_cuda"

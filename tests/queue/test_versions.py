@@ -1,4 +1,4 @@
-"""A worker judges by what was served under that version, or not at all."""
+"""A worker judges by the folder that was served under that version, or not at all."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def raise_version(platform: Platform) -> None:
 Serve = Callable[[FakeJudge], None]
 
 
-def test_the_judge_is_told_what_to_judge_by(platform: Platform, student: User, serve: Serve) -> None:
+def test_a_job_holds_the_fingerprint_of_its_version(platform: Platform, student: User, serve: Serve) -> None:
     submit(platform, student, body())
     judge = FakeJudge(under(1))
     serve(judge)
     assert judge.jobs[0].fingerprint == digest(content(platform.catalogue.load("scale")))
 
 
-def test_nothing_is_judged_by_a_folder_that_changed_under_its_number(
+def test_a_changed_folder_under_an_old_number_judges_nothing(
     platform: Platform, student: User, serve: Serve
 ) -> None:
     submit(platform, student, body())
@@ -93,7 +93,7 @@ def test_nothing_is_judged_by_a_folder_that_changed_under_its_number(
     assert len(judge.jobs) == 1
 
 
-def test_a_folder_that_broke_fails_what_waits_for_it_with_a_clear_error(
+def test_a_broken_folder_fails_waiting_submissions_with_a_clear_error(
     platform: Platform, student: User, serve: Serve
 ) -> None:
     waiting = submit(platform, student, body())
@@ -107,9 +107,7 @@ def test_a_folder_that_broke_fails_what_waits_for_it_with_a_clear_error(
     assert str(platform.catalogue.root) not in view.error, "a student sees no path of this machine"
 
 
-def test_what_could_not_be_judged_holds_no_folder_fast(
-    platform: Platform, student: User, serve: Serve
-) -> None:
+def test_a_failed_judgement_does_not_pin_the_folder(platform: Platform, student: User, serve: Serve) -> None:
     submit(platform, student, body())
     broken = FakeJudge(raises(JudgeFailure("its reference is broken")))
     for _ in range(platform.settings.attempts):
@@ -121,7 +119,7 @@ def test_what_could_not_be_judged_holds_no_folder_fast(
 
 
 @pytest.mark.parametrize("with_baselines", [False, True])
-def test_a_folder_that_changes_under_the_first_judgement_has_it_judged_once_more(
+def test_a_folder_that_changes_during_the_first_judgement_repeats_it(
     platform: Platform, student: User, serve: Serve, with_baselines: bool
 ) -> None:
     view = submit(platform, student, body())
@@ -143,7 +141,7 @@ def test_a_folder_that_changes_under_the_first_judgement_has_it_judged_once_more
     assert judge.jobs[1].baselines == {}, "what was measured of the earlier folder is not kept"
 
 
-def test_a_folder_that_changes_at_the_last_moment_has_it_judged_once_more(
+def test_a_folder_that_changes_at_the_last_moment_repeats_the_judgement(
     platform: Platform, student: User, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     view, finish = submit(platform, student, body()), Finaliser.finish
@@ -163,7 +161,9 @@ def test_a_folder_that_changes_at_the_last_moment_has_it_judged_once_more(
     assert len(judge.jobs) == 2
 
 
-def test_judging_again_through_a_worker(platform: Platform, student: User, staff: User, serve: Serve) -> None:
+def test_a_worker_judges_again_under_a_new_version(
+    platform: Platform, student: User, staff: User, serve: Serve
+) -> None:
     first = submit(platform, student, body())
     serve(FakeJudge(under(1)))
     raise_version(platform)
@@ -195,7 +195,7 @@ def test_a_worker_with_another_version_does_not_judge_again(
     assert "Version 2 of scale was to be judged, but this host has version 1." in again.error
 
 
-def test_a_student_is_judged_by_the_version_that_is_there(
+def test_a_new_submission_is_judged_by_the_served_version(
     platform: Platform, student: User, serve: Serve
 ) -> None:
     submit(platform, student, body())

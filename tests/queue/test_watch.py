@@ -36,7 +36,7 @@ class Time:
         self.now += timedelta(seconds=seconds)
 
     def look(self, took_s: float = 0.0) -> bool:
-        return self.watch.look(self.now, took_s)
+        return self.watch.may_expire(self.now, took_s)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def _trusts_again(time: Time) -> bool:
     return (first, second, time.look()) == (False, False, True)
 
 
-def test_not_right_after_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leases_are_not_expired_right_after_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     time = Time(ExpiryGuard)
     monkeypatch.setattr(sweeper, "time", time)
     time.watch = ExpiryGuard(Settings(lease_s=20.0, heartbeat_s=4.0, sweep_s=4.0))
@@ -69,25 +69,25 @@ def test_not_right_after_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("step", [3600, -3600, 2])
-def test_not_while_the_clock_was_stepped_a_moment_ago(time: Time, step: float) -> None:
+def test_leases_are_not_expired_after_a_clock_step(time: Time, step: float) -> None:
     time.passes(4)
     time.now += timedelta(seconds=step)
     assert _trusts_again(time)
 
 
-def test_not_after_it_stood_still(time: Time) -> None:
+def test_leases_are_not_expired_after_a_pause(time: Time) -> None:
     time.passes(60)
     assert _trusts_again(time)
 
 
-def test_not_after_it_waited_for_a_lock(time: Time) -> None:
+def test_leases_are_not_expired_after_a_long_lock_wait(time: Time) -> None:
     time.passes(12)
     assert not time.look(took_s=9.0)
     time.passes(9)
     assert time.look()
 
 
-def test_a_quiet_time_is_trusted(time: Time) -> None:
+def test_leases_are_expired_after_a_quiet_time(time: Time) -> None:
     for _ in range(5):
         time.passes(4.3)
         assert time.look(took_s=0.5)
@@ -100,7 +100,7 @@ def _take(platform: Platform, now: datetime) -> None:
         ).held
 
 
-def test_a_lease_is_ended_once_the_watch_trusts(platform: Platform, student: User) -> None:
+def test_the_sweeper_expires_a_lease_once_the_clock_is_trusted(platform: Platform, student: User) -> None:
     submit(platform, student, body())
     _take(platform, utcnow() - timedelta(minutes=1))
     watch = ExpiryGuard(platform.settings)
@@ -109,7 +109,7 @@ def test_a_lease_is_ended_once_the_watch_trusts(platform: Platform, student: Use
     assert sweep(platform, watch=watch).reclaimed == 1
 
 
-def test_a_database_that_is_away_makes_it_doubt(platform: Platform, student: User) -> None:
+def test_a_database_outage_delays_expiry(platform: Platform, student: User) -> None:
     submit(platform, student, body())
     _take(platform, utcnow() - timedelta(minutes=1))
     watch = ExpiryGuard(platform.settings)
@@ -127,7 +127,7 @@ def test_a_database_that_is_away_makes_it_doubt(platform: Platform, student: Use
     assert watch._trusts_from > 0.0
 
 
-def test_no_lease_outlasts_a_clock_that_was_set_back(platform: Platform, student: User) -> None:
+def test_a_clock_set_back_prolongs_no_lease(platform: Platform, student: User) -> None:
     submit(platform, student, body())
     _take(platform, utcnow() + timedelta(hours=1))
     assert sweep(platform) == Swept()
@@ -136,6 +136,6 @@ def test_no_lease_outlasts_a_clock_that_was_set_back(platform: Platform, student
         assert until <= clock(session) + timedelta(seconds=platform.settings.lease_s)
 
 
-def test_the_clock_of_leases(platform: Platform) -> None:
+def test_the_databases_clock_is_utc(platform: Platform) -> None:
     with platform.sessions() as session:
         assert abs((clock(session) - utcnow()).total_seconds()) < 5

@@ -59,7 +59,7 @@ def _end(process: subprocess.Popen[bytes], seconds: float = 10.0) -> str:
     return log.decode()
 
 
-def test_a_burst_serves_all_that_waits(platform: Platform, student: User, settings: Settings) -> None:
+def test_a_burst_serves_everything_waiting(platform: Platform, student: User, settings: Settings) -> None:
     sent = [submit(platform, student, body()).id for _ in range(3)]
     judge = FakeJudge(judged(Verdict.WRONG_ANSWER), judged())
     run_worker(settings, "w", burst=True, judge=judge, boxes=NoBoxes())
@@ -69,7 +69,7 @@ def test_a_burst_serves_all_that_waits(platform: Platform, student: User, settin
     assert not health(platform).parts["workers"].ok
 
 
-def test_a_wakeup_too_many_is_harmless(platform: Platform, student: User, settings: Settings) -> None:
+def test_surplus_wakeups_are_ignored(platform: Platform, student: User, settings: Settings) -> None:
     submit(platform, student, body())
     platform.wakeups.enqueue("run:cpu", 2)
     judge = FakeJudge()
@@ -78,7 +78,7 @@ def test_a_wakeup_too_many_is_harmless(platform: Platform, student: User, settin
     assert platform.wakeups.waiting("run:cpu") == 0
 
 
-def test_killed_while_testing_it_still_ends_with_its_true_verdict_once(
+def test_a_submission_of_a_killed_worker_ends_once_with_its_true_verdict(
     platform: Platform, student: User, start_worker: StartWorker, tmp_path: Path
 ) -> None:
     """Protects against a submission lost, or judged twice, when its worker is killed."""
@@ -100,7 +100,7 @@ def test_killed_while_testing_it_still_ends_with_its_true_verdict_once(
         )
 
 
-def test_sigterm_while_testing_puts_it_back_at_once(
+def test_sigterm_while_testing_returns_the_submission_at_once(
     platform: Platform, student: User, start_worker: StartWorker, tmp_path: Path
 ) -> None:
     """Protects against a restart of workers that holds submissions until their leases run out."""
@@ -149,7 +149,7 @@ def test_a_wiped_redis_loses_nothing(
     )
 
 
-def test_a_worker_outlives_redis(tmp_path: Path) -> None:
+def test_a_worker_survives_a_redis_outage(tmp_path: Path) -> None:
     folder = short_folder()
     server = start_redis(Settings(data_dir=folder, redis_url=""))
     platform = open_platform(make_settings(tmp_path, server.url))

@@ -49,7 +49,7 @@ def before(empty_url: str) -> str:
     return empty_url
 
 
-def test_tokens_keep_what_they_could_do_and_sessions_are_told_apart(before: str) -> None:
+def test_migrated_tokens_keep_their_scopes_and_sessions_are_recognised(before: str) -> None:
     engine = make_engine(before)
     schema.upgrade(engine)
     with make_sessions(engine)() as session:
@@ -62,7 +62,7 @@ def test_tokens_keep_what_they_could_do_and_sessions_are_told_apart(before: str)
     engine.dispose()
 
 
-def test_and_back(before: str) -> None:
+def test_the_accounts_migration_can_be_reverted(before: str) -> None:
     engine = make_engine(before)
     with writing_connection(engine) as connection:
         command.upgrade(configured(connection), "0007")

@@ -43,7 +43,7 @@ def _waiting(sessions: Sessions) -> list[str]:
         return [found.source for found in ahead.behind_busy_devices(session, utcnow(), 30.0)]
 
 
-def test_only_what_waits_behind_workers_that_are_all_busy(sessions: Sessions, user: int) -> None:
+def test_only_submissions_behind_busy_workers_are_compiled_ahead(sessions: Sessions, user: int) -> None:
     sent = [_send(sessions, user, name, 90 - at) for at, name in enumerate("abcd")]
     _send(sessions, user, "cuda", 80, language=Language.CUDA)
     _send(sessions, user, "of a board without a GPU", 80, device="cpu")
@@ -64,7 +64,7 @@ def _rows(sessions: Sessions) -> list[ahead.WaitingSource]:
 
 
 @pytest.mark.parametrize("queue", [BOARD, queues.COMPILE, queues.ALL])
-def test_nothing_of_a_queue_that_is_paused(sessions: Sessions, user: int, queue: str) -> None:
+def test_nothing_of_a_paused_queue_is_compiled_ahead(sessions: Sessions, user: int, queue: str) -> None:
     for at, name in enumerate("abc"):
         _send(sessions, user, name, 90 - at)
     for worker in "vw":
@@ -74,7 +74,7 @@ def test_nothing_of_a_queue_that_is_paused(sessions: Sessions, user: int, queue:
     assert _waiting(sessions) == []
 
 
-def test_one_reserves_and_fills_what_others_leave_alone(sessions: Sessions, user: int) -> None:
+def test_a_reserved_artefact_is_compiled_once(sessions: Sessions, user: int) -> None:
     now = utcnow()
 
     def reserve() -> bool:

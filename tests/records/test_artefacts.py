@@ -44,25 +44,25 @@ def _use(sessions: Sessions, key: str, at: datetime = NOW, toolkit: str | None =
         return artefacts.use(session, key, at, toolkit)
 
 
-def test_it_comes_back_with_log_and_kernels(sessions: Sessions) -> None:
+def test_an_artefact_is_read_back_with_log_and_kernels(sessions: Sessions) -> None:
     _store(sessions, artefact())
     assert _read(sessions, "k") == artefact()
     assert _read(sessions, "other") is None
 
 
-def test_it_travels_as_json() -> None:
+def test_an_artefact_survives_json() -> None:
     assert Artefact.model_validate(artefact().model_dump(mode="json")) == artefact()
     assert Artefact.model_validate_json(artefact().model_dump_json()) == artefact()
 
 
-def test_the_first_one_of_a_key_stays(sessions: Sessions) -> None:
+def test_the_first_artefact_of_a_key_stays(sessions: Sessions) -> None:
     _store(sessions, artefact(), artefact(log="another run"))
     found = _read(sessions, "k")
     assert found is not None
     assert found.log == "a warning\n"
 
 
-def test_two_that_compile_the_same_at_once_are_no_error(sessions: Sessions) -> None:
+def test_simultaneous_compilations_of_a_key_are_no_error(sessions: Sessions) -> None:
     failures: list[Exception] = []
 
     def work() -> None:
@@ -81,14 +81,14 @@ def test_two_that_compile_the_same_at_once_are_no_error(sessions: Sessions) -> N
         assert session.scalar(select(func.count()).select_from(ArtefactRow)) == 10
 
 
-def test_a_damaged_one_is_none(sessions: Sessions) -> None:
+def test_a_damaged_artefact_is_ignored(sessions: Sessions) -> None:
     _store(sessions, artefact())
     with writing(sessions) as session:
         session.execute(update(ArtefactRow).values(library=LIBRARY + b"!"))
     assert _read(sessions, "k") is None
 
 
-def test_only_that_compilers_counts_where_one_is_named(sessions: Sessions) -> None:
+def test_a_named_compiler_version_must_match(sessions: Sessions) -> None:
     _store(sessions, artefact(toolkit="13.0.88"))
     assert _use(sessions, "k")
     assert _use(sessions, "k", toolkit="13.0.88")
@@ -96,7 +96,9 @@ def test_only_that_compilers_counts_where_one_is_named(sessions: Sessions) -> No
     assert not _use(sessions, "other")
 
 
-def test_those_used_longest_ago_make_room(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_used_artefacts_are_removed(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "ARTEFACT_STORE_BYTES", 250)
     for number in range(2):
         _store(sessions, artefact(str(number), b"x" * 100), at=NOW + timedelta(seconds=number))
@@ -107,7 +109,7 @@ def test_those_used_longest_ago_make_room(sessions: Sessions, monkeypatch: pytes
     assert [_read(sessions, key) is not None for key in "0123"] == [False, False, False, True]
 
 
-def test_boards_have_the_architecture_of_their_gpu_seen_last(sessions: Sessions) -> None:
+def test_a_boards_architecture_is_of_its_last_seen_gpu(sessions: Sessions) -> None:
     def register(uuid: str, device: str, architecture: str, later: int) -> None:
         with writing(sessions) as session:
             found = GpuRecord(uuid, device, f"NVIDIA {device}", architecture)

@@ -17,7 +17,7 @@ def counted(sessions: Sessions, user: int) -> list[tuple[int, int, float | None]
         return [(found.count, found.accepted, found.speedup) for found in attempts.of_user(session, user)]
 
 
-def test_each_submission_is_one_attempt_whatever_its_state(sessions: Sessions) -> None:
+def test_a_submission_in_any_state_is_one_attempt(sessions: Sessions) -> None:
     user = add_user(sessions)
     add_done(sessions, user, 10.0, speedup=2.0)
     add_submission(sessions, user, state=State.TESTING, challenge="other")
@@ -31,7 +31,7 @@ def test_each_submission_is_one_attempt_whatever_its_state(sessions: Sessions) -
     assert (found["other"].count, found["other"].accepted, found["other"].speedup) == (1, 0, None)
 
 
-def test_the_best_speedup_is_of_what_was_accepted(sessions: Sessions) -> None:
+def test_the_best_speedup_counts_accepted_submissions_only(sessions: Sessions) -> None:
     user = add_user(sessions)
     add_done(sessions, user, 10.0, speedup=2.0)
     add_done(sessions, user, 10.0, speedup=3.0)
@@ -40,7 +40,7 @@ def test_the_best_speedup_is_of_what_was_accepted(sessions: Sessions) -> None:
     assert sorted(counted(sessions, user)) == [(1, 1, 5.0), (3, 2, 3.0)]
 
 
-def test_judging_again_counts_once_published_and_only_with_a_verdict(sessions: Sessions) -> None:
+def test_a_rejudge_counts_once_published_and_with_a_verdict(sessions: Sessions) -> None:
     user = add_user(sessions)
     add_done(sessions, user, 10.0)
     add_version(sessions, 1, published_s=5)

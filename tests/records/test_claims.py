@@ -60,7 +60,7 @@ def _compiled(sessions: Sessions) -> Claim:
     return held
 
 
-def test_cuda_is_compiled_then_waits_then_runs(sessions: Sessions, add: Add) -> None:
+def test_a_cuda_submission_compiles_waits_and_runs(sessions: Sessions, add: Add) -> None:
     row = add()
     assert _run(sessions) is None
     held = _compiled(sessions)
@@ -80,7 +80,7 @@ def test_cuda_is_compiled_then_waits_then_runs(sessions: Sessions, add: Add) -> 
     assert _run(sessions) is None
 
 
-def test_triton_goes_straight_to_its_device(sessions: Sessions, add: Add) -> None:
+def test_a_triton_submission_goes_straight_to_its_device(sessions: Sessions, add: Add) -> None:
     row = add(language=Language.TRITON)
     assert _compile(sessions) is None
     held = _run(sessions)
@@ -89,7 +89,7 @@ def test_triton_goes_straight_to_its_device(sessions: Sessions, add: Add) -> Non
 
 
 @pytest.mark.parametrize(("there", "toolkit"), [(False, "13.0.88"), (True, "12.4.0")])
-def test_without_its_artefact_who_runs_it_compiles_it(
+def test_the_running_worker_compiles_a_lost_artefact(
     sessions: Sessions, add: Add, there: bool, toolkit: str
 ) -> None:
     row = add()
@@ -101,7 +101,7 @@ def test_without_its_artefact_who_runs_it_compiles_it(
     assert (again.artefact, read(sessions, row).state) == (None, State.COMPILING)
 
 
-def test_who_has_no_compiler_takes_what_there_is(sessions: Sessions, add: Add) -> None:
+def test_a_worker_without_a_compiler_uses_the_artefact(sessions: Sessions, add: Add) -> None:
     add()
     _compiled(sessions)
     held = _run(sessions, toolkit=None)
@@ -109,7 +109,9 @@ def test_who_has_no_compiler_takes_what_there_is(sessions: Sessions, add: Add) -
     assert held.artefact == "k"
 
 
-def test_with_nobody_who_compiles_it_is_taken_in_its_turn(sessions: Sessions, add: Add) -> None:
+def test_without_compile_workers_an_uncompiled_submission_keeps_its_turn(
+    sessions: Sessions, add: Add
+) -> None:
     rows = [add("ada", 9, language=Language.TRITON), add("bob", 8), add("ada", 7, language=Language.TRITON)]
     taken = []
     for _ in rows:
@@ -124,7 +126,9 @@ def test_with_nobody_who_compiles_it_is_taken_in_its_turn(sessions: Sessions, ad
     assert taken == rows
 
 
-def test_who_has_no_compiler_sends_back_what_has_no_artefact(sessions: Sessions, add: Add) -> None:
+def test_a_worker_without_a_compiler_returns_a_submission_without_artefact(
+    sessions: Sessions, add: Add
+) -> None:
     gone, there = add("ada", 9), add("bob", 8)
     for row, key in ((gone, "gone"), (there, "k")):
         held = _compile(sessions)
@@ -144,13 +148,13 @@ def test_who_has_no_compiler_sends_back_what_has_no_artefact(sessions: Sessions,
     assert again.id == gone
 
 
-def test_only_boards_whose_gpus_are_known_are_compiled_for(sessions: Sessions, add: Add) -> None:
+def test_only_boards_with_known_gpus_are_compiled_for(sessions: Sessions, add: Add) -> None:
     add(device="t4")
     assert _compile(sessions) is None
     assert _compile(sessions, GPU, "t4") is not None
 
 
-def test_one_who_floods_the_compilers_does_not_hold_up_others(sessions: Sessions, add: Add) -> None:
+def test_a_flood_of_one_author_does_not_delay_others_compilations(sessions: Sessions, add: Add) -> None:
     flood = [add("greedy", 20 - number) for number in range(3)]
     first = _compiled(sessions)
     one = add("modest", 1)
@@ -160,7 +164,7 @@ def test_one_who_floods_the_compilers_does_not_hold_up_others(sessions: Sessions
     assert served == [flood[0], one, flood[1], flood[2]]
 
 
-def test_places_hold_from_queued_to_waiting(sessions: Sessions, add: Add) -> None:
+def test_a_submission_keeps_its_place_after_compiling(sessions: Sessions, add: Add) -> None:
     rows = [add("ada", 9), add("bob", 8), add("ada", 7, language=Language.TRITON)]
 
     def places() -> dict[int, int]:
@@ -180,7 +184,7 @@ def test_places_hold_from_queued_to_waiting(sessions: Sessions, add: Add) -> Non
         assert len(forecast.running(session, GPU, utcnow())) == 1
 
 
-def test_the_pace_leaves_out_the_wait_between_compiling_and_running(sessions: Sessions, add: Add) -> None:
+def test_the_expected_time_excludes_the_wait_after_compiling(sessions: Sessions, add: Add) -> None:
     from grader.records import workers
     from grader.schemas.report import Verdict
 
@@ -214,18 +218,18 @@ def test_a_late_compiler_changes_nothing(sessions: Sessions, add: Add) -> None:
     assert not _hand_on(sessions, held)
 
 
-def test_what_waits_is_nobodys_to_keep(sessions: Sessions, add: Add) -> None:
+def test_a_waiting_submission_has_no_lease(sessions: Sessions, add: Add) -> None:
     row = add()
     held = _compiled(sessions)
     with writing(sessions) as session:
         assert not leases.renew(session, held, utcnow() + timedelta(seconds=30))
         assert leases.expired(session, utcnow() + timedelta(hours=1)) == []
-        assert not leases.standing(session, held).held
+        assert not leases.lease_state(session, held).held
     assert read(sessions, row).lease_until is None
 
 
 @pytest.mark.parametrize("cap", [None, 1, 3])
-def test_what_was_handed_on_cannot_be_given_back(sessions: Sessions, add: Add, cap: int | None) -> None:
+def test_a_handed_on_submission_cannot_be_given_back(sessions: Sessions, add: Add, cap: int | None) -> None:
     """The compiler's attempt stays the present one until somebody runs it, but nothing has failed."""
     row = add()
     held = _compiled(sessions)
@@ -287,7 +291,7 @@ def test_nothing_uncompiled_is_taken_while_compiling_is_paused(sessions: Session
         assert claims.claim(session, wanted) == claims.Claimed(None)
 
 
-def test_a_claim_says_what_was_sent_and_until_when_it_is_held(sessions: Sessions, add: Add) -> None:
+def test_a_claim_holds_the_submission_and_its_lease(sessions: Sessions, add: Add) -> None:
     original = add(age_s=9, language=Language.TRITON)
     first = _run(sessions)
     assert first is not None
@@ -305,7 +309,7 @@ def test_a_claim_says_what_was_sent_and_until_when_it_is_held(sessions: Sessions
     assert row.lease_until - row.claimed_at == timedelta(seconds=30)
 
 
-def test_a_submission_that_cannot_be_sent_back_is_left_alone(
+def test_a_submission_that_cannot_be_returned_is_untouched(
     sessions: Sessions, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add()
@@ -318,7 +322,7 @@ def test_a_submission_that_cannot_be_sent_back_is_left_alone(
         assert claims.claim(session, wanted) == claims.Claimed(None)
 
 
-def test_each_claim_goes_by_its_own_time(sessions: Sessions, add: Add) -> None:
+def test_each_claim_uses_the_current_time(sessions: Sessions, add: Add) -> None:
     """The query is built once for all claims."""
     hour, practice = order.PATIENCE.total_seconds(), JudgingReason.PRACTICE
     words = {"language": Language.TRITON}

@@ -23,7 +23,7 @@ from tests.records.rows import add_submission, add_user, downgrade
 DAY = timedelta(days=1)
 
 
-def test_earlier_members_take_part_since_the_course_was_made(engine: Engine, sessions: Sessions) -> None:
+def test_migrated_members_joined_when_the_course_was_created(engine: Engine, sessions: Sessions) -> None:
     now = utcnow()
     student, teacher = add_user(sessions), add_user(sessions, "teacher")
     before, after = (

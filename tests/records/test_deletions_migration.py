@@ -26,7 +26,9 @@ from tests.records.rows import downgrade
 LEFT = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def test_who_was_deleted_is_known_and_so_is_who_has_a_grade(engine: Engine, sessions: Sessions) -> None:
+def test_the_migration_recognises_deleted_accounts_and_sent_grades(
+    engine: Engine, sessions: Sessions
+) -> None:
     def added(session: Any, row: Any) -> int:
         session.add(row)
         session.flush()

@@ -32,7 +32,7 @@ def _found(*judged: Judged) -> Durations:
     return found
 
 
-def test_the_mean_is_of_what_was_judged(sessions: Sessions) -> None:
+def test_the_mean_counts_judged_submissions_only(sessions: Sessions) -> None:
     now = utcnow()
 
     def mean() -> float | None:
@@ -54,7 +54,7 @@ def test_the_mean_is_of_what_was_judged(sessions: Sessions) -> None:
     assert mean() == 5.0
 
 
-def test_one_who_sends_endless_loops_does_not_change_what_others_are_told(sessions: Sessions) -> None:
+def test_endless_loops_of_one_author_do_not_change_others_estimates(sessions: Sessions) -> None:
     """A hundred judgements later, an endless loop is still expected of its author."""
     now = utcnow()
 
@@ -87,7 +87,7 @@ def test_one_who_sends_endless_loops_does_not_change_what_others_are_told(sessio
     assert found.of(SORTING, looping) == pytest.approx(2.0), "of another challenge nothing is known"
 
 
-def test_what_is_left_of_one_that_runs() -> None:
+def test_the_remaining_time_of_a_running_judgement_is_estimated() -> None:
     found = _found(*_of((1, 0, 0, 2), (2, 0, 0, 2), (3, 0, 0, 2), (4, 0, 0, 3)))
     usual = found.of(ADDING)
 
@@ -102,7 +102,7 @@ def test_what_is_left_of_one_that_runs() -> None:
     assert left(880.0) == 20.0, "its box's limit ends it"
 
 
-def test_work_differs_and_few_of_it_tell_less_than_many() -> None:
+def test_durations_depend_on_the_work_and_its_count() -> None:
     quick = [each for user in range(20) for each in _of((user, 0, 0, 2))]
     slow = [each for user in range(20) for each in _of((user, 0, 0, 40), work=SORTING)]
     found = _found(*quick, *slow)
@@ -114,7 +114,7 @@ def test_work_differs_and_few_of_it_tell_less_than_many() -> None:
     assert once.of(Work("another", Language.CUDA)) == once.usual
 
 
-def test_what_a_worker_takes_between_two_that_wait_counts() -> None:
+def test_the_pause_between_judgements_counts() -> None:
     """With two workers, one of which is away for a while."""
     rows = _of(
         (1, 0, 0, 10),
@@ -128,7 +128,7 @@ def test_what_a_worker_takes_between_two_that_wait_counts() -> None:
     assert _found(*rows).pause == pytest.approx((0.5 + 1.5) / 2)
 
 
-def test_a_run_is_work_of_its_own(sessions: Sessions) -> None:
+def test_runs_and_submissions_are_estimated_separately(sessions: Sessions) -> None:
     now, user = utcnow(), add_user(sessions)
     for kind, seconds in ((JudgingReason.RUN, 1.0), (JudgingReason.COURSE, 2.0)):
         times: Any = {"claimed_at": now - timedelta(seconds=seconds), "finished_at": now}

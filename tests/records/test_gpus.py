@@ -34,7 +34,7 @@ def _alerts(sessions: Sessions) -> dict[str, str]:
         return {row.name: row.out_of_service for row in workers.out_of_service(session)}
 
 
-def test_out_of_service_until_its_gpu_is_well_again(sessions: Sessions) -> None:
+def test_a_worker_is_out_of_service_until_its_gpu_recovers(sessions: Sessions) -> None:
     for name, gpu in (("a", "GPU-1"), ("b", "GPU-2"), ("c", None)):
         _register(sessions, name, gpu)
     with writing(sessions) as session:
@@ -50,7 +50,7 @@ def test_out_of_service_until_its_gpu_is_well_again(sessions: Sessions) -> None:
     assert (_alive(sessions), _alerts(sessions)) == (["a", "b", "c"], {})
 
 
-def test_one_gpu_has_one_alert_whatever_its_workers_are_called(sessions: Sessions) -> None:
+def test_a_gpu_has_one_alert_for_all_its_workers(sessions: Sessions) -> None:
     for name in ("a", "b"):
         _register(sessions, name, "GPU-1")
         with writing(sessions) as session:
@@ -58,7 +58,7 @@ def test_one_gpu_has_one_alert_whatever_its_workers_are_called(sessions: Session
     assert _alerts(sessions) == {"b": "said by b"}
 
 
-def test_ceilings_are_those_of_one_gpu_driver_and_torch(sessions: Sessions) -> None:
+def test_ceilings_are_kept_by_gpu_driver_and_torch(sessions: Sessions) -> None:
     gauge = CalibrationKey("GPU-1", "570.86.15", "2.8.0")
     with writing(sessions) as session:
         ceilings.store(session, gauge, {"bandwidth": 4.1e12, "rate:float16": 7.5e14})
@@ -81,7 +81,7 @@ def test_ceilings_are_those_of_one_gpu_driver_and_torch(sessions: Sessions) -> N
         replace(BENCH, torch="2.9.0"),
     ],
 )
-def test_baselines_are_frozen_for_each_bench_of_its_own(sessions: Sessions, other: BaselineKey) -> None:
+def test_baselines_are_frozen_by_key(sessions: Sessions, other: BaselineKey) -> None:
     first = {"small": {"eager": 5.0, "compile": 4.0}}
     with writing(sessions) as session:
         baselines.freeze(session, BENCH, first)
@@ -104,7 +104,7 @@ def _to(engine: Engine, revision: str, way: str = "upgrade") -> None:
         getattr(command, way)(config, revision)
 
 
-def test_a_database_of_before_keeps_its_workers(empty_url: str) -> None:
+def test_an_old_database_keeps_its_workers(empty_url: str) -> None:
     engine = make_engine(empty_url)
     _to(engine, "0001")
     with writing_connection(engine) as connection:

@@ -97,7 +97,7 @@ DAMAGED: dict[str, list[Damage]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_log_is_refused_before_sqlite_drops_what_is_in_it(
+def test_a_damaged_log_is_refused_before_sqlite_drops_its_content(
     live: Engine, tmp_path: Path, damage: list[Damage]
 ) -> None:
     file = killed(live, tmp_path / "killed")
@@ -136,7 +136,7 @@ WHOLE: dict[str, tuple[Damage, int]] = {
 
 
 @pytest.mark.parametrize(("change", "left"), WHOLE.values(), ids=WHOLE)
-def test_what_a_kill_or_a_power_cut_leaves_is_no_damage(
+def test_a_kill_or_power_cut_leaves_no_damage(
     live: Engine, tmp_path: Path, change: Damage, left: int
 ) -> None:
     file = killed(live, tmp_path / "killed")
@@ -154,14 +154,14 @@ def test_a_restarted_log_is_not_damage(live: Engine, tmp_path: Path) -> None:
     assert rows(killed(live, tmp_path / "killed")) == ROWS + 1
 
 
-def test_a_log_that_is_in_use_is_its_users(live: Engine) -> None:
+def test_a_log_in_use_is_not_checked(live: Engine) -> None:
     """Others write into it during the check."""
     file = Path(str(live.url.database))
     flip(wal(file), in_frame(0))
     make_engine(f"sqlite:///{file}").dispose()
 
 
-def test_what_was_acknowledged_is_on_the_disk(live: Engine) -> None:
+def test_acknowledged_writes_are_on_the_disk(live: Engine) -> None:
     with live.connect() as connection:
         assert connection.scalar(text("PRAGMA synchronous")) == 2  # FULL
 
@@ -212,7 +212,7 @@ def test_a_damaged_database_does_not_start_and_doctor_says_so(
     assert (found.level, found.message) == (Level.MISSING, caught.value.message)
 
 
-def test_a_check_that_takes_too_long_is_let_go(live: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_that_takes_too_long_is_skipped(live: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.records.integrity._STEPS", 1)
     monkeypatch.setattr(limits, "INTEGRITY_SECONDS", -1.0)
     assert "not checked in full" in check_pages(live)
@@ -231,7 +231,7 @@ def test_rows_that_break_a_constraint_are_no_damage(live: Engine) -> None:
     assert check_pages(live).startswith("whole; 1 rows break a constraint, such as: NULL value in rows.what")
 
 
-def test_only_the_files_of_a_database_are_closed_to_others(tmp_path: Path) -> None:
+def test_only_the_databases_files_are_made_private(tmp_path: Path) -> None:
     neighbours = [tmp_path / "grader-public", tmp_path / "grader.txt"]
     neighbours[0].mkdir()
     neighbours[1].touch()
@@ -243,7 +243,7 @@ def test_only_the_files_of_a_database_are_closed_to_others(tmp_path: Path) -> No
     assert [path.stat().st_mode & 0o777 for path in (file, *neighbours)] == [0o600, 0o755, 0o755]
 
 
-def test_doctor_makes_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_creates_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_DATA_DIR", str(tmp_path / "none"))
     assert machine_checks.database().level is Level.OK
     assert not (tmp_path / "none").exists()
@@ -258,7 +258,7 @@ with open(sys.argv[1], "r+b") as file:
 """
 
 
-def test_who_starts_while_another_looks_waits_for_it(live: Engine, tmp_path: Path) -> None:
+def test_a_start_waits_for_a_running_check(live: Engine, tmp_path: Path) -> None:
     """Otherwise the second one would let SQLite drop what the first one refuses."""
     file = killed(live, tmp_path / "killed")
     flip(wal(file), in_frame(0))

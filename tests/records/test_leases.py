@@ -60,11 +60,11 @@ def test_parallel_claims_never_take_one_submission_twice(sessions: Sessions) -> 
     assert all(read(sessions, row).attempt == 1 for row in rows)
 
 
-def test_nothing_waits_nothing_is_taken(sessions: Sessions) -> None:
+def test_an_empty_queue_gives_no_claim(sessions: Sessions) -> None:
     assert take(sessions) is None
 
 
-def test_a_worker_takes_only_what_its_device_runs(sessions: Sessions) -> None:
+def test_a_worker_claims_only_what_its_device_runs(sessions: Sessions) -> None:
     user = add_user(sessions)
     add_submission(sessions, user, device="h200")
     add_submission(sessions, user, language=Language.CUDA)
@@ -167,19 +167,19 @@ def test_a_cancellation_outlives_the_worker(sessions: Sessions, held: Claim) -> 
     assert take(sessions) is None
 
 
-def test_standing_tells_of_cancellation_and_loss(sessions: Sessions, held: Claim) -> None:
+def test_standing_reports_cancellation_and_loss(sessions: Sessions, held: Claim) -> None:
     with sessions() as session:
-        assert leases.standing(session, held) == leases.LeaseState(held=True, cancel_requested=False)
+        assert leases.lease_state(session, held) == leases.LeaseState(held=True, cancel_requested=False)
     with writing(sessions) as session:
         session.get_one(SubmissionRow, held.id).cancel_requested = True
     with sessions() as session:
-        assert leases.standing(session, held) == leases.LeaseState(held=True, cancel_requested=True)
+        assert leases.lease_state(session, held) == leases.LeaseState(held=True, cancel_requested=True)
     _finish(sessions, held, wrong())
     with sessions() as session:
-        assert not leases.standing(session, held).held
+        assert not leases.lease_state(session, held).held
 
 
-def test_the_board_is_that_of_the_version_that_was_judged(sessions: Sessions, held: Claim) -> None:
+def test_a_result_is_on_the_judged_versions_board(sessions: Sessions, held: Claim) -> None:
     _finish(sessions, held, accepted().model_copy(update={"version": 2}))
     assert read(sessions, held.id).version == 2
 

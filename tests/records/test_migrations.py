@@ -18,7 +18,7 @@ from grader.records.schema import upgrade
 from tests.records.rows import add_user
 
 
-def test_migrations_make_what_the_models_say(engine: Engine) -> None:
+def test_migrations_produce_the_models_schema(engine: Engine) -> None:
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []

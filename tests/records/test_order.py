@@ -30,19 +30,19 @@ def _positions(sessions: Sessions) -> dict[int, int]:
         return order.positions(session, DEVICE, utcnow())
 
 
-def test_one_user_is_served_by_age(sessions: Sessions) -> None:
+def test_one_authors_submissions_are_served_by_age(sessions: Sessions) -> None:
     user = add_user(sessions)
     young, old = add_submission(sessions, user, 1), add_submission(sessions, user, 2)
     assert _served(sessions) == [old, young]
 
 
-def test_priority_comes_before_all(sessions: Sessions) -> None:
+def test_priority_comes_first(sessions: Sessions) -> None:
     user = add_user(sessions)
     old, urgent = add_submission(sessions, user, 9), add_submission(sessions, user, 1, priority=1)
     assert _served(sessions) == [urgent, old]
 
 
-def test_the_next_of_those_who_came_lately_stands_behind_all_they_sent(sessions: Sessions) -> None:
+def test_an_authors_next_submission_is_behind_the_recent_ones(sessions: Sessions) -> None:
     """Whether it waits or was taken. An author's first submission predicts other authors' first ones."""
     ada, bob, cleo = add_user(sessions), add_user(sessions, "bob"), add_user(sessions, "cleo")
     add_submission(sessions, bob, 300)
@@ -64,14 +64,14 @@ def test_the_next_of_those_who_came_lately_stands_behind_all_they_sent(sessions:
     ]
 
 
-def test_who_floods_the_queue_does_not_hold_up_who_comes_later(sessions: Sessions) -> None:
+def test_a_flood_of_one_author_does_not_delay_later_authors(sessions: Sessions) -> None:
     greedy, modest = add_user(sessions, "greedy"), add_user(sessions, "modest")
     flood = [add_submission(sessions, greedy, 20 - number) for number in range(4)]
     one = add_submission(sessions, modest, 1)
     assert _served(sessions) == [flood[0], one, *flood[1:]]
 
 
-def test_what_was_served_lately_counts_and_is_forgotten(sessions: Sessions) -> None:
+def test_recent_judgements_count_against_the_author_for_a_while(sessions: Sessions) -> None:
     busy, fresh = add_user(sessions, "busy"), add_user(sessions, "fresh")
     done = {"state": State.DONE, "verdict": Verdict.ACCEPTED}
     for user, ago in ((busy, timedelta(minutes=5)), (fresh, timedelta(hours=2))):
@@ -81,7 +81,7 @@ def test_what_was_served_lately_counts_and_is_forgotten(sessions: Sessions) -> N
     assert _served(sessions) == [younger, older]
 
 
-def test_nobodys_first_waits_behind_somebodys_fifth(sessions: Sessions) -> None:
+def test_a_first_submission_is_before_anothers_fifth(sessions: Sessions) -> None:
     """However long the fifth waits, up to an hour, when patience takes precedence."""
     greedy, modest = add_user(sessions, "greedy"), add_user(sessions, "modest")
     flood = [add_submission(sessions, greedy, 600 - number) for number in range(6)]
@@ -89,7 +89,7 @@ def test_nobodys_first_waits_behind_somebodys_fifth(sessions: Sessions) -> None:
     assert _served(sessions) == [*flood[:4], first, *flood[4:]]
 
 
-def test_an_endless_loop_costs_its_author_what_it_took(sessions: Sessions) -> None:
+def test_an_endless_loop_counts_against_its_author_by_its_time(sessions: Sessions) -> None:
     looping, busy = add_user(sessions, "looping"), add_user(sessions, "busy")
     began = utcnow() - timedelta(seconds=200)
     for user, took in ((looping, 84), (busy, 2), (busy, 2)):
@@ -100,7 +100,7 @@ def test_an_endless_loop_costs_its_author_what_it_took(sessions: Sessions) -> No
 
 
 @pytest.mark.both_databases
-def test_nobody_holds_a_second_worker_that_others_wait_for(sessions: Sessions) -> None:
+def test_no_author_holds_a_second_worker_while_others_wait(sessions: Sessions) -> None:
     """Even before the first judgement has taken any time."""
     looper, modest, other = (add_user(sessions, name) for name in ("looper", "modest", "other"))
     loops = [add_submission(sessions, looper, 600 - number) for number in range(2)]
@@ -146,7 +146,7 @@ def _priority(kind: JudgingReason) -> dict[str, Any]:
     return {"kind": kind, "priority": order.PRIORITIES[kind]}
 
 
-def test_kinds_come_in_their_order(sessions: Sessions) -> None:
+def test_kinds_are_served_in_order(sessions: Sessions) -> None:
     users = {kind: add_user(sessions, kind.value) for kind in order.PRIORITIES}
     first = add_submission(
         sessions, users[JudgingReason.REJUDGE], 9, state=State.DONE, verdict=Verdict.ACCEPTED
@@ -178,7 +178,7 @@ HOUR = order.PATIENCE.total_seconds()
         (2 * HOUR + 60, [JudgingReason.COURSE, JudgingReason.COMPETITION]),
     ],
 )
-def test_who_practises_waits_two_hours_at_most_until_it_takes_turns(
+def test_practice_waits_two_hours_at_most(
     sessions: Sessions, waited: float, before: list[JudgingReason]
 ) -> None:
     """Course and competition submissions keep coming, a new one each time that one is served."""
@@ -199,7 +199,7 @@ def test_who_practises_waits_two_hours_at_most_until_it_takes_turns(
     assert overtaken == before
 
 
-def test_rejudges_wait_for_as_long_as_students_come(sessions: Sessions) -> None:
+def test_rejudges_wait_while_students_submit(sessions: Sessions) -> None:
     author, student = add_user(sessions, "author"), add_user(sessions, "student")
     first = add_submission(sessions, author, 9 * HOUR, state=State.DONE, verdict=Verdict.ACCEPTED)
     rejudge = add_submission(sessions, author, 9 * HOUR, rejudge_of=first, **_priority(JudgingReason.REJUDGE))
@@ -244,7 +244,7 @@ def test_nothing_is_taken_from_a_paused_queue(sessions: Sessions, name: str) -> 
     assert _served(sessions) == [row]
 
 
-def test_a_pause_lasts_since_it_began(sessions: Sessions) -> None:
+def test_a_repeated_pause_keeps_its_start(sessions: Sessions) -> None:
     _pause(sessions, DEVICE)
     with writing(sessions) as session:
         began = queues.pauses(session).rows[DEVICE].since
@@ -270,7 +270,7 @@ def _take_cuda(sessions: Sessions) -> int | None:
     return held.id if held else None
 
 
-def test_while_compiling_is_paused_what_needs_none_goes_first(sessions: Sessions) -> None:
+def test_while_compiling_is_paused_compiled_submissions_go_first(sessions: Sessions) -> None:
     users = [add_user(sessions, name) for name in "abc"]
     first, second = _cuda(sessions, users[0], 90), _cuda(sessions, users[1], 80)
     triton = add_submission(sessions, users[2], 70, device="h200")
@@ -284,7 +284,7 @@ def test_while_compiling_is_paused_what_needs_none_goes_first(sessions: Sessions
     assert [_take_cuda(sessions), _take_cuda(sessions)] == [first, second]
 
 
-def test_while_compiling_is_paused_nobody_compiles_what_lost_its_artefact(sessions: Sessions) -> None:
+def test_while_compiling_is_paused_lost_artefacts_are_not_compiled(sessions: Sessions) -> None:
     row = _cuda(sessions, add_user(sessions), 9, state=State.WAITING, artefact="gone")
     _pause(sessions, queues.COMPILE)
     assert _claim_cuda(sessions) == claims.Claimed(None, (row,))
@@ -292,7 +292,7 @@ def test_while_compiling_is_paused_nobody_compiles_what_lost_its_artefact(sessio
     assert _take_cuda(sessions) == row
 
 
-def test_of_a_paused_device_is_compiled_all_the_same(sessions: Sessions) -> None:
+def test_submissions_of_a_paused_device_are_compiled(sessions: Sessions) -> None:
     row = _cuda(sessions, add_user(sessions), 9)
     _pause(sessions, "h200")
     assert _take_cuda(sessions) is None
@@ -302,7 +302,7 @@ def test_of_a_paused_device_is_compiled_all_the_same(sessions: Sessions) -> None
     assert held.id == row
 
 
-def test_a_drained_worker_takes_nothing_and_does_not_count(sessions: Sessions) -> None:
+def test_a_drained_worker_claims_nothing_and_does_not_count(sessions: Sessions) -> None:
     now, user = utcnow(), add_user(sessions)
     done = {"state": State.DONE, "verdict": Verdict.ACCEPTED, "claimed_at": now - timedelta(seconds=4)}
     add_submission(sessions, user, finished_at=now, **done)

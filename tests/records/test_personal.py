@@ -155,7 +155,7 @@ def deleted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deleted]:
 
 
 @pytest.mark.parametrize("entry", personal.COLUMNS, ids=lambda entry: entry.column)
-def test_a_row_has_the_fate_that_is_written_down(deleted: Deleted, entry: PersonalColumn) -> None:
+def test_each_personal_column_is_treated_as_declared(deleted: Deleted, entry: PersonalColumn) -> None:
     row = deleted.rows[entry.column]
     if entry.fate is Fate.REMOVED:
         assert row is None

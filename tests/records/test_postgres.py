@@ -50,11 +50,11 @@ def _setting(engine: Engine, name: str) -> str:
         ("application_name", "grader"),
     ],
 )
-def test_the_server_ends_what_takes_too_long(engine: Engine, name: str, value: str) -> None:
+def test_the_server_has_time_limits(engine: Engine, name: str, value: str) -> None:
     assert _setting(engine, name) == value
 
 
-def test_the_url_has_the_last_word(url: str) -> None:
+def test_the_url_overrides_the_time_limits(url: str) -> None:
     query = {"application_name": "mine", "options": "-c statement_timeout=1234"}
     engine = make_engine(make_url(url).update_query_dict(query).render_as_string(hide_password=False))
     assert (_setting(engine, "application_name"), _setting(engine, "statement_timeout")) == ("mine", "1234ms")
@@ -86,7 +86,7 @@ def test_a_lock_that_is_never_let_go_is_an_error(url: str) -> None:
     engine.dispose()
 
 
-def test_what_only_reads_is_in_no_transaction(engine: Engine) -> None:
+def test_plain_reads_use_no_transaction(engine: Engine) -> None:
     sessions, now = make_sessions(engine), text("SELECT now()")
     with sessions() as session:
         assert session.scalar(now) != session.scalar(now)
@@ -114,7 +114,7 @@ def _pid(engine: Engine) -> int:
         return int(session.scalar(text("SELECT pg_backend_pid()")) or 0)
 
 
-def test_connections_that_the_server_ended_while_they_lay_are_replaced(
+def test_idle_connections_that_the_server_closed_are_replaced(
     engine: Engine, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres, "_FRESH_SECONDS", 0.0)
@@ -123,7 +123,7 @@ def test_connections_that_the_server_ended_while_they_lay_are_replaced(
     assert _pid(engine) != first
 
 
-def test_one_that_was_used_a_moment_ago_fails_once(
+def test_a_recently_used_closed_connection_fails_once(
     engine: Engine, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres, "_FRESH_SECONDS", 300.0)
@@ -134,16 +134,14 @@ def test_one_that_was_used_a_moment_ago_fails_once(
     assert _pid(engine) != first
 
 
-def test_what_is_used_all_the_time_is_not_asked_each_time(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recently_used_connection_is_not_pinged(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "_FRESH_SECONDS", 300.0)
     _pid(engine)
     monkeypatch.setattr(engine.dialect, "do_ping", pytest.fail)
     _pid(engine)
 
 
-def test_a_pool_that_is_used_up_is_an_error(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exhausted_pool_is_an_error(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.pool, "_timeout", 0.05)
     held = [engine.connect() for _ in range(15)]
     with pytest.raises(PoolTimeout):
@@ -154,7 +152,7 @@ def test_a_pool_that_is_used_up_is_an_error(engine: Engine, monkeypatch: pytest.
         pass
 
 
-def test_a_server_that_says_nothing_is_given_up() -> None:
+def test_a_silent_server_times_out() -> None:
     """It accepts the connection but stays silent, like a hanging machine."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -175,7 +173,7 @@ def test_a_server_that_says_nothing_is_given_up() -> None:
         engine.dispose()
 
 
-def test_tls_as_the_url_says(tmp_path: Path) -> None:
+def test_tls_follows_the_url(tmp_path: Path) -> None:
     """``verify-full`` accepts only a server with a known certificate."""
     need("postgres")
     port = free_port()

@@ -41,7 +41,7 @@ def _count(sessions: Sessions, user: int, scope: str = SCOPE, times: int = 1, **
             assert quotas.take(session, user, scope, 1000, values.get("now") or utcnow())
 
 
-def test_a_limit_is_a_limit(sessions: Sessions) -> None:
+def test_a_limit_is_enforced(sessions: Sessions) -> None:
     user = add_user(sessions)
     assert [_take(sessions, user, 2) for _ in range(3)] == [True, True, False]
     assert _used(sessions, user) == 2
@@ -50,7 +50,7 @@ def test_a_limit_is_a_limit(sessions: Sessions) -> None:
     assert _take(sessions, user, 2)
 
 
-def test_users_and_scopes_are_apart(sessions: Sessions) -> None:
+def test_users_and_scopes_are_counted_separately(sessions: Sessions) -> None:
     ada, bob = add_user(sessions), add_user(sessions, "bob")
     assert _take(sessions, ada, 1)
     assert _take(sessions, bob, 1)
@@ -68,7 +68,7 @@ def test_nothing_is_given_back_twice(sessions: Sessions) -> None:
     assert _used(sessions, user) == 0
 
 
-def test_a_window_begins_with_the_first_and_ends_for_all(sessions: Sessions) -> None:
+def test_a_window_starts_with_the_first_use(sessions: Sessions) -> None:
     user, start = add_user(sessions), utcnow()
     assert _take(sessions, user, 2, start, DAY)
     assert _take(sessions, user, 2, start + timedelta(hours=23), DAY)
@@ -81,7 +81,7 @@ def test_a_window_begins_with_the_first_and_ends_for_all(sessions: Sessions) -> 
     assert [_take(sessions, user, 2, later, DAY) for _ in range(3)] == [True, True, False]
 
 
-def test_what_a_past_window_counted_is_not_given_back_to_this_one(sessions: Sessions) -> None:
+def test_a_use_of_a_past_window_is_not_given_back_to_the_present(sessions: Sessions) -> None:
     user, start = add_user(sessions), utcnow() - timedelta(days=2)
     assert _take(sessions, user, 5, start, DAY)
     assert _take(sessions, user, 5, start + timedelta(days=1), DAY)
@@ -91,7 +91,7 @@ def test_what_a_past_window_counted_is_not_given_back_to_this_one(sessions: Sess
         assert _used(sessions, user) == used
 
 
-def test_fifty_at_once_pass_a_limit_of_one_once(sessions: Sessions) -> None:
+def test_one_of_fifty_simultaneous_uses_passes_a_limit_of_one(sessions: Sessions) -> None:
     user, together = add_user(sessions), threading.Barrier(10)
 
     def one(_: int) -> bool:
@@ -128,7 +128,9 @@ def _end(state: State) -> Callable[[Sessions, int, int], bool]:
         (State.TIMING, State.FAILED, 0),
     ],
 )
-def test_an_end_frees_what_it_used(sessions: Sessions, state: State, end: State, attempts: int) -> None:
+def test_the_end_of_a_submission_frees_its_quota(
+    sessions: Sessions, state: State, end: State, attempts: int
+) -> None:
     user = add_user(sessions)
     _count(sessions, user)
     _count(sessions, user, quotas.WAITING)
@@ -138,7 +140,7 @@ def test_an_end_frees_what_it_used(sessions: Sessions, state: State, end: State,
     assert (_used(sessions, user), _used(sessions, user, quotas.WAITING)) == (attempts, 0)
 
 
-def test_a_rejudge_is_on_nobodys_account(sessions: Sessions) -> None:
+def test_a_rejudge_uses_no_quota(sessions: Sessions) -> None:
     user = add_user(sessions)
     _count(sessions, user)
     _count(sessions, user, quotas.WAITING)
@@ -149,7 +151,7 @@ def test_a_rejudge_is_on_nobodys_account(sessions: Sessions) -> None:
     assert (_used(sessions, user), _used(sessions, user, quotas.WAITING)) == (1, 1)
 
 
-def test_a_failure_that_is_tried_again_frees_nothing_yet(sessions: Sessions) -> None:
+def test_a_retried_failure_frees_nothing_yet(sessions: Sessions) -> None:
     user = add_user(sessions)
     _count(sessions, user)
     _count(sessions, user, quotas.WAITING)
@@ -163,7 +165,7 @@ def test_a_failure_that_is_tried_again_frees_nothing_yet(sessions: Sessions) -> 
     assert (_used(sessions, user), _used(sessions, user, quotas.WAITING)) == (0, 0)
 
 
-def test_a_verdict_and_a_cancellation_at_once_are_one_end(sessions: Sessions) -> None:
+def test_a_simultaneous_verdict_and_cancellation_free_quota_once(sessions: Sessions) -> None:
     """Whichever comes first: one state, one change of the counters."""
     user = add_user(sessions)
     for round_ in range(10):
@@ -194,7 +196,7 @@ def test_a_verdict_and_a_cancellation_at_once_are_one_end(sessions: Sessions) ->
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_counter_of_what_waits_is_what_waits(sessions: Sessions, seed: int) -> None:
+def test_the_waiting_counter_equals_the_waiting_submissions(sessions: Sessions, seed: int) -> None:
     draw = random.Random(seed)
     user = add_user(sessions)
     rows: list[int] = []
@@ -217,7 +219,7 @@ def test_the_counter_of_what_waits_is_what_waits(sessions: Sessions, seed: int) 
         assert _used(sessions, user, quotas.WAITING) == waiting
 
 
-def test_a_wrong_counter_is_set_right_by_the_record(sessions: Sessions) -> None:
+def test_a_wrong_counter_is_corrected_from_the_record(sessions: Sessions) -> None:
     user = add_user(sessions)
     _count(sessions, user, quotas.WAITING, times=7)
     add_submission(sessions, user)

@@ -109,20 +109,20 @@ def _seen(entries: list[LeaderboardEntry]) -> list[tuple[int, str, str]]:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(tries=_tries, language=st.sampled_from([None, *Language]))
-def test_ranks_are_those_of_the_rule(sessions: Sessions, tries: list[Try], language: Language | None) -> None:
+def test_ranks_in_sql_match_the_rule(sessions: Sessions, tries: list[Try], language: Language | None) -> None:
     _store(sessions, tries)
     with sessions() as session:
         assert _seen(ranked(session, "vector_add", 1, DEVICE, language)) == _model(tries, language)
 
 
-def test_times_within_the_resolution_share_a_rank_and_the_earlier_stands_first(sessions: Sessions) -> None:
+def test_times_within_the_resolution_share_a_rank_earlier_first(sessions: Sessions) -> None:
     _store(sessions, [Try(0, 11, 1, 1), Try(1, 10, 1, 1), Try(2, 20, 1, 1)])
     with sessions() as session:
         found = ranked(session, "vector_add", 1, DEVICE)
     assert [(entry.rank, entry.user) for entry in found] == [(1, "u0"), (1, "u1"), (3, "u2")]
 
 
-def test_an_interval_moves_no_rank(sessions: Sessions) -> None:
+def test_intervals_do_not_affect_ranks(sessions: Sessions) -> None:
     """Narrowing it, for example by a fast first round, gains nothing against an equal time."""
     _store(sessions, [Try(0, 100, 20, 20, device="h200"), Try(1, 101, 0, 0, device="h200")])
     with sessions() as session:

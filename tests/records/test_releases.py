@@ -47,13 +47,13 @@ def upgraded(tmp_path: Path, old: Engine, empty_url: str) -> Iterator[Platform]:
     platform.close()
 
 
-def test_the_board_is_unchanged(upgraded: Platform) -> None:
+def test_an_upgrade_keeps_the_board(upgraded: Platform) -> None:
     teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
     board = leaderboard.leaderboard(upgraded, "vector_add", device="cpu", version=1, viewer=teacher)
     assert [(entry.user, entry.time_us) for entry in board.entries] == releases.BOARD
 
 
-def test_cases_that_changed_since_are_served_under_a_new_number(upgraded: Platform) -> None:
+def test_changed_cases_are_served_under_a_new_number(upgraded: Platform) -> None:
     """They are not refused as a change under that release's number, whose board stays until staff publish."""
     served = versions.serve(upgraded, upgraded.catalogue.load("vector_add"))
     assert served.version > 1
@@ -63,7 +63,7 @@ def test_cases_that_changed_since_are_served_under_a_new_number(upgraded: Platfo
     assert [(entry.user, entry.time_us) for entry in board.entries] == releases.BOARD
 
 
-def test_every_submission_and_report_is_readable(upgraded: Platform) -> None:
+def test_an_upgrade_keeps_submissions_and_reports_readable(upgraded: Platform) -> None:
     teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
     found = submissions.list_submissions(upgraded, teacher, everyone=True).submissions
     assert sorted(row.state for row in found) == [State.DONE] * 4 + [State.FAILED, State.QUEUED]
@@ -78,12 +78,12 @@ def test_every_submission_and_report_is_readable(upgraded: Platform) -> None:
     assert sorted(verdicts) == [Verdict.ACCEPTED] * 2 + [Verdict.COMPILE_ERROR, Verdict.WRONG_ANSWER]
 
 
-def test_tokens_and_passwords_are_good(upgraded: Platform, release: str) -> None:
+def test_an_upgrade_keeps_tokens_and_passwords(upgraded: Platform, release: str) -> None:
     assert tokens.user_of_token(upgraded, releases.TOKENS[release]).name == "ada"
     assert accounts.authenticate(upgraded, "bob", "battery staple").name == "Bob"
 
 
-def test_what_waited_is_judged_by_what_is_served_now(upgraded: Platform) -> None:
+def test_a_waiting_submission_is_judged_after_the_upgrade(upgraded: Platform) -> None:
     held = builders.take(upgraded)
     builders.finish(upgraded, held, builders.accepted(100.0))
     teacher = accounts.authenticate(upgraded, "teacher", "correct horse")
@@ -93,7 +93,7 @@ def test_what_waited_is_judged_by_what_is_served_now(upgraded: Platform) -> None
     assert [(entry.user, entry.time_us) for entry in board.entries] == [("ada", 100.0)]
 
 
-def test_it_is_not_ready_before_and_ready_after(tmp_path: Path, old: Engine, empty_url: str) -> None:
+def test_the_platform_is_ready_only_after_the_upgrade(tmp_path: Path, old: Engine, empty_url: str) -> None:
     platform = open_platform(builders.make_settings(tmp_path, database_url=empty_url), migrate=False)
     assert ready(platform).detail == "the database is not upgraded yet"
     assert [step.revision for step in missing_of(old)][-1] == head()

@@ -12,7 +12,9 @@ from grader.schemas.submission import JudgingReason
 from tests.records.rows import accepted, add_submission, add_user, downgrade, take
 
 
-def test_back_and_forth_what_was_handed_in_stays_and_runs_go(engine: Engine, sessions: Sessions) -> None:
+def test_reverting_the_runs_migration_keeps_submissions_and_removes_runs(
+    engine: Engine, sessions: Sessions
+) -> None:
     user = add_user(sessions)
     for kind in (JudgingReason.COURSE, JudgingReason.RUN):
         add_submission(sessions, user, kind=kind)

@@ -8,7 +8,7 @@ from grader.records.models import utcnow
 from tests.records.rows import add_submission, add_user, read, take
 
 
-def test_only_what_runs_longer_is_shortened(sessions: Sessions) -> None:
+def test_only_longer_leases_are_shortened(sessions: Sessions) -> None:
     user = add_user(sessions)
     rows = [add_submission(sessions, user, age_s=-number) for number in range(3)]
     assert take(sessions, lease_s=5.0)

@@ -30,7 +30,7 @@ def test_every_state_has_its_followers_and_only_a_failure_of_ours_is_reopened() 
 
 
 @pytest.mark.parametrize("reopen", [False, True])
-def test_each_transition_happens_exactly_where_it_is_allowed(sessions: Sessions, reopen: bool) -> None:
+def test_only_allowed_transitions_happen(sessions: Sessions, reopen: bool) -> None:
     user = add_user(sessions)
     for here, there in itertools.product(State, State):
         row = add_submission(sessions, user, state=here, attempt=1, **_verdict(here))
@@ -68,7 +68,7 @@ def test_nothing_but_the_state_machine_writes_a_state() -> None:
         "session.query(SubmissionRow).update({'state': State.DONE})",
     ],
 )
-def test_every_way_of_writing_a_state_is_found(source: str) -> None:
+def test_the_scanner_finds_every_way_to_write_a_state(source: str) -> None:
     assert _writes_state(source)
     assert not _writes_state("self.state = row.state if SubmissionRow.state == State.DONE else None")
 
@@ -103,7 +103,7 @@ def _is_other(value: ast.expr) -> bool:
 
 
 @pytest.mark.parametrize("attempt", [0, 2])
-def test_another_attempts_fence_moves_nothing(sessions: Sessions, attempt: int) -> None:
+def test_another_attempt_cannot_move_a_submission(sessions: Sessions, attempt: int) -> None:
     row = add_submission(sessions, add_user(sessions), state=State.TESTING, attempt=1)
     with writing(sessions) as session:
         assert not move(session, row, attempt, State.DONE, verdict=Verdict.ACCEPTED)

@@ -11,7 +11,7 @@ from grader.records.schema import upgrade
 from tests.records.rows import accepted, add_submission, add_user, downgrade, take
 
 
-def test_a_time_that_is_not_known_leaves_the_board(engine: Engine, sessions: Sessions) -> None:
+def test_the_migration_takes_unknown_times_off_the_board(engine: Engine, sessions: Sessions) -> None:
     user = add_user(sessions)
     measured = [(500.0, 490.0, 510.0), (500.0, 490.0, 700.0), (500.0, 300.0, 510.0), (0.1, 0.1, 0.1)]
     for time_us, low, high in measured:

@@ -58,7 +58,7 @@ def end(sessions: Sessions, row: int, **values: object) -> None:
             setattr(found, name, value)
 
 
-def test_the_version_published_last_is_shown(sessions: Sessions) -> None:
+def test_the_last_published_version_is_shown(sessions: Sessions) -> None:
     with sessions() as session:
         assert versions.shown(session, SLUG) is None
     add_version(sessions, 1, published_s=10)
@@ -89,7 +89,7 @@ def test_a_version_is_judged_once_something_has_a_verdict(sessions: Sessions) ->
         assert not versions.judged(session, SLUG, 2)
 
 
-def test_judging_again_leaves_the_first_judgement_alone(sessions: Sessions) -> None:
+def test_a_rejudge_keeps_the_first_judgement(sessions: Sessions) -> None:
     user = add_user(sessions)
     first = add_done(sessions, user, 10.0, age_s=60)
     (second,) = again(sessions)
@@ -101,7 +101,7 @@ def test_judging_again_leaves_the_first_judgement_alone(sessions: Sessions) -> N
     assert new.idempotency_key is None
 
 
-def test_nothing_is_ordered_twice_but_what_failed(sessions: Sessions) -> None:
+def test_only_failed_rejudges_are_ordered_again(sessions: Sessions) -> None:
     user = add_user(sessions)
     add_done(sessions, user, 10.0)
     add_submission(sessions, user, state=State.DONE, verdict=Verdict.WRONG_ANSWER)
@@ -147,7 +147,7 @@ def test_each_version_has_its_board_from_one_query(sessions: Sessions) -> None:
     assert found == [[("ada", 1, 10.0), ("bob", 2, 20.0)], [("bob", 1, 15.0), ("ada", 2, 30.0)]]
 
 
-def test_students_go_first_whenever_they_come(sessions: Sessions) -> None:
+def test_students_go_before_rejudges(sessions: Sessions) -> None:
     ada, bob = add_user(sessions, "ada"), add_user(sessions, "bob")
     for number in range(3):
         add_done(sessions, ada, 10.0 + number, age_s=100 - number)
@@ -157,7 +157,7 @@ def test_students_go_first_whenever_they_come(sessions: Sessions) -> None:
     assert served == [mine, *ordered]
 
 
-def test_a_claim_says_that_it_judges_again(sessions: Sessions) -> None:
+def test_a_claim_marks_a_rejudge(sessions: Sessions) -> None:
     add_done(sessions, add_user(sessions), 10.0)
     again(sessions)
     held = take(sessions)
@@ -165,7 +165,7 @@ def test_a_claim_says_that_it_judges_again(sessions: Sessions) -> None:
     assert (held.rejudge, held.version) == (True, 2)
 
 
-def test_what_staff_order_does_not_count_as_an_authors_turn(sessions: Sessions) -> None:
+def test_rejudges_do_not_count_as_an_authors_turn(sessions: Sessions) -> None:
     ada, bob = add_user(sessions, "ada"), add_user(sessions, "bob")
     done = {"state": State.DONE, "verdict": Verdict.ACCEPTED, "claimed_at": utcnow()}
     first = add_done(sessions, ada, 10.0)
@@ -176,7 +176,7 @@ def test_what_staff_order_does_not_count_as_an_authors_turn(sessions: Sessions) 
         assert order.positions(session, DEVICE, utcnow()) == {older: 1, younger: 2}
 
 
-def test_judgements_under_later_versions_are_found_once_published(sessions: Sessions) -> None:
+def test_judgements_under_later_versions_count_once_published(sessions: Sessions) -> None:
     first = add_done(sessions, add_user(sessions), 10.0)
     add_version(sessions, 1, published_s=5)
     add_version(sessions, 2)
@@ -198,7 +198,7 @@ def _to(engine: Engine, revision: str, way: str = "upgrade") -> None:
         getattr(command, way)(config, revision)
 
 
-def test_a_database_of_before_keeps_reports_and_boards(empty_url: str) -> None:
+def test_an_old_database_keeps_reports_and_boards(empty_url: str) -> None:
     engine = make_engine(empty_url)
     _to(engine, "0002")
     with writing_connection(engine) as connection:
@@ -239,7 +239,7 @@ def test_a_database_of_before_keeps_reports_and_boards(empty_url: str) -> None:
     engine.dispose()
 
 
-def test_a_rejudge_is_of_a_submission_that_exists(sessions: Sessions) -> None:
+def test_a_rejudge_needs_an_existing_submission(sessions: Sessions) -> None:
     user = add_user(sessions)
     with pytest.raises(IntegrityError):
         add_submission(sessions, user, rejudge_of=4711)

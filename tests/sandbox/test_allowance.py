@@ -61,7 +61,7 @@ def test_a_busy_host_gives_as_much_processor_time_as_an_idle_one(host: Host, sha
     assert not allowed.starved
 
 
-def test_what_sleeps_ends_by_the_clock(host: Host) -> None:
+def test_a_sleeping_box_ends_by_the_clock(host: Host) -> None:
     host.share = limits.IDLE_SHARE / 2
     allowed = allow(host)
     assert limits.IDLE_PATIENCE * LIMIT <= host.wait_for(allowed) < limits.IDLE_PATIENCE * LIMIT + LIMIT
@@ -69,7 +69,7 @@ def test_what_sleeps_ends_by_the_clock(host: Host) -> None:
     assert not allowed.starved
 
 
-def test_what_worked_before_it_went_to_sleep_is_asleep(host: Host) -> None:
+def test_a_box_that_worked_and_then_sleeps_counts_as_sleeping(host: Host) -> None:
     """A source could otherwise compute a little, block its compiler, and pass for a victim of a busy host."""
     allowed = allow(host)
     host.run(LIMIT / 2)
@@ -79,7 +79,7 @@ def test_what_worked_before_it_went_to_sleep_is_asleep(host: Host) -> None:
     assert not allowed.starved
 
 
-def test_what_never_gets_anywhere_ends_much_later(host: Host) -> None:
+def test_a_starved_box_ends_much_later(host: Host) -> None:
     host.share = 2 * limits.IDLE_SHARE
     allowed = allow(host)
     assert host.wait_for(allowed) == pytest.approx(limits.CLOCK_PATIENCE * LIMIT)
@@ -87,14 +87,14 @@ def test_what_never_gets_anywhere_ends_much_later(host: Host) -> None:
     assert allowed.sentence() == "200 s, in which it used 2.0 s of processor time"
 
 
-def test_without_a_count_it_is_the_clock(host: Host) -> None:
+def test_the_clock_decides_without_a_processor_count(host: Host) -> None:
     allowed = Allowance(LIMIT)
     assert host.wait_for(allowed) == pytest.approx(LIMIT)
     assert allowed.used is None
     assert (allowed.burnt, allowed.sentence()) == (False, "10 s")
 
 
-def test_what_the_whole_box_may_use_ends_it_too(host: Host) -> None:
+def test_the_boxs_total_processor_time_is_limited(host: Host) -> None:
     assert host.wait_for(allowed := allow(host, total=103.0)) == pytest.approx(3.0, abs=2.1)
     assert allowed.burnt_in_total
     assert not allowed.burnt
@@ -108,7 +108,7 @@ def test_spinning_at_the_gate_is_free(host: Host) -> None:
     assert host.wait_for(allowed) == pytest.approx(LIMIT, abs=2 * module._READING_SECONDS)
 
 
-def test_a_short_wait_costs_no_look(host: Host) -> None:
+def test_a_short_wait_reads_no_processor_time(host: Host) -> None:
     allowed = allow(host, exact=False)
     host.run(0.4)
     assert allowed.left() > 0

@@ -23,7 +23,7 @@ Start = Callable[..., Box]
 KILLED_SECONDS = 15.0
 
 
-def test_descriptor_goes_in_and_memory_is_shared(boxes: BoxMaker, start: Start) -> None:
+def test_a_descriptor_can_be_passed_and_memory_shared(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     memory = os.memfd_create("test")
     try:
@@ -34,7 +34,7 @@ def test_descriptor_goes_in_and_memory_is_shared(boxes: BoxMaker, start: Start) 
         os.close(memory)
 
 
-def test_environment_is_clean(boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_is_clean(boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SECRET", "hunter2")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
     seen = ask(start(boxes, env={"TRITON_INTERPRET": "1"}), "see")["env"]
@@ -44,14 +44,14 @@ def test_environment_is_clean(boxes: BoxMaker, start: Start, monkeypatch: pytest
     assert seen["HOME"] == seen["TMPDIR"] != str(Path.home())
 
 
-def test_only_its_own_descriptors_are_open(boxes: BoxMaker, start: Start) -> None:
+def test_no_descriptor_is_inherited(boxes: BoxMaker, start: Start) -> None:
     with Path("/proc/self/status").open() as mine:
         os.set_inheritable(mine.fileno(), True)
         # stdin, stdout, stderr, the connection, and the folder being listed
         assert len(ask(start(boxes), "see")["descriptors"]) == 5
 
 
-def test_exit_code_is_reported(boxes: BoxMaker, start: Start) -> None:
+def test_the_exit_code_is_reported(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     with pytest.raises(Silent):
         ask(box, "end", code=3)
@@ -61,7 +61,7 @@ def test_exit_code_is_reported(boxes: BoxMaker, start: Start) -> None:
     assert box.kill() == end, "the first reason stays"
 
 
-def test_exit_is_not_taken_for_a_kill(boxes: BoxMaker, start: Start) -> None:
+def test_an_exit_is_not_reported_as_a_kill(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     with pytest.raises(Silent):
         ask(box, "end", code=0)
@@ -69,7 +69,7 @@ def test_exit_is_not_taken_for_a_kill(boxes: BoxMaker, start: Start) -> None:
     assert box.kill().reason is EndReason.EXITED
 
 
-def test_signal_is_reported(boxes: BoxMaker, start: Start) -> None:
+def test_the_ending_signal_is_reported(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     with pytest.raises(Silent):
         ask(box, "crash")
@@ -79,7 +79,7 @@ def test_signal_is_reported(boxes: BoxMaker, start: Start) -> None:
     assert "signal 11" in end.sentence()
 
 
-def test_memory_bomb(boxes: BoxMaker, start: Start) -> None:
+def test_a_memory_bomb_ends_as_out_of_memory(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes, memory_bytes=256 * limits.MIB)
     with pytest.raises(Silent):
         ask(box, "use_memory", bytes=4 * limits.GIB)
@@ -89,7 +89,7 @@ def test_memory_bomb(boxes: BoxMaker, start: Start) -> None:
 
 
 @pytest.mark.parametrize("descriptor", [1, 2])
-def test_flood_ends_quickly_and_is_cut(boxes: BoxMaker, start: Start, descriptor: int) -> None:
+def test_an_output_flood_ends_quickly_and_is_cut(boxes: BoxMaker, start: Start, descriptor: int) -> None:
     box = start(boxes, output_bytes=10_000)
     began = time.monotonic()
     with pytest.raises(Silent):
@@ -101,7 +101,7 @@ def test_flood_ends_quickly_and_is_cut(boxes: BoxMaker, start: Start, descriptor
     assert box.output() == b"x" * 10_000
 
 
-def test_output_is_taken_piece_by_piece(boxes: BoxMaker, start: Start) -> None:
+def test_output_is_read_piece_by_piece(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     for count in (5, 7):
         ask(box, "write_output", bytes=count)
@@ -110,7 +110,7 @@ def test_output_is_taken_piece_by_piece(boxes: BoxMaker, start: Start) -> None:
     assert box.output() == b""
 
 
-def test_output_before_the_end_is_kept(boxes: BoxMaker, start: Start) -> None:
+def test_output_before_the_end_is_not_lost(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     ask(box, "write_output", bytes=1000)
     with pytest.raises(Silent):
@@ -119,7 +119,7 @@ def test_output_before_the_end_is_kept(boxes: BoxMaker, start: Start) -> None:
     assert box.output() == b"x" * 1000
 
 
-def test_wall_clock(boxes: BoxMaker, start: Start) -> None:
+def test_the_wall_clock_limit_ends_a_box(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes, wall_seconds=1.5)
     with pytest.raises(Silent):
         ask(box, "spin")
@@ -128,7 +128,7 @@ def test_wall_clock(boxes: BoxMaker, start: Start) -> None:
     assert end.reason is EndReason.WALL_CLOCK
 
 
-def test_processor_time_is_counted_with_that_of_children(boxes: BoxMaker, start: Start) -> None:
+def test_processor_time_includes_children(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     before, began = box.cpu_seconds(), time.monotonic()
     run(box, "import time\nwhile time.process_time() < 0.3: pass")
@@ -141,7 +141,7 @@ def test_processor_time_is_counted_with_that_of_children(boxes: BoxMaker, start:
     assert box.cpu_seconds() == pytest.approx(known, abs=tick), "what was known last"
 
 
-def test_kill_while_it_spins_from_many_threads(boxes: BoxMaker, start: Start) -> None:
+def test_a_box_can_be_killed_while_many_threads_spin(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     body = b'{"do": "spin"}'
     box.connection.sendall(len(body).to_bytes(4, "little") + body)
@@ -155,9 +155,7 @@ def test_kill_while_it_spins_from_many_threads(boxes: BoxMaker, start: Start) ->
     assert box.kill() == box.end()
 
 
-def test_a_paused_box_does_nothing_until_it_may_go_on_and_can_be_killed(
-    boxes: BoxMaker, start: Start
-) -> None:
+def test_a_paused_box_does_nothing_and_can_be_killed(boxes: BoxMaker, start: Start) -> None:
     box = start(boxes)
     ask(box, "see")
     pausable = cast("Pausable", box)
@@ -177,7 +175,7 @@ def test_a_paused_box_does_nothing_until_it_may_go_on_and_can_be_killed(
         pausable.resume()
 
 
-def test_children_die_with_it(boxes: BoxMaker, start: Start) -> None:
+def test_children_die_with_their_box(boxes: BoxMaker, start: Start) -> None:
     marker = f"grader-test-{os.getpid()}-{time.monotonic_ns()}"
     box = start(boxes, env={"MARKER": marker})
     assert ask(box, "fork", count=3)["made"] == 3
@@ -204,7 +202,7 @@ def open_descriptors() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
-def test_nothing_is_left_behind(boxes: BoxMaker, start: Start) -> None:
+def test_an_ended_box_leaves_nothing_behind(boxes: BoxMaker, start: Start) -> None:
     first = start(boxes)  # makes everything that is made once per process
     first.kill()
     first.output()  # read to the end: its thread is over

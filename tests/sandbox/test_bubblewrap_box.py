@@ -68,9 +68,7 @@ def own_groups() -> list[str]:
     return [name for name in groups() if f"-{os.getpid()}-" in name]
 
 
-def test_its_user_is_nobody_of_the_host_or_whoever_started_it(
-    bubblewrap_boxes: BoxMaker, start: Start
-) -> None:
+def test_a_boxs_user_is_nobody_or_the_one_who_started_it(bubblewrap_boxes: BoxMaker, start: Start) -> None:
     """Never root, even if root starts it, and no user that the host knows by another name."""
     box = start(bubblewrap_boxes)
     assert isinstance(box, BubblewrapBox)
@@ -81,7 +79,7 @@ def test_its_user_is_nobody_of_the_host_or_whoever_started_it(
     assert inside == (["0", "0", "4294967295"] if os.getuid() == 0 else ["65534", str(os.getuid()), "1"])
 
 
-def test_it_is_bounded_by_a_control_group_where_that_can_be(
+def test_a_box_is_bounded_by_a_control_group_if_possible(
     bubblewrap_boxes: BubblewrapBoxes, start: Start
 ) -> None:
     if not bubblewrap_boxes.bounded:
@@ -105,7 +103,7 @@ def test_it_is_bounded_by_a_control_group_where_that_can_be(
 
 
 @pytest.mark.parametrize("spread", [False, True])
-def test_memory_is_bounded_also_without_control_groups(
+def test_memory_is_bounded_without_control_groups(
     ungrouped: BubblewrapBoxes, start: Start, spread: bool
 ) -> None:
     assert "limits of processes" in ungrouped.about
@@ -123,7 +121,7 @@ time.sleep(60)
     assert end.reason is EndReason.OUT_OF_MEMORY
 
 
-def test_processes_are_bounded_also_without_control_groups(ungrouped: BubblewrapBoxes, start: Start) -> None:
+def test_processes_are_bounded_without_control_groups(ungrouped: BubblewrapBoxes, start: Start) -> None:
     box = start(ungrouped, pids=30)
     other = start(ungrouped, pids=30)
     made = ask(box, "fork", count=1000)
@@ -155,7 +153,7 @@ def test_an_ended_process_leaves_no_box() -> None:
     assert not [name for name in groups() if f"-{parent.pid}-" in name]
 
 
-def test_a_box_dies_with_the_process_that_made_it(bubblewrap_boxes: BoxMaker, start: Start) -> None:
+def test_a_box_dies_with_its_maker(bubblewrap_boxes: BoxMaker, start: Start) -> None:
     box = start(bubblewrap_boxes)
     assert isinstance(box, BubblewrapBox)
     ask(box, "fork", count=2)
@@ -165,7 +163,7 @@ def test_a_box_dies_with_the_process_that_made_it(bubblewrap_boxes: BoxMaker, st
     assert within(30, lambda: not any(Path(f"/proc/{pid}").exists() for pid in inside))
 
 
-def test_what_outlived_its_owner_is_reaped_and_nothing_else(bubblewrap_boxes: BoxMaker, start: Start) -> None:
+def test_only_boxes_of_dead_owners_are_reaped(bubblewrap_boxes: BoxMaker, start: Start) -> None:
     """For when the kernel's "die with your parent" comes too late: the name of bubblewrap's process names the owner."""
     gone = subprocess.Popen(["true"])
     gone.wait(30)
@@ -199,7 +197,7 @@ def test_a_start_that_takes_too_long_leaves_nothing(bubblewrap_boxes: BoxMaker) 
     assert set(own_groups()) <= set(before)
 
 
-def test_it_shows_no_disks_networks_or_terminals_of_the_host(
+def test_a_box_sees_no_disks_networks_or_terminals_of_the_host(
     bubblewrap_boxes: BoxMaker, start: Start
 ) -> None:
     code = """

@@ -17,7 +17,7 @@ def folder() -> str:
     return bytecode.make(imports=("colorsys", "no_such_module"), packages=())
 
 
-def test_it_holds_what_was_imported_and_the_runner_by_its_place_in_a_box(folder: str) -> None:
+def test_the_bytecode_folder_holds_imports_and_runner(folder: str) -> None:
     source = importlib.util.find_spec("colorsys")
     assert source is not None
     assert source.origin is not None
@@ -41,7 +41,9 @@ def test_a_box_reads_it_and_cannot_write_it(walled_boxes: BoxMaker, folder: str)
         box.kill()
 
 
-def test_it_is_missing_only_where_a_package_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytecode_is_missing_only_if_a_package_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package = tmp_path / "bare_package"
     package.mkdir()
     (package / "__init__.py").write_text("")

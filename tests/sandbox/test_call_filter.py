@@ -101,7 +101,7 @@ def test_every_other_call_is_refused() -> None:
         ("socketpair", (2, 1, 0), refused(errno.EPERM)),
     ],
 )
-def test_arguments_decide(name: str, arguments: tuple[int, ...], said: int) -> None:
+def test_the_filter_checks_arguments(name: str, arguments: tuple[int, ...], said: int) -> None:
     assert answer(number(name), arguments) == said
 
 

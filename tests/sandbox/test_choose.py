@@ -25,7 +25,7 @@ def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.docker
-def test_auto_takes_docker_where_it_answers() -> None:
+def test_auto_uses_docker_if_it_answers() -> None:
     need("docker")
     usable, sentence = docker_status()
     assert usable
@@ -62,7 +62,7 @@ def test_bubblewrap_without_the_program_is_refused_with_a_fix() -> None:
     assert "apt-get install bubblewrap" in caught.value.hint
 
 
-def test_bubblewrap_that_makes_no_box_is_refused_with_what_it_said(
+def test_bubblewrap_that_fails_is_refused_with_its_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a host that forbids namespaces to ordinary users."""
@@ -77,7 +77,7 @@ def test_bubblewrap_that_makes_no_box_is_refused_with_what_it_said(
 
 @pytest.mark.parametrize(("groups", "holds"), [(True, True), (False, False)])
 @pytest.mark.bubblewrap
-def test_bubblewrap_is_for_strangers_where_control_groups_bound_it(
+def test_bubblewrap_may_be_exposed_if_control_groups_bound_it(
     groups: bool, holds: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need("bubblewrap")
@@ -89,7 +89,7 @@ def test_bubblewrap_is_for_strangers_where_control_groups_bound_it(
 
 
 @pytest.mark.usefixtures("no_engine", "no_program")
-def test_who_is_for_strangers() -> None:
+def test_only_isolated_boxes_may_be_exposed() -> None:
     assert why_not_exposed("docker") == ""
     assert "plain processes" in why_not_exposed("local")
     assert "plain processes" in why_not_exposed("auto")

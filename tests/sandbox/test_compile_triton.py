@@ -89,7 +89,7 @@ def _find(
 
 
 @pytest.mark.docker
-def test_a_runner_finds_what_was_compiled_until_the_source_ended_its_box(
+def test_kernels_compiled_before_a_crash_are_found(
     docker_boxes: BoxMaker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "KERNELS_SECONDS", 60.0)  # on a busy host
@@ -113,13 +113,13 @@ def solve(x, out, n):
 """
 
 
-def test_a_source_without_end_is_ended(local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_source_is_stopped(local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "KERNELS_SECONDS", 0.2)
     endless = replace(request(1000), source="while True:\n    pass\n")
     assert compile_ahead(local_boxes, endless) == b""
 
 
-def test_one_that_does_not_let_itself_be_ended_is(
+def test_a_source_that_ignores_signals_is_stopped(
     local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Protects a CUDA source that waits behind it. Kernels compiled before that are kept."""
@@ -131,7 +131,7 @@ def test_one_that_does_not_let_itself_be_ended_is(
 
 
 @pytest.mark.docker
-def test_what_it_leaves_running_is_not_waited_for(docker_boxes: BoxMaker) -> None:
+def test_leftover_processes_are_not_waited_for(docker_boxes: BoxMaker) -> None:
     """A forked process holds the pipe, and has no time limit of ours."""
     source = SOURCE.replace("    own = torch", "    os.fork() or time.sleep(600)\n    own = torch")
     began = time.monotonic()
@@ -139,7 +139,7 @@ def test_what_it_leaves_running_is_not_waited_for(docker_boxes: BoxMaker) -> Non
     assert time.monotonic() - began < 120
 
 
-def test_a_file_that_goes_while_it_is_packed_is_left_out(
+def test_a_file_that_vanishes_while_packing_is_left_out(
     runner_modules: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Triton's temporary files: a launcher has another name until it is complete."""
@@ -159,7 +159,7 @@ def test_a_file_that_goes_while_it_is_packed_is_left_out(
         assert archive.getnames() == ["kernel/it.cubin"]
 
 
-def test_an_archive_that_cannot_be_unpacked_fails_nothing(
+def test_a_damaged_archive_fails_nothing(
     runner_modules: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import kernel_cache
@@ -174,7 +174,7 @@ def test_an_archive_that_cannot_be_unpacked_fails_nothing(
     assert (tmp_path / "kernel" / "it.cubin").exists()
 
 
-def test_another_version_of_triton_finds_none_of_them(local_boxes: BoxMaker, tmp_path: Path) -> None:
+def test_another_triton_version_ignores_the_kernels(local_boxes: BoxMaker, tmp_path: Path) -> None:
     """Stored kernels are keyed without Triton's version: boxes of one platform may have different ones."""
     made = unpacked(compile_ahead(local_boxes, request(1000)))
     with sealed(made) as archive:
@@ -182,7 +182,7 @@ def test_another_version_of_triton_finds_none_of_them(local_boxes: BoxMaker, tmp
     assert "a kernel was compiled" in run.stderr
 
 
-def test_no_measurement_of_where_nothing_runs_goes_to_the_gpu(local_boxes: BoxMaker) -> None:
+def test_tuning_results_without_a_gpu_are_not_kept(local_boxes: BoxMaker) -> None:
     """Otherwise a kernel that caches its tuning would get its first configuration on the GPU, fastest or not."""
     source = SOURCE.replace('key=["n"]', 'key=["n"], cache_results=True')
     found = unpacked(compile_ahead(local_boxes, replace(request(1000), source=source)))
@@ -192,7 +192,7 @@ def test_no_measurement_of_where_nothing_runs_goes_to_the_gpu(local_boxes: BoxMa
     assert not [name for name in names if "autotune" in name]
 
 
-def test_what_is_stored_is_bounded() -> None:
+def test_the_stored_archive_is_bounded() -> None:
     assert packed(b"\0" * 10240) == b""
     assert unpacked(packed(b"some files")) == b"some files"
     assert unpacked(b"no archive") == b""

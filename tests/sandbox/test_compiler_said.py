@@ -11,7 +11,7 @@ from grader.sandbox.compiler.explain import clean_log
 from grader.sandbox.compiler.usage import kernels_of
 
 
-def test_spills_stack_and_constants_are_reported_where_the_assembler_tells_them() -> None:
+def test_spills_stack_and_constants_are_parsed() -> None:
     told = """ptxas info    : 256 bytes gmem, 256 bytes cmem[3]
 ptxas info    : Compiling entry function 'void wide<4>(float*, int)' for 'sm_80'
 ptxas info    : Function properties for void wide<4>(float*, int)
@@ -28,14 +28,14 @@ ptxas info    : Used 11 registers, used 0 barriers
     assert (plain.registers, plain.shared_bytes, plain.constant_bytes, plain.spills) == (11, 0, None, False)
 
 
-def test_resource_lines_that_make_no_sense_are_left_out() -> None:
+def test_malformed_resource_lines_are_ignored() -> None:
     assert kernels_of("ptxas info : Used 9999999999999999999 registers\nnonsense") == ()
     lie = "ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 99999999999999999 registers"
     assert kernels_of(lie)[0].registers <= 2**31
 
 
 @pytest.mark.parametrize("end", ["", " bytes smem", " bytes cmem[", " registers"])
-def test_numbers_without_end_cost_no_time(end: str) -> None:
+def test_endless_numbers_cost_no_time(end: str) -> None:
     """A source can print such lines itself, and the judge reads the table, outside of the box."""
     head = "ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 1 registers, "
     began = time.monotonic()
@@ -43,7 +43,7 @@ def test_numbers_without_end_cost_no_time(end: str) -> None:
     assert time.monotonic() - began < 2.0
 
 
-def test_log_is_made_printable() -> None:
+def test_the_log_is_printable() -> None:
     assert clean_log("\x1b[31mred\x1b[0m \x07\u202e\x00ok\r\n") == "red ok"
     assert clean_log("/tmp/a-b/c/tmpxft_0000f1_00000000-6_solution.cu(3): no") == "solution.cu(3): no"
     assert len(clean_log("é" * limits.COMPILE_LOG_BYTES).encode()) <= limits.COMPILE_LOG_BYTES

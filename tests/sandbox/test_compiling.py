@@ -54,7 +54,7 @@ with compile_triton.on_host():
 """
 
 
-def test_what_is_compiled_in_a_call_is_said(tmp_path: Path) -> None:
+def test_compilations_within_a_call_are_reported(tmp_path: Path) -> None:
     env = {"TMPDIR": str(tmp_path), "TRITON_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, "-c", PROGRAM, str(PROGRAMS[RUNNER_MOUNT]), SOURCE]
     ran = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=240)

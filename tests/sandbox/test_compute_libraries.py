@@ -27,7 +27,7 @@ SHOWN = (
 ).split()
 
 
-def test_names() -> None:
+def test_compute_libraries_are_recognised_by_name() -> None:
     assert [path for path in HIDDEN if not compute_libraries.is_one(Path(path).name)] == []
     assert [path for path in SHOWN if compute_libraries.is_one(Path(path).name)] == []
 
@@ -66,12 +66,12 @@ def maker(request: pytest.FixtureRequest, toolkit: Path) -> Iterator[BoxMaker]:
     docker.engine.client.remove_image(tag, force=True)
 
 
-def test_found_are_files_not_links(toolkit: Path) -> None:
+def test_found_libraries_are_files_not_links(toolkit: Path) -> None:
     found = compute_libraries.found((str(toolkit),))
     assert found == tuple(sorted(str(toolkit / name) for name in HIDDEN))
 
 
-def test_they_are_there_and_empty_and_the_rest_can_be_read(
+def test_hidden_libraries_are_empty_and_other_files_readable(
     maker: BoxMaker, toolkit: Path, start: Start
 ) -> None:
     paths = [str(toolkit / name) for name in [*HIDDEN, "lib64/libcublas.so", *SHOWN]]
@@ -83,7 +83,7 @@ def test_they_are_there_and_empty_and_the_rest_can_be_read(
     assert {size for path, size in seen.items() if path not in read} <= {0, "Permission denied"}
 
 
-def test_torch_cannot_be_loaded_without_them(walled_boxes: BoxMaker, start: Start) -> None:
+def test_torch_cannot_load_without_compute_libraries(walled_boxes: BoxMaker, start: Start) -> None:
     """The box of a CUDA submission sees torch's folder, like all of Python's."""
     code = """
 import ctypes, glob, sys
@@ -99,6 +99,6 @@ except OSError:
     assert run(start(walled_boxes, compute_libraries=False), code) == "refused\n"
 
 
-def test_compilers_do_without() -> None:
+def test_compilers_boxes_have_no_compute_libraries() -> None:
     assert not compile_spec().compute_libraries
     assert BoxSpec(BoxPurpose.RUN).compute_libraries

@@ -42,7 +42,9 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     process.wait(30)
 
 
-def test_a_group_holds_kills_and_goes(real: Path, sleeper: subprocess.Popen[bytes]) -> None:
+def test_a_group_holds_and_kills_processes_and_is_removed(
+    real: Path, sleeper: subprocess.Popen[bytes]
+) -> None:
     group = Groups([Tree(real, lambda _: {})], "").make(SPEC)
     group.add(sleeper.pid)
     assert group._pids() == [sleeper.pid]
@@ -54,7 +56,7 @@ def test_a_group_holds_kills_and_goes(real: Path, sleeper: subprocess.Popen[byte
     assert [entry for entry in real.iterdir() if entry.is_dir()] == []
 
 
-def test_what_is_in_a_group_below_belongs_to_it(real: Path, sleeper: subprocess.Popen[bytes]) -> None:
+def test_processes_of_a_subgroup_belong_to_the_group(real: Path, sleeper: subprocess.Popen[bytes]) -> None:
     below = real / "below"
     below.mkdir()
     group = ControlGroup([real])
@@ -66,7 +68,7 @@ def test_what_is_in_a_group_below_belongs_to_it(real: Path, sleeper: subprocess.
     assert group.wait_until_empty(5.0)
 
 
-def test_who_cannot_be_seen_is_in_a_group_and_not_killed(tmp_path: Path) -> None:
+def test_an_invisible_process_counts_as_member_and_is_not_killed(tmp_path: Path) -> None:
     """In another PID namespace the kernel shows 0 for a process; version 1."""
     group = ControlGroup([tmp_path])
     assert not group.is_populated()
@@ -77,7 +79,7 @@ def test_who_cannot_be_seen_is_in_a_group_and_not_killed(tmp_path: Path) -> None
     assert not group.kill()
 
 
-def test_groups_of_dead_owners_are_swept_and_only_they(
+def test_only_groups_of_dead_owners_are_swept(
     real: Path, sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = subprocess.Popen(["true"])
@@ -95,7 +97,7 @@ def test_groups_of_dead_owners_are_swept_and_only_they(
     mine.remove()
 
 
-def test_our_own_processes_make_room(real: Path, sleeper: subprocess.Popen[bytes]) -> None:
+def test_our_processes_move_to_a_subgroup(real: Path, sleeper: subprocess.Popen[bytes]) -> None:
     """Version 2 allows no process in a group whose children have limits."""
     (real / "cgroup.procs").write_text(str(sleeper.pid))
     control_groups._move_down(real)
@@ -105,7 +107,7 @@ def test_our_own_processes_make_room(real: Path, sleeper: subprocess.Popen[bytes
     sleeper.wait(30)
 
 
-def test_what_is_written_under_version_2(tmp_path: Path) -> None:
+def test_limits_are_written_for_version_2(tmp_path: Path) -> None:
     """The kernel's files, as far as a test can imitate them."""
     folder = tmp_path / "group"
     folder.mkdir()
@@ -129,7 +131,7 @@ def test_what_is_written_under_version_2(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_folders_that_only_look_like_control_groups_are_none(tmp_path: Path, version: int) -> None:
+def test_lookalike_folders_are_no_control_groups(tmp_path: Path, version: int) -> None:
     if version == 2:
         (tmp_path / "cgroup.controllers").write_text("memory pids\n")
         (tmp_path / "cgroup.subtree_control").touch()
@@ -140,7 +142,7 @@ def test_folders_that_only_look_like_control_groups_are_none(tmp_path: Path, ver
     assert [path for path in tmp_path.glob("**/*") if path.name.startswith("grader-group")] == []
 
 
-def test_kills_for_want_of_memory_are_counted_in_both_versions(tmp_path: Path) -> None:
+def test_out_of_memory_kills_are_counted_in_both_versions(tmp_path: Path) -> None:
     group = ControlGroup([tmp_path])
     assert group.memory_kills() == 0
     (tmp_path / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n")

@@ -23,22 +23,22 @@ def _alone(core: int) -> frozenset[int]:
     ("cores", "expected"),
     [([0], ()), ([0, 1], (1,)), ([3, 7, 9], (7, 9)), (list(range(16)), tuple(range(4, 16)))],
 )
-def test_one_in_four_is_kept_free(cores: list[int], expected: tuple[int, ...]) -> None:
+def test_one_core_in_four_is_reserved(cores: list[int], expected: tuple[int, ...]) -> None:
     assert without_reserved(cores, _alone) == expected
 
 
-def test_the_threads_of_a_core_are_kept_together() -> None:
+def test_threads_of_a_core_are_reserved_together() -> None:
     kept = set(range(16)) - set(
         without_reserved(list(range(16)), lambda core: frozenset({core % 8, core % 8 + 8}))
     )
     assert kept == {0, 8, 1, 9}
 
 
-def test_half_a_core_is_kept_where_there_is_but_one() -> None:
+def test_one_thread_of_a_single_core_is_reserved() -> None:
     assert without_reserved([0, 1], lambda _: frozenset({0, 1})) == (1,)
 
 
-def test_compilers_leave_a_core(boxes: BoxMaker, start: Start) -> None:
+def test_compilers_leave_a_core_free(boxes: BoxMaker, start: Start) -> None:
     spec = compile_spec()
     box = start(boxes, share=spec.share, cores=spec.cores)
     seen = ask(box, "see")
@@ -47,7 +47,7 @@ def test_compilers_leave_a_core(boxes: BoxMaker, start: Start) -> None:
     assert len(mine) == 1 or len(seen["cores"]) < len(mine)
 
 
-def test_a_background_box_yields(local_boxes: BoxMaker, start: Start) -> None:
+def test_a_background_box_has_low_priority(local_boxes: BoxMaker, start: Start) -> None:
     nice = [ask(start(local_boxes, share=share), "see")["nice"] for share in Share]
     assert nice == [max(os.nice(0), share.nice) for share in Share]
     assert nice == sorted(nice, reverse=True)

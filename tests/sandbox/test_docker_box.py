@@ -49,7 +49,7 @@ def other_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
         cached.cache_clear()
 
 
-def test_an_installed_platform_is_masked(docker_boxes: BoxMaker, other_layout: Path, start: Start) -> None:
+def test_an_installed_platform_is_hidden(docker_boxes: BoxMaker, other_layout: Path, start: Start) -> None:
     tag = image.build_from_host()
     maker = docker_box.DockerBoxes()
     try:
@@ -66,7 +66,7 @@ def test_an_installed_platform_is_masked(docker_boxes: BoxMaker, other_layout: P
         engine().client.remove_image(tag, force=True)
 
 
-def test_only_the_first_connection_is_taken(docker_boxes: BoxMaker, start: Start) -> None:
+def test_only_the_first_connection_is_accepted(docker_boxes: BoxMaker, start: Start) -> None:
     box = start(docker_boxes)
     assert isinstance(box, docker_box.DockerBox)
     found = ask(box, "can_read", paths=["/sock"])["can_read"]
@@ -82,7 +82,7 @@ def test_a_program_that_does_not_connect_is_our_fault(docker_boxes: BoxMaker) ->
     assert within(60, lambda: not names() - before)
 
 
-def test_a_start_that_takes_too_long(docker_boxes: BoxMaker) -> None:
+def test_a_start_that_takes_too_long_is_given_up(docker_boxes: BoxMaker) -> None:
     with pytest.raises(BoxUnavailable, match="did not connect within 0 s"):
         docker_boxes.start(BoxSpec(BoxPurpose.RUN, program="probe.py", start_seconds=0.0))
 
@@ -96,7 +96,7 @@ def test_a_start_that_burns_its_processor_time_is_given_up(docker_boxes: BoxMake
         docker_boxes.start(burns)
 
 
-def test_a_start_on_a_busy_host_is_waited_for(
+def test_a_slow_start_on_a_busy_host_is_waited_for(
     docker_boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A box that gets hardly any processor time is late by the clock, but not faulty."""
@@ -109,7 +109,7 @@ def test_a_start_on_a_busy_host_is_waited_for(
     assert ask(box, "see")["pid"] == 1
 
 
-def test_processor_time_is_reported_with_and_without_sight_of_groups_and_processes(
+def test_processor_time_is_reported_from_every_source(
     docker_boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker in a container may see neither the host's control groups nor its processes."""
@@ -132,7 +132,7 @@ def test_containers_are_removed(docker_boxes: BoxMaker, start: Start) -> None:
     assert within(10, lambda: box.id not in names())
 
 
-def test_a_killed_box_has_no_processes_though_the_engine_goes_on(
+def test_a_killed_box_has_no_processes_left(
     docker_boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     marker = f"grader-test-{os.getpid()}-{time.monotonic_ns()}"
@@ -153,7 +153,7 @@ def test_a_killed_box_has_no_processes_though_the_engine_goes_on(
 
 
 @pytest.mark.parametrize("why", ["invisible", "not ours", "frozen"])
-def test_the_engine_ends_what_cannot_be_ended_by_its_group(
+def test_the_engine_ends_a_box_whose_group_cannot(
     docker_boxes: BoxMaker, start: Start, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
     marker = f"grader-test-{os.getpid()}-{time.monotonic_ns()}"
@@ -170,7 +170,7 @@ def test_the_engine_ends_what_cannot_be_ended_by_its_group(
     assert not processes_with(marker)
 
 
-def test_orphans_are_reaped_and_only_they(docker_boxes: BoxMaker, start: Start) -> None:
+def test_only_orphans_are_reaped(docker_boxes: BoxMaker, start: Start) -> None:
     mine = start(docker_boxes)
     parent, orphan, _ = start_parent("docker")
     docker_boxes.reap()
@@ -182,7 +182,7 @@ def test_orphans_are_reaped_and_only_they(docker_boxes: BoxMaker, start: Start) 
     assert ask(mine, "see")["pid"] == 1
 
 
-def test_a_box_that_ended_before_it_was_counted_is_not_kept(
+def test_a_box_that_ended_early_is_not_kept_as_alive(
     docker_boxes: docker_box.DockerBoxes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Short(docker_box.DockerBox):
@@ -195,7 +195,7 @@ def test_a_box_that_ended_before_it_was_counted_is_not_kept(
     assert box not in docker_boxes.alive
 
 
-def test_a_box_that_cannot_be_ended_does_not_keep_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_failed_kill_does_not_keep_other_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
     """At the end of a process. Another process's sweep removes that box."""
     from tests.components import need
 
@@ -227,7 +227,7 @@ def test_an_ended_process_leaves_no_box() -> None:
     assert name not in names()
 
 
-def test_marks_tell_an_orphan() -> None:
+def test_labels_identify_orphans() -> None:
     mine = labels(60)
     assert not is_orphan(mine)
     pid, _, started = mine["grader.parent"].partition(":")
@@ -245,7 +245,7 @@ def test_marks_tell_an_orphan() -> None:
 
 
 @pytest.mark.parametrize("hours", [-48, 48])
-def test_a_step_of_the_clock_ends_no_box(monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
+def test_a_clock_step_ends_no_box(monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
     """A box of a living owner is not reaped, whatever a clock says; nor is one whose owner is invisible."""
     monkeypatch.setenv("GRADER_DATA_DIR", "/another/platform")
     theirs = labels(60)

@@ -19,7 +19,7 @@ def framed(*parts: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("size", [1, 3, 8, 9, 1000])
-def test_frames_are_taken_in_pieces_of_any_size(size: int) -> None:
+def test_frames_are_parsed_in_pieces_of_any_size(size: int) -> None:
     stream = framed(b"hello ", b"", b"x" * 300, b"end")
     frames = Frames()
     pieces = [stream[at : at + size] for at in range(0, len(stream), size)]
@@ -28,7 +28,7 @@ def test_frames_are_taken_in_pieces_of_any_size(size: int) -> None:
     )
 
 
-def test_a_header_that_never_ends_holds_no_memory() -> None:
+def test_an_endless_header_uses_no_memory() -> None:
     frames = Frames()
     assert b"".join(frames.feed(b"\x01\0\0\0\xff\xff\xff\xff")) == b""
     assert sum(len(part) for _ in range(100) for part in frames.feed(b"x" * 1000)) == 100_000
@@ -58,14 +58,14 @@ def engine_with(client: Client) -> Engine:
     return made
 
 
-def test_a_box_that_dies_slowly_was_killed() -> None:
+def test_a_slowly_dying_box_counts_as_killed() -> None:
     assert engine_with(Client(500, over=True)).kill("box") is True
     with pytest.raises(BoxUnavailable, match="could not kill a box"):
         engine_with(Client(500, over=False)).kill("box")
 
 
 @pytest.mark.parametrize("status", [404, 409])
-def test_a_box_that_was_over_was_not_killed(status: int) -> None:
+def test_an_already_ended_box_does_not_count_as_killed(status: int) -> None:
     assert engine_with(Client(status, over=True)).kill("box") is False
 
 
@@ -84,7 +84,7 @@ class _Answers(BaseHTTPRequestHandler):
         pass
 
 
-def test_the_engine_that_the_environment_names_is_asked_and_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environments_engine_is_used_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment is read once: reading it in a call fails if another thread is changing it."""
     for name in ("DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)

@@ -28,7 +28,7 @@ docker = pytest.mark.docker
 
 
 @docker
-def test_users_are_mapped_where_the_engine_does_it(docker_boxes: BoxMaker, start: Start) -> None:
+def test_users_are_mapped_if_the_engine_does_so(docker_boxes: BoxMaker, start: Start) -> None:
     first, outside, _ = run(start(docker_boxes), "print(open('/proc/self/uid_map').readline())").split()
     assert first == "0"
     assert (outside != "0") == engine().facts().remaps_users
@@ -57,7 +57,7 @@ print(json.dumps([open(path).read().strip() if os.path.exists(path) else None fo
 
 
 @docker
-def test_a_box_that_yields_yields_to_processes_of_no_group(docker_boxes: BoxMaker, start: Start) -> None:
+def test_a_background_box_yields_to_processes_of_no_group(docker_boxes: BoxMaker, start: Start) -> None:
     """In a group of the engine's, a small share would only count against other boxes."""
     box = start(docker_boxes, share=Share.YIELDING)
     inspected = engine().client.inspect_container(box.id)
@@ -67,7 +67,7 @@ def test_a_box_that_yields_yields_to_processes_of_no_group(docker_boxes: BoxMake
         assert any(line.endswith(f":/{inspected['Id']}") for line in groups), groups
 
 
-def test_the_engine_says_its_control_groups() -> None:
+def test_the_engine_reports_its_control_groups() -> None:
     assert EngineFacts.of({"CgroupVersion": "2"}).cgroup == 2
     assert EngineFacts.of({"CgroupVersion": "1"}).cgroup == 1
     assert EngineFacts.of({}).cgroup == 1
@@ -82,7 +82,7 @@ def test_the_engine_says_its_control_groups() -> None:
     assert facts.sentence("runc") == "docker: runc, control groups 1, users remapped"
 
 
-def test_limits_that_the_engine_leaves_out_are_known() -> None:
+def test_limits_that_the_engine_ignores_are_known() -> None:
     assert EngineFacts.of({"MemoryLimit": True, "SwapLimit": False, "PidsLimit": False}).unbounded == (
         "swap",
         "processes",
@@ -119,14 +119,14 @@ def ended(
         ({"ExitCode": 1, "OOMKilled": False}, 1, EndReason.EXITED),
     ],
 )
-def test_want_of_memory_is_reported_also_where_the_engine_missed_it(
+def test_running_out_of_memory_is_reported_if_the_engine_missed_it(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], kills: int, reason: EndReason
 ) -> None:
     assert ended(monkeypatch, state, kills).reason is reason
 
 
 @pytest.mark.parametrize(("at_limit", "outside"), [(False, True), (True, False)])
-def test_another_boxs_want_of_memory_is_not_this_ones(
+def test_another_boxs_out_of_memory_is_not_this_ones(
     monkeypatch: pytest.MonkeyPatch, at_limit: bool, outside: bool
 ) -> None:
     """Protects a student whose box an operator kills while the kernel kills somebody else's memory bomb."""
@@ -149,7 +149,7 @@ def test_the_kernels_count_of_kills_is_read(tmp_path: Path) -> None:
 FACTS = EngineFacts(runtimes=("runc", "runsc"), cgroup=2, options=frozenset())
 
 
-def test_a_runtime_that_the_engine_lacks_is_refused() -> None:
+def test_a_missing_runtime_is_refused() -> None:
     options.check_runtime("runsc", FACTS)
     with pytest.raises(BoxUnavailable, match=r"no runtime 'kata'; it has: runc, runsc") as caught:
         options.check_runtime("kata", FACTS)
@@ -177,7 +177,7 @@ def test_a_box_is_run_by_the_chosen_runtime(docker_boxes: BoxMaker, start: Start
 
 @docker
 @pytest.mark.parametrize("kind", ["docker", "auto"])
-def test_no_other_box_is_made_where_the_chosen_runtime_is_missing(
+def test_a_missing_runtime_falls_back_to_no_other_box(
     kind: str,
 ) -> None:
     need("docker")

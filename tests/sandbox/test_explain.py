@@ -38,13 +38,13 @@ SOURCE = 'extern "C" void solve(const float* a) {}\n'
         ),
     ],
 )
-def test_a_crash_is_reported_as_what_was_too_much(said: str, told: str) -> None:
+def test_a_compiler_crash_names_its_cause(said: str, told: str) -> None:
     explained = explain(clean_log(said), SOURCE, "solution.cu")
     assert explained.log.startswith(told)
     assert "\n" not in explained.log
 
 
-def test_python_in_a_cuda_source_is_one_sentence() -> None:
+def test_python_in_a_cuda_source_is_explained() -> None:
     source = "# a Triton kernel\nimport triton\n\ndef solve(x, out, n):\n    pass\n"
     explained = explain("solution.cu(2): error: this declaration has no type\n" * 9, source, "solution.cu")
     assert explained.log.splitlines() == [
@@ -57,14 +57,14 @@ def test_python_in_a_cuda_source_is_one_sentence() -> None:
     assert explain(said, f"#include <cstdint>\n/*\nimport triton\n*/\n{SOURCE}", "solution.cu").log == said
 
 
-def test_too_much_static_shared_memory_says_how_to_have_more() -> None:
+def test_too_much_static_shared_memory_has_a_hint() -> None:
     said = "ptxas error   : Entry function '_Z3addPf' uses too much shared data (0x20000 bytes, 0xc000 max)"
     hint = explain(said, SOURCE, "solution.cu").hint
     assert hint.startswith("Its __shared__ arrays have 131,072 bytes; a block has 49,152")
     assert "cudaFuncAttributeMaxDynamicSharedMemorySize" in hint
 
 
-def test_messages_about_appended_lines_leave_no_trace() -> None:
+def test_messages_about_appended_lines_are_removed() -> None:
     said = """\
 solution.cu(1): warning #177-D: variable "x" was declared but never referenced
   extern "C" void solve(const float* a) {}
@@ -91,7 +91,7 @@ solution.cu(1): error: no operator "+" matches these operands
     )
 
 
-def test_an_unknown_error_of_the_call_is_put_at_solve() -> None:
+def test_an_unknown_error_in_the_footer_points_to_solve() -> None:
     said = "grader-footer(9): error: solve is strange\n  solve(*arguments);\n  ^\n\n1 error detected"
     assert explain(said, f"\n\t{SOURCE}", "solution.cu").log == (
         "solution.cu(2): error: solve cannot be called by the grader: solve is strange\n"
@@ -151,7 +151,7 @@ void solve(
 @pytest.mark.parametrize(
     "piece", ["(", "a(", "{", "/*", '"', 'R"x(', "#define a\n", "grader-footer(1): error: ", "<", "}"]
 )
-def test_no_source_and_no_log_takes_long(piece: str) -> None:
+def test_no_source_or_log_takes_long(piece: str) -> None:
     text = piece * (limits.SOURCE_BYTES // len(piece))
     began = time.monotonic()
     explain(clean_log(text), text, "solution.cu")

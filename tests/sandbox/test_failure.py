@@ -121,13 +121,13 @@ def test_huge_texts_and_names_are_cut(described: Callable[[BaseException], Failu
 @pytest.mark.parametrize(
     ("line", "told"), [(7, 7), (-5, None), (0, None), (2**40, None), (True, None), ("7", None)]
 )
-def test_a_line_that_no_file_has_is_left_out(
+def test_a_nonexistent_line_is_left_out(
     described: Callable[[BaseException], Failure], line: Any, told: int | None
 ) -> None:
     assert described(_at_line(line)).line == told
 
 
-def test_of_deep_recursion_the_last_own_frames_are_reported(
+def test_deep_recursion_reports_the_last_frames_of_the_source(
     described: Callable[[BaseException], Failure], tmp_path: Path
 ) -> None:
     path = tmp_path / "solution.py"
@@ -142,7 +142,7 @@ def test_of_deep_recursion_the_last_own_frames_are_reported(
 
 
 @pytest.mark.parametrize("broken", ["", "line\n" * 5000 + "KeyError: 'reason'"])
-def test_what_the_emulated_gpu_says_fits_into_a_message(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+def test_messages_of_the_emulated_gpu_are_bounded(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     """Our own exception keeps its end, which names it; other sentences keep their beginning."""
     monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
     import emulated

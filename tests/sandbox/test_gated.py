@@ -38,7 +38,7 @@ def bound(runner: Any) -> Iterator[tuple[Any, memoryview]]:
         os.close(page)
 
 
-def test_a_wait_is_a_real_one_as_soon_as_the_gate_is_open(runner: Any) -> None:
+def test_a_wait_is_real_once_the_gate_is_open(runner: Any) -> None:
     """Protects a call that the judge lets through because the host is slow: its data must be there."""
     waits = runner.gated._torch
     left_out = []
@@ -58,7 +58,7 @@ def test_a_wait_is_a_real_one_as_soon_as_the_gate_is_open(runner: Any) -> None:
         assert not waits.leaves_out(), "outside a call nothing is left out"
 
 
-def test_what_a_call_raises_after_a_wait_was_left_out_is_told_with_it(runner: Any) -> None:
+def test_an_exception_after_a_skipped_wait_reports_the_skip(runner: Any) -> None:
     with bound(runner) as (binding, _):
 
         def call() -> None:

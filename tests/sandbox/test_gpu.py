@@ -49,7 +49,7 @@ def test_gpus_are_found_by_number_and_uuid(tmp_path: Path, monkeypatch: pytest.M
         ("MIG-GPU-b/1/2", []),
     ],
 )
-def test_only_what_cuda_shows_is_found(
+def test_only_visible_gpus_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: str | None, found: list[int]
 ) -> None:
     """Protects other people's GPUs on a shared host."""
@@ -62,14 +62,12 @@ def test_only_what_cuda_shows_is_found(
 
 
 @pytest.mark.parametrize("script", ["exit 9", "echo No devices were found; exit 6", "echo"])
-def test_a_driver_that_does_not_answer_means_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
-) -> None:
+def test_a_silent_driver_means_no_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     fake_driver(tmp_path, monkeypatch, script)
     assert find_gpus() == []
 
 
-def test_no_driver_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_driver_means_no_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*_: object, **__: object) -> None:
         raise FileNotFoundError
 
@@ -120,7 +118,7 @@ OTHER = GpuKind(
 )
 
 
-def test_boxes_learn_of_another_kind_from_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boxes_support_another_gpu_kind_from_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(gpu._table, "other", OTHER)
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError))
     (found,) = find_gpus()

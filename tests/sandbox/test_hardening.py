@@ -15,7 +15,7 @@ from tests.sandbox.talk import ask, run
 Start = Callable[..., Box]
 
 
-def test_is_nobody_without_capabilities(walled_boxes: BoxMaker, start: Start) -> None:
+def test_a_box_runs_as_nobody_without_capabilities(walled_boxes: BoxMaker, start: Start) -> None:
     seen = ask(start(walled_boxes), "see")
     assert (seen["uid"], seen["gid"]) == (65534, 65534)
     assert {int(value, 16) for value in seen["capabilities"].values()} == {0}
@@ -25,14 +25,14 @@ def test_is_nobody_without_capabilities(walled_boxes: BoxMaker, start: Start) ->
     assert seen["pid"] == 1, "it sees no process but its own"
 
 
-def test_has_no_network(walled_boxes: BoxMaker, start: Start) -> None:
+def test_a_box_has_no_network(walled_boxes: BoxMaker, start: Start) -> None:
     box = start(walled_boxes)
     assert ask(box, "see")["interfaces"] == ["lo"]
     for host in ("192.0.2.1", "::1"):
         assert "not supported" in ask(box, "reach", host=host, port=80)["error"]
 
 
-def test_can_write_nowhere_but_tmp(walled_boxes: BoxMaker, start: Start) -> None:
+def test_a_box_can_write_only_to_tmp(walled_boxes: BoxMaker, start: Start) -> None:
     folders = [
         "/",
         "/usr",
@@ -62,13 +62,13 @@ def test_tmp_is_bounded(walled_boxes: BoxMaker, start: Start) -> None:
     assert made["refused"]
 
 
-def test_fork_bomb(walled_boxes: BoxMaker, start: Start) -> None:
+def test_a_fork_bomb_is_bounded(walled_boxes: BoxMaker, start: Start) -> None:
     box = start(walled_boxes, pids=20)
     assert ask(box, "fork", count=1000) == {"made": 19, "refused": "Resource temporarily unavailable"}
     assert box.kill().reason is EndReason.KILLED
 
 
-def test_sees_nothing_of_the_platform(walled_boxes: BoxMaker, start: Start) -> None:
+def test_a_box_sees_nothing_of_the_platform(walled_boxes: BoxMaker, start: Start) -> None:
     checkout = Path(grader.__file__).resolve().parent.parent
     hidden = [checkout / name for name in ("challenges", "reference", "grader", "sandbox", ".git", "tests")]
     hidden += [
@@ -82,7 +82,7 @@ def test_sees_nothing_of_the_platform(walled_boxes: BoxMaker, start: Start) -> N
     assert set(found.values()) == {"No such file or directory"}
 
 
-def test_of_add_on_software_it_sees_its_toolchain_alone(walled_boxes: BoxMaker, start: Start) -> None:
+def test_a_box_sees_only_its_toolchain_of_opt(walled_boxes: BoxMaker, start: Start) -> None:
     parts = {Path(path).parts[2] for path in image.layout().bound if Path(path).is_relative_to("/opt")}
     assert "/opt" not in image.layout().bound
     found = ask(start(walled_boxes), "can_read", paths=["/opt"])["can_read"]["/opt"]
@@ -149,7 +149,7 @@ print(os.WCOREDUMP(os.waitpid(child, 0)[1]), [name for name in os.listdir("/tmp"
     assert run(start(walled_boxes), code).splitlines() == ["(1, 1)", "False []"]
 
 
-def test_tmp_has_so_many_inodes(walled_boxes: BoxMaker, start: Start) -> None:
+def test_tmp_has_a_limit_of_inodes(walled_boxes: BoxMaker, start: Start) -> None:
     said = run(start(walled_boxes), "import os; print(os.statvfs('/tmp').f_files)")
     assert int(said) == container.TMP_INODES
 

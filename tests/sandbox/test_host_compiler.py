@@ -36,7 +36,9 @@ HAS_COMPILER = (
 
 @pytest.mark.skipif(not HAS_COMPILER, reason="no gcc, or no headers of Python's")
 @pytest.mark.parametrize("include", [INCLUDE, "/nowhere"], ids=["read ahead", "not read"])
-def test_builds_a_module(include: Path | str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_python_module_is_built(
+    include: Path | str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
     import host_compiler
 
@@ -57,7 +59,7 @@ def test_builds_a_module(include: Path | str, tmp_path: Path, monkeypatch: pytes
     assert module.words() == 8
 
 
-def test_a_launcher_is_begun_with_its_kernel_and_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launcher_is_built_once_along_with_its_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(PROGRAMS[RUNNER_MOUNT]))
     import host_compiler
 

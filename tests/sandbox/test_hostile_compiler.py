@@ -112,12 +112,12 @@ def saying(body: bytes, library: bytes = LIBRARY) -> Talk:
     return talk
 
 
-def test_the_fake_is_believed_where_it_speaks_like_a_compiler() -> None:
+def test_the_fake_compiler_is_accepted_if_it_follows_the_protocol() -> None:
     result = compiled_by(saying(answer(log="fine")))
     assert (result.ok, result.artefact, result.log) == (True, LIBRARY, "fine")
 
 
-def test_a_program_that_was_killed_is_the_sources_fault_only_where_the_box_was_full(
+def test_a_killed_compiler_is_the_sources_fault_only_if_the_box_was_full(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     killed = saying(answer(ok=False, log="nvcc error : 'cicc' died due to signal 9", killed=True))
@@ -129,7 +129,7 @@ def test_a_program_that_was_killed_is_the_sources_fault_only_where_the_box_was_f
         compiled_by(killed)
 
 
-def test_a_compiler_that_others_kept_from_working_is_no_fault_of_the_source(
+def test_a_starved_compiler_is_our_failure(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(FakeBox, "cpu_seconds", lambda _: time.monotonic() / 50)
@@ -156,13 +156,13 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("body", NONSENSE.values(), ids=NONSENSE.keys())
-def test_an_answer_that_makes_no_sense_is_the_boxs_fault(body: bytes) -> None:
+def test_a_malformed_answer_is_our_failure(body: bytes) -> None:
     with pytest.raises(BoxUnavailable, match="malformed answer"):
         compiled_by(saying(body))
 
 
 @pytest.mark.parametrize("library", [b"", b"#!/bin/sh\n", b"\x7fEL"])
-def test_only_a_library_is_one(library: bytes) -> None:
+def test_an_artefact_must_be_a_library(library: bytes) -> None:
     with pytest.raises(BoxUnavailable, match="sent no library"):
         compiled_by(saying(answer(), library))
 
@@ -188,7 +188,7 @@ def keep_the_pipe_open(theirs: socket.socket, pipe: int) -> None:
 
 
 @pytest.mark.parametrize("talk", [drip_answer, drip_library, keep_the_pipe_open])
-def test_who_never_comes_to_an_end_is_stopped(talk: Talk) -> None:
+def test_an_endless_conversation_is_stopped(talk: Talk) -> None:
     began = time.monotonic()
     result = compiled_by(talk)
     assert not result.ok
@@ -210,7 +210,7 @@ def flood_library(theirs: socket.socket, pipe: int) -> None:
 @pytest.mark.parametrize(
     ("talk", "said"), [(flood_answer, "said more than it may"), (flood_library, "larger than")]
 )
-def test_a_flood_is_cut(monkeypatch: pytest.MonkeyPatch, talk: Talk, said: str) -> None:
+def test_a_flood_of_output_is_cut(monkeypatch: pytest.MonkeyPatch, talk: Talk, said: str) -> None:
     monkeypatch.setattr(limits, "COMPILE_PATIENCE", 1.0)
     monkeypatch.setattr(limits, "ARTEFACT_BYTES", 4 * limits.MIB)
     result = compiled_by(talk)
@@ -218,7 +218,7 @@ def test_a_flood_is_cut(monkeypatch: pytest.MonkeyPatch, talk: Talk, said: str) 
     assert said in result.log
 
 
-def test_one_that_leaves_early_is_the_boxs_fault() -> None:
+def test_an_early_end_is_our_failure() -> None:
     def talk(theirs: socket.socket, pipe: int) -> None:
         theirs.sendall(b"\x05\0")
         theirs.shutdown(socket.SHUT_RDWR)
@@ -227,7 +227,7 @@ def test_one_that_leaves_early_is_the_boxs_fault() -> None:
         compiled_by(talk)
 
 
-def test_descriptors_that_it_sends_are_closed() -> None:
+def test_received_descriptors_are_closed() -> None:
     """The fixture checks that none is left."""
 
     def talk(theirs: socket.socket, pipe: int) -> None:
@@ -238,6 +238,6 @@ def test_descriptors_that_it_sends_are_closed() -> None:
     assert compiled_by(talk).ok
 
 
-def test_a_log_of_terminal_codes_and_half_characters_is_text() -> None:
+def test_a_log_of_terminal_codes_becomes_text() -> None:
     result = compiled_by(saying(answer(ok=False, log="\x1b[2J\ud800\0\u202e<b>")))
     assert result.log == "?<b>"

@@ -12,14 +12,14 @@ import pytest
 from grader.sandbox import image
 
 
-def test_layout_binds_programs_only() -> None:
+def test_the_layout_binds_only_programs() -> None:
     bound = image.layout().bound
     assert "/usr" in bound
     assert any(Path(sys.prefix).is_relative_to(path) for path in bound)
     assert not {"/", "/opt", "/etc", "/root", "/home", "/var", "/tmp", str(Path.home())} & set(bound)
 
 
-def test_of_other_folders_the_compiler_and_its_libraries_are_bound(
+def test_a_compiler_outside_usr_is_bound_with_its_libraries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A compiler that ``/usr/bin`` only links to; but no folder just because of a link in it."""
@@ -40,7 +40,7 @@ def test_of_other_folders_the_compiler_and_its_libraries_are_bound(
     assert bound == {str(toolset), str(libraries)}
 
 
-def test_tar_is_the_same_each_time_and_holds_no_content() -> None:
+def test_the_image_tar_is_reproducible_and_without_content() -> None:
     data = image.image_tar(image.layout())
     assert data == image.image_tar(image.layout())
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
@@ -48,7 +48,7 @@ def test_tar_is_the_same_each_time_and_holds_no_content() -> None:
     assert filled == {"etc/passwd", "etc/group"}
 
 
-def test_another_layout_is_another_image(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_layout_has_another_image_tag(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = image.image_tag()
     image.image_tag.cache_clear()
     monkeypatch.setattr(image, "layout", lambda: image.HostLayout(("/usr",), ()))

@@ -78,7 +78,7 @@ def multiply(left, right, target):
 """
 
 
-def test_bfloat16_is_that_of_a_gpu(tmp_path: Path) -> None:
+def test_interpreted_bfloat16_rounds_as_on_a_gpu(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)
     path = os.pathsep.join((str(ROOT / "sandbox" / "runner"), str(tmp_path)))
     done = subprocess.run(

@@ -41,7 +41,7 @@ def end_parent(parent: subprocess.Popen[str], number: int) -> None:
     parent.stdout.close()
 
 
-def test_dies_with_its_parent(local_boxes: BoxMaker) -> None:
+def test_a_local_box_dies_with_its_parent(local_boxes: BoxMaker) -> None:
     parent, _, pid = start_parent("local")
     folder = Path(f"/proc/{pid}/cwd").readlink()
     local_boxes.reap()
@@ -59,7 +59,7 @@ def _state(pid: int) -> str:
         return "Z"
 
 
-def test_outlives_the_thread_that_started_it(local_boxes: BoxMaker) -> None:
+def test_a_local_box_outlives_its_starting_thread(local_boxes: BoxMaker) -> None:
     made: list[Box] = []
     thread = threading.Thread(
         target=lambda: made.append(local_boxes.start(BoxSpec(BoxPurpose.RUN, program="probe.py")))
@@ -72,7 +72,7 @@ def test_outlives_the_thread_that_started_it(local_boxes: BoxMaker) -> None:
     box.kill()
 
 
-def test_its_folder_goes_with_it(local_boxes: BoxMaker, start: Callable[..., Box]) -> None:
+def test_a_local_boxs_folder_is_removed(local_boxes: BoxMaker, start: Callable[..., Box]) -> None:
     box = start(local_boxes)
     seen = ask(box, "see")
     folder = Path(seen["cwd"])
@@ -84,14 +84,14 @@ def test_its_folder_goes_with_it(local_boxes: BoxMaker, start: Callable[..., Box
     assert not folder.exists()
 
 
-def test_leads_its_own_session(local_boxes: BoxMaker, start: Callable[..., Box]) -> None:
+def test_a_local_box_leads_a_session(local_boxes: BoxMaker, start: Callable[..., Box]) -> None:
     seen = ask(start(local_boxes), "see")
     assert seen["pid"] == seen["group"] == seen["session"]
     assert seen["no_new_privileges"]
     assert seen["oom_score"] == 1000
 
 
-def test_a_process_is_alive_until_only_its_parent_has_to_wait_for_it() -> None:
+def test_a_zombie_is_not_alive() -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     assert is_alive(child.pid)
     child.kill()

@@ -56,7 +56,7 @@ def test_a_good_source_becomes_a_library(boxes: BoxMaker) -> None:
     assert result.log == ""
 
 
-def test_registers_and_memory_are_reported_per_kernel(boxes: BoxMaker) -> None:
+def test_registers_and_memory_are_reported_by_kernel(boxes: BoxMaker) -> None:
     tiled = """
 namespace { template <int N> __global__ void tiled(float* out) {
     __shared__ float tile[N];
@@ -106,7 +106,7 @@ def test_kernels_that_need_the_device_runtime_are_linked_with_it(
     assert {kernel.name for kernel in result.kernels} == kernels
 
 
-def test_other_mistakes_beside_such_launches_are_reported(local_boxes: BoxMaker) -> None:
+def test_mistakes_in_a_source_with_device_launches_are_reported(local_boxes: BoxMaker) -> None:
     result = compile_source(local_boxes, LAUNCHES.replace("out[i] = a[i]", "out[i] = b[i]"))
     assert not result.ok
     assert 'identifier "b" is undefined' in result.log
@@ -178,7 +178,7 @@ MACROS = "".join(
 )
 
 
-def test_no_macro_reaches_what_is_appended(local_boxes: BoxMaker) -> None:
+def test_macros_do_not_reach_the_footer(local_boxes: BoxMaker) -> None:
     result = compile_source(local_boxes, SOURCE + MACROS)
     assert result.ok, result.log
     assert result.artefact is not None
@@ -187,7 +187,7 @@ def test_no_macro_reaches_what_is_appended(local_boxes: BoxMaker) -> None:
     assert "warning" not in result.log
 
 
-def test_a_last_backslash_does_not_join_the_footer(local_boxes: BoxMaker) -> None:
+def test_a_final_backslash_does_not_join_the_footer(local_boxes: BoxMaker) -> None:
     result = compile_source(local_boxes, SOURCE + "// the end \\")
     assert result.ok, result.log
 
@@ -201,7 +201,7 @@ def test_an_error_of_the_assembler_has_no_path(local_boxes: BoxMaker) -> None:
 @pytest.mark.parametrize(
     "path", ["/etc/shadow", "/proc/1/environ", str(Path(__file__).resolve().parents[2] / "pyproject.toml")]
 )
-def test_including_the_hosts_files_shows_nothing(walled_boxes: BoxMaker, path: str) -> None:
+def test_including_host_files_reveals_nothing(walled_boxes: BoxMaker, path: str) -> None:
     result = compile_source(walled_boxes, f'#include "{path}"\n' + SOURCE)
     assert "GRADER" not in result.log
     assert "root:*" not in result.log
@@ -215,9 +215,7 @@ BOMB = (
 )
 
 
-def test_endless_templates_end_by_the_processors_time(
-    boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_endless_templates_end_by_processor_time(boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by the clock, which runs on while a compiler waits for something that is timed."""
     monkeypatch.setattr(limits, "COMPILE_SECONDS", 2.0)
     monkeypatch.setattr(limits, "COMPILE_PATIENCE", 30.0)
@@ -227,7 +225,7 @@ def test_endless_templates_end_by_the_processors_time(
     assert result.log.startswith("[the compiler took longer than 2 seconds and was stopped: make")
 
 
-def test_a_compiler_that_somebody_kills_is_no_fault_of_the_source(
+def test_a_compiler_killed_from_outside_is_our_failure(
     local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the host's kernel does if the host runs out of memory."""
@@ -248,7 +246,7 @@ def test_a_compiler_that_somebody_kills_is_no_fault_of_the_source(
         compile_cuda(local_boxes, CompileRequest(BOMB + SOURCE, FOOTER), kill_cicc)
 
 
-def test_what_takes_too_much_in_total_is_ended(
+def test_a_compilation_beyond_its_total_time_is_stopped(
     local_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "COMPILE_PATIENCE", 1 / limits.COMPILE_SECONDS)
@@ -266,7 +264,7 @@ def test_a_flood_of_errors_is_cut(local_boxes: BoxMaker, monkeypatch: pytest.Mon
     assert not result.ok, "the flood ended the compiler"
 
 
-def test_a_compiler_that_eats_memory(boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_beyond_its_memory_is_stopped(boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "COMPILE_MEMORY_BYTES", 48 * limits.MIB)
     macros = "#define M0 1,1,1,1,1,1,1,1\n"
     for number in range(1, 9):
@@ -289,7 +287,9 @@ def test_no_compiler_is_our_fault(local_boxes: BoxMaker, monkeypatch: pytest.Mon
         compile_source(local_boxes, SOURCE)
 
 
-def test_nothing_here_loads_a_library(monkeypatch: pytest.MonkeyPatch, local_boxes: BoxMaker) -> None:
+def test_compiled_libraries_are_not_loaded_here(
+    monkeypatch: pytest.MonkeyPatch, local_boxes: BoxMaker
+) -> None:
     """The parent must never load a library made from a stranger's source, not even to look for its entry point."""
 
     def refuse(*_: object, **__: object) -> None:
@@ -299,7 +299,7 @@ def test_nothing_here_loads_a_library(monkeypatch: pytest.MonkeyPatch, local_box
     assert compile_source(local_boxes, SOURCE).ok
 
 
-def test_nobody_waits_for_what_nobody_wants(boxes: BoxMaker) -> None:
+def test_an_unwanted_compilation_is_interrupted(boxes: BoxMaker) -> None:
     class Unwanted(Exception):
         pass
 

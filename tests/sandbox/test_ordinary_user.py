@@ -29,7 +29,7 @@ REST = (
 @pytest.mark.parametrize(
     "names", [FIRST, pytest.param(REST, marks=pytest.mark.matrix)], ids=["first", "rest"]
 )
-def test_all_that_is_tested_of_boxes_holds_for_an_ordinary_user(names: tuple[str, ...]) -> None:
+def test_box_tests_pass_as_an_ordinary_user(names: tuple[str, ...]) -> None:
     """Protects workers without root, whose boxes must be as strong as root's."""
     need("bubblewrap")
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "bubblewrap"]

@@ -27,7 +27,7 @@ def fill(pool: SpareBoxes) -> None:
     pool.wait()
 
 
-def test_hands_out_each_box_once(pool: SpareBoxes) -> None:
+def test_each_spare_is_handed_out_once(pool: SpareBoxes) -> None:
     fill(pool)
     assert pool.ready() == 2
     made = [pool.start(SPEC) for _ in range(3)]
@@ -40,7 +40,7 @@ def test_hands_out_each_box_once(pool: SpareBoxes) -> None:
     assert pool.ready() == 2
 
 
-def test_another_spec_gets_a_box_of_its_own(pool: SpareBoxes) -> None:
+def test_another_spec_gets_a_fresh_box(pool: SpareBoxes) -> None:
     fill(pool)
     box = pool.start(replace(SPEC, env={"A": "1"}))
     assert ask(box, "see")["env"]["A"] == "1"
@@ -48,7 +48,7 @@ def test_another_spec_gets_a_box_of_its_own(pool: SpareBoxes) -> None:
     box.kill()
 
 
-def test_a_dead_spare_is_passed_over(pool: SpareBoxes) -> None:
+def test_a_dead_spare_is_skipped(pool: SpareBoxes) -> None:
     fill(pool)
     pool._spares[0][0].kill()
     box = pool.start(SPEC)
@@ -69,7 +69,7 @@ def test_spares_that_died_or_grew_old_are_replaced_before_they_are_needed(pool: 
     assert not {dead, old} & {box for box, _ in pool._spares}
 
 
-def test_its_clock_starts_when_handed_out(boxes: BoxMaker) -> None:
+def test_a_spares_clock_starts_when_handed_out(boxes: BoxMaker) -> None:
     spec = replace(SPEC, wall_seconds=1.0)
     pool = SpareBoxes(boxes, spec, count=1)
     fill(pool)

@@ -99,7 +99,7 @@ class Failing:
         return self._maker.reap()
 
 
-def test_a_start_that_fails_is_tried_again_with_the_next_refill(local_boxes: BoxMaker) -> None:
+def test_a_failed_start_is_repeated_by_the_next_refill(local_boxes: BoxMaker) -> None:
     maker = Failing(local_boxes)
     maker.fails = 1
     pool = SpareBoxes(maker, SPEC, count=2)
@@ -116,7 +116,7 @@ def test_a_start_that_fails_is_tried_again_with_the_next_refill(local_boxes: Box
     assert [box.end() is None for box in maker.made] == [False, False]
 
 
-def test_closing_in_the_middle_of_a_start_ends_what_was_started(boxes: BoxMaker) -> None:
+def test_closing_during_a_start_ends_the_started_box(boxes: BoxMaker) -> None:
     maker = Failing(boxes)
     maker.go_on.clear()
     pool = SpareBoxes(maker, SPEC, count=2)
@@ -150,7 +150,7 @@ def test_a_spare_that_was_killed_is_replaced(boxes: BoxMaker) -> None:
     assert within(60, lambda: all(box.end() is not None for box in spares))
 
 
-def test_a_box_that_cannot_be_killed_does_not_keep_the_others(local_boxes: BoxMaker) -> None:
+def test_one_failed_kill_does_not_keep_other_boxes(local_boxes: BoxMaker) -> None:
     class Stubborn:
         def __init__(self, box: Box) -> None:
             self.id, self.connection, self.box = box.id, box.connection, box
@@ -168,7 +168,7 @@ def test_a_box_that_cannot_be_killed_does_not_keep_the_others(local_boxes: BoxMa
     first.kill()
 
 
-def test_nothing_outlives_an_owner_that_is_killed(boxes: BoxMaker) -> None:
+def test_no_box_outlives_a_killed_owner(boxes: BoxMaker) -> None:
     owner = start_owner(boxes.name, 2, "filled")
     end_parent(owner, signal.SIGKILL)
     boxes.reap()
@@ -176,7 +176,7 @@ def test_nothing_outlives_an_owner_that_is_killed(boxes: BoxMaker) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_nothing_outlives_an_owner_that_is_killed_while_it_starts_boxes(boxes: BoxMaker, seed: int) -> None:
+def test_no_box_outlives_an_owner_killed_while_starting_boxes(boxes: BoxMaker, seed: int) -> None:
     owner = start_owner(boxes.name, 1000, "filling")
     # Each seed has another moment: between boxes, or anywhere within a start.
     time.sleep(random.Random(seed).uniform(0.0, 0.5))
@@ -205,7 +205,7 @@ def own_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnEngine]:
 @pytest.mark.matrix  # an engine takes seconds to end and to start
 # Docker's client drops a socket that could not connect without closing it.
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
-def test_an_engine_that_was_restarted_has_no_box_left_of_before(own_engine: OwnEngine) -> None:
+def test_a_restarted_engine_has_no_old_boxes(own_engine: OwnEngine) -> None:
     maker = make_boxes("docker")
     pool = SpareBoxes(maker, SPEC, count=2)
     pool.refill()

@@ -54,7 +54,7 @@ def _ended(box: Box, source: str) -> BoxEnd:
         ),
     ],
 )
-def test_it_is_told_how_it_ended(boxes: BoxMaker, action: str, end: BoxEnd) -> None:
+def test_the_end_of_a_runner_is_reported(boxes: BoxMaker, action: str, end: BoxEnd) -> None:
     assert _ended(_runner(boxes), f"import os\n{action}\n") == end
 
 
@@ -83,7 +83,7 @@ os._exit(3)
     assert _ended(_runner(walled_boxes), source) == BoxEnd(EndReason.EXITED, exit_code=3)
 
 
-def test_want_of_memory_is_what_the_boxs_own_group_counts(
+def test_out_of_memory_is_counted_by_the_boxs_group(
     walled_boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The host's count covers all boxes, so it must not be needed.
@@ -102,7 +102,7 @@ def _kill_from_outside(box: Box) -> None:
         os.kill(box._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
 
 
-def test_a_kill_from_outside_is_reported_as_such(boxes: BoxMaker) -> None:
+def test_a_kill_from_outside_is_reported(boxes: BoxMaker) -> None:
     box = _runner(boxes)
     _kill_from_outside(box)
     assert within(30, lambda: box.end() is not None)
@@ -110,7 +110,7 @@ def test_a_kill_from_outside_is_reported_as_such(boxes: BoxMaker) -> None:
     assert (end.outside, end.sentence()) == (True, "the box was killed from outside")
 
 
-def test_what_a_runner_started_goes_with_it(local_boxes: BoxMaker) -> None:
+def test_a_runners_processes_end_with_it(local_boxes: BoxMaker) -> None:
     """A plain process has no namespace that would end it."""
     marker = f"grader-test-{os.getpid()}-{time.monotonic_ns()}"
     source = """

@@ -133,7 +133,7 @@ print("it answered", made())
     assert ran["code"] == -signal.SIGSYS or "it answered -" in ran["out"], ran
 
 
-def test_its_own_child_cannot_be_traced(walled_boxes: BoxMaker, start: Start) -> None:
+def test_a_child_cannot_be_traced(walled_boxes: BoxMaker, start: Start) -> None:
     code = """
 import ctypes, os, signal
 libc = ctypes.CDLL(None, use_errno=True)
@@ -150,7 +150,7 @@ except OSError as error:
     assert run(start(walled_boxes), code).splitlines()[0] == f"-1 {errno.EPERM}"
 
 
-def test_what_programs_need_goes_on(walled_boxes: BoxMaker, start: Start) -> None:
+def test_ordinary_system_calls_work(walled_boxes: BoxMaker, start: Start) -> None:
     code = """
 import ctypes, mmap, os, select, signal, socket, subprocess, tempfile, threading, time
 threads = [threading.Thread(target=time.sleep, args=(0.01,)) for _ in range(8)]

@@ -49,7 +49,7 @@ def test_a_launcher_is_compiled_and_loaded(walled_boxes: BoxMaker, start: Start)
 
 
 @pytest.mark.parametrize(("purpose", "ends"), [(BoxPurpose.RUN, "0\n"), (BoxPurpose.COMPILE, "refused\n")])
-def test_a_program_there_runs_only_where_none_is_compiled(
+def test_programs_in_tmp_run_only_outside_compiler_boxes(
     walled_boxes: BoxMaker, purpose: BoxPurpose, ends: str
 ) -> None:
     box = walled_boxes.start(BoxSpec(purpose, program="probe.py"))
@@ -59,7 +59,7 @@ def test_a_program_there_runs_only_where_none_is_compiled(
         box.kill()
 
 
-def test_tritons_own_compiler_of_launchers_works(walled_boxes: BoxMaker, start: Start) -> None:
+def test_tritons_launcher_compiler_works(walled_boxes: BoxMaker, start: Start) -> None:
     """Triton itself, as far as it goes without a GPU."""
     code = """
 import os

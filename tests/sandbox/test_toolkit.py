@@ -45,7 +45,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     toolkit._home_of.cache_clear()
 
 
-def test_each_place_goes_before_the_next(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_toolkit_locations_have_their_order(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if Path("/usr/bin/nvcc").exists():
         pytest.skip("this machine has an nvcc beside its shell")
     assert toolkit.find_toolkit() is None
@@ -62,7 +62,7 @@ def test_each_place_goes_before_the_next(bare: Path, monkeypatch: pytest.MonkeyP
     assert toolkit.nvcc_version() == "13.0.4"
 
 
-def test_a_script_on_the_path_leads_to_the_real_one(bare: Path) -> None:
+def test_a_wrapper_script_leads_to_the_real_nvcc(bare: Path) -> None:
     home = make_toolkit(bare / "real", "13.0.1")
     script = bare / "path" / "nvcc"
     script.parent.mkdir()
@@ -71,7 +71,7 @@ def test_a_script_on_the_path_leads_to_the_real_one(bare: Path) -> None:
     assert toolkit.find_toolkit() == toolkit.Toolkit(home, "PATH")
 
 
-def test_wheels_that_lost_their_permissions_get_them_back_and_nothing_else_is_touched(bare: Path) -> None:
+def test_only_wheels_that_lost_permissions_get_them_back(bare: Path) -> None:
     wheels = make_toolkit(bare / "packages" / "nvidia" / "cu13", "13.0.1", mode=0o644)
     assert toolkit.nvcc_version() == "13.0.1"
     assert machine_checks.nvcc().message == f"13.0.1 at {wheels}, found by {toolkit.WHEELS}"
@@ -83,7 +83,7 @@ def test_wheels_that_lost_their_permissions_get_them_back_and_nothing_else_is_to
     assert told.hint.startswith(f"chmod a+x {other / 'bin' / 'nvcc'}")
 
 
-def test_the_doctor_says_what_cuda_lacks(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_what_cuda_lacks(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(bare / "path"))
     assert machine_checks.nvcc().hint == toolkit.INSTALL
     assert machine_checks.host_compiler().hint.startswith("Debian, Ubuntu: apt-get install g++.")

@@ -34,14 +34,14 @@ def test_launches_of_one_shape_are_one_kernel() -> None:
     assert profile.total.instructions == 1000
 
 
-def test_a_step_is_told_where_there_is_one() -> None:
+def test_a_common_step_of_loads_is_kept() -> None:
     same, other, none = (row(1, requests=10, sectors=80, steps=step) for step in (8, 4, None))
     assert made([launch(rows=[same, same])]).by_line[1].load_step == 8
     for rows in ([same, other], [same, none], [none]):
         assert made([launch(rows=rows)]).by_line[1].load_step is None
 
 
-def test_it_is_bounded() -> None:
+def test_a_profile_is_bounded() -> None:
     rows = [row(line, issued=line) for line in range(1, 1001)]
     launches = [launch(f"k{number}", rows=rows) for number in range(MOST_KERNELS + 8)]
     profile = made(launches)
@@ -54,7 +54,7 @@ def test_it_is_bounded() -> None:
     assert "other kernels" in profile.parts_us
 
 
-def test_it_fits_into_a_message_whatever_is_counted() -> None:
+def test_a_profile_of_any_counts_fits_into_a_message() -> None:
     many = dict.fromkeys(set(Row.__dataclass_fields__) - {"work", "line", "steps"}, 10**10)
     many["lines"] = 0  # it is not sent, and a call must not last for hours
     rows = [
@@ -68,7 +68,7 @@ def test_it_fits_into_a_message_whatever_is_counted() -> None:
     assert len(json.dumps(profile.model_dump(mode="json"))) < limits.MESSAGE_BYTES - limits.KIB
 
 
-def test_zeros_are_not_kept() -> None:
+def test_zeros_are_not_stored() -> None:
     broadcast = row(0, requests=1, sectors=1, steps=0)
     profile = made([launch(rows=[row(1), broadcast])])
     kept = profile.model_dump(mode="json")
@@ -79,7 +79,7 @@ def test_zeros_are_not_kept() -> None:
     assert CallProfile.model_validate(kept) == profile
 
 
-def test_the_kind_of_an_access_is_the_instructions() -> None:
+def test_the_kind_of_an_access_is_its_instructions() -> None:
     line = made(
         [
             launch(
@@ -108,10 +108,10 @@ def test_the_kind_of_an_access_is_the_instructions() -> None:
         ("_Z", "_Z"),
     ],
 )
-def test_names_are_as_they_were_written(mangled: str, name: str) -> None:
+def test_kernel_names_are_kept_as_written(mangled: str, name: str) -> None:
     assert kernel_name(mangled) == name
 
 
-def test_a_name_is_fit_to_be_shown() -> None:
+def test_kernel_names_are_printable() -> None:
     profile = made([launch("<b>\x1b[31m" + "x" * 300, rows=[Row(Work("integer"), 0, None, *([1] * 19))])])
     assert profile.kernels[0].name.startswith("<b>__31mxxx")

@@ -22,7 +22,9 @@ from grader.schemas.submission import State, SubmissionView
         (900, 1800.0, SLOWEST_S),
     ],
 )
-def test_a_look_for_each_tenth_of_the_wait(position: int | None, wait_s: float | None, pace: float) -> None:
+def test_the_polling_interval_is_a_tenth_of_the_wait(
+    position: int | None, wait_s: float | None, pace: float
+) -> None:
     view = SubmissionView(
         id="x",
         user="ada",

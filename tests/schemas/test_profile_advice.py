@@ -24,7 +24,7 @@ def sentences(*launches: Launch) -> list[str]:
 N = 100_000
 
 
-def test_what_is_right_needs_no_hint() -> None:
+def test_a_good_profile_gets_no_hint() -> None:
     right = [
         row(1, "load", N, requests=N, sectors=4 * N, ideal_sectors=4 * N, l2=4 * N, dram=4 * N, steps=4),
         row(2, "store", N, shared_requests=N, passes=N, ideal_passes=N, steps=4),
@@ -66,11 +66,11 @@ def test_what_is_right_needs_no_hint() -> None:
         ),
     ],
 )
-def test_what_is_planted_is_named(planted: Row, sentence: str) -> None:
+def test_each_planted_mistake_gets_its_hint(planted: Row, sentence: str) -> None:
     assert sentences(launch(grid=2000, rows=[planted])) == [sentence]
 
 
-def test_of_a_kernels_shape() -> None:
+def test_hints_cover_a_kernels_shape() -> None:
     slow: dict[str, Any] = {"chain": 60_000}
     few, odd = launch("few", grid=5, **slow), launch("odd", grid=2000, block=(40, 1, 1), **slow)
     assert "Kernel few: 5 blocks for 132 multiprocessors: the others are idle" in sentences(few)
@@ -85,12 +85,12 @@ def test_of_a_kernels_shape() -> None:
     )
 
 
-def test_what_decides_is_said() -> None:
+def test_the_limiting_factor_is_named() -> None:
     bytes_bound = launch(grid=2000, rows=[row(1, "load", N, requests=N, sectors=4 * N, l2=4 * N, dram=4 * N)])
     assert bound_sentence(profile(bytes_bound)).endswith("% of the time is bytes from and to memory (DRAM).")
     assert "the cost of launching kernels" in bound_sentence(profile(launch()))
     assert bound_sentence(profile()) == "It launches nothing and copies nothing."
 
 
-def test_the_card_is_the_models() -> None:
+def test_the_models_card_has_the_documented_multiprocessors() -> None:
     assert H200.multiprocessors == MULTIPROCESSORS

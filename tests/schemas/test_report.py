@@ -64,7 +64,7 @@ def test_an_ordinary_time_has_no_remarks() -> None:
         ({"charged_us": 12.34}, ["12.3 µs were added", "outside the gate"]),
     ],
 )
-def test_what_is_out_of_the_ordinary_is_said(values: dict[str, Any], words: list[str]) -> None:
+def test_unusual_timings_get_a_remark(values: dict[str, Any], words: list[str]) -> None:
     (remark,) = timed(**values).remarks
     for part in words:
         assert part in remark
@@ -75,7 +75,7 @@ def test_remarks_add_up() -> None:
     assert len(timed(gated=False, ranked=False, charged_us=1.0).remarks) == 3
 
 
-def test_operations_of_a_library_need_their_flag() -> None:
+def test_library_operations_need_their_flag() -> None:
     given: dict[str, Any] = {
         "verdict": Verdict.RUNTIME_ERROR,
         "challenge": "relu",
@@ -108,19 +108,19 @@ def test_a_gpu_is_reported_in_one_line() -> None:
     assert GpuState(samples=1).sentence == "it does not report its clocks"
 
 
-def test_a_spread_is_in_order() -> None:
+def test_a_spread_must_be_in_order() -> None:
     with pytest.raises(ValidationError, match="not in order"):
         Spread(low=3, median=2, high=4)
 
 
-def test_reports_from_before_these_fields_are_read() -> None:
+def test_old_reports_can_be_read() -> None:
     old = timed().model_dump(mode="json")
     for name in ("roofline_us", "fixed_us", "gpu", "cost"):
         del old[name]
     assert WorkloadReport.model_validate(old).remarks == []
 
 
-def test_a_kernel_that_spills_says_so() -> None:
+def test_a_spilling_kernel_is_marked() -> None:
     assert KernelUsage(name="k", registers=255, spill_loads=4).spills
     assert not KernelUsage(name="k", registers=255, stack_bytes=4, said_by=Witness.RUNNER).spills
 
@@ -147,7 +147,7 @@ def hidden_case(verdict: CaseVerdict) -> CaseReport:
     )
 
 
-def test_of_hidden_cases_their_author_reads_how_many_passed() -> None:
+def test_authors_see_only_the_number_of_passed_hidden_cases() -> None:
     """However they failed, the report is the same to the last letter."""
     told = {
         judged(
@@ -175,14 +175,14 @@ def test_of_hidden_cases_their_author_reads_how_many_passed() -> None:
     assert report.redacted() == report
 
 
-def test_in_reports_from_before_the_seconds_of_cases_hold_those_of_hidden_ones() -> None:
+def test_redaction_removes_case_seconds_from_old_reports() -> None:
     old = judged(
         PASSED, hidden_case(CaseVerdict.TIME_LIMIT), breakdown_s={"box": 0.3, "cases": 13.22, "total": 14.0}
     )
     assert old.redacted().breakdown_s == {"box": 0.3}
 
 
-def test_judging_that_ended_within_hidden_cases_tells_no_seconds_of_them() -> None:
+def test_redaction_removes_the_seconds_of_hidden_cases() -> None:
     spent = {"cases": 0.5, "hidden_cases": 4.2424, "total": 4.9}
     ended = judged(PASSED, verdict=Verdict.MEMORY_LIMIT, breakdown_s=spent)
     assert ended.redacted().breakdown_s == {"cases": 0.5}
@@ -195,7 +195,7 @@ def test_a_public_failure_keeps_its_verdict() -> None:
     assert report.redacted().hidden == HiddenCases(passed=0, total=1)
 
 
-def test_categories_are_named_where_the_challenge_says_so() -> None:
+def test_failed_hidden_categories_are_named_if_the_challenge_allows_it() -> None:
     cases = [hidden_case(CaseVerdict.TIME_LIMIT), hidden_case(CaseVerdict.WRONG_ANSWER)]
     assert hidden_cases(cases, named=False) == HiddenCases(passed=0, total=2)
     named = hidden_cases(cases, named=True)
@@ -208,7 +208,7 @@ def test_categories_are_named_where_the_challenge_says_so() -> None:
 UNKNOWN: dict[str, Any] = {"time_us": 0.1, "ci_us": (0.1, 20064.6), "speedup": 427229.0}
 
 
-def test_a_time_that_earlier_releases_did_not_know_is_none() -> None:
+def test_an_unknown_time_of_an_old_report_is_none() -> None:
     report = judged(
         PASSED, verdict=Verdict.ACCEPTED, workloads=[timed()], score=Score(time_us=500.0, speedup=2.0)
     )
@@ -221,6 +221,6 @@ def test_a_time_that_earlier_releases_did_not_know_is_none() -> None:
     assert "Too short to measure here" in " ".join(read.workloads[0].remarks)
 
 
-def test_what_is_not_known_has_no_speedup() -> None:
+def test_an_unknown_time_has_no_speedup() -> None:
     with pytest.raises(ValidationError, match="unknown"):
         timed(time_us=None, speedup=2.0)

@@ -71,7 +71,7 @@ def _name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def test_each_action_that_changes_something_is_noted_somewhere() -> None:
+def test_each_changing_action_is_logged() -> None:
     others = "".join(path.read_text() for path in _SERVICES if path.name != "permissions.py")
     used = {action.name for action in TABLE if f"Action.{action.name}" in others}
     assert len(used) > len(TABLE) / 2, "the files of use cases are not where this looks"
@@ -79,7 +79,7 @@ def test_each_action_that_changes_something_is_noted_somewhere() -> None:
     assert {action.name for action in UNLOGGED} <= {action.name for action in TABLE}
 
 
-def test_what_staff_do_to_queues_and_workers(platform: Platform, staff: User, student: User) -> None:
+def test_actions_on_queues_and_workers_are_logged(platform: Platform, staff: User, student: User) -> None:
     with writing(platform.sessions) as session:
         workers.register(session, "w1", "cpu", [], clock(session), None, False)
     failed = builders.hand_in(platform, student, challenge="scale").id

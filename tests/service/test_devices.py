@@ -28,7 +28,7 @@ def _start(platform: Platform, device: str, gpu: str | None = None) -> None:
         workers.register(session, f"worker of {device}", device, list(Language), utcnow(), gpu)
 
 
-def test_a_live_gpu_worker_makes_its_board(platform: Platform, student: User) -> None:
+def test_a_live_gpu_worker_serves_its_board(platform: Platform, student: User) -> None:
     with pytest.raises(LanguageNotServed):
         submit(platform, student, body(filename="a.cu"))
     _start(platform, "cpu")
@@ -78,6 +78,8 @@ def test_a_named_device_takes_submissions_without_a_worker(
         (["h200", "cpu"], ["t4"], ["h200", "t4", "cpu"]),
     ],
 )
-def test_order(named: list[str], alive: list[str], expected: list[str], platform: Platform) -> None:
+def test_devices_have_a_fixed_order(
+    named: list[str], alive: list[str], expected: list[str], platform: Platform
+) -> None:
     rows = [workers.WorkerRow(name=str(number), device=device) for number, device in enumerate(alive)]
     assert in_order(named, rows) == expected

@@ -1,7 +1,7 @@
 """No look at boards, lists and queues reads all submissions: how SQLite executes each of their statements.
 
-Without statistics its choice of an index depends on the statement alone, not on what is stored: what holds for three
-rows holds for a million.
+Without statistics, SQLite chooses an index by the statement only, not by the stored rows, so three rows stand for a
+million.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _TOUCHED = re.compile(
     r"(?P<how>SCAN|SEARCH) (submissions(_\d+)?|own)\b"
     r"( USING (COVERING )?INDEX (?P<index>\w+)| USING INTEGER PRIMARY KEY)?( \((?P<by>.*)\))?"
 )
-# What a plan begins at: one row, one user, one board, the last hour, what is to be removed. States are few rows but for
-# the last, "done".
+# A plan may begin at one row, one user, one board, the last hour, or rows to remove. Every state but "done" has few
+# rows.
 _ONES = ("rowid", "public_id", "share_key", "user_id", "rejudge_of")
 _FEW = (*_ONES, "claimed_at>", "lease_until<", "finished_at<", "finished_at>")
 _BOARD = "challenge=? AND version=?"
@@ -117,35 +117,39 @@ def wanted(platform: Platform, **values: Any) -> object:
 
 
 LOOKS: dict[str, Callable[[Platform, str], object]] = {
-    "leaderboard": lambda it, _: leaderboard(it, SLUG),
-    "leaderboard in a language": lambda it, _: leaderboard(it, SLUG, language="triton"),
-    "position": lambda it, waiting: get_submission(it, ADA, waiting),
-    "history": lambda it, _: list_submissions(it, ADA),
-    "history at a challenge": lambda it, _: list_submissions(it, ADA, SLUG),
-    "history further down": lambda it, waiting: list_submissions(it, ADA, older_than=waiting),
-    "history of everyone": lambda it, _: list_submissions(it, EVE, everyone=True),
-    "history of everyone further down": lambda it, waiting: list_submissions(
-        it, EVE, everyone=True, older_than=waiting
+    "leaderboard": lambda platform, _: leaderboard(platform, SLUG),
+    "leaderboard in a language": lambda platform, _: leaderboard(platform, SLUG, language="triton"),
+    "position": lambda platform, waiting: get_submission(platform, ADA, waiting),
+    "history": lambda platform, _: list_submissions(platform, ADA),
+    "history at a challenge": lambda platform, _: list_submissions(platform, ADA, SLUG),
+    "history further down": lambda platform, waiting: list_submissions(platform, ADA, older_than=waiting),
+    "history of everyone": lambda platform, _: list_submissions(platform, EVE, everyone=True),
+    "history of everyone further down": lambda platform, waiting: list_submissions(
+        platform, EVE, everyone=True, older_than=waiting
     ),
-    "history of everyone at a challenge": lambda it, _: list_submissions(it, EVE, SLUG, everyone=True),
-    "history of everyone by verdict": lambda it, _: wanted(it, verdict=Verdict.ACCEPTED),
-    "history of everyone by mark": lambda it, _: wanted(it, flag=Flag.LIBRARY_KERNEL),
-    "history of everyone by a time": lambda it, _: wanted(it, since="2026-01-01", until="2026-02-01"),
-    "history of everyone for an assignment": lambda it, _: wanted(it, assignment="gpu/week1"),
-    "history of everyone for a course": lambda it, _: wanted(it, assignment="gpu"),
-    "times": lambda it, waiting: past_times(it, ADA, waiting),
-    "what is shared": lambda it, waiting: _share(it, waiting),
-    "progress": lambda it, _: progress(it, ADA),
-    "profile": lambda it, _: profile(it, "ada", ADA),
-    "submitting": lambda it, _: submit(it, ADA, BODY),
-    "submitting again": lambda it, _: submit(it, ADA, BODY, "key"),
-    "claiming": lambda it, _: _claim(it),
-    "sweeping": lambda it, _: _sweep(it),
+    "history of everyone at a challenge": lambda platform, _: list_submissions(
+        platform, EVE, SLUG, everyone=True
+    ),
+    "history of everyone by verdict": lambda platform, _: wanted(platform, verdict=Verdict.ACCEPTED),
+    "history of everyone by mark": lambda platform, _: wanted(platform, flag=Flag.LIBRARY_KERNEL),
+    "history of everyone by a time": lambda platform, _: wanted(
+        platform, since="2026-01-01", until="2026-02-01"
+    ),
+    "history of everyone for an assignment": lambda platform, _: wanted(platform, assignment="gpu/week1"),
+    "history of everyone for a course": lambda platform, _: wanted(platform, assignment="gpu"),
+    "times": lambda platform, waiting: past_times(platform, ADA, waiting),
+    "what is shared": lambda platform, waiting: _share(platform, waiting),
+    "progress": lambda platform, _: progress(platform, ADA),
+    "profile": lambda platform, _: profile(platform, "ada", ADA),
+    "submitting": lambda platform, _: submit(platform, ADA, BODY),
+    "submitting again": lambda platform, _: submit(platform, ADA, BODY, "key"),
+    "claiming": lambda platform, _: _claim(platform),
+    "sweeping": lambda platform, _: _sweep(platform),
 }
 
 
 @pytest.mark.parametrize("name", LOOKS)
-def test_reads_no_more_than_it_shows(platform: Platform, name: str) -> None:
+def test_a_page_reads_no_more_rows_than_it_shows(platform: Platform, name: str) -> None:
     waiting = _fill(platform)
     with plans(platform.engine) as found:
         LOOKS[name](platform, waiting)
@@ -159,7 +163,7 @@ def _is_narrow(how: re.Match[str]) -> bool:
     return how["how"] == "SEARCH" and (ranked or any(text in by for text in (*_FEW, "state=few")))
 
 
-def test_ranking_touches_no_row_but_those_it_shows(platform: Platform) -> None:
+def test_ranking_reads_only_the_rows_it_shows(platform: Platform) -> None:
     _fill(platform)
     with plans(platform.engine) as found, platform.sessions() as session:
         ranks.ranked(session, SLUG, 1, "cpu", Language.TRITON)

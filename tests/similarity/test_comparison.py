@@ -127,7 +127,7 @@ def test_a_copy_of_a_short_source_is_found_in_a_small_class() -> None:
 
 @pytest.mark.parametrize("language", list(Language))
 @pytest.mark.parametrize("slug", ["reduce_sum", "softmax", "transpose"])
-def test_nobody_who_worked_alone_is_reported(slug: str, language: Language) -> None:
+def test_independent_work_is_not_reported(slug: str, language: Language) -> None:
     starter = (ROOT / "challenges" / slug / f"starter{language.suffix}").read_text()
     texts = sorted((HOMEWORK / slug).glob(f"*{language.suffix}"))
     sources = [Source(path.stem, path.stem, path.read_text(), language) for path in texts]
@@ -139,7 +139,7 @@ def test_nobody_who_worked_alone_is_reported(slug: str, language: Language) -> N
     ("language", "first", "copy"),
     [(Language.CUDA, CUDA, CUDA_COPY), (Language.TRITON, TRITON, TRITON_COPY)],
 )
-def test_a_disguised_copy_is_found_and_nothing_else(language: Language, first: str, copy: str) -> None:
+def test_only_the_disguised_copy_is_found(language: Language, first: str, copy: str) -> None:
     sources = [
         *solutions(language),
         Source("first", "ann", first, language),
@@ -154,7 +154,7 @@ def test_a_disguised_copy_is_found_and_nothing_else(language: Language, first: s
     assert any(right in called for _, right in lines)
 
 
-def test_what_the_starter_gave_weighs_nothing() -> None:
+def test_code_of_the_starter_is_ignored() -> None:
     sources = [
         *solutions(Language.CUDA),
         Source("1", "ann", CUDA, Language.CUDA),
@@ -165,7 +165,7 @@ def test_what_the_starter_gave_weighs_nothing() -> None:
     assert not any("1" in (pair.left, pair.right) for pair in given.all_pairs())
 
 
-def test_neither_one_author_nor_earlier_years_are_held_against_themselves() -> None:
+def test_sources_of_one_author_or_of_earlier_years_are_not_paired() -> None:
     sources = [
         *solutions(Language.CUDA),
         Source("mine", "ann", CUDA, Language.CUDA),
@@ -179,18 +179,18 @@ def test_neither_one_author_nor_earlier_years_are_held_against_themselves() -> N
     assert {"mine", "2025"} in found
 
 
-def test_a_handful_of_authors_says_nothing() -> None:
+def test_too_few_authors_give_no_pairs() -> None:
     sources = [Source(name, name, CUDA, Language.CUDA) for name in ("a", "b", "c")]
     assert Comparison(sources, Language.CUDA).pairs() == []
 
 
-def test_a_broken_source_is_read_as_far_as_it_goes() -> None:
+def test_a_broken_source_is_compared_up_to_its_error() -> None:
     broken = ['__global__ void f( { "', "/* never closed", "}}}} ;; ((", "", "\0\x01", "int é = 3;"]
     sources = [Source(str(i), str(i), text, Language.CUDA) for i, text in enumerate(broken)]
     assert Comparison(sources, Language.CUDA).pairs() == []
 
 
-def test_what_pairs_connect_is_one_cluster() -> None:
+def test_connected_pairs_form_one_cluster() -> None:
     pairs = [Pair("a", "b", 1, 1, 50), Pair("c", "d", 1, 1, 50), Pair("b", "e", 1, 1, 50)]
     assert clusters(pairs) == [["a", "b", "e"], ["c", "d"]]
 

@@ -39,7 +39,7 @@ def solve(a, b, out, n):
 """
 
 
-def test_settings_alone_connect_the_hosts(site: Site) -> None:
+def test_only_settings_connect_the_hosts(site: Site) -> None:
     """Compiled on one host and judged on another, by workers that share no file and no secret with anybody."""
     compiler = site.hosts.start_worker("c", "compile", site.catalogue)
     judge = site.hosts.start_worker("b", "gpu", site.catalogue)
@@ -69,7 +69,7 @@ def test_workers_of_two_hosts_share_a_queue(site: Site) -> None:
     assert [row.attempt for row in ended] == [1] * len(sent)
 
 
-def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Site) -> None:
+def test_a_cut_off_workers_late_result_is_dropped(site: Site) -> None:
     """B judges, is cut off, and goes on judging. C takes over with another verdict, which stays. B comes back."""
     cut_off = site.hosts.start_worker("b", "accepted", site.catalogue)
     sent = site.submit()
@@ -96,7 +96,7 @@ def test_one_that_was_cut_off_is_taken_over_and_its_late_result_dropped(site: Si
 
 
 @pytest.mark.matrix  # it waits for connections to time out
-def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
+def test_a_cut_off_worker_delivers_its_result_on_return(site: Site) -> None:
     """With nobody to take over, B's result still counts, once, as soon as B can deliver it."""
     worker = site.hosts.start_worker("b", "accepted", site.catalogue)
     sent = site.submit()
@@ -110,7 +110,7 @@ def test_cut_off_with_its_result_in_hand_it_comes_back(site: Site) -> None:
 
 
 @pytest.mark.matrix  # it waits for connections to time out
-def test_idle_and_cut_off_it_hangs_in_nothing(site: Site) -> None:
+def test_an_idle_cut_off_worker_does_not_hang(site: Site) -> None:
     """Waiting for a wake-up, it notices, tries again, and serves once the cable is back; it can be ended while cut
     off."""
     worker = site.hosts.start_worker("b", "accepted", site.catalogue)
@@ -150,7 +150,7 @@ def test_the_web_answers_without_its_database_and_recovers(site: Site) -> None:
 
 
 @pytest.mark.matrix  # it waits for connections to time out
-def test_without_the_queue_submissions_are_taken_and_judged_later(site: Site) -> None:
+def test_submissions_without_a_queue_are_judged_later(site: Site) -> None:
     """Protects against a submission refused or forgotten because Redis was out of reach when it came in."""
     worker = site.hosts.start_worker("b", "accepted", site.catalogue)
     worker.open_gate()
@@ -162,7 +162,7 @@ def test_without_the_queue_submissions_are_taken_and_judged_later(site: Site) ->
         site.ends(submission, Verdict.ACCEPTED)
 
 
-def test_a_real_worker_of_another_host(tmp_path: Path) -> None:
+def test_a_real_worker_on_another_host_judges(tmp_path: Path) -> None:
     """`grader worker` judges a real kernel of the included catalogue; two settings are all it gets."""
     need("netns")
     need("postgres")

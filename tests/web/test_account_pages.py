@@ -56,7 +56,7 @@ def name_of(client: FlaskClient) -> str:
 
 
 class TestInvitation:
-    def test_its_page_makes_an_account_and_opening_it_uses_nothing(self, made: Make) -> None:
+    def test_an_invitation_page_creates_an_account_and_opening_it_costs_no_use(self, made: Make) -> None:
         platform = made(sign_up="invite")
         invited = invitations.make(platform, InvitationBody(label="Autumn <b>course</b>"))
         client = create_app(platform).test_client()
@@ -73,7 +73,7 @@ class TestInvitation:
         assert client.get(f"{API}/me").get_json() == {"name": "eve", "role": "student"}
         assert client.get(path).status_code == 400
 
-    def test_by_api(self, made: Make) -> None:
+    def test_invitations_work_by_api(self, made: Make) -> None:
         platform = made(sign_up="invite", url="https://grader.example")
         tutor = accounts.create_user(platform, "tutor", builders.PASSWORD, Role.STAFF)
         client = create_app(platform).test_client()
@@ -96,7 +96,7 @@ class TestInvitation:
         assert [each["name"] for each in people] == ["eve", "tutor"]
 
 
-def test_signing_up_by_mail(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sign_up_by_mail_works(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with postbox.served(tmp_path, monkeypatch) as box:
         platform = made(**box.settings(sign_up="domain", sign_up_domains="uni.example"))
         client = create_app(platform).test_client()
@@ -116,7 +116,9 @@ def test_signing_up_by_mail(made: Make, tmp_path: Path, monkeypatch: pytest.Monk
         assert box.wait(2)["To"] == "bob@uni.example"
 
 
-def test_a_forgotten_password(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forgotten_password_is_reset_by_mail(
+    made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with postbox.served(tmp_path, monkeypatch) as box:
         platform = made(**box.settings())
         accounts.create_user(platform, "ada", builders.PASSWORD, email="ada@uni.example")
@@ -140,7 +142,7 @@ def test_a_forgotten_password(made: Make, tmp_path: Path, monkeypatch: pytest.Mo
         assert client.get(path).status_code == 400
 
 
-def test_a_link_by_api_works_once(app: object, platform: Platform, ada: User) -> None:
+def test_a_reset_link_by_api_works_once(app: object, platform: Platform, ada: User) -> None:
     client = create_app(platform).test_client()
     key = key_of(resets.make_link(platform, "ada").path)
     body = {"key": key, "password": "a new password"}
@@ -150,9 +152,7 @@ def test_a_link_by_api_works_once(app: object, platform: Platform, ada: User) ->
     assert (again.status_code, again.get_json()["error"]["code"]) == (400, "link_useless")
 
 
-def test_a_host_that_the_request_names_is_in_no_mail(
-    made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mails_ignore_the_requests_host(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with postbox.served(tmp_path, monkeypatch) as box:
         platform = made(**box.settings())
         accounts.create_user(platform, "ada", builders.PASSWORD, email="ada@uni.example")
@@ -163,7 +163,7 @@ def test_a_host_that_the_request_names_is_in_no_mail(
         assert "evil.example" not in box.wait().get_content()
 
 
-def test_the_first_admin(platform: Platform, ada: User) -> None:
+def test_the_first_admin_is_created_on_the_page(platform: Platform, ada: User) -> None:
     path = first_admin.make_link(platform).path
     client = create_app(platform).test_client()
     assert client.get("/setup").status_code == 400
@@ -190,7 +190,9 @@ class TestDevice:
         body = answer.get_json()
         return answer.status_code, body["token"] if answer.status_code == 201 else body["error"]["code"]
 
-    def test_from_terminal_to_page_and_back(self, platform: Platform, visit: Visit, ada: User) -> None:
+    def test_a_login_by_code_is_approved_on_the_page(
+        self, platform: Platform, visit: Visit, ada: User
+    ) -> None:
         program = create_app(platform).test_client()
         code = self.begin(program, label="<i>laptop</i>", scopes=["read", "staff"])
         assert self.poll(program, code) == (400, "authorization_pending")
@@ -219,7 +221,7 @@ class TestDevice:
         assert program.post(f"{API}/submissions", json={}, headers=shown).status_code in (400, 403)
         assert self.poll(program, code) == (400, "expired_token")
 
-    def test_denied(self, platform: Platform, visit: Visit, ada: User) -> None:
+    def test_a_login_by_code_can_be_denied(self, platform: Platform, visit: Visit, ada: User) -> None:
         program = create_app(platform).test_client()
         code = self.begin(program)
         browser = visit(ada)
@@ -234,7 +236,7 @@ class TestDevice:
 
 
 class TestSessions:
-    def test_they_are_told_apart_and_ended(self, app: object, visit: Visit, call: Visit, ada: User) -> None:
+    def test_sessions_are_listed_and_ended(self, app: object, visit: Visit, call: Visit, ada: User) -> None:
         mine, other, program = visit(ada), visit(ada), call(ada)
         mine.get("/account", headers={"User-Agent": "x"})
         page = mine.get("/account").text
@@ -257,7 +259,7 @@ class TestSessions:
             ("<script>", "A browser"),
         ],
     )
-    def test_a_session_is_called_by_its_browser(
+    def test_a_session_is_named_after_its_browser(
         self, platform: Platform, ada: User, agent: str, label: str
     ) -> None:
         client = create_app(platform).test_client()
@@ -266,7 +268,9 @@ class TestSessions:
         assert f"<td>{label} <span" in client.get("/account").text
 
 
-def test_an_address_takes_the_password(made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changing_an_address_needs_the_password(
+    made: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with postbox.served(tmp_path, monkeypatch) as box:
         platform = made(**box.settings())
         accounts.create_user(platform, "ada", builders.PASSWORD)
@@ -288,7 +292,7 @@ def test_an_address_takes_the_password(made: Make, tmp_path: Path, monkeypatch: 
         assert "ada@uni.example" in client.get("/account").text
 
 
-def test_staff_hand_over_a_link(made: Make) -> None:
+def test_staff_create_a_reset_link(made: Make) -> None:
     platform = made(sign_up="invite")
     for name, role in (("tutor", Role.STAFF), ("ada", Role.STUDENT), ("boss", Role.ADMIN)):
         accounts.create_user(platform, name, builders.PASSWORD, role)

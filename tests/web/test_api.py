@@ -28,19 +28,19 @@ from tests.web.refusals import API, BODY, refused
 
 
 class TestReadByAnyone:
-    def test_challenges(self, call: Visit) -> None:
+    def test_challenges_are_listed(self, call: Visit) -> None:
         found = ChallengeList.model_validate_json(call(None).get(f"{API}/challenges").data)
         assert builders.SLUG in [each.slug for each in found.challenges]
 
-    def test_challenge(self, call: Visit) -> None:
+    def test_a_challenge_is_described(self, call: Visit) -> None:
         found = ChallengeDetail.model_validate_json(call(None).get(f"{API}/challenges/{builders.SLUG}").data)
         assert set(found.starters) == {"cuda", "triton"}
         assert found.served == ["triton"]
 
-    def test_unknown_challenge(self, call: Visit) -> None:
+    def test_an_unknown_challenge_is_not_found(self, call: Visit) -> None:
         refused(call(None).get(f"{API}/challenges/nothing"), 404, "unknown_challenge")
 
-    def test_leaderboard(self, call: Visit, platform: Platform, ada: User) -> None:
+    def test_a_leaderboard_is_returned(self, call: Visit, platform: Platform, ada: User) -> None:
         builders.judged(platform, ada, builders.accepted())
         board = Leaderboard.model_validate_json(call(ada).get(f"{API}/leaderboards/{builders.SLUG}").data)
         assert [entry.user for entry in board.entries] == ["ada"]
@@ -50,10 +50,12 @@ class TestReadByAnyone:
     @pytest.mark.parametrize(
         ("query", "status"), [("language=perl", 400), ("device=abacus", 400), ("nonsense=1", 400)]
     )
-    def test_leaderboard_refuses(self, call: Visit, ada: User, query: str, status: int) -> None:
+    def test_a_bad_leaderboard_query_is_refused(
+        self, call: Visit, ada: User, query: str, status: int
+    ) -> None:
         assert call(ada).get(f"{API}/leaderboards/{builders.SLUG}?{query}").status_code == status
 
-    def test_health_tells_what_is_down(self, call: Visit) -> None:
+    def test_health_names_what_is_down(self, call: Visit) -> None:
         answer = call(None).get(f"{API}/health")
         found = Health.model_validate_json(answer.data)
         assert answer.status_code == 503
@@ -63,7 +65,7 @@ class TestReadByAnyone:
 
 
 class TestAccounts:
-    def test_password_buys_a_token_that_can_be_given_back(self, app: Flask, ada: User) -> None:
+    def test_a_password_yields_a_token_that_can_be_revoked(self, app: Flask, ada: User) -> None:
         client = app.test_client()
         answer = client.post(
             f"{API}/tokens", json={"name": "ada", "password": builders.PASSWORD, "label": "laptop"}
@@ -76,11 +78,11 @@ class TestAccounts:
         assert client.delete(f"{API}/tokens/current", headers=headers).status_code == 204
         refused(client.get(f"{API}/me", headers=headers), 401, "not_signed_in")
 
-    def test_wrong_password(self, call: Visit, ada: User) -> None:
+    def test_a_wrong_password_is_refused(self, call: Visit, ada: User) -> None:
         answer = call(None).post(f"{API}/tokens", json={"name": "ada", "password": "wrong"})
         assert "wrong" in refused(answer, 401, "not_signed_in")
 
-    def test_guessing_is_slowed(self, call: Visit, ada: User) -> None:
+    def test_guessing_is_limited(self, call: Visit, ada: User) -> None:
         client = call(None)
         body = {"name": "ada", "password": "guess"}
         for _ in range(limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT):
@@ -90,11 +92,11 @@ class TestAccounts:
         assert int(right.headers["Retry-After"]) > 0
 
     @pytest.mark.parametrize("header", ["Bearer grd_wrong", "Bearer", "Basic YWRhOmFkYQ==", ""])
-    def test_bad_token_is_never_nobody(self, app: Flask, header: str) -> None:
+    def test_a_bad_token_is_refused_even_on_public_routes(self, app: Flask, header: str) -> None:
         answer = app.test_client().get(f"{API}/challenges", headers={"Authorization": header})
         refused(answer, 401, "not_signed_in")
 
-    def test_bad_token_beats_a_good_cookie(self, visit: Visit, ada: User) -> None:
+    def test_a_bad_token_is_refused_despite_a_good_cookie(self, visit: Visit, ada: User) -> None:
         answer = visit(ada).get(f"{API}/me", headers={"Authorization": "Bearer grd_wrong"})
         refused(answer, 401, "not_signed_in")
 
@@ -112,12 +114,12 @@ class TestAccounts:
         ("DELETE", "/tokens/current"),
     ],
 )
-def test_needs_signing_in(call: Visit, method: str, path: str) -> None:
+def test_private_routes_need_signing_in(call: Visit, method: str, path: str) -> None:
     refused(call(None).open(f"{API}{path}", method=method, json=BODY), 401, "not_signed_in")
 
 
 class TestSubmissions:
-    def test_hand_in_and_read_back(self, call: Visit, ada: User) -> None:
+    def test_a_submission_is_stored_and_returned(self, call: Visit, ada: User) -> None:
         client = call(ada)
         answer = client.post(f"{API}/submissions", json=BODY)
         assert answer.status_code == 201, answer.text
@@ -128,13 +130,13 @@ class TestSubmissions:
         source = SourceView.model_validate_json(client.get(f"{API}/submissions/{view.id}/source").data)
         assert source.source == builders.SOURCE
 
-    def test_same_key_same_submission(self, call: Visit, ada: User) -> None:
+    def test_a_repeated_key_returns_the_same_submission(self, call: Visit, ada: User) -> None:
         client = call(ada)
         headers = {"Idempotency-Key": "once"}
         first, second = (client.post(f"{API}/submissions", json=BODY, headers=headers) for _ in range(2))
         assert first.get_json()["id"] == second.get_json()["id"]
 
-    def test_list_is_ones_own(
+    def test_students_list_only_own_submissions(
         self, call: Visit, platform: Platform, ada: User, bob: User, teacher: User
     ) -> None:
         mine = builders.hand_in(platform, ada).id
@@ -150,9 +152,7 @@ class TestSubmissions:
         assert ids(teacher) == []
         assert ids(ada, "?challenge=matmul") == []
 
-    def test_poll_costs_nothing_while_nothing_happens(
-        self, call: Visit, platform: Platform, ada: User
-    ) -> None:
+    def test_an_unchanged_poll_is_not_modified(self, call: Visit, platform: Platform, ada: User) -> None:
         client = call(ada)
         path = f"{API}/submissions/{builders.hand_in(platform, ada).id}"
         headers = {"If-None-Match": client.get(path).headers["ETag"]}
@@ -165,7 +165,7 @@ class TestSubmissions:
         assert changed.json
         assert changed.json["progress"] == {"done": 1, "total": 9, "label": "", "since": None}
 
-    def test_report_hides_hidden_data_from_students(
+    def test_a_report_hides_hidden_data_from_students(
         self, call: Visit, platform: Platform, ada: User, teacher: User
     ) -> None:
         path = f"{API}/submissions/{builders.judged(platform, ada, builders.wrong()).id}/report"
@@ -175,22 +175,24 @@ class TestSubmissions:
         Report.model_validate_json(answer.data)
         assert "n was 31" in call(teacher).get(path).text
 
-    def test_no_report_yet(self, call: Visit, platform: Platform, ada: User) -> None:
+    def test_an_unfinished_submission_has_no_report(self, call: Visit, platform: Platform, ada: User) -> None:
         view = builders.hand_in(platform, ada)
         refused(call(ada).get(f"{API}/submissions/{view.id}/report"), 409, "conflict")
 
-    def test_cancel(self, call: Visit, platform: Platform, ada: User) -> None:
+    def test_a_submission_can_be_cancelled(self, call: Visit, platform: Platform, ada: User) -> None:
         client = call(ada)
         path = f"{API}/submissions/{builders.hand_in(platform, ada).id}/cancel"
         for _ in range(2):
             assert SubmissionView.model_validate_json(client.post(path).data).state is State.CANCELLED
 
-    def test_cancel_too_late(self, call: Visit, platform: Platform, ada: User) -> None:
+    def test_cancelling_a_done_submission_is_a_conflict(
+        self, call: Visit, platform: Platform, ada: User
+    ) -> None:
         view = builders.judged(platform, ada, builders.accepted())
         refused(call(ada).post(f"{API}/submissions/{view.id}/cancel"), 409, "conflict")
 
     @pytest.mark.parametrize("part", ["", "/source", "/report", "/cancel"])
-    def test_someone_elses_is_not_there(
+    def test_anothers_submission_is_not_found(
         self, call: Visit, platform: Platform, ada: User, bob: User, teacher: User, part: str
     ) -> None:
         view = builders.judged(platform, ada, builders.accepted())
@@ -218,15 +220,19 @@ class TestSubmissions:
             ({"source": 5}, 400, "bad_request"),
         ],
     )
-    def test_refuses(self, call: Visit, ada: User, change: dict[str, Any], status: int, code: str) -> None:
+    def test_a_bad_submission_is_refused(
+        self, call: Visit, ada: User, change: dict[str, Any], status: int, code: str
+    ) -> None:
         refused(call(ada).post(f"{API}/submissions", json=BODY | change), status, code)
 
-    def test_too_many_waiting(self, call: Visit, platform: Platform, ada: User) -> None:
+    def test_too_many_waiting_submissions_are_refused(
+        self, call: Visit, platform: Platform, ada: User
+    ) -> None:
         for _ in range(limits.WAITING_PER_USER):
             builders.hand_in(platform, ada)
         refused(call(ada).post(f"{API}/submissions", json=BODY), 429, "too_many")
 
-    def test_too_many_a_minute(self, call: Visit, ada: User, bob: User) -> None:
+    def test_too_many_requests_a_minute_are_refused(self, call: Visit, ada: User, bob: User) -> None:
         client = call(ada)
         for _ in range(limits.SUBMIT_PER_MINUTE):
             assert client.post(f"{API}/submissions", json=BODY | {"source": ""}).status_code == 400
@@ -234,7 +240,7 @@ class TestSubmissions:
         assert call(bob).post(f"{API}/submissions", json=BODY).status_code == 201
 
 
-def test_what_is_costly_is_asked_for_so_often_alone(call: Visit, ada: User, bob: User) -> None:
+def test_costly_requests_are_limited_by_user(call: Visit, ada: User, bob: User) -> None:
     client = call(ada)
     for _ in range(limits.COSTLY_PER_MINUTE):
         assert client.get(f"{API}/me/export").status_code == 200

@@ -108,7 +108,7 @@ def best_told(platform: Platform, viewer: User) -> bool:
     return any(track.best is not None for track in profile(platform, "zelda", viewer).tracks)
 
 
-def test_a_public_board_is_on_every_path(
+def test_every_path_shows_a_public_board(
     app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
 ) -> None:
     answers = told(app, visit, call, people["eve"])
@@ -117,7 +117,7 @@ def test_a_public_board_is_on_every_path(
     assert best_told(platform, people["eve"])
 
 
-def test_a_hidden_board_names_nobody_on_any_path(
+def test_no_path_names_anybody_on_a_hidden_board(
     app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
 ) -> None:
     set_board(platform, people, BoardAudience.HIDDEN)
@@ -137,7 +137,7 @@ def test_a_hidden_board_names_nobody_on_any_path(
     assert "zelda" in told(app, visit, call, people["tom"])[f"/leaderboards/{SLUG}"]
 
 
-def test_a_pseudonymous_board_says_made_up_names_on_every_path(
+def test_every_path_shows_pseudonyms_on_a_pseudonymous_board(
     app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
 ) -> None:
     set_board(platform, people, BoardAudience.PSEUDONYMOUS)
@@ -154,7 +154,7 @@ def test_a_pseudonymous_board_says_made_up_names_on_every_path(
     assert naming(of_staff, "zelda") >= set(PATHS) - {"/users/zelda"}
 
 
-def test_a_teacher_reads_the_names_of_their_own_students(platform: Platform, people: dict[str, User]) -> None:
+def test_teachers_see_names_of_their_students_only(platform: Platform, people: dict[str, User]) -> None:
     """Teachers can assign any challenge: that must not reveal another course's students."""
     tom = people["tom"]
     courses.create_course(platform, tom, CourseBody(slug="gpu", name="GPU"))
@@ -190,7 +190,7 @@ def test_a_teacher_reads_the_names_of_their_own_students(platform: Platform, peo
     assert shown() == [True, False, False]
 
 
-def test_a_courses_board_is_for_its_members(
+def test_only_members_see_a_courses_board(
     app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
 ) -> None:
     tom = people["tom"]
@@ -209,7 +209,7 @@ def test_a_courses_board_is_for_its_members(
     assert not ranked_profile(outside)
 
 
-def test_a_frozen_board_stands_still_on_every_path(
+def test_every_path_shows_the_frozen_board(
     app: Flask, platform: Platform, people: dict[str, User], visit: Visit, call: Visit
 ) -> None:
     set_board(platform, people, BoardAudience.PUBLIC, frozen=1.5)
@@ -230,7 +230,7 @@ def test_a_frozen_board_stands_still_on_every_path(
     ]
 
 
-def test_the_command_line_prints_ones_own_entry_of_a_closed_board(
+def test_the_command_line_prints_the_viewers_entry_of_a_hidden_board(
     platform: Platform, people: dict[str, User], call: Visit, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from grader.cli.commands.boards import show

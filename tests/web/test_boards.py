@@ -53,7 +53,7 @@ def rows(page: str) -> list[str]:
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in found]
 
 
-def test_references_are_between_entries_without_a_rank(visit: Visit, kim: User, crowd: list[User]) -> None:
+def test_references_are_unranked_lines_between_entries(visit: Visit, kim: User, crowd: list[User]) -> None:
     page = visit(kim).get(PAGE).text
     firsts = [row.split(" CUDA")[0].split(" Triton")[0][:28] for row in rows(page)]
     assert firsts[0].startswith("– not ranked Staff solution")
@@ -67,7 +67,7 @@ def test_references_are_between_entries_without_a_rank(visit: Visit, kim: User, 
     assert "teacher" not in page
 
 
-def test_ones_own_row_is_marked_and_pinned_beyond_its_page(
+def test_the_viewers_row_is_marked_and_pinned(
     visit: Visit, kim: User, crowd: list[User], ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages, "_PAGE", 1)
@@ -83,7 +83,7 @@ def test_ones_own_row_is_marked_and_pinned_beyond_its_page(
 
 
 @pytest.mark.parametrize("path", [PAGE, f"{PAGE}/board.csv", API, f"{API}/records", "/leaderboards"])
-def test_whoever_is_anonymous_is_named_nowhere(
+def test_anonymous_users_are_named_nowhere(
     visit: Visit, kim: User, crowd: list[User], bob: User, teacher: User, path: str
 ) -> None:
     for viewer in (kim, bob):
@@ -92,7 +92,7 @@ def test_whoever_is_anonymous_is_named_nowhere(
         assert "zelda" in visit(teacher).get(path).text
 
 
-def test_tracks_name_nobody_who_is_anonymous(
+def test_track_boards_name_no_anonymous_user(
     visit: Visit, kim: User, crowd: list[User], bob: User, teacher: User
 ) -> None:
     for path in ("/leaderboards/tracks/fundamentals", "/api/v1/tracks/fundamentals/leaderboard"):
@@ -101,7 +101,7 @@ def test_tracks_name_nobody_who_is_anonymous(
         assert "bob" in shown[0]
 
 
-def test_the_page_tells_the_record_in_words_too(visit: Visit, kim: User, crowd: list[User]) -> None:
+def test_the_page_describes_the_record_in_words(visit: Visit, kim: User, crowd: list[User]) -> None:
     page = visit(kim).get(PAGE).text
     assert "The record over time" in page
     assert 'Held by <a href="/users/bob">bob</a> since' in page
@@ -109,9 +109,7 @@ def test_the_page_tells_the_record_in_words_too(visit: Visit, kim: User, crowd: 
     assert "The record over time" not in visit(kim).get(f"{PAGE}?below=1").text
 
 
-def test_the_table_of_commas_has_all_with_the_filters_of_the_page(
-    visit: Visit, kim: User, crowd: list[User]
-) -> None:
+def test_the_csv_has_all_entries_of_the_pages_filters(visit: Visit, kim: User, crowd: list[User]) -> None:
     client = visit(kim)
     page = client.get(f"{PAGE}?language=triton").text
     link = re.search(r'href="([^"]+)" download>CSV', page)
@@ -131,7 +129,7 @@ def test_the_table_of_commas_has_all_with_the_filters_of_the_page(
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
-def test_no_cell_is_a_formula(start: str) -> None:
+def test_no_csv_cell_is_a_formula(start: str) -> None:
     entry = LeaderboardEntry(
         rank=1,
         user=f"{start}cmd|' /C calc'!A0",
@@ -156,7 +154,7 @@ def test_names_are_escaped(visit: Visit, kim: User, platform: Platform) -> None:
         assert "<b>eve" not in page
 
 
-def test_the_api_answers_by_its_models(call: Visit, crowd: list[User], ada: User) -> None:
+def test_api_answers_follow_their_models(call: Visit, crowd: list[User], ada: User) -> None:
     client: FlaskClient = call(ada)
     board = Leaderboard.model_validate_json(client.get(f"{API}?limit=1").data)
     assert (board.total, board.own_place, [entry.user for entry in board.entries]) == (3, 2, ["bob"])
@@ -172,19 +170,19 @@ def test_the_api_answers_by_its_models(call: Visit, crowd: list[User], ada: User
     assert client.get("/api/v1/tracks/nothing/leaderboard").status_code == 404
 
 
-def test_staff_alone_come_to_others_submissions(
+def test_only_staff_get_links_to_others_submissions(
     visit: Visit, crowd: list[User], ada: User, teacher: User
 ) -> None:
     assert visit(ada).get(PAGE).text.count("/submissions/") == 1
     assert visit(teacher).get(PAGE).text.count("/submissions/") == 3
 
 
-def test_the_page_says_which_cases_the_memory_left_out(visit: Visit, kim: User, platform: Platform) -> None:
+def test_the_page_names_cases_left_out_for_memory(visit: Visit, kim: User, platform: Platform) -> None:
     report(platform, enter(platform, kim, 40.0, **ENTRY), left_out=["beyond_2_31"])
     assert "memory: <code>beyond_2_31</code>." in visit(kim).get(PAGE).text
 
 
-def test_references_are_on_the_page_where_their_times_belong(crowd: list[User], platform: Platform) -> None:
+def test_references_are_on_the_page_of_their_times(crowd: list[User], platform: Platform) -> None:
     def page(offset: int, size: int) -> list[str]:
         board = leaderboard(platform, builders.SLUG, limit=size + 1, offset=offset, viewer=crowd[0])
         shown = leaderboards.lines(board, offset, size)

@@ -25,7 +25,7 @@ def platform(tmp_path: Path) -> Iterator[Platform]:
     opened.close()
 
 
-def test_staff_see_an_alert_and_others_do_not(visit: Visit, ada: User, teacher: User) -> None:
+def test_only_staff_see_the_alert(visit: Visit, ada: User, teacher: User) -> None:
     page = visit(teacher).get("/").text
     assert "scale is broken:" in page
     assert "challenge.toml: version" in page
@@ -36,9 +36,7 @@ def test_staff_see_an_alert_and_others_do_not(visit: Visit, ada: User, teacher: 
         assert "CUDA only" in page
 
 
-def test_every_page_of_staff_has_a_banner_and_the_probe_counts(
-    visit: Visit, ada: User, teacher: User
-) -> None:
+def test_staff_pages_have_a_banner_and_the_metric_counts(visit: Visit, ada: User, teacher: User) -> None:
     for path in ("/submissions", "/leaderboards", "/people"):
         assert "1 challenge is broken:" in visit(teacher).get(path).text
     assert "broken" not in visit(ada).get("/submissions").text
@@ -47,7 +45,9 @@ def test_every_page_of_staff_has_a_banner_and_the_probe_counts(
     assert ready.json == {"ok": True, "detail": "1 broken challenge: `grader doctor`"}
 
 
-def test_who_asks_for_it_gets_a_clear_answer(call: Visit, visit: Visit, ada: User, teacher: User) -> None:
+def test_requests_for_a_broken_challenge_get_a_clear_error(
+    call: Visit, visit: Visit, ada: User, teacher: User
+) -> None:
     program = call(ada)
     for answer in (program.post("/api/v1/submissions", json=SENT), program.get("/api/v1/challenges/scale")):
         assert answer.status_code == 503
@@ -61,12 +61,12 @@ def test_who_asks_for_it_gets_a_clear_answer(call: Visit, visit: Visit, ada: Use
     assert "scale/challenge.toml: version" in told
 
 
-def test_health_tells_staff_what_and_others_that(call: Visit, teacher: User) -> None:
+def test_health_shows_details_to_staff_only(call: Visit, teacher: User) -> None:
     assert "scale is broken" in call(teacher).get("/api/v1/health").json["alerts"][0]["text"]
     assert "scale" not in call(None).get("/api/v1/health").text
 
 
-def test_an_empty_catalogue_tells_staff_how_to_begin(visit: Visit, teacher: User, platform: Platform) -> None:
+def test_an_empty_catalogue_shows_staff_how_to_start(visit: Visit, teacher: User, platform: Platform) -> None:
     for path in sorted((platform.catalogue.root / "challenges").rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     page = visit(teacher).get("/").text

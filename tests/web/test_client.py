@@ -55,7 +55,7 @@ def test_pip_installs_the_client_from_the_servers_page(address: str, tmp_path: P
     assert (tmp_path / "venv" / "bin" / "grader").exists()
 
 
-def test_an_older_name_leads_to_the_present_one(tmp_path: Path) -> None:
+def test_an_older_wheel_name_redirects_to_the_current_one(tmp_path: Path) -> None:
     platform = open_platform(builders.make_settings(tmp_path))
     browser = create_app(platform).test_client()
     answer = browser.get("/client/kernel_grader-0.0.1-py3-none-any.whl")

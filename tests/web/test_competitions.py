@@ -70,7 +70,7 @@ def cup(staff: FlaskClient) -> FlaskClient:
     return staff
 
 
-def test_a_competition_over_its_pages(
+def test_a_competition_runs_over_its_pages(
     platform: Platform, cup: FlaskClient, visit: Visit, ada: User, bob: User
 ) -> None:
     student, other = visit(ada), visit(bob)
@@ -102,7 +102,7 @@ def test_a_competition_over_its_pages(
     assert _press(student, f"{CUP}/manage/results") == 403
 
 
-def test_codes_of_teams_and_invitations_are_not_guessed(
+def test_guessing_team_and_invitation_codes_is_limited(
     platform: Platform, staff: FlaskClient, visit: Visit, call: Visit, ada: User, bob: User
 ) -> None:
     assert _press(staff, PAGE, **_form(registration="invite")) == 303
@@ -124,7 +124,7 @@ def test_codes_of_teams_and_invitations_are_not_guessed(
         assert _press(other, f"{CUP}/register", invite_code=invitation) == 303
 
 
-def test_teams_are_disqualified_put_back_and_deleted_with_it(
+def test_teams_can_be_disqualified_and_restored(
     platform: Platform, cup: FlaskClient, visit: Visit, ada: User, bob: User
 ) -> None:
     for user in (ada, bob):
@@ -146,7 +146,9 @@ def test_teams_are_disqualified_put_back_and_deleted_with_it(
     assert cup.get(CUP).status_code == 404
 
 
-def test_the_end_of_it(platform: Platform, cup: FlaskClient, visit: Visit, ada: User, bob: User) -> None:
+def test_a_competition_ends_with_results_and_certificates(
+    platform: Platform, cup: FlaskClient, visit: Visit, ada: User, bob: User
+) -> None:
     with writing(platform.sessions) as session:
         workers.register(session, "w", "cpu", languages_of("cpu"), clock(session))
     student = visit(ada)
@@ -220,7 +222,7 @@ def test_a_regrade_shows_whose_rank_changes(
         assert f'<tr class="changed">{cells}' in page
 
 
-def test_a_form_that_says_nothing_usable_keeps_what_was_typed(staff: FlaskClient) -> None:
+def test_a_refused_form_keeps_its_input(staff: FlaskClient) -> None:
     for wrong, message in (
         ({"ends_at": "tomorrow"}, "is not a time"),
         (
@@ -239,7 +241,7 @@ def test_a_form_that_says_nothing_usable_keeps_what_was_typed(staff: FlaskClient
         assert "Be **fair**" in answer.text
 
 
-def test_times_are_typed_in_a_zone(platform: Platform, staff: FlaskClient, teacher: User) -> None:
+def test_times_are_entered_in_a_zone(platform: Platform, staff: FlaskClient, teacher: User) -> None:
     def stands() -> CompetitionBody:
         return CompetitionBody.model_validate_json(staff.get(f"{API}/cup/definition").data)
 
@@ -267,7 +269,7 @@ def test_times_are_typed_in_a_zone(platform: Platform, staff: FlaskClient, teach
     assert "2090-03-01 09:00 UTC" in staff.get(PAGE).text
 
 
-def test_editing(cup: FlaskClient) -> None:
+def test_a_competition_can_be_edited(cup: FlaskClient) -> None:
     assert _press(cup, f"{CUP}/edit", **_form(title="Another"), revision="1") == 303
     assert "Another" in cup.get(CUP).text
     assert _press(cup, f"{CUP}/edit", **_form(title="Third"), revision="1") == 409
@@ -296,7 +298,9 @@ ROUTES: list[tuple[str, str, object, Action]] = [
 ]
 
 
-def test_who_may_do_what(platform: Platform, cup: FlaskClient, call: Visit, ada: User, teacher: User) -> None:
+def test_routes_follow_the_table_of_permissions(
+    platform: Platform, cup: FlaskClient, call: Visit, ada: User, teacher: User
+) -> None:
     """Each API route for a student and for staff, by the table of permissions."""
     definition = json.loads(cup.get(f"{API}/cup/definition").data)
     definition["revision"] = None

@@ -146,7 +146,7 @@ def harness(monkeypatch: pytest.MonkeyPatch) -> Iterator[Harness]:
         made.server.drain(10)
 
 
-def test_half_requests_occupy_no_thread(harness: Harness) -> None:
+def test_incomplete_requests_occupy_no_thread(harness: Harness) -> None:
     held = [harness.client(half) for half in (HALF_HEAD, HALF_BODY) for _ in range(3 * THREADS)]
     assert harness.answered(harness.client(GET)).endswith(b"hello")
     assert harness.seen == ["GET /"]
@@ -156,7 +156,7 @@ def test_half_requests_occupy_no_thread(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("half", [HALF_HEAD, HALF_BODY])
-def test_bytes_that_drip_in_move_no_deadline(harness: Harness, half: bytes) -> None:
+def test_slow_bytes_do_not_extend_the_deadline(harness: Harness, half: bytes) -> None:
     client = harness.client(half)
     for _ in range(3):
         harness.later(limits.REQUEST_SECONDS / 4)
@@ -180,7 +180,7 @@ def test_an_idle_connection_is_closed(harness: Harness) -> None:
     assert is_closed(kept)
 
 
-def test_an_answer_that_is_not_taken_ends(harness: Harness) -> None:
+def test_an_unread_answer_is_dropped(harness: Harness) -> None:
     harness.body = b"x" * (8 * limits.MIB)
     client = harness.client(GET, buffer=4096)
     harness.until(
@@ -194,7 +194,7 @@ def test_an_answer_that_is_not_taken_ends(harness: Harness) -> None:
     client.close()
 
 
-def test_a_work_that_takes_long_is_no_deadlines_matter(harness: Harness) -> None:
+def test_long_processing_has_no_deadline(harness: Harness) -> None:
     harness.goes_on.clear()
     client = harness.client(GET)
     harness.later(10 * limits.REQUEST_SECONDS)
@@ -202,7 +202,7 @@ def test_a_work_that_takes_long_is_no_deadlines_matter(harness: Harness) -> None
     assert harness.answered(client).endswith(b"hello")
 
 
-def test_passwords_wait_in_a_queue_of_their_own(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_password_requests_have_a_separate_queue(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SIGN_INS_WAITING", 3)
     harness.goes_on.clear()
     slow = harness.server.task_dispatcher.slow
@@ -220,9 +220,7 @@ def test_passwords_wait_in_a_queue_of_their_own(harness: Harness, monkeypatch: p
     assert all(harness.answered(other).endswith(b"hello") for other in [*others, *signing_in])
 
 
-def test_one_address_leaves_room_for_others_who_sign_in(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_address_cannot_fill_the_sign_in_queue(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "SIGN_INS_WAITING_PER_ADDRESS", 1)
     harness.goes_on.clear()
     slow = harness.server.task_dispatcher.slow
@@ -237,13 +235,13 @@ def test_one_address_leaves_room_for_others_who_sign_in(
     assert all(harness.answered(each).endswith(b"hello") for each in (other, proxied))
 
 
-def test_a_class_behind_one_address_keeps_its_connections() -> None:
+def test_a_class_behind_one_address_keeps_connections() -> None:
     """150 browsers with six connections each may all reach one of the two processes."""
     assert limits.CONNECTIONS_PER_ADDRESS >= 150 * 6
     assert limits.CONNECTIONS >= 2 * limits.CONNECTIONS_PER_ADDRESS  # and others are not affected
 
 
-def test_of_one_address_who_waited_longest_makes_room(
+def test_the_longest_waiting_connection_of_an_address_is_closed(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "CONNECTIONS_PER_ADDRESS", 3)
@@ -260,9 +258,7 @@ def test_of_one_address_who_waited_longest_makes_room(
     assert harness.answered(working).endswith(b"hello")
 
 
-def test_a_proxy_brings_many_up_to_all_that_there_are(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_may_use_all_connections(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "CONNECTIONS_PER_ADDRESS", 1)
     monkeypatch.setattr(limits, "CONNECTIONS", 3)
     harness.proxies.add(HOST)
@@ -284,11 +280,11 @@ def test_a_proxy_brings_many_up_to_all_that_there_are(
         ("fe80::1%eth0", "fe80::2%eth0", True),
     ],
 )
-def test_who_counts_as_one_address(one: str, other: str, same: bool) -> None:
+def test_addresses_are_grouped_into_clients(one: str, other: str, same: bool) -> None:
     assert (client_of(one) == client_of(other)) is same
 
 
-def test_halves_of_bodies_are_bounded_together(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_for_incomplete_bodies_is_bounded(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BODIES_BYTES", 3 * limits.MIB)
     head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % limits.REQUEST_BYTES
     for _ in range(4):
@@ -301,9 +297,7 @@ def test_halves_of_bodies_are_bounded_together(harness: Harness, monkeypatch: py
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_what_is_too_large_is_refused_by_the_application_while_it_is_sent(
-    harness: Harness, chunked: bool
-) -> None:
+def test_a_too_large_body_gets_the_applications_error_while_sending(harness: Harness, chunked: bool) -> None:
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = limits.REQUEST_BYTES
     app.post("/")(lambda: request.get_data())
@@ -341,9 +335,7 @@ def test_what_is_too_large_is_refused_by_the_application_while_it_is_sent(
     ],
 )
 @pytest.mark.parametrize("version", [b"1.0", b"1.1"])
-def test_a_request_whose_end_is_not_plain_is_refused(
-    harness: Harness, headers: bytes, version: bytes
-) -> None:
+def test_a_request_with_ambiguous_length_is_refused(harness: Harness, headers: bytes, version: bytes) -> None:
     hidden = b"0\r\n\r\nGET /hidden HTTP/1.1\r\nHost: x\r\n\r\n"
     client = harness.client(b"POST /plain HTTP/%s\r\nHost: x\r\n%s\r\n\r\n%s" % (version, headers, hidden))
     harness.body = b"never"
@@ -353,9 +345,7 @@ def test_a_request_whose_end_is_not_plain_is_refused(
     assert harness.seen == []
 
 
-def test_the_end_waits_for_what_was_begun_and_for_nothing_else(
-    harness: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shutdown_waits_only_for_running_requests(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     harness.goes_on.clear()
     idle, working = harness.client(b""), harness.client(GET)
     monkeypatch.undo()  # by the real clock from here

@@ -77,22 +77,22 @@ def failures(pairs: list[tuple[str, str]], least: float) -> list[str]:
     ]
 
 
-def test_the_formula() -> None:
+def test_the_contrast_formula_matches_wcag() -> None:
     """Figures from WCAG and its techniques."""
     assert contrast("000000", "ffffff") == pytest.approx(21)
     assert contrast("767676", "ffffff") == pytest.approx(4.54, abs=0.01)
     assert contrast("777777", "ffffff") == pytest.approx(4.48, abs=0.01)
 
 
-def test_text_can_be_read_in_both_themes() -> None:
+def test_text_is_readable_in_both_themes() -> None:
     assert failures(of_text(), TEXT) == []
 
 
-def test_edges_can_be_seen_in_both_themes() -> None:
+def test_edges_are_visible_in_both_themes() -> None:
     assert failures(of_edges(), EDGE) == []
 
 
-def test_text_and_ground_of_one_rule_go_together() -> None:
+def test_text_is_readable_on_the_background_of_its_rule() -> None:
     """Every pair that a style sheet sets in one rule."""
     known, found = tokens(), set()
     for sheet in STATIC.glob("*.css"):
@@ -106,7 +106,7 @@ def test_text_and_ground_of_one_rule_go_together() -> None:
     assert failures(sorted(found), TEXT) == []
 
 
-def test_colours_are_in_one_place() -> None:
+def test_colours_are_defined_in_one_place() -> None:
     literal = re.compile(r"#[0-9a-fA-F]{3,8}\b(?=[^{]*\})|(?:rgb|hsl|oklch)a?\(|prefers-color-scheme")
     found = {
         f"{sheet.name}: {hit}"

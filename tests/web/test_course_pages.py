@@ -51,7 +51,7 @@ def owner(visit: Visit, teacher: User) -> FlaskClient:
     return client
 
 
-def test_a_roster_is_looked_at_then_imported_and_its_sheet_lets_somebody_in(
+def test_a_roster_is_previewed_imported_and_invites_students(
     app: Flask, owner: FlaskClient, platform: Platform, teacher: User
 ) -> None:
     table = "Name;E-Mail;Section\nJürgen Groß;jg@uni.edu;A\nNobody;;B\n".encode("cp1252")
@@ -77,7 +77,7 @@ def test_a_roster_is_looked_at_then_imported_and_its_sheet_lets_somebody_in(
     assert "invitation 1: jg@uni.edu" in owner.get("/courses/gpu/roster").text
 
 
-def test_members_are_changed_and_the_invited_taken_off_on_the_roster(
+def test_the_roster_page_changes_members_and_withdraws_invitations(
     owner: FlaskClient, platform: Platform, teacher: User, ada: User
 ) -> None:
     enrol(platform, teacher, ada)
@@ -96,7 +96,7 @@ def test_members_are_changed_and_the_invited_taken_off_on_the_roster(
     assert "Wanda" not in post(owner, at)
 
 
-def test_joining_by_a_code(owner: FlaskClient, visit: Visit, ada: User) -> None:
+def test_a_student_joins_by_a_code(owner: FlaskClient, visit: Visit, ada: User) -> None:
     page = post(owner, "/courses/gpu/join-codes", section="B", days="30")
     (code,) = re.findall(r"<code>([A-Z]{4}-[A-Z]{4})</code>", page)
     client = visit(ada)
@@ -110,7 +110,7 @@ def test_joining_by_a_code(owner: FlaskClient, visit: Visit, ada: User) -> None:
     assert client.get("/courses/gpu").status_code == 200
 
 
-def test_a_class_makes_its_accounts_at_once_behind_one_router(
+def test_a_class_behind_one_router_creates_its_accounts_at_once(
     app: Flask, platform: Platform, owner: FlaskClient, teacher: User
 ) -> None:
     code = joining.make_code(platform, teacher, "gpu", JoinCodeBody()).code
@@ -126,7 +126,7 @@ def test_a_class_makes_its_accounts_at_once_behind_one_router(
     assert owner.get("/courses/gpu/roster").text.count("join code 1") == limits.LINK_TRIES_PER_MINUTE + 5
 
 
-def test_a_deadline_that_nobody_changes_does_not_move(
+def test_saving_an_assignment_does_not_move_its_deadline(
     owner: FlaskClient, platform: Platform, teacher: User
 ) -> None:
     form = {"slug": "week1", "title": "Week 1", "parts": "scale", "open_at": "2020-01-01T10:00"}
@@ -145,7 +145,7 @@ def test_a_deadline_that_nobody_changes_does_not_move(
     )
 
 
-def test_an_assignment_from_draft_to_extension(
+def test_an_assignment_goes_from_draft_to_extension(
     owner: FlaskClient, platform: Platform, teacher: User, visit: Visit, ada: User
 ) -> None:
     enrol(platform, teacher, ada)
@@ -177,7 +177,7 @@ def test_an_assignment_from_draft_to_extension(
     assert (refused.status_code, "Somebody else has just changed this" in refused.text) == (409, True)
 
 
-def test_grades_are_explained_and_set(
+def test_grades_are_explained_and_overridden(
     owner: FlaskClient, platform: Platform, teacher: User, visit: Visit, call: Visit, ada: User, bob: User
 ) -> None:
     enrol(platform, teacher, ada, bob)
@@ -216,7 +216,7 @@ def test_grades_are_explained_and_set(
     assert courses.get_audit(platform, teacher, "gpu").entries[0].at > NOW
 
 
-def test_an_announcement_is_changed_and_a_draft_removed_on_the_pages(
+def test_pages_change_announcements_and_remove_drafts(
     owner: FlaskClient, platform: Platform, teacher: User
 ) -> None:
     assign(platform, teacher, published=False)
@@ -247,7 +247,7 @@ def test_an_announcement_is_changed_and_a_draft_removed_on_the_pages(
     )
 
 
-def test_who_grades_by_the_rubric_takes_nothing_back_that_others_gave_meanwhile(
+def test_grading_by_rubric_keeps_points_given_in_the_meantime(
     owner: FlaskClient, platform: Platform, teacher: User, ada: User
 ) -> None:
     enrol(platform, teacher, ada)

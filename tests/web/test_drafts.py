@@ -41,7 +41,7 @@ def not_compiled(platform: Platform, user: User, source: str = BAD) -> Submissio
 
 
 class TestApi:
-    def test_put_get_list_delete(self, call: Visit, ada: User, bob: User) -> None:
+    def test_drafts_can_be_stored_listed_and_deleted(self, call: Visit, ada: User, bob: User) -> None:
         client = call(ada)
         put = DraftView.model_validate_json(client.put(DRAFT, json={"source": "x = 1\n"}).data)
         assert DraftView.model_validate_json(client.get(DRAFT).data) == put
@@ -51,7 +51,7 @@ class TestApi:
         assert client.delete(DRAFT).status_code == 204
         assert client.get(DRAFT).status_code == 404
 
-    def test_what_was_changed_elsewhere_answers_409(self, call: Visit, ada: User) -> None:
+    def test_a_draft_changed_elsewhere_is_a_409(self, call: Visit, ada: User) -> None:
         client = call(ada)
         first = client.put(DRAFT, json={"source": "x = 1"}).json
         assert first
@@ -71,12 +71,12 @@ class TestApi:
             (f"{API}/drafts/nothing/triton", {"source": "x"}, (404, "unknown_challenge")),
         ],
     )
-    def test_refusals(
+    def test_bad_drafts_are_refused(
         self, call: Visit, ada: User, path: str, body: dict[str, str], expected: tuple[int, str]
     ) -> None:
         refused(call(ada).put(path, json=body), *expected)
 
-    def test_a_page_needs_the_token_of_its_forms(self, visit: Visit, ada: User) -> None:
+    def test_a_page_saves_drafts_only_with_its_forms_token(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         for method in ("PUT", "DELETE"):
             refused(client.open(DRAFT, method=method, json={"source": "x"}), 403, "csrf")
@@ -84,7 +84,7 @@ class TestApi:
         assert client.put(DRAFT, json={"source": "x"}, headers=headers).status_code == 200
         assert client.delete(DRAFT, headers=headers).status_code == 204
 
-    def test_after_the_end_of_a_session_one_is_signed_out(
+    def test_after_the_session_saving_asks_to_sign_in(
         self, visit: Visit, platform: Platform, ada: User
     ) -> None:
         client = visit(ada)
@@ -93,7 +93,7 @@ class TestApi:
         for _ in range(2):  # the first answer takes the cookie away
             refused(client.put(DRAFT, json={"source": "x"}, headers=headers), 401, "not_signed_in")
 
-    def test_a_loop_is_stopped(self, call: Visit, ada: User, bob: User) -> None:
+    def test_too_many_saves_are_refused(self, call: Visit, ada: User, bob: User) -> None:
         limiter.reset()
         client = call(ada)
         statuses = [
@@ -106,13 +106,15 @@ class TestApi:
 
 
 class TestPage:
-    def test_nobody_gets_the_starter(self, visit: Visit) -> None:
+    def test_visitors_get_the_starter(self, visit: Visit) -> None:
         given, text = area(visit(None).get(PAGE).text)
         assert "def solve(" in text
         assert given["data-starter"] == text
         assert given["data-kept"] == ""
 
-    def test_ones_draft_and_when_it_was_kept(self, visit: Visit, call: Visit, ada: User, bob: User) -> None:
+    def test_the_editor_shows_the_users_draft_and_its_time(
+        self, visit: Visit, call: Visit, ada: User, bob: User
+    ) -> None:
         evil = "x = '</textarea><script>alert(1)</script>'\n"
         kept = call(ada).put(DRAFT, json={"source": evil}).json
         assert kept
@@ -124,7 +126,9 @@ class TestPage:
         assert "<script>alert" not in page
         assert area(visit(bob).get(PAGE).text)[0]["data-kept"] == ""
 
-    def test_a_refused_source_is_shown_instead(self, visit: Visit, call: Visit, ada: User) -> None:
+    def test_a_refused_source_is_shown_instead_of_the_draft(
+        self, visit: Visit, call: Visit, ada: User
+    ) -> None:
         call(ada).put(DRAFT, json={"source": "# a draft"})
         client = visit(ada)
         form = {"csrf_token": csrf(client, PAGE), "language": "triton", "source-triton": " "}
@@ -132,13 +136,13 @@ class TestPage:
         assert area(page)[1] == " "
         assert "data-refused" in page
 
-    def test_buttons_have_names_and_keys(self, visit: Visit, ada: User) -> None:
+    def test_buttons_have_labels_and_shortcuts(self, visit: Visit, ada: User) -> None:
         page = visit(ada).get(PAGE).text
         for value, keys in [("run", "Control+Enter"), ("submit", "Control+Shift+Enter")]:
             assert re.search(rf'name="action" value="{value}" aria-keyshortcuts="{re.escape(keys)} ', page)
         assert 'name="action"' not in visit(None).get(PAGE).text
 
-    def test_the_divider_is_one_for_the_keyboard_and_for_readers(self, visit: Visit) -> None:
+    def test_the_divider_is_accessible(self, visit: Visit) -> None:
         page = visit(None).get(PAGE).text
         found = re.search(r'<div class="divider"[^>]*>', page)
         assert found
@@ -152,7 +156,9 @@ class TestMessages:
         found = re.search(r'data-diagnostics="([^"]*)"', page)
         return json.loads(html.unescape(found[1])) if found else None
 
-    def test_of_the_last_submission_at_their_lines(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_messages_of_the_last_submission_are_at_their_lines(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
         view = not_compiled(platform, ada)
         page = visit(ada).get(PAGE).text
         told = self.told(page)
@@ -163,7 +169,9 @@ class TestMessages:
         assert "SyntaxError: invalid syntax" in page
         assert f'href="/submissions/{view.id}"' in page
 
-    def test_none_once_it_is_fixed_but_by_name(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_fixed_messages_are_shown_only_on_request(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
         view = not_compiled(platform, ada)
         builders.judged(platform, ada, builders.accepted())
         client = visit(ada)
@@ -176,7 +184,7 @@ class TestMessages:
         assert len(named["diagnostics"]) == 1  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("wanted", ["{theirs}", "0000000000", ""])
-    def test_of_nobody_else(
+    def test_others_messages_are_not_shown(
         self, visit: Visit, platform: Platform, ada: User, bob: User, wanted: str
     ) -> None:
         theirs = not_compiled(platform, ada).id
@@ -185,17 +193,23 @@ class TestMessages:
         assert self.told(page.text) is None
         assert "x = = 3" not in page.text
 
-    def test_not_of_another_challenge(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_messages_of_another_challenge_are_not_shown(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
         view = not_compiled(platform, ada)
         assert self.told(visit(ada).get(f"/challenges/saxpy?from={view.id}").text) is None
 
-    def test_by_the_api(self, call: Visit, platform: Platform, ada: User, bob: User) -> None:
+    def test_the_api_returns_messages_to_their_author(
+        self, call: Visit, platform: Platform, ada: User, bob: User
+    ) -> None:
         view = not_compiled(platform, ada)
         path = f"{API}/submissions/{view.id}/diagnostics"
         assert call(ada).get(path).json == diagnostics.of_submission(platform, ada, view.id).model_dump()
         assert call(bob).get(path).status_code == 404
 
-    def test_none_while_it_waits(self, call: Visit, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_a_waiting_submission_has_no_messages(
+        self, call: Visit, visit: Visit, platform: Platform, ada: User
+    ) -> None:
         view = builders.hand_in(platform, ada)
         assert call(ada).get(f"{API}/submissions/{view.id}/diagnostics").json["diagnostics"] == []  # type: ignore[index]
         assert self.told(visit(ada).get(PAGE).text) is None

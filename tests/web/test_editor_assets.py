@@ -30,7 +30,7 @@ def _fresh_digests() -> Iterator[None]:
 
 @pytest.fixture
 def database() -> str:
-    """One is enough: it does not affect what is served."""
+    """One is enough: it does not affect the served files."""
     return ""
 
 
@@ -54,7 +54,7 @@ def test_without_the_built_file_the_page_does_not_ask_for_it(static: Path, visit
     assert "Vim keys" not in page
 
 
-def test_with_it_the_page_loads_it_last_under_its_hash(static: Path, visit: Visit) -> None:
+def test_the_page_loads_the_built_file_last_by_its_hash(static: Path, visit: Visit) -> None:
     (static / "built").mkdir()
     (static / "built" / "editor.js").write_text("// made by Node")
     page = visit(None).get(PAGE).text
@@ -64,7 +64,7 @@ def test_with_it_the_page_loads_it_last_under_its_hash(static: Path, visit: Visi
     assert "built/editor.js" not in scripts(visit(None).get("/").text)
 
 
-def test_styles_of_the_page_carry_a_nonce_of_this_answer_alone(visit: Visit) -> None:
+def test_each_answer_has_a_fresh_style_nonce(visit: Visit) -> None:
     client, seen = visit(None), set()
     for _ in range(2):
         answer = client.get(PAGE)
@@ -78,7 +78,7 @@ def test_styles_of_the_page_carry_a_nonce_of_this_answer_alone(visit: Visit) -> 
     assert "nonce" not in client.get("/").headers["Content-Security-Policy"]
 
 
-def test_packages_are_pinned_and_no_index_is_named() -> None:
+def test_packages_are_pinned_without_an_index() -> None:
     wanted = json.loads((CLIENT / "package.json").read_text())["dependencies"]
     lock = (CLIENT / "package-lock.json").read_text()
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in wanted.values())
@@ -88,7 +88,7 @@ def test_packages_are_pinned_and_no_index_is_named() -> None:
     assert all(package["integrity"].startswith("sha512-") for package in packages.values())
 
 
-def test_the_pure_parts_do_as_they_say() -> None:
+def test_the_javascript_unit_tests_pass() -> None:
     need("node")
     tests = sorted(str(path) for path in (CLIENT / "test").glob("*.test.js"))
     assert len(tests) >= 3
@@ -141,7 +141,7 @@ def test_a_machine_without_node_gets_a_message_and_set_up_goes_on(checkout: Path
     assert not (checkout / "web" / "static").exists()
 
 
-def test_neither_a_network_that_is_away_nor_a_failed_build_stops_it(checkout: Path, tmp_path: Path) -> None:
+def test_neither_an_absent_network_nor_a_failed_build_stops_set_up(checkout: Path, tmp_path: Path) -> None:
     away = programs(tmp_path / "a", node="exit 0", npm="echo nobody answers; exit 1")
     done = build(checkout, away)
     assert done.returncode == 0
@@ -155,7 +155,7 @@ def test_neither_a_network_that_is_away_nor_a_failed_build_stops_it(checkout: Pa
     assert "could not be built" in done.stdout
 
 
-def test_it_is_built_again_only_when_its_sources_changed(checkout: Path, tmp_path: Path) -> None:
+def test_the_editor_is_rebuilt_only_if_its_sources_changed(checkout: Path, tmp_path: Path) -> None:
     # Instead of Node: writes the real one's first line, and counts.
     node = """[ "$1" = build.js ] || exit 0
 echo "/* sources $2; a bundle" > ../static/built/editor.js
@@ -172,7 +172,7 @@ echo built >> ../static/built/count"""
     assert (built / "count").read_text() == "built\nbuilt\n"
 
 
-def test_what_was_built_here_is_whole() -> None:
+def test_the_built_editor_is_complete() -> None:
     """If it was built: it has its stamp, its licences, and nothing that the policy would refuse."""
     need("node")
     built = ROOT / "web" / "static" / "built"

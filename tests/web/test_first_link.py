@@ -24,7 +24,7 @@ def lines_until(server: subprocess.Popen[str], words: str) -> list[str]:
     return found
 
 
-def test_a_link_is_printed_until_somebody_is_staff(tmp_path: Path) -> None:
+def test_the_first_link_is_printed_until_there_is_staff(tmp_path: Path) -> None:
     with start(tmp_path, GRADER_URL="https://grader.example") as server:
         try:
             line = lines_until(server, "There are no staff yet")[-1]

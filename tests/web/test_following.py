@@ -16,7 +16,7 @@ from tests.web import builders
 from tests.web.conftest import Visit
 
 
-def test_a_panel_that_did_not_change_is_not_made_again(
+def test_an_unchanged_panel_is_not_rendered_again(
     visit: Visit, platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = visit(ada)
@@ -35,20 +35,18 @@ def test_a_panel_that_did_not_change_is_not_made_again(
     assert changed.headers["ETag"] != tag
 
 
-def test_another_person_gets_another_panel(
-    visit: Visit, seen: SubmissionView, ada: User, teacher: User
-) -> None:
+def test_panels_are_cached_by_user(visit: Visit, seen: SubmissionView, ada: User, teacher: User) -> None:
     path = f"/submissions/{seen.id}/panel"
     tag = visit(ada).get(path).headers["ETag"]
     assert visit(teacher).get(path, headers={"If-None-Match": tag}).status_code == 200
 
 
-def test_a_panel_names_its_pace(visit: Visit, platform: Platform, ada: User) -> None:
+def test_a_panel_names_its_polling_interval(visit: Visit, platform: Platform, ada: User) -> None:
     view = builders.hand_in(platform, ada)
     assert 'data-pace="1000"' in visit(ada).get(f"/submissions/{view.id}/panel").text
 
 
-def test_older_ones_are_a_link_away(
+def test_older_submissions_are_behind_a_link(
     visit: Visit, platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages, "_PAGE", 2)
@@ -65,7 +63,7 @@ def test_older_ones_are_a_link_away(
     assert '<a href="/submissions">Newest</a>' in older
 
 
-def test_a_board_is_shown_in_parts(
+def test_a_board_is_shown_in_pages(
     visit: Visit, platform: Platform, ada: User, bob: User, kim: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(boards, "_PAGE", 1)

@@ -40,16 +40,16 @@ class TestTrackMaps:
         made = track_map("t", "", members, {}, NodeStanding({}))
         return {node.challenge.slug: (node.column, node.row) for node in made.nodes}
 
-    def test_what_builds_on_another_is_right_of_it(self) -> None:
+    def test_a_challenge_is_right_of_its_prerequisites(self) -> None:
         found = self.places(summary("a"), summary("b", "a"), summary("c", "a"), summary("d", "c", "b"))
         assert found == {"a": (1, 1), "b": (2, 1), "c": (2, 2), "d": (3, 2)}
 
-    def test_no_two_share_a_place(self) -> None:
+    def test_no_two_challenges_share_a_place(self) -> None:
         members = [summary("a"), *(summary(f"b{number}", "a") for number in range(9)), summary("c")]
         places = self.places(*members)
         assert len(set(places.values())) == len(members)
 
-    def test_a_line_for_each_prerequisite_of_the_track(self) -> None:
+    def test_each_prerequisite_of_the_track_has_a_line(self) -> None:
         made = track_map(
             "t", "", [summary("a", "elsewhere"), summary("b", "a")], {"elsewhere": "Far"}, NodeStanding({})
         )
@@ -58,15 +58,15 @@ class TestTrackMaps:
         assert (made.width, made.height) == (388, 80)
         assert [node.after for node in made.nodes] == [["Far"], []]
 
-    def test_a_circle_ends(self) -> None:
+    def test_a_prerequisite_cycle_ends(self) -> None:
         assert len(self.places(summary("a", "b"), summary("b", "a"), summary("c", "c"))) == 3
 
     @pytest.mark.parametrize("count", [2, COLUMNS, COLUMNS + 1, 200])
-    def test_what_is_too_long_for_columns_follows_one_another(self, count: int) -> None:
+    def test_a_track_too_long_for_columns_is_a_sequence(self, count: int) -> None:
         members = [summary("s0"), *(summary(f"s{at}", f"s{at - 1}") for at in range(1, count))]
         assert track_map("t", "", members, {}, NodeStanding({})).joined is (count <= COLUMNS)
 
-    def test_there_is_a_class_for_every_place(self) -> None:
+    def test_every_place_has_a_css_class(self) -> None:
         sheet = HOME_CSS.read_text()
         assert f".col-{COLUMNS} {{ grid-column: {COLUMNS}; }}" in sheet
         assert f".row-{ROWS} {{ grid-row: {ROWS}; }}" in sheet
@@ -79,14 +79,14 @@ def listed(client: FlaskClient, query: str) -> list[str]:
 
 
 class TestFilter:
-    def test_by_words_of_title_tag_and_track(self, visit: Visit) -> None:
+    def test_challenges_are_filtered_by_words(self, visit: Visit) -> None:
         browser = visit(None)
         assert "softmax" in listed(browser, "q=SOFTMAX")
         assert listed(browser, "q=matrix+transpose") == ["transpose"]
         assert listed(browser, "q=histogram+transpose") == []
         assert len(listed(browser, "")) == 24
 
-    def test_by_track_difficulty_and_language(self, visit: Visit) -> None:
+    def test_challenges_are_filtered_by_track_difficulty_and_language(self, visit: Visit) -> None:
         browser = visit(None)
         assert listed(browser, "track=fundamentals") == ["vector_add", "saxpy", "relu"]
         hard = listed(browser, "difficulty=hard")
@@ -95,7 +95,7 @@ class TestFilter:
         assert len(listed(browser, "language=cuda&track=fundamentals")) == 3
         assert listed(browser, "difficulty=perl") == []
 
-    def test_by_state(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_challenges_are_filtered_by_state(self, visit: Visit, platform: Platform, ada: User) -> None:
         builders.judged(platform, ada, builders.accepted())
         builders.judged(platform, ada, builders.wrong(challenge="relu"), challenge="relu")
         browser = visit(ada)
@@ -104,7 +104,7 @@ class TestFilter:
         assert len(listed(browser, "state=open")) == 22
         assert len(listed(visit(None), "state=solved")) == 24
 
-    def test_what_was_asked_is_in_the_form(self, visit: Visit) -> None:
+    def test_the_filter_form_keeps_its_values(self, visit: Visit) -> None:
         page = visit(None).get("/?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E&difficulty=easy").text
         assert "<script>alert" not in page
         assert 'value="&#34;&gt;&lt;script&gt;' in page
@@ -112,7 +112,7 @@ class TestFilter:
         assert "No challenge is like that." in page
 
 
-def test_the_map_says_what_is_done_and_what_is_next(visit: Visit, platform: Platform, ada: User) -> None:
+def test_the_map_marks_solved_and_next_challenges(visit: Visit, platform: Platform, ada: User) -> None:
     builders.judged(platform, ada, builders.accepted())
     page = visit(ada).get("/").text
     assert re.search(r'<li class="node solved[^"]*">\s*<div class="name">.*Vector addition', page)
@@ -121,7 +121,7 @@ def test_the_map_says_what_is_done_and_what_is_next(visit: Visit, platform: Plat
     assert 'class="track-maps"' not in visit(ada).get("/?q=relu").text
 
 
-def test_strangers_are_welcomed_and_learn_what_to_do_first(visit: Visit, ada: User) -> None:
+def test_visitors_see_a_welcome_with_first_steps(visit: Visit, ada: User) -> None:
     page = visit(None).get("/").text
     assert 'href="/challenges/vector_add">Begin with Vector addition</a>' in page
     assert re.search(r"pip install http://localhost/client/kernel_grader-[\w.]+-py3-none-any\.whl<", page)
@@ -129,7 +129,7 @@ def test_strangers_are_welcomed_and_learn_what_to_do_first(visit: Visit, ada: Us
     assert "pip install" not in visit(ada).get("/").text
 
 
-def test_the_command_that_installs_is_what_a_setting_says(tmp_path: Path) -> None:
+def test_a_setting_replaces_the_install_command(tmp_path: Path) -> None:
     command = "pip install 'kernel-grader' --pre"
     platform = open_platform(builders.make_settings(tmp_path, client_install=command))
     page = create_app(platform).test_client().get("/").text
@@ -139,6 +139,6 @@ def test_the_command_that_installs_is_what_a_setting_says(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("command", ["pip install x\nrm -rf /", "x" * 201])
-def test_a_command_that_no_line_holds_is_refused(tmp_path: Path, command: str) -> None:
+def test_an_install_command_of_several_lines_is_refused(tmp_path: Path, command: str) -> None:
     with pytest.raises(ValidationError, match="client_install"):
         builders.make_settings(tmp_path, client_install=command)

@@ -18,7 +18,7 @@ from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
 
-def test_a_mark_is_decided_on_the_page(platform: Platform, visit: Visit, ada: User, teacher: User) -> None:
+def test_a_flag_is_decided_on_the_page(platform: Platform, visit: Visit, ada: User, teacher: User) -> None:
     id_ = builders.judged(platform, ada, builders.on_gpu()).id
     staff = visit(teacher)
     page = staff.get("/inbox").text
@@ -43,7 +43,7 @@ def test_a_mark_is_decided_on_the_page(platform: Platform, visit: Visit, ada: Us
 
 
 @pytest.mark.both_databases
-def test_filters_are_chosen_and_wrong_names_are_told(
+def test_filters_work_and_unknown_names_are_reported(
     platform: Platform, visit: Visit, ada: User, bob: User, teacher: User
 ) -> None:
     courses.create_course(platform, teacher, CourseBody(slug="gpu", name="GPU"))

@@ -150,7 +150,7 @@ def member(school: School, name: str) -> MemberRow | None:
 
 
 @pytest.mark.both_databases
-def test_the_owner_links_the_course_and_a_student_comes_in(school: School) -> None:
+def test_an_owner_links_the_course_and_a_student_launches(school: School) -> None:
     browser = school.app.test_client()
     assert school.launch(browser, "ada").headers["Location"] == "/lti/continue"
     assert name_of(browser) is None, "no course yet, so no account"
@@ -181,7 +181,7 @@ def test_the_owner_links_the_course_and_a_student_comes_in(school: School) -> No
         ("instructor", ["http://purl.imsglobal.org/vocab/lis/v2/institution/person#Administrator"], None),
     ],
 )
-def test_what_teachers_there_become_here(
+def test_platform_teachers_get_the_configured_role(
     school: School, teachers: str, roles: list[str], role: str | None
 ) -> None:
     school.link(teachers)
@@ -192,7 +192,7 @@ def test_what_teachers_there_become_here(
     assert answer.status_code == (303 if role else 403)
 
 
-def test_a_roster_decides_where_admins_say_so(school: School) -> None:
+def test_only_roster_members_launch_if_so_configured(school: School) -> None:
     school.link()
     school.change(accounts="roster")
     assert school.launch(school.app.test_client(), "ada").headers["Location"] == "/lti/continue"
@@ -210,7 +210,7 @@ def test_a_roster_decides_where_admins_say_so(school: School) -> None:
 
 
 @pytest.mark.parametrize("teaches", [False, True])
-def test_whom_staff_removed_stays_out(school: School, teaches: bool) -> None:
+def test_a_removed_member_stays_out(school: School, teaches: bool) -> None:
     from grader.schemas.course import MemberChange
     from grader.service.courses import rosters
 
@@ -234,7 +234,7 @@ def test_whom_staff_removed_stays_out(school: School, teaches: bool) -> None:
     assert (found.role, found.left_at) == ("student", None)
 
 
-def test_no_account_is_taken_over_by_an_address(school: School) -> None:
+def test_an_equal_address_does_not_take_over_an_account(school: School) -> None:
     school.link()
     accounts.create_user(school.platform, "countess", builders.PASSWORD, email="ada@uni.example")
     browser = school.app.test_client()
@@ -242,7 +242,7 @@ def test_no_account_is_taken_over_by_an_address(school: School) -> None:
     assert name_of(browser) == "Ada.Lovelace"
 
 
-def test_an_account_that_there_is_is_connected_by_its_owner(
+def test_an_existing_account_is_connected_by_its_owner(
     school: School, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     school.link()
@@ -259,7 +259,7 @@ def test_an_account_that_there_is_is_connected_by_its_owner(
     assert "not on the roster" in answer.text
 
 
-class TestWhatIsNotBelieved:
+class TestRefusals:
     @pytest.mark.parametrize(
         ("spoilt", "said"),
         [
@@ -275,7 +275,9 @@ class TestWhatIsNotBelieved:
             ({f"{CLAIM}resource_link": {}}, "the id of the link"),
         ],
     )
-    def test_a_token(self, school: School, spoilt: dict[str, Any], said: str) -> None:
+    def test_a_spoilt_launch_token_is_refused(
+        self, school: School, spoilt: dict[str, Any], said: str
+    ) -> None:
         school.link()
         school.site.spoilt = spoilt
         browser = school.app.test_client()
@@ -284,14 +286,14 @@ class TestWhatIsNotBelieved:
         assert said in answer.text
         assert name_of(browser) is None
 
-    def test_a_key_that_is_not_the_platforms(self, school: School, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_foreign_signing_key_is_refused(self, school: School, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(limits, "KEYS_AGAIN_SECONDS", 0.0)
         school.site.signs_with = RSAKey.generate_key(2048)
         answer = school.launch(school.app.test_client(), "ada")
         assert answer.status_code == 403
         assert "not signed by any of its keys" in answer.text
 
-    def test_a_token_works_once_and_in_its_browser(self, school: School) -> None:
+    def test_a_launch_token_works_once_and_in_its_browser(self, school: School) -> None:
         school.link()
         browser = school.app.test_client()
         form = school.site.answer(school.login(browser, "ada").headers["Location"])
@@ -301,12 +303,12 @@ class TestWhatIsNotBelieved:
         form = school.site.answer(school.login(browser, "ada").headers["Location"])
         assert browser.post("/lti/launch", data=form | {"state": "made up"}).status_code == 403
 
-    def test_a_platform_that_is_not_registered(self, school: School) -> None:
+    def test_an_unregistered_platform_is_refused(self, school: School) -> None:
         answer = school.app.test_client().get("/lti/login?iss=https://evil.example&login_hint=x")
         assert answer.status_code == 403
         assert "not registered" in answer.text
 
-    def test_a_column_on_a_host_that_nobody_named(self, school: School) -> None:
+    def test_a_grade_column_on_another_host_is_refused(self, school: School) -> None:
         school.link()
         school.site.spoilt = {
             f"{AGS}claim/endpoint": {"scope": [f"{AGS}scope/score"], "lineitem": "https://evil.example/1"}
@@ -317,13 +319,13 @@ class TestWhatIsNotBelieved:
             assert link.line_item == ""
             assert "evil.example" in link.why_not
 
-    def test_an_assignment_of_another_course(self, school: School) -> None:
+    def test_an_assignment_of_another_course_is_ignored(self, school: School) -> None:
         school.link()
         answer = school.launch(school.app.test_client(), "ada", resource="r1", assignment="other/week1")
         assert answer.headers["Location"] == "/courses/gpu"
 
 
-def test_in_a_frame_a_launch_opens_a_tab_of_its_own(school: School) -> None:
+def test_a_launch_in_a_frame_opens_a_new_tab(school: School) -> None:
     school.link()
     browser = school.app.test_client()
     shown = school.login(browser, "ada", headers=FRAME)
@@ -377,7 +379,7 @@ def test_an_assignment_is_chosen_in_the_frame_without_a_cookie(school: School) -
     assert shown.status_code == 403
 
 
-def test_what_canvas_and_moodle_are_told(school: School) -> None:
+def test_canvas_and_moodle_get_their_configuration(school: School) -> None:
     found = school.app.test_client().get("/lti/canvas.json").json
     assert found is not None
     assert found["oidc_initiation_url"] == f"{URL}/lti/login"
@@ -401,7 +403,7 @@ def test_what_canvas_and_moodle_are_told(school: School) -> None:
     )
 
 
-def test_admins_register_on_the_page(school: School) -> None:
+def test_admins_register_a_platform_on_the_page(school: School) -> None:
     browser = school.app.test_client()
     data = {"name": "boss", "password": builders.PASSWORD, "csrf_token": csrf(browser)}
     browser.post("/sign-in", data=data)

@@ -89,7 +89,7 @@ def sent(school: School, who: str = "ada", item: str = "1") -> float | None:
 
 
 @pytest.mark.both_databases
-def test_each_change_is_sent_once(school: School) -> None:
+def test_each_changed_grade_is_sent_once(school: School) -> None:
     assert work(school) == 0, "nobody has begun"
     give(school, 7.5)
     assert work(school) == 1
@@ -106,7 +106,7 @@ def test_each_change_is_sent_once(school: School) -> None:
     assert school.site.asked_tokens == 1, "a token serves until it ends"
 
 
-def test_submissions_late_days_and_extensions_change_it(school: School) -> None:
+def test_sent_grades_follow_submissions_late_days_and_extensions(school: School) -> None:
     with school.platform.sessions() as session:
         row = session.query(UserRow).filter_by(name="Ada.Lovelace").one()
         ada = accounts.of_row(row)
@@ -134,7 +134,7 @@ def test_submissions_late_days_and_extensions_change_it(school: School) -> None:
     assert sent(school) == pytest.approx(full)
 
 
-def test_a_platform_that_is_down_is_asked_again_and_later_each_time(school: School) -> None:
+def test_an_unavailable_platform_is_retried_with_growing_pauses(school: School) -> None:
     give(school, 5)
     give(school, 6, "Bob")
     school.site.refuses = [503]
@@ -164,7 +164,7 @@ def test_a_platform_that_is_down_is_asked_again_and_later_each_time(school: Scho
 
 
 @pytest.mark.both_databases
-def test_a_column_that_is_gone_is_not_tried_again_by_itself(school: School) -> None:
+def test_a_removed_grade_column_is_not_retried(school: School) -> None:
     school.site.line_items.clear()
     give(school, 5)
     work(school)
@@ -190,7 +190,7 @@ def test_a_column_that_is_gone_is_not_tried_again_by_itself(school: School) -> N
     assert sent(school) == 5
 
 
-def test_a_new_column_gets_all_grades(school: School) -> None:
+def test_a_new_grade_column_gets_all_grades(school: School) -> None:
     give(school, 5)
     assert work(school) == 1
     school.site.line_items = {"2"}
@@ -200,7 +200,7 @@ def test_a_new_column_gets_all_grades(school: School) -> None:
 
 
 @pytest.mark.parametrize("status", [401, 409, 429, 500])
-def test_what_another_try_may_change(school: School, status: int) -> None:
+def test_temporary_errors_are_retried(school: School, status: int) -> None:
     give(school, 5)
     school.site.refuses = [status]
     work(school)
@@ -211,7 +211,9 @@ def test_what_another_try_may_change(school: School, status: int) -> None:
     assert school.site.asked_tokens == (2 if status == 401 else 1)
 
 
-def test_it_is_given_up_in_the_end(school: School, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sending_is_given_up_after_the_limit_of_tries(
+    school: School, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "SCORE_TRIES", 2)
     give(school, 5)
     school.site.refuses = [500, 500]
@@ -224,7 +226,7 @@ def test_it_is_given_up_in_the_end(school: School, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.both_databases
-def test_a_grade_that_changes_while_it_is_sent_is_sent_again(
+def test_a_grade_that_changes_while_sending_is_sent_again(
     school: School, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give(school, 5)
@@ -246,7 +248,7 @@ def test_a_grade_that_changes_while_it_is_sent_is_sent_again(
     assert sent(school) == 6
 
 
-def test_what_staff_stop_and_what_is_not_known(school: School) -> None:
+def test_stopped_and_ungraded_columns_get_no_grades(school: School) -> None:
     linked_courses.release(school.platform, school.boss, "gpu", link(school).id, False)
     give(school, 5)
     assert work(school) == 0
@@ -267,9 +269,7 @@ def test_what_staff_stop_and_what_is_not_known(school: School) -> None:
     assert link(school).unknown == ["eve"]
 
 
-def test_a_folder_that_is_broken_takes_nobodys_points(
-    school: School, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_challenge_sends_no_lower_grade(school: School, monkeypatch: pytest.MonkeyPatch) -> None:
     give(school, 5)
     work(school)
     grading = grade_book._grading
@@ -279,7 +279,7 @@ def test_a_folder_that_is_broken_takes_nobodys_points(
     assert passback.compare(school.platform) == 0
 
 
-def test_nothing_is_sent_before_the_feedback_is_released(school: School) -> None:
+def test_no_grade_is_sent_before_feedback_is_released(school: School) -> None:
     with writing(school.platform.sessions) as session:
         week1 = session.query(AssignmentRow).filter_by(slug="week1").one().id
         row = FeedbackRow(assignment_id=week1, shown=Shown.ON_RELEASE.value)
@@ -299,7 +299,7 @@ def close(school: School) -> None:
 
 
 @pytest.mark.both_databases
-def test_who_comes_again_after_a_deletion_gets_no_zero_over_their_grade(school: School) -> None:
+def test_a_returning_deleted_user_gets_no_zero(school: School) -> None:
     give(school, 7.5)
     assert work(school) == 1
     give(school, 8)  # not sent before the account goes
@@ -319,7 +319,7 @@ def test_who_comes_again_after_a_deletion_gets_no_zero_over_their_grade(school: 
     assert sent(school) == 3
 
 
-def test_a_worker_sends_by_itself(school: School) -> None:
+def test_a_worker_sends_grades_by_itself(school: School) -> None:
     give(school, 4)
     sender = GradeSender(school.platform)
     sender.start()

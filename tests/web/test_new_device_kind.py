@@ -84,7 +84,7 @@ def report(emulated: DeviceKind) -> Report:
     return Session(request, device, LocalBoxes(), lambda _: None, interrupt=lambda: None).run().report
 
 
-def test_a_new_row_goes_all_the_way(
+def test_a_new_device_kind_works_from_judge_to_page(
     report: Report,
     platform: Platform,
     ada: User,
@@ -126,7 +126,7 @@ def test_a_new_row_goes_all_the_way(
     check_device(BOARD)
 
 
-def test_each_row_has_a_back_end() -> None:
+def test_each_device_kind_has_a_back_end() -> None:
     ends = [device_kinds.resolve_back_end(kind) for kind in device_kinds.DEVICE_KINDS.values()]
     assert ends == [host_device, emulated_device, CudaDevice]
     assert device_kinds.fixed_architectures() == {
@@ -144,7 +144,7 @@ NVIDIA = (
 
 
 @pytest.mark.parametrize("name", NVIDIA.split())
-def test_names_of_nvidia(name: str) -> None:
+def test_nvidia_model_names_give_board_names(name: str) -> None:
     assert kind_of(name) is device_kinds.NVIDIA_GPU
     with pytest.raises(errors.BadRequest, match="needs its GPU"):
         check_device(name)
@@ -153,13 +153,15 @@ def test_names_of_nvidia(name: str) -> None:
 @pytest.mark.parametrize(
     ("model", "board"), [("NVIDIA H200", "h200"), ("Tesla T4", "t4"), ("NVIDIA Zeta 9", "nvidia-zeta-9")]
 )
-def test_a_gpu_that_was_found_has_a_board_of_its_kind(model: str, board: str) -> None:
+def test_a_found_gpu_has_a_board_of_its_kind(model: str, board: str) -> None:
     assert board_of(Gpu(0, "GPU-1", (), model)) == board
     assert kind_of(board) is device_kinds.NVIDIA_GPU
 
 
 @pytest.mark.parametrize("name", ["mi300x", "abacus", "gfx942", "max-1550", "CPU", "cpu2", "emu-sm90", ""])
-def test_a_name_of_no_kind_is_an_error(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_device_name_is_an_error(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     known = (
         "Devices are the host's processor (cpu), an emulated GPU (emulated), an NVIDIA GPU (by its model)."
     )
@@ -175,7 +177,7 @@ def test_a_name_of_no_kind_is_an_error(name: str, tmp_path: Path, capsys: pytest
         assert "there is no device" in capsys.readouterr().err
 
 
-def test_old_records_of_no_kind_can_be_read(platform: Platform, ada: User, visit: Visit) -> None:
+def test_old_records_of_unknown_devices_can_be_read(platform: Platform, ada: User, visit: Visit) -> None:
     timed = builders.accepted(device="abacus", representative=False)
     view = builders.judged(platform, ada, timed, device="cpu")
     with writing(platform.sessions) as session:

@@ -58,7 +58,7 @@ def report(thermal: VerdictRow, monkeypatch: pytest.MonkeyPatch) -> Report:
 
 
 @pytest.mark.both_databases
-def test_a_new_row_goes_all_the_way(
+def test_a_new_verdict_works_from_judge_to_page(
     report: Report,
     platform: Platform,
     ada: User,
@@ -107,14 +107,16 @@ def test_a_new_row_goes_all_the_way(
     assert "it overheats" in told
 
 
-def test_staff_find_it(platform: Platform, thermal: VerdictRow, capsys: pytest.CaptureFixture[str]) -> None:
+def test_staff_can_search_for_a_new_verdict(
+    platform: Platform, thermal: VerdictRow, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(ValueError, match="is not a Verdict"):
         Verdict("not_run")
     assert main(["admin", "submissions", "--verdict", "thermal"]) == errors.EXIT_USAGE
     assert "not one of accepted, wrong_answer" in capsys.readouterr().err
 
 
-def test_a_row_without_a_part_is_refused() -> None:
+def test_an_incomplete_verdict_row_is_refused() -> None:
     with pytest.raises(ValueError, match="verdict x: letter, clause is missing"):
         VerdictRow(
             word="x",
@@ -131,7 +133,7 @@ def test_a_row_without_a_part_is_refused() -> None:
         verdicts._by_word((THERMAL, THERMAL))
 
 
-def test_every_word_that_code_names_is_a_row() -> None:
+def test_every_verdict_named_in_code_is_a_row() -> None:
     assert [each.value for each in Verdict] == [
         item.word for item in verdicts.VERDICTS.values() if item.of_submissions
     ]
@@ -142,7 +144,7 @@ def test_every_word_that_code_names_is_a_row() -> None:
 
 
 @pytest.mark.parametrize("tone", Tone)
-def test_every_tone_has_its_colour(tone: Tone) -> None:
+def test_every_tone_has_a_colour(tone: Tone) -> None:
     style = Path("web/static/parts.css").read_text()
     assert f".badge.{tone}, .status.{tone} {{" in style
     assert f"--{tone}-soft:" in Path("web/static/tokens.css").read_text()

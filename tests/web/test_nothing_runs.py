@@ -44,7 +44,7 @@ def without_links(page: str) -> tuple[str, int]:
         '<a href="http://evil.example" rel="noopener noreferrer">',
     ],
 )
-def test_what_loads_from_elsewhere_is_found(loads: str) -> None:
+def test_the_scanner_finds_foreign_content(loads: str) -> None:
     assert OUTSIDE.search(without_links(loads)[0])
 
 
@@ -69,7 +69,9 @@ class TestNothingRuns:
         }
         return report.model_copy(update=update)
 
-    def test_in_what_students_write(self, visit: Visit, platform: Platform, ada: User, teacher: User) -> None:
+    def test_students_text_runs_nothing(
+        self, visit: Visit, platform: Platform, ada: User, teacher: User
+    ) -> None:
         view = builders.judged(
             platform, ada, self.evil_report(), source=f"# {self.EVIL}\n", filename="<script>x.py"
         )
@@ -94,11 +96,11 @@ class TestNothingRuns:
             "<details ontoggle=alert(1) open>x</details>",
         ],
     )
-    def test_in_a_spec(self, spec: str) -> None:
+    def test_a_spec_runs_nothing(self, spec: str) -> None:
         html = str(markdown.render(spec))
         assert not re.search(r"<(script|img|iframe|svg|form|input)|\son\w+=|\sstyle=|href=.javascript", html)
 
-    def test_a_spec_keeps_what_is_harmless(self) -> None:
+    def test_a_spec_keeps_harmless_markup(self) -> None:
         html = str(
             markdown.render(
                 "<details><summary>Why</summary>\n\n- **so**\n\n</details>\n\n| a |\n|---|\n| 1 |\n"
@@ -107,7 +109,7 @@ class TestNothingRuns:
         for part in ("<details>", "<summary>Why</summary>", "<strong>so</strong>", "<td>1</td>"):
             assert part in html
 
-    def test_headers_forbid_it_anyway(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
+    def test_headers_forbid_scripts_anyway(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
         client = visit(ada)
         for path in ("/", f"/submissions/{seen.id}", "/nothing", "/api/v1/me", "/static/page.js"):
             with client.get(path) as answer:
@@ -119,7 +121,7 @@ class TestNothingRuns:
             assert headers["X-Content-Type-Options"] == "nosniff"
             assert headers["Referrer-Policy"] == "same-origin"
 
-    def test_no_page_needs_an_inline_script_or_style_or_anything_of_elsewhere(
+    def test_no_page_needs_inline_or_foreign_content(
         self, visit: Visit, platform: Platform, seen: SubmissionView, ada: User
     ) -> None:
         client = visit(ada)
@@ -139,7 +141,7 @@ class TestNothingRuns:
             assert not OUTSIDE.search(page), path
         assert links >= 3, "the specs link to what they are based on"
 
-    def test_no_style_or_script_loads_from_elsewhere(self) -> None:
+    def test_no_style_or_script_loads_foreign_content(self) -> None:
         files = [entry2 for entry2 in STATIC.iterdir() if entry2.suffix in (".css", ".js", ".svg")]
         assert len(files) >= 5
         for path in files:

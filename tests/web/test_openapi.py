@@ -25,7 +25,7 @@ def document(app: Flask) -> dict[str, Any]:
     return found
 
 
-def test_lists_every_route(app: Flask, document: dict[str, Any]) -> None:
+def test_the_document_lists_every_route(app: Flask, document: dict[str, Any]) -> None:
     routes = {
         (re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule), method)
         for rule in app.url_map.iter_rules()
@@ -37,7 +37,7 @@ def test_lists_every_route(app: Flask, document: dict[str, Any]) -> None:
     assert len(routes) > 20  # the access test lists them
 
 
-def test_no_page_is_in_it(document: dict[str, Any]) -> None:
+def test_the_document_lists_no_page(document: dict[str, Any]) -> None:
     assert all(path.startswith("/api/v1/") for path in document["paths"])
 
 
@@ -98,7 +98,7 @@ def references(part: Any) -> Iterator[str]:
             yield from references(value)
 
 
-def test_each_operation_says_what_it_answers_to_bad_tokens(app: Flask, document: dict[str, Any]) -> None:
+def test_each_operation_declares_its_answers_to_bad_tokens(app: Flask, document: dict[str, Any]) -> None:
     """Every call checks the token that it gets, needed or not."""
     client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = "Bearer grd_nobodys"
@@ -129,7 +129,7 @@ _OTHERS: dict[str, list[object]] = {
 }
 
 
-def test_no_value_of_a_body_is_taken_for_one_of_another_type(app: Flask, document: dict[str, Any]) -> None:
+def test_body_values_of_another_type_are_refused(app: Flask, document: dict[str, Any]) -> None:
     """Validation follows the document."""
     taken, looked_at = [], set()
     schemas = document["components"]["schemas"]
@@ -182,5 +182,5 @@ def takes(model: type[BaseModel], name: str, value: object) -> bool:
 @pytest.mark.parametrize(
     ("said", "status"), [("true", 200), ("false", 200), ("1", 400), ("0", 400), ("null", 400)]
 )
-def test_a_query_says_true_or_false(call: Visit, teacher: User, said: str, status: int) -> None:
+def test_a_query_flag_is_true_or_false(call: Visit, teacher: User, said: str, status: int) -> None:
     assert call(teacher).get(f"/api/v1/submissions?everyone={said}").status_code == status

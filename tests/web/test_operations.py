@@ -11,7 +11,9 @@ from tests.web import builders
 from tests.web.conftest import Visit, csrf
 
 
-def test_the_page_and_its_buttons(platform: Platform, visit: Visit, teacher: User, ada: User) -> None:
+def test_the_operations_page_and_its_buttons_work(
+    platform: Platform, visit: Visit, teacher: User, ada: User
+) -> None:
     failed = builders.hand_in(platform, ada).id
     builders.fail(platform, builders.take(platform), "<i>the engine is away</i>")
     hot = GpuReading(

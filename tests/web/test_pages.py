@@ -16,8 +16,8 @@ from tests.web import builders
 from tests.web.conftest import BOARDS, PUBLIC, Visit, csrf
 
 
-class TestForWhom:
-    def test_anyone_reads_challenges_and_members_boards(
+class TestVisibility:
+    def test_challenges_are_public_and_boards_for_members(
         self, visit: Visit, seen: SubmissionView, ada: User, teacher: User
     ) -> None:
         for user in (None, ada, teacher):
@@ -31,7 +31,7 @@ class TestForWhom:
             assert answer.status_code == 302
             assert answer.headers["Location"].startswith("/sign-in?next=")
 
-    def test_students_see_their_own_and_staff_all(
+    def test_students_see_only_own_submissions_and_staff_all(
         self, visit: Visit, seen: SubmissionView, ada: User, bob: User, teacher: User
     ) -> None:
         for path in (f"/submissions/{seen.id}", f"/submissions/{seen.id}/panel"):
@@ -41,14 +41,18 @@ class TestForWhom:
             assert hidden.status_code == 404
             assert "ada" not in hidden.text
 
-    def test_lists(self, visit: Visit, seen: SubmissionView, ada: User, bob: User, teacher: User) -> None:
+    def test_lists_hold_own_submissions_and_everyones_for_staff(
+        self, visit: Visit, seen: SubmissionView, ada: User, bob: User, teacher: User
+    ) -> None:
         assert seen.id in visit(ada).get("/submissions").text
         assert seen.id not in visit(bob).get("/submissions?everyone=1").text
         assert seen.id not in visit(teacher).get("/submissions").text
         assert seen.id in visit(teacher).get("/submissions?everyone=1").text
         assert seen.id not in visit(ada).get("/submissions?challenge=matmul&page=nonsense").text
 
-    def test_filters_of_everyones(self, visit: Visit, seen: SubmissionView, teacher: User) -> None:
+    def test_staff_filter_everyones_submissions(
+        self, visit: Visit, seen: SubmissionView, teacher: User
+    ) -> None:
         client, everyones = visit(teacher), "/submissions?everyone=1"
         assert seen.id in client.get(f"{everyones}&user=ada&verdict=accepted&since=2026-01-01&until=").text
         assert "No submission matches" in client.get(f"{everyones}&verdict=time_limit").text
@@ -64,13 +68,13 @@ class TestForWhom:
     @pytest.mark.parametrize(
         "path", ["/nothing", "/challenges/nothing", "/leaderboards/nothing", "/challenges/../etc"]
     )
-    def test_unknown_addresses_get_a_page(self, visit: Visit, path: str) -> None:
+    def test_an_unknown_address_gets_a_page(self, visit: Visit, path: str) -> None:
         answer = visit(None).get(path)
         assert answer.status_code == 404
         assert answer.mimetype == "text/html"
         assert "Back to the challenges" in answer.text
 
-    def test_static_files_may_be_kept(self, visit: Visit) -> None:
+    def test_static_files_are_cacheable(self, visit: Visit) -> None:
         found = re.findall(r'(?:href|src)="(/static/[^"]+)"', visit(None).get("/challenges/vector_add").text)
         assert len(found) >= 5
         for path in found:
@@ -81,12 +85,12 @@ class TestForWhom:
 
 
 class TestChallenge:
-    def test_shows_all_there_is(self, visit: Visit) -> None:
+    def test_a_challenge_page_is_complete(self, visit: Visit) -> None:
         page = visit(None).get("/challenges/vector_add").text
         for part in ("Signature", "solve(", "block edge", "Reference in PyTorch", "Sign in to submit"):
             assert part in page
 
-    def test_a_language_that_nothing_serves_is_disabled_with_the_reason(self, visit: Visit) -> None:
+    def test_an_unserved_language_is_disabled_with_the_reason(self, visit: Visit) -> None:
         page = visit(None).get("/challenges/vector_add").text
         assert re.search(r'value="cuda" disabled', page)
         assert re.search(r'value="triton" checked', page)
@@ -108,7 +112,7 @@ class TestChallenge:
         assert source["source"] == builders.SOURCE
         assert source["filename"] == "vector_add.py"
 
-    def test_twice_the_same_form_is_one_submission_and_edited_is_two(self, visit: Visit, ada: User) -> None:
+    def test_a_form_sent_twice_is_one_submission(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         data = self.form(csrf(client, "/"))
         first, second = (
@@ -128,7 +132,7 @@ class TestChallenge:
         assert "// my own &lt;/textarea&gt;&lt;script&gt;" in answer.text
 
     @pytest.mark.parametrize(("language", "status"), [("cuda", 409), ("perl", 400), ("", 400)])
-    def test_languages_are_checked_again(self, visit: Visit, ada: User, language: str, status: int) -> None:
+    def test_a_forged_language_is_refused(self, visit: Visit, ada: User, language: str, status: int) -> None:
         client = visit(ada)
         data = self.form(csrf(client, "/"), language=language, **{"source-cuda": "int x;"})
         assert client.post("/challenges/vector_add", data=data).status_code == status
@@ -139,7 +143,7 @@ class TestChallenge:
         answer = client.post("/challenges/vector_add", data=data)
         assert answer.headers["Location"] == "/sign-in?next=/challenges/vector_add"
 
-    def test_too_large_a_form(self, visit: Visit, ada: User) -> None:
+    def test_a_too_large_form_is_refused(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         data = self.form(csrf(client, "/"), **{"source-triton": "x" * (limits.REQUEST_BYTES + 1)})
         answer = client.post("/challenges/vector_add", data=data)
@@ -148,7 +152,7 @@ class TestChallenge:
 
 
 class TestLeaderboard:
-    def test_ranks_and_marks(
+    def test_a_board_shows_ranks_and_marks(
         self, visit: Visit, platform: Platform, seen: SubmissionView, ada: User, bob: User
     ) -> None:
         theirs = builders.judged(platform, bob, builders.accepted(500.0, 2.1))
@@ -158,11 +162,11 @@ class TestLeaderboard:
         assert "Not representative" in page
         assert "2.10×" in page
 
-    def test_entries_without_speedup(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_entries_without_speedup_are_shown(self, visit: Visit, platform: Platform, ada: User) -> None:
         builders.judged(platform, ada, builders.accepted(speedup=None))
         assert "812 µs" in visit(ada).get("/leaderboards/vector_add").text
 
-    def test_bad_filters_get_a_page(self, visit: Visit, ada: User) -> None:
+    def test_bad_filters_get_an_error_page(self, visit: Visit, ada: User) -> None:
         assert visit(ada).get("/leaderboards/vector_add?language=perl").status_code == 400
         assert visit(ada).get("/leaderboards/vector_add?device=abacus").status_code == 400
 
@@ -198,7 +202,7 @@ def test_no_page_needs_torch(tmp_path: Path) -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_odd_bytes_in_addresses(app: Flask, visit: Visit, ada: User) -> None:
+def test_odd_bytes_in_addresses_are_no_server_error(app: Flask, visit: Visit, ada: User) -> None:
     client = visit(ada)
     for path in (
         "/challenges/%00",

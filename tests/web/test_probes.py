@@ -31,14 +31,14 @@ def client(platform: Platform) -> FlaskClient:
     return create_app(platform).test_client()
 
 
-def test_alive_and_ready(client: FlaskClient) -> None:
+def test_a_healthy_server_is_alive_and_ready(client: FlaskClient) -> None:
     for path in ("/health", "/ready"):
         answer = client.get(path)
         assert (answer.status_code, answer.json) == (200, {"ok": True, "detail": ""})
         assert "Set-Cookie" not in answer.headers
 
 
-def test_alive_but_not_ready_without_a_database(tmp_path: Path) -> None:
+def test_without_a_database_the_server_is_alive_but_not_ready(tmp_path: Path) -> None:
     url = "postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=1"
     platform = open_platform(builders.make_settings(tmp_path, database_url=url), migrate=False)
     client = create_app(platform).test_client()
@@ -48,7 +48,7 @@ def test_alive_but_not_ready_without_a_database(tmp_path: Path) -> None:
     platform.close()
 
 
-def test_not_ready_on_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk_means_not_ready(tmp_path: Path) -> None:
     disk = SmallDisk(tmp_path / "disk", 16)
     try:
         if not disk.real:
@@ -67,7 +67,7 @@ def test_not_ready_on_a_full_disk(tmp_path: Path) -> None:
         disk.close()
 
 
-def test_not_ready_where_nothing_can_be_written(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_database_means_not_ready(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     """For any reason: the write itself is tried."""
     monkeypatch.setattr(limits, "WRITE_PROBE_SECONDS", 0.0)
     client = create_app(platform).test_client()
@@ -82,7 +82,9 @@ def test_not_ready_where_nothing_can_be_written(platform: Platform, monkeypatch:
     assert "takes no writes" in answer.json["detail"]
 
 
-def test_ready_while_others_write_for_long(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_write_of_others_does_not_mean_not_ready(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(writability, "_PATIENCE_MS", 1)
     monkeypatch.setattr(limits, "WRITE_PROBE_SECONDS", 0.0)
     client = create_app(platform).test_client()
@@ -91,7 +93,7 @@ def test_ready_while_others_write_for_long(platform: Platform, monkeypatch: pyte
         assert client.get("/ready").status_code == 200
 
 
-def test_a_write_is_tried_now_and_then(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_is_tried_periodically(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     """Frequent probes cause no disk work."""
     tried: list[Engine] = []
     monkeypatch.setattr(writability, "_try", lambda engine: tried.append(engine) or "")
@@ -105,7 +107,7 @@ def _on_postgres(platform: Platform) -> bool:
 
 
 @pytest.mark.parametrize(("version", "told"), [("0005", "not upgraded yet"), ("9999", "a later release")])
-def test_not_ready_with_other_tables(
+def test_tables_of_another_version_mean_not_ready(
     client: FlaskClient, platform: Platform, version: str, told: str
 ) -> None:
     with writing(platform.sessions) as session:
@@ -132,7 +134,7 @@ def test_not_ready_with_other_tables(
         ({"metrics_allow": "anywhere"}, "127.0.0.1", None, 400),
     ],
 )
-def test_who_may_read_figures(
+def test_metrics_need_their_token_or_loopback(
     platform: Platform, settings: dict[str, Any], address: str, token: str | None, status: int
 ) -> None:
     opened = open_platform(platform.settings.model_copy(update=settings))
@@ -158,7 +160,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "CACHE_SECONDS", 0.0)
 
 
-def test_figures_are_the_records(platform: Platform, ada: User, bob: User, fresh: None) -> None:
+def test_metrics_match_the_records(platform: Platform, ada: User, bob: User, fresh: None) -> None:
     builders.judged(platform, ada, builders.accepted())
     builders.judged(platform, ada, builders.wrong())
     builders.hand_in(platform, bob)
@@ -188,7 +190,7 @@ def test_figures_are_the_records(platform: Platform, ada: User, bob: User, fresh
     assert found["grader_redis_up"] == {(): 0}
 
 
-def test_figures_say_that_the_database_is_away(tmp_path: Path, fresh: None) -> None:
+def test_metrics_report_a_database_outage(tmp_path: Path, fresh: None) -> None:
     url = "postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=1"
     platform = open_platform(builders.make_settings(tmp_path, database_url=url), migrate=False)
     found = samples(platform)
@@ -197,7 +199,7 @@ def test_figures_say_that_the_database_is_away(tmp_path: Path, fresh: None) -> N
     platform.close()
 
 
-def test_an_answer_is_kept_and_shared(platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_are_cached(platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "CACHE_SECONDS", 3600.0)
     before = samples(platform)
     builders.judged(platform, ada, builders.accepted())
@@ -209,7 +211,7 @@ def test_an_answer_is_kept_and_shared(platform: Platform, ada: User, monkeypatch
     other.close()
 
 
-def test_nobody_is_named(platform: Platform, ada: User, fresh: None) -> None:
+def test_metrics_name_nobody(platform: Platform, ada: User, fresh: None) -> None:
     builders.judged(platform, ada, builders.accepted(), filename="my-file-name.py")
     told = figures.exposition(platform).decode()
     assert "ada" not in told

@@ -56,12 +56,12 @@ def badges(found: Profile) -> dict[BadgeKind, str]:
     return {badge.kind: badge.about for badge in found.badges}
 
 
-class TestWhoSees:
-    def test_members_see_an_ordinary_one(self, visit: Visit, ada: User, bob: User, teacher: User) -> None:
+class TestVisibility:
+    def test_members_see_an_ordinary_profile(self, visit: Visit, ada: User, bob: User, teacher: User) -> None:
         for user in (ada, bob, teacher):
             assert "<h1>ada</h1>" in visit(user).get("/users/ADA").text
 
-    def test_of_who_is_anonymous_only_that_person_and_staff(
+    def test_only_the_person_and_staff_see_an_anonymous_profile(
         self, visit: Visit, platform: Platform, ada: User, bob: User, teacher: User
     ) -> None:
         preferences.change(platform, ada, PreferencesBody(anonymous=True))
@@ -69,7 +69,9 @@ class TestWhoSees:
             assert visit(user).get("/users/ada").status_code == status
         assert "You are anonymous" in visit(ada).get("/users/ada").text
 
-    def test_it_is_refused_as_one_that_is_not_there(self, platform: Platform, ada: User, bob: User) -> None:
+    def test_an_anonymous_profile_is_refused_like_a_missing_one(
+        self, platform: Platform, ada: User, bob: User
+    ) -> None:
         preferences.change(platform, ada, PreferencesBody(anonymous=True))
         told = []
         for name in ("ada", "nobody"):
@@ -78,7 +80,7 @@ class TestWhoSees:
             told.append((refused.value.message, refused.value.hint))
         assert told[0] == told[1]
 
-    def test_only_oneself_and_staff_are_led_to_what_is_not_for_others(
+    def test_private_links_are_for_the_person_and_staff_only(
         self, visit: Visit, ada: User, bob: User, teacher: User
     ) -> None:
         assert 'href="/account">Settings' in visit(ada).get("/users/ada").text
@@ -90,7 +92,7 @@ class TestWhoSees:
 
 
 class TestRanks:
-    def test_they_are_those_of_the_board(self, platform: Platform) -> None:
+    def test_profile_ranks_match_the_boards(self, platform: Platform) -> None:
         """Intervals of any width, several for each user."""
         rng = random.Random(7)
         people = [create_user(platform, f"user{number}", builders.PASSWORD) for number in range(8)]
@@ -106,7 +108,9 @@ class TestRanks:
             assert {name: counted[entry[0].id] for name, entry in mine.items()} == board
         assert len(set(board.values())) > 2
 
-    def test_the_best_on_every_board(self, platform: Platform, ada: User, bob: User, teacher: User) -> None:
+    def test_the_best_rank_on_every_board_is_shown(
+        self, platform: Platform, ada: User, bob: User, teacher: User
+    ) -> None:
         judged(platform, ada, 100.0)
         judged(platform, ada, 80.0, language=Language.CUDA)
         judged(platform, ada, 90.0, challenge="relu")
@@ -125,7 +129,7 @@ class TestRanks:
 
 
 class TestBadges:
-    def test_the_first_student_who_solves_it(
+    def test_the_first_solver_gets_a_badge(
         self, platform: Platform, ada: User, bob: User, teacher: User
     ) -> None:
         now = utcnow()
@@ -137,7 +141,7 @@ class TestBadges:
         for name in ("bob", "teacher"):
             assert BadgeKind.FIRST not in badges(profile(platform, name, ada))
 
-    def test_a_track_and_a_round_number(self, platform: Platform, ada: User) -> None:
+    def test_a_complete_track_and_a_round_number_get_badges(self, platform: Platform, ada: User) -> None:
         for slug in ("vector_add", "saxpy"):
             judged(platform, ada, challenge=slug)
         assert BadgeKind.TRACK not in badges(profile(platform, "ada", ada))
@@ -153,7 +157,7 @@ class TestBadges:
         ]
         assert titles == ["10 solved"]
 
-    def test_both_languages(self, platform: Platform, ada: User) -> None:
+    def test_solving_in_both_languages_gets_a_badge(self, platform: Platform, ada: User) -> None:
         judged(platform, ada)
         judged(platform, ada, None, language=Language.CUDA)
         assert BadgeKind.BOTH not in badges(profile(platform, "ada", ada))
@@ -161,7 +165,7 @@ class TestBadges:
         assert badges(profile(platform, "ada", ada))[BadgeKind.BOTH] == "Vector addition"
 
     @pytest.mark.parametrize(("compiled_us", "given"), [(150.0, True), (99.0, False)])
-    def test_faster_than_compile(
+    def test_being_faster_than_compile_gets_a_badge(
         self, platform: Platform, ada: User, compiled_us: float, given: bool
     ) -> None:
         row = judged(platform, ada, 100.0)
@@ -174,7 +178,7 @@ class TestBadges:
             session.add(ReportRow(submission_id=row, attempt=1, body=body))
         assert (BadgeKind.COMPILE in badges(profile(platform, "ada", ada))) is given
 
-    def test_compile_is_compared_by_ranked_workloads_alone(self) -> None:
+    def test_compile_is_compared_by_ranked_workloads_only(self) -> None:
         fast = {"ranked": True, "time_us": 50.0, "baselines_us": {"compile": 100.0}}
         slow = {"ranked": True, "time_us": 100.0, "baselines_us": {"compile": 40.0}}
         assert beats_compile([fast])
@@ -182,7 +186,7 @@ class TestBadges:
         assert beats_compile([fast, slow | {"ranked": False}])
         assert not beats_compile([])
 
-    def test_no_lead_is_given_for_the_interpreter(self, platform: Platform, ada: User) -> None:
+    def test_no_leader_badge_on_the_interpreter(self, platform: Platform, ada: User) -> None:
         judged(platform, ada, device="cpu")
         assert BadgeKind.LEAD not in badges(profile(platform, "ada", ada))
         judged(platform, ada)
@@ -190,7 +194,7 @@ class TestBadges:
 
 
 class TestActivity:
-    def test_counts_what_was_handed_in(self, platform: Platform, ada: User, bob: User) -> None:
+    def test_activity_counts_submissions_only(self, platform: Platform, ada: User, bob: User) -> None:
         judged(platform, ada)
         row = judged(platform, ada, None, challenge="relu", language=Language.CUDA)
         judged(platform, ada, rejudge_of=row, version=2)
@@ -202,7 +206,7 @@ class TestActivity:
         languages = [(language.language, language.submitted, language.solved) for language in found.languages]
         assert languages == [(Language.TRITON, 2, 1), (Language.CUDA, 1, 0)]
 
-    def test_days_and_streaks(self) -> None:
+    def test_days_and_streaks_are_counted(self) -> None:
         def event(day: int, verdict: Verdict = Verdict.ACCEPTED) -> SubmissionEvent:
             return SubmissionEvent("x", Language.TRITON, verdict, datetime(2026, 3, day, 23, 59, tzinfo=UTC))
 
@@ -218,7 +222,7 @@ class TestActivity:
         assert found.begin.weekday() == 0
         assert (found.end - found.begin).days // 7 + 1 == calendar.WEEKS
 
-    def test_the_calendar_has_every_day_and_says_it_in_words(
+    def test_the_calendar_describes_every_day_in_words(
         self, visit: Visit, platform: Platform, ada: User
     ) -> None:
         judged(platform, ada)
@@ -228,7 +232,7 @@ class TestActivity:
         assert page.count('width="10" height="10" rx="2"') == (found.end - found.begin).days + 1 + 3
         assert f"<title>{found.end}: 1 submitted, 1 accepted</title>" in page
 
-    def test_a_newcomer(self, visit: Visit, ada: User) -> None:
+    def test_a_newcomer_has_an_empty_profile(self, visit: Visit, ada: User) -> None:
         page = visit(ada).get("/users/ada").text
         assert "Nothing was submitted since" in page
         assert "Best ranks" not in page

@@ -46,7 +46,7 @@ def solve(platform: Platform, user: User, speedup: float = 1.5) -> None:
 
 
 class TestApi:
-    def test_nothing_done(self, call: Visit, ada: User) -> None:
+    def test_a_newcomer_has_no_progress(self, call: Visit, ada: User) -> None:
         found = Progress.model_validate_json(call(ada).get(API).data)
         assert (found.user, found.solved, found.attempted, found.total) == ("ada", 0, 0, 2)
         assert found.next == "only_cuda"
@@ -55,7 +55,9 @@ class TestApi:
             ("first", "What comes afterwards.", 1, "scale"),
         ]
 
-    def test_what_was_tried_and_solved(self, call: Visit, platform: Platform, ada: User, bob: User) -> None:
+    def test_attempted_and_solved_challenges_are_counted(
+        self, call: Visit, platform: Platform, ada: User, bob: User
+    ) -> None:
         wrong = builders.wrong(challenge="scale")
         builders.judged(platform, ada, wrong, challenge="scale")
         found = Progress.model_validate_json(call(ada).get(API).data)
@@ -74,7 +76,9 @@ class TestApi:
         assert line.missing == ["only_cuda", "gone"]
         assert found.next == "only_cuda"
 
-    def test_only_staff_see_others(self, call: Visit, platform: Platform, ada: User, teacher: User) -> None:
+    def test_only_staff_see_others_progress(
+        self, call: Visit, platform: Platform, ada: User, teacher: User
+    ) -> None:
         solve(platform, ada)
         assert call(None).get(API).status_code == 401
         assert call(ada).get(API, query_string={"user": "ADA"}).status_code == 200
@@ -98,7 +102,7 @@ class TestPages:
         assert 'class="mark' not in page
         assert "<progress" not in page
 
-    def test_the_list_marks_what_is_solved(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_the_list_marks_solved_challenges(self, visit: Visit, platform: Platform, ada: User) -> None:
         solve(platform, ada)
         page = visit(ada).get("/").text
         assert 'class="mark solved"' in page
@@ -106,7 +110,9 @@ class TestPages:
         assert "You have solved 1 of 2" in page
         assert page.count("<progress") == 2
 
-    def test_the_page_of_progress(self, visit: Visit, platform: Platform, ada: User, teacher: User) -> None:
+    def test_the_progress_page_shows_tracks(
+        self, visit: Visit, platform: Platform, ada: User, teacher: User
+    ) -> None:
         solve(platform, ada)
         page = visit(ada).get("/progress").text
         assert "My progress" in page
@@ -128,7 +134,7 @@ class TestPages:
         for path in ("/", "/progress"):
             assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=", browser.get(path).text), path
 
-    def test_a_catalogue_without_challenges(
+    def test_an_empty_catalogue_has_a_progress_page(
         self, app: Flask, platform: Platform, visit: Visit, ada: User
     ) -> None:
         for slug in platform.catalogue.slugs():

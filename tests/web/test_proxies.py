@@ -38,17 +38,17 @@ def seen(
 FULL = {"X-Forwarded-For": CLIENT, "X-Forwarded-Proto": "https", "X-Forwarded-Host": "grader.example"}
 
 
-def test_a_named_proxy_is_believed(tmp_path: Path) -> None:
+def test_a_named_proxy_is_trusted(tmp_path: Path) -> None:
     assert seen(tmp_path, FULL, trusted_proxies="10.0.0.0/24") == (CLIENT, "https", "grader.example")
 
 
 @pytest.mark.parametrize("peer", ["198.51.100.1", "10.0.1.5", "", "nonsense", "::1"])
-def test_a_direct_connection_cannot_pretend(tmp_path: Path, peer: str) -> None:
+def test_a_direct_connection_cannot_forge_headers(tmp_path: Path, peer: str) -> None:
     found = seen(tmp_path, FULL | {"Forwarded": f"for={CLIENT}"}, peer, trusted_proxies="10.0.0.0/24")
     assert found == (peer, "http", "localhost")
 
 
-def test_nor_where_a_hop_count_is_set_too(tmp_path: Path) -> None:
+def test_a_direct_connection_cannot_forge_headers_with_a_hop_count(tmp_path: Path) -> None:
     found = seen(tmp_path, FULL, "198.51.100.1", trusted_proxies="10.0.0.5", proxies=1)
     assert found == ("198.51.100.1", "http", "localhost")
 
@@ -66,7 +66,7 @@ def test_nor_where_a_hop_count_is_set_too(tmp_path: Path) -> None:
         (",,,", PROXY),
     ],
 )
-def test_the_first_from_the_right_that_is_no_proxy_is_the_client(
+def test_the_rightmost_address_that_is_no_proxy_is_the_client(
     tmp_path: Path, chain: str, client: str
 ) -> None:
     headers = {"X-Forwarded-For": chain, "X-Forwarded-Proto": "https"}
@@ -88,7 +88,7 @@ def test_a_hop_count_bounds_how_far_is_read(tmp_path: Path) -> None:
         ({"proxies": 1, "trusted_proxies": "10.0.0.0/24"}, [PROXY, f"::ffff:{PROXY}"], [CLIENT, OUTER, ""]),
     ],
 )
-def test_whose_connections_are_a_proxys(
+def test_connections_of_proxies_are_recognised(
     tmp_path: Path, values: dict[str, Any], proxies: list[str], others: list[str]
 ) -> None:
     settings = builders.make_settings(tmp_path, **values)
@@ -97,7 +97,7 @@ def test_whose_connections_are_a_proxys(
 
 
 @pytest.mark.parametrize("scheme", ["gopher", "https, http", "javascript"])
-def test_odd_schemes_are_no_tls(tmp_path: Path, scheme: str) -> None:
+def test_odd_schemes_do_not_count_as_tls(tmp_path: Path, scheme: str) -> None:
     headers = {"X-Forwarded-For": CLIENT, "X-Forwarded-Proto": scheme}
     assert seen(tmp_path, headers, trusted_proxies=PROXY)[1] == "http"
 
@@ -107,7 +107,7 @@ def test_only_addresses_can_be_named(tmp_path: Path) -> None:
         builders.make_settings(tmp_path, trusted_proxies="10.0.0.5, proxy.example")
 
 
-def test_the_application_is_behind_it(tmp_path: Path) -> None:
+def test_the_application_uses_the_proxy_headers(tmp_path: Path) -> None:
     platform = open_platform(builders.make_settings(tmp_path, trusted_proxies=PROXY))
     client = create_app(platform).test_client()
     for peer, secure in ((PROXY, True), ("198.51.100.1", False)):

@@ -23,7 +23,7 @@ def _post(client: FlaskClient, status: int = 201, key: str = "", **values: objec
     return SubmissionView.model_validate_json(answer.data)
 
 
-def test_a_key_of_something_else_is_a_conflict(call: Visit, ada: User, bob: User) -> None:
+def test_a_key_reused_for_another_request_is_a_conflict(call: Visit, ada: User, bob: User) -> None:
     client = call(ada)
     first = _post(client, key="once")
     assert _post(client, key="once").id == first.id
@@ -35,7 +35,7 @@ def test_a_key_of_something_else_is_a_conflict(call: Visit, ada: User, bob: User
     assert _post(call(bob), key="once").id != first.id
 
 
-def test_what_is_reused_answers_200(call: Visit, platform: Platform, ada: User) -> None:
+def test_a_reused_result_is_a_200(call: Visit, platform: Platform, ada: User) -> None:
     client = call(ada)
     first = builders.judged(platform, ada, builders.accepted())
     again = _post(client, status=200, reuse=True)
@@ -44,12 +44,12 @@ def test_what_is_reused_answers_200(call: Visit, platform: Platform, ada: User) 
     assert _post(client).id != first.id
 
 
-def test_nobody_chooses_their_own_priority(call: Visit, ada: User) -> None:
+def test_a_request_cannot_set_its_priority(call: Visit, ada: User) -> None:
     for field in ("kind", "priority"):
         refused(call(ada).post(f"{API}/submissions", json=BODY | {field: "competition"}), 400, "bad_request")
 
 
-def test_what_is_left_is_reported(call: Visit, platform: Platform, ada: User) -> None:
+def test_the_remaining_quota_is_reported(call: Visit, platform: Platform, ada: User) -> None:
     client = call(ada)
     assert _post(client).remaining == platform.settings.quota - 1
     found = Quotas.model_validate_json(client.get(f"{API}/challenges/{builders.SLUG}/quota").data)
@@ -58,9 +58,7 @@ def test_what_is_left_is_reported(call: Visit, platform: Platform, ada: User) ->
     refused(client.get(f"{API}/challenges/nothing/quota"), 404, "unknown_challenge")
 
 
-def test_a_queue_is_paused_and_served_again(
-    call: Visit, platform: Platform, ada: User, teacher: User
-) -> None:
+def test_a_queue_is_paused_and_resumed(call: Visit, platform: Platform, ada: User, teacher: User) -> None:
     staff = call(teacher)
     answer = staff.post(f"{API}/queues/cpu/pause", json={"reason": "an exam"})
     paused = QueueList.model_validate_json(answer.data).queues[0].paused
@@ -77,7 +75,7 @@ def test_a_queue_is_paused_and_served_again(
     refused(staff.post(f"{API}/queues/cpu/pause", json={"reason": "x" * 501}), 400, "bad_request")
 
 
-def test_a_kind_is_chosen_for_a_challenge(call: Visit, ada: User, teacher: User) -> None:
+def test_a_challenges_kind_is_set(call: Visit, ada: User, teacher: User) -> None:
     answer = call(teacher).post(f"{API}/challenges/{builders.SLUG}/kind", json={"kind": "competition"})
     assert ChallengeKind.model_validate_json(answer.data).kind is JudgingReason.COMPETITION
     assert _post(call(ada)).kind is JudgingReason.COMPETITION

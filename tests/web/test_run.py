@@ -51,7 +51,7 @@ def shown(client: FlaskClient, view: SubmissionView) -> str:
 
 
 class TestApi:
-    def test_run(self, call: Visit, ada: User) -> None:
+    def test_a_run_is_created(self, call: Visit, ada: User) -> None:
         client = call(ada)
         answer = client.post(f"{API}/runs", json=WANTED)
         view = SubmissionView.model_validate_json(answer.data)
@@ -59,7 +59,7 @@ class TestApi:
         assert answer.headers["Location"] == f"{API}/submissions/{view.id}"
         assert client.get(answer.headers["Location"]).json["kind"] == "run"
 
-    def test_lists_runs_where_it_is_asked_to(self, call: Visit, ada: User) -> None:
+    def test_the_list_includes_runs_on_request(self, call: Visit, ada: User) -> None:
         client = call(ada)
         view = SubmissionView.model_validate_json(client.post(f"{API}/runs", json=WANTED).data)
 
@@ -74,11 +74,13 @@ class TestApi:
     def test_a_run_takes_no_reuse(self, call: Visit, ada: User) -> None:
         assert call(ada).post(f"{API}/runs", json=WANTED | {"reuse": True}).status_code == 400
 
-    def test_refused_like_a_submission(self, call: Visit, ada: User) -> None:
+    def test_a_bad_run_is_refused(self, call: Visit, ada: User) -> None:
         refused(call(ada).post(f"{API}/runs", json=WANTED | {"source": " "}), 400, "bad_source")
         refused(call(None).post(f"{API}/runs", json=WANTED), 401, "not_signed_in")
 
-    def test_too_many_says_when_there_are_more(self, call: Visit, platform: Platform, ada: User) -> None:
+    def test_too_many_runs_say_when_more_are_possible(
+        self, call: Visit, platform: Platform, ada: User
+    ) -> None:
         object.__setattr__(platform, "settings", platform.settings.model_copy(update={"run_limit": 1}))
         client = call(ada)
         assert client.post(f"{API}/runs", json=WANTED).status_code == 201
@@ -87,7 +89,7 @@ class TestApi:
         assert "The next ones are possible from" in answer.json["error"]["hint"]
         assert client.post(f"{API}/submissions", json=WANTED).status_code == 201
 
-    def test_pressing_the_button_is_counted_apart_from_submitting(self, call: Visit, ada: User) -> None:
+    def test_runs_and_submissions_have_separate_rate_limits(self, call: Visit, ada: User) -> None:
         client = call(ada)
         sent = [client.post(f"{API}/runs", json=WANTED).status_code for _ in range(limits.RUN_PER_MINUTE + 1)]
         assert sent == [201] * limits.RUN_PER_MINUTE + [429]
@@ -95,7 +97,7 @@ class TestApi:
 
 
 class TestForm:
-    def test_each_button_does_what_it_says(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_run_and_submit_buttons_set_the_kind(self, visit: Visit, platform: Platform, ada: User) -> None:
         client = visit(ada)
         kinds = []
         for action in ("run", "submit"):
@@ -105,18 +107,18 @@ class TestForm:
             kinds.append(submissions.get_submission(platform, ada, submission).kind)
         assert kinds == [JudgingReason.RUN, JudgingReason.COURSE]
 
-    def test_pressed_again_it_runs_again(self, visit: Visit, ada: User) -> None:
+    def test_pressing_run_twice_creates_two_runs(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         first, second = (press(client, "run").headers["Location"] for _ in range(2))
         assert first != second
         assert "a newer run of yours took its place" in client.get(first).text
 
-    def test_what_cannot_run_comes_back_in_the_editor(self, visit: Visit, ada: User) -> None:
+    def test_a_refused_run_returns_to_the_editor(self, visit: Visit, ada: User) -> None:
         answer = press(visit(ada), "run", **{"source-triton": " "})
         assert answer.status_code == 400
         assert 'role="alert"' in answer.text
 
-    def test_the_page_has_a_place_for_it(self, visit: Visit, ada: User) -> None:
+    def test_the_page_has_a_place_for_the_run(self, visit: Visit, ada: User) -> None:
         page = visit(ada).get(PAGE).text
         for part in (
             'name="action" value="run"',
@@ -127,7 +129,7 @@ class TestForm:
         ):
             assert part in page, part
 
-    def test_lists(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_the_list_of_runs_is_separate(self, visit: Visit, platform: Platform, ada: User) -> None:
         view = started(platform, ada)
         client = visit(ada)
         assert view.id not in client.get("/submissions").text
@@ -139,7 +141,9 @@ class TestForm:
 
 
 class TestPanel:
-    def test_a_run_through_its_phases(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_the_panel_follows_a_run_through_its_phases(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
         client, view = visit(ada), started(platform, ada)
         assert 'data-kind="run"' in shown(client, view)
         assert ">timing</li>" not in shown(client, view)
@@ -152,7 +156,7 @@ class TestPanel:
         assert "it does not count" in panel
         assert "Every visible case passed." in panel
 
-    def test_it_says_since_when(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_the_panel_shows_elapsed_times(self, visit: Visit, platform: Platform, ada: User) -> None:
         client, view = visit(ada), started(platform, ada)
 
         def clocks() -> list[str]:
@@ -169,7 +173,7 @@ class TestPanel:
         assert len(clocks()) == 2
 
     @pytest.mark.parametrize("steps", range(4))
-    def test_whatever_it_does_it_can_be_cancelled(
+    def test_a_run_can_be_cancelled_in_every_phase(
         self, visit: Visit, platform: Platform, ada: User, steps: int
     ) -> None:
         client, view = visit(ada), builders.hand_in(platform, ada)
@@ -185,7 +189,9 @@ class TestPanel:
             row = session.query(SubmissionRow).one()
             assert row.cancel_requested or row.state is State.CANCELLED
 
-    def test_what_is_ahead_is_said_with_the_wait(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_the_panel_shows_the_place_and_the_expected_wait(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
         builders.judged(platform, ada, builders.accepted())
         builders.hand_in(platform, ada)
         view = builders.hand_in(platform, ada)
@@ -196,7 +202,7 @@ class TestPanel:
         assert "One submission is ahead of it." in panel
         assert "It should start" in panel
 
-    def test_what_a_script_needs_is_there_and_hidden_without_one(
+    def test_script_controls_are_hidden_without_javascript(
         self, visit: Visit, platform: Platform, ada: User
     ) -> None:
         panel = shown(visit(ada), builders.hand_in(platform, ada))

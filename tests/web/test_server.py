@@ -39,7 +39,7 @@ def start(folder: Path, **values: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
-def test_serves_until_told_to_end(tmp_path: Path, ending: signal.Signals) -> None:
+def test_the_server_serves_until_a_signal(tmp_path: Path, ending: signal.Signals) -> None:
     with start(tmp_path) as server:
         try:
             assert server.stdout
@@ -72,7 +72,7 @@ def _send_half(host: str, port: int) -> socket.socket:
     return client
 
 
-def test_clients_that_do_not_close_or_send_half_keep_nobody_waiting(tmp_path: Path) -> None:
+def test_slow_clients_do_not_delay_shutdown(tmp_path: Path) -> None:
     """There are more of them than threads."""
     with start(tmp_path) as server:
         held: list[socket.socket] = []
@@ -94,12 +94,12 @@ def test_clients_that_do_not_close_or_send_half_keep_nobody_waiting(tmp_path: Pa
             server.communicate(timeout=30)
 
 
-def test_refuses_to_be_reached_with_local_boxes(tmp_path: Path) -> None:
+def test_the_server_refuses_to_expose_local_boxes(tmp_path: Path) -> None:
     with pytest.raises(NotAllowed, match="Refusing to listen"):
         serve(builders.make_settings(tmp_path), "0.0.0.0", 0)
 
 
-def test_says_so_and_exits_3(tmp_path: Path) -> None:
+def test_a_start_failure_exits_with_3(tmp_path: Path) -> None:
     with start(tmp_path, GRADER_HOST="0.0.0.0") as server:
         out, error = server.communicate(timeout=30)
     assert (server.returncode, out) == (3, "")

@@ -27,7 +27,7 @@ def press(client: FlaskClient, theme: str, **form: str) -> int:
 
 
 class TestTheme:
-    def test_the_button_goes_round(self, visit: Visit) -> None:
+    def test_the_theme_button_cycles(self, visit: Visit) -> None:
         client = visit(None)
         for present, following in (("system", "light"), ("light", "dark"), ("dark", "system")):
             assert theme_of(client) == present
@@ -35,38 +35,38 @@ class TestTheme:
             assert press(client, following) == 303
         assert theme_of(client) == "system"
 
-    def test_it_is_kept_in_the_account(self, visit: Visit, ada: User) -> None:
+    def test_the_theme_is_stored_in_the_account(self, visit: Visit, ada: User) -> None:
         assert press(visit(ada), "dark") == 303
         elsewhere = visit(ada)
         assert theme_of(elsewhere) == "dark"
         assert 'name="color-scheme" content="dark"' in elsewhere.get("/").text
 
-    def test_what_the_account_says_goes_before_the_cookie(self, visit: Visit, ada: User) -> None:
+    def test_the_accounts_theme_overrides_the_cookie(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         client.set_cookie("grader_theme", "dark")
         assert theme_of(client) == "system"
 
-    def test_it_stays_after_signing_out(self, visit: Visit, ada: User) -> None:
+    def test_the_theme_stays_after_sign_out(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         press(client, "dark")
         client.post("/sign-out", data={"csrf_token": csrf(client, "/")})
         assert theme_of(client) == "dark"
 
     @pytest.mark.parametrize("value", ["", "blue", '"><script>', "DARK"])
-    def test_what_is_no_theme_is_refused(self, visit: Visit, value: str) -> None:
+    def test_an_unknown_theme_is_refused(self, visit: Visit, value: str) -> None:
         client = visit(None)
         assert press(client, value) == 400
         client.set_cookie("grader_theme", "nonsense")
         assert theme_of(client) == "system"
 
-    def test_it_leads_back_to_the_page_and_nowhere_else(self, visit: Visit) -> None:
+    def test_the_theme_form_redirects_only_to_our_pages(self, visit: Visit) -> None:
         client = visit(None)
         token = csrf(client, "/")
         for back, to in (("/progress?user=x", "/progress?user=x"), ("//evil.example", "/"), ("/\\evil", "/")):
             form = {"theme": "dark", "csrf_token": token, "back": back}
             assert client.post("/theme", data=form).headers["Location"] == to
 
-    def test_it_takes_our_own_form(self, visit: Visit, ada: User) -> None:
+    def test_the_theme_form_needs_its_token(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         assert client.post("/theme", data={"theme": "dark"}).status_code == 403
         assert theme_of(client) == "system"
@@ -78,7 +78,7 @@ class TestPage:
         assert answer.status_code == 303
         return client.get(answer.headers["Location"]).text
 
-    def test_all_is_kept_and_shown(self, visit: Visit, ada: User) -> None:
+    def test_all_settings_are_stored_and_shown(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         page = self.save(client, theme="dark", vim="on", anonymous="on", calendar="private")
         assert "Saved." in page
@@ -91,7 +91,7 @@ class TestPage:
         assert 'value="light" checked' in page
 
     @pytest.mark.parametrize("value", ["null", "true", "2", "off"])
-    def test_a_box_is_ticked_or_not(self, visit: Visit, ada: User, value: str) -> None:
+    def test_a_checkbox_can_be_cleared(self, visit: Visit, ada: User, value: str) -> None:
         client = visit(ada)
         form = {"anonymous": value, "csrf_token": csrf(client, "/account")}
         answer = client.post("/account/preferences", data=form)
@@ -100,14 +100,14 @@ class TestPage:
         assert 'name="anonymous" checked' not in client.get("/account").text
         assert 'name="anonymous" checked' not in self.save(client, theme="dark", anonymous="0")
 
-    def test_a_theme_that_does_not_exist(self, visit: Visit, ada: User) -> None:
+    def test_a_nonexistent_theme_is_refused_on_the_page(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         form = {"theme": "blue", "csrf_token": csrf(client, "/account")}
         assert client.post("/account/preferences", data=form).status_code == 400
 
 
 class TestApi:
-    def test_only_what_is_named_changes(self, call: Visit, ada: User, bob: User) -> None:
+    def test_a_patch_changes_only_named_settings(self, call: Visit, ada: User, bob: User) -> None:
         client = call(ada)
         audiences = {"profile": "public", "calendar": "public"}
         assert client.get(API).get_json() == {"theme": "system", "vim": False, "anonymous": False} | audiences
@@ -119,11 +119,11 @@ class TestApi:
         assert call(bob).get(API).get_json()["vim"] is False
 
     @pytest.mark.parametrize("body", [{"theme": "blue"}, {"vim": "perhaps"}, {"colour": "red"}])
-    def test_what_cannot_be_chosen(self, call: Visit, ada: User, body: dict[str, str]) -> None:
+    def test_bad_settings_are_refused(self, call: Visit, ada: User, body: dict[str, str]) -> None:
         assert call(ada).patch(API, json=body).status_code == 400
 
 
-def test_what_a_later_release_stored_is_no_error(platform: Platform, ada: User) -> None:
+def test_settings_of_a_later_release_are_ignored(platform: Platform, ada: User) -> None:
     assert of_stored({"theme": "dark", "later": 1}) == Preferences(theme=Theme.DARK)
     assert of_stored({"theme": "a later theme"}) == Preferences()
     user = accounts.user_by_id(platform, ada.id)

@@ -26,13 +26,13 @@ def cookie(client: FlaskClient) -> str:
 
 
 class TestSession:
-    def test_in_and_out(self, visit: Visit, ada: User) -> None:
+    def test_sign_in_and_sign_out_work(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         assert "ada" in client.get("/").text
         assert client.post("/sign-out", data={"csrf_token": csrf(client, "/")}).status_code == 303
         assert client.get("/submissions").status_code == 302
 
-    def test_cookie_is_guarded(self, app: Flask, ada: User) -> None:
+    def test_the_session_cookie_is_protected(self, app: Flask, ada: User) -> None:
         client = app.test_client()
         data = {"name": "ada", "password": builders.PASSWORD, "csrf_token": csrf(client)}
         header = client.post("/sign-in", data=data).headers["Set-Cookie"]
@@ -40,11 +40,11 @@ class TestSession:
         assert "SameSite=Lax" in header
         assert "Secure" not in header
 
-    def test_cookie_is_secure_over_tls(self, app: Flask) -> None:
+    def test_the_session_cookie_is_secure_over_tls(self, app: Flask) -> None:
         answer = app.test_client().get("/sign-in", base_url="https://grader.example")
         assert "Secure" in answer.headers["Set-Cookie"]
 
-    def test_signing_in_rotates_the_session(self, app: Flask, ada: User) -> None:
+    def test_sign_in_rotates_the_session(self, app: Flask, ada: User) -> None:
         client = app.test_client()
         token = csrf(client)
         before = cookie(client)
@@ -62,12 +62,12 @@ class TestSession:
         client.post("/sign-out", data={"csrf_token": csrf(client, "/")})
         assert thief.get("/submissions").status_code == 302
 
-    def test_a_forged_cookie_is_nobodys(self, app: Flask) -> None:
+    def test_a_forged_session_cookie_is_ignored(self, app: Flask) -> None:
         client = app.test_client()
         client.set_cookie("grader_session", "eyJ0b2tlbiI6ImdyZF94In0.aaaa.bbbb")
         assert client.get("/submissions").status_code == 302
 
-    def test_wrong_password_keeps_the_name_and_escapes_it(self, app: Flask, ada: User) -> None:
+    def test_a_wrong_password_keeps_the_name_escaped(self, app: Flask, ada: User) -> None:
         client = app.test_client()
         name = '"><script>alert(1)</script>'
         answer = client.post("/sign-in", data={"name": name, "password": "x", "csrf_token": csrf(client)})
@@ -75,7 +75,7 @@ class TestSession:
         assert "<script>alert" not in answer.text
         assert "&lt;script&gt;alert(1)" in answer.text
 
-    def test_guessing_is_slowed(self, app: Flask, ada: User) -> None:
+    def test_guessing_is_limited(self, app: Flask, ada: User) -> None:
         client = app.test_client()
         data = {"name": "ada", "password": "guess", "csrf_token": csrf(client)}
         for _ in range(limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT):
@@ -94,7 +94,7 @@ class TestForgery:
         assert answer.status_code == 403
         assert "coming from this site" in answer.text
 
-    def test_a_token_of_someone_else_is_refused(self, visit: Visit, ada: User, bob: User) -> None:
+    def test_another_sessions_form_token_is_refused(self, visit: Visit, ada: User, bob: User) -> None:
         theirs = csrf(visit(bob), "/")
         assert visit(ada).post("/sign-out", data={"csrf_token": theirs}).status_code == 403
 
@@ -110,7 +110,7 @@ class TestForgery:
     def test_reading_with_a_cookie_needs_no_token(self, visit: Visit, ada: User) -> None:
         assert visit(ada).get("/api/v1/me").status_code == 200
 
-    def test_an_api_token_needs_none(self, call: Visit, ada: User) -> None:
+    def test_an_api_token_needs_no_form_token(self, call: Visit, ada: User) -> None:
         body = {"challenge": builders.SLUG, "source": builders.SOURCE, "filename": "a.py"}
         assert call(ada).post("/api/v1/submissions", json=body).status_code == 201
 
@@ -119,14 +119,14 @@ class TestForgery:
 
 
 class TestSignUp:
-    def test_closed_by_default(self, app: Flask) -> None:
+    def test_sign_up_is_closed_by_default(self, app: Flask) -> None:
         client = app.test_client()
         assert client.get("/sign-up").status_code == 404
         data = {"name": "eve", "password": builders.PASSWORD, "csrf_token": csrf(client)}
         assert client.post("/sign-up", data=data).status_code == 404
         assert "Sign up" not in client.get("/sign-in").text
 
-    def test_open_makes_a_student_and_signs_in(self, tmp_path: Path) -> None:
+    def test_open_sign_up_creates_a_student_and_signs_in(self, tmp_path: Path) -> None:
         platform = open_platform(builders.make_settings(tmp_path, sign_up="open"))
         client = create_app(platform).test_client()
         assert "Sign up" in client.get("/sign-in").text
@@ -164,7 +164,7 @@ _ELSEWHERE = [
 
 
 @pytest.mark.parametrize("wanted", _ELSEWHERE)
-def test_never_leads_elsewhere(app: Flask, ada: User, wanted: str) -> None:
+def test_sign_in_never_redirects_to_another_site(app: Flask, ada: User, wanted: str) -> None:
     assert safe_path(wanted) == "/"
     client = app.test_client()
     data = {"name": "ada", "password": builders.PASSWORD, "next": wanted, "csrf_token": csrf(client)}
@@ -172,7 +172,7 @@ def test_never_leads_elsewhere(app: Flask, ada: User, wanted: str) -> None:
     assert client.get("/sign-in", query_string={"next": wanted}).headers["Location"] == "/"
 
 
-def test_leads_back(app: Flask, ada: User) -> None:
+def test_sign_in_redirects_back(app: Flask, ada: User) -> None:
     client = app.test_client()
     asked = client.get("/submissions")
     assert asked.headers["Location"] == "/sign-in?next=/submissions"
@@ -181,12 +181,12 @@ def test_leads_back(app: Flask, ada: User) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["/a!b", "/a~b?c=d#e", "/\x80", "/a:b//c"])
-def test_any_path_of_ours_is_kept(wanted: str) -> None:
+def test_our_paths_are_safe_redirects(wanted: str) -> None:
     assert safe_path(wanted) == wanted
 
 
 @pytest.mark.parametrize("wanted", ["/a b", "/a\x7fb", "/\x1f"])
-def test_a_path_with_a_control_character_is_not(wanted: str) -> None:
+def test_a_path_with_a_control_character_is_no_safe_redirect(wanted: str) -> None:
     assert safe_path(wanted, "/start") == "/start"
 
 

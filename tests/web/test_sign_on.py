@@ -98,8 +98,8 @@ def name_of(browser: FlaskClient) -> str | None:
     return answer.json["name"] if answer.status_code == 200 and answer.json else None
 
 
-class TestWhoGetsIn:
-    def test_a_new_account_by_the_whole_way(self, opened: Open) -> None:
+class TestAccounts:
+    def test_single_sign_on_creates_an_account(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         browser = site.browser()
         assert "Sign in with Uni" in browser.get("/sign-in?next=/progress").text
@@ -125,7 +125,7 @@ class TestWhoGetsIn:
         assert name_of(again) is None
 
     @pytest.mark.both_databases
-    def test_a_roster_decides(self, opened: Open) -> None:
+    def test_only_roster_members_get_an_account_if_so_configured(self, opened: Open) -> None:
         site = opened()
         refused = site.sign_in()
         assert refused.status_code == 403
@@ -137,7 +137,7 @@ class TestWhoGetsIn:
         with site.platform.sessions() as session:
             assert session.query(UserRow).filter_by(name="ada.l").one().email_by == EmailBy.ROSTER
 
-    def test_an_unverified_address_opens_and_proves_nothing(self, opened: Open) -> None:
+    def test_an_unverified_address_proves_nothing(self, opened: Open) -> None:
         site = opened()
         victim = accounts.create_user(site.platform, "victim", builders.PASSWORD, email="ada@uni.example")
         site.invite("ada2@uni.example")
@@ -150,7 +150,7 @@ class TestWhoGetsIn:
             assert site.sign_in().status_code == 403
         assert sign_on.identities(site.platform, victim) == []
 
-    def test_an_account_whose_address_came_from_an_admin_is_linked(self, opened: Open) -> None:
+    def test_an_account_with_an_admin_set_address_is_linked(self, opened: Open) -> None:
         site = opened(accounts="none")
         accounts.create_user(site.platform, "countess", builders.PASSWORD, email="ada@uni.example")
         browser = site.browser()
@@ -158,7 +158,7 @@ class TestWhoGetsIn:
         assert name_of(browser) == "countess"
 
     @pytest.mark.parametrize("case", ["proven by its owner", "of the staff", "of another site"])
-    def test_of_other_accounts_the_password_is_asked(self, opened: Open, case: str) -> None:
+    def test_other_accounts_need_their_password_to_be_linked(self, opened: Open, case: str) -> None:
         site = opened(accounts="anyone")
         role = Role.STAFF if case == "of the staff" else Role.STUDENT
         user = accounts.create_user(site.platform, "countess", builders.PASSWORD, role, "ada@uni.example")
@@ -186,7 +186,7 @@ class TestWhoGetsIn:
         accounts.set_password(site.platform, "countess", "another horse")
         assert site.sign_in().status_code == 403
 
-    def test_one_identity_is_of_one_account(self, opened: Open) -> None:
+    def test_an_identity_belongs_to_one_account(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         assert site.sign_in().status_code == 303
         accounts.create_user(site.platform, "bob", builders.PASSWORD)
@@ -197,7 +197,7 @@ class TestWhoGetsIn:
         assert answer.status_code == 409
         assert "another account here, &#39;ada.l&#39;" in answer.text
 
-    def test_only_addresses_of_the_domains(self, opened: Open) -> None:
+    def test_only_addresses_of_the_allowed_domains_get_in(self, opened: Open) -> None:
         site = opened(accounts="anyone", domains="uni.example")
         assert site.sign_in().status_code == 303
         for claims in (
@@ -208,7 +208,7 @@ class TestWhoGetsIn:
             site.provider.claims = claims
             assert site.sign_in().status_code == 403
 
-    def test_a_taken_name_gets_a_number_and_an_odd_one_is_mended(self, opened: Open) -> None:
+    def test_taken_and_odd_names_are_adjusted(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         accounts.create_user(site.platform, "ADA.L", builders.PASSWORD)
         for number, (name, made) in enumerate(
@@ -219,7 +219,7 @@ class TestWhoGetsIn:
             assert site.sign_in(browser).status_code == 303
             assert name_of(browser) == made
 
-    def test_what_the_token_leaves_out_is_asked_for(self, opened: Open) -> None:
+    def test_missing_claims_are_fetched_from_userinfo(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         site.provider.claims = {"sub": "0815"}
         site.provider.at_userinfo = dict(ADA)
@@ -229,7 +229,7 @@ class TestWhoGetsIn:
         site.provider.at_userinfo = ADA | {"sub": "somebody else"}
         assert site.sign_in().status_code == 403
 
-    def test_a_word_for_one_address_vouches_for_no_other(self, opened: Open) -> None:
+    def test_verification_of_one_address_covers_no_other(self, opened: Open) -> None:
         site = opened(accounts="anyone", domains="uni.example")
         site.provider.claims = {"sub": "0815", "email": "grace@uni.example"}
         site.provider.at_userinfo = ADA | {"sub": "0815", "email": "eve@evil.example", "email_verified": True}
@@ -241,7 +241,7 @@ class TestWhoGetsIn:
         site.provider.at_userinfo["email_verified"] = True
         assert site.sign_in().status_code == 303
 
-    def test_the_command_line_signs_in_by_it(self, opened: Open) -> None:
+    def test_the_command_line_signs_in_by_single_sign_on(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         code = device_codes.begin(site.platform, DeviceCodeBody(), "192.0.2.7", URL)
         browser = site.browser()
@@ -256,7 +256,7 @@ class TestWhoGetsIn:
         assert device_codes.poll(site.platform, code.device_code)[0].name == "ada.l"
 
 
-class TestWhatIsNotBelieved:
+class TestRefusals:
     @pytest.mark.parametrize(
         ("spoilt", "said"),
         [
@@ -269,7 +269,7 @@ class TestWhatIsNotBelieved:
             ({"sub": ""}, "did not send a user id"),
         ],
     )
-    def test_a_token(self, opened: Open, spoilt: dict[str, Any], said: str) -> None:
+    def test_a_spoilt_id_token_is_refused(self, opened: Open, spoilt: dict[str, Any], said: str) -> None:
         site = opened(accounts="anyone")
         site.provider.spoilt = spoilt
         browser = site.browser()
@@ -279,7 +279,7 @@ class TestWhatIsNotBelieved:
         assert name_of(browser) is None
         assert not accounts.has_users(site.platform)
 
-    def test_a_state_of_elsewhere_of_earlier_and_of_another_browser(self, opened: Open) -> None:
+    def test_a_foreign_or_used_state_is_refused(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         browser = site.browser()
         begun = browser.get("/sign-in/with/uni").headers["Location"]
@@ -290,14 +290,14 @@ class TestWhatIsNotBelieved:
         assert browser.get(back).status_code == 303
         assert browser.get(back).status_code == 403
 
-    def test_it_ends(self, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_expired_sign_on_is_refused(self, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
         site = opened(accounts="anyone")
         browser = site.browser()
         back = site.provider.visit(browser.get("/sign-in/with/uni").headers["Location"])
         monkeypatch.setattr("grader.web.pages.sign_on._SECONDS", -1)
         assert browser.get(back).status_code == 403
 
-    def test_a_key_that_is_not_the_providers(self, opened: Open) -> None:
+    def test_a_foreign_signing_key_is_refused(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         assert site.sign_in().status_code == 303
         shown = site.provider.keys
@@ -314,7 +314,7 @@ class TestWhatIsNotBelieved:
         assert answer.status_code == 403
         assert "not signed by any of its keys" in answer.text
 
-    def test_a_rotated_key_is_fetched_but_not_again_and_again(
+    def test_a_rotated_key_is_fetched_at_a_limited_rate(
         self, opened: Open, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         site = opened(accounts="anyone")
@@ -334,12 +334,12 @@ class TestWhatIsNotBelieved:
             site.provider.token_redirects_to = f"{other.issuer}/token"
             assert site.sign_in().status_code == 403
 
-    def test_no_other_site_comes_next(self, opened: Open) -> None:
+    def test_sign_on_redirects_to_no_other_site(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         answer = site.sign_in(at="/sign-in/with/uni?next=https://evil.example/")
         assert answer.headers["Location"] == "/"
 
-    def test_a_provider_that_is_away_or_calls_itself_otherwise(self, opened: Open) -> None:
+    def test_an_unreachable_or_misnamed_provider_is_reported(self, opened: Open) -> None:
         site = opened(accounts="anyone")
         site.provider.issuer += "/other"
         answer = site.browser().get("/sign-in/with/uni?next=/progress")
@@ -348,7 +348,7 @@ class TestWhatIsNotBelieved:
         assert site.browser().get("/sign-in/with/nobody").status_code == 404
 
 
-def test_disconnecting_takes_the_password(opened: Open) -> None:
+def test_disconnecting_needs_the_password(opened: Open) -> None:
     site = opened(accounts="none")
     user = accounts.create_user(site.platform, "ada", builders.PASSWORD, email="ada@uni.example")
     assert site.sign_in().status_code == 303

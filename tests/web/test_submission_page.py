@@ -25,7 +25,7 @@ from tests.web.conftest import Visit, csrf
 
 
 class TestSubmission:
-    def test_every_state(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_every_state_is_shown(self, visit: Visit, platform: Platform, ada: User) -> None:
         client = visit(ada)
         ahead = builders.hand_in(platform, ada)
         view = builders.hand_in(platform, ada)
@@ -56,7 +56,9 @@ class TestSubmission:
         assert "Every case passed." in panel()
         assert "Cancel" not in panel()
 
-    def test_what_it_waits_for(self, visit: Visit, platform: Platform, ada: User, teacher: User) -> None:
+    def test_the_reason_for_waiting_is_shown(
+        self, visit: Visit, platform: Platform, ada: User, teacher: User
+    ) -> None:
         client = visit(ada)
         view = builders.hand_in(platform, ada)
 
@@ -74,9 +76,7 @@ class TestSubmission:
         assert "data-waits-for" not in panel()
         assert "The wait is not known yet." in panel()
 
-    def test_a_result_that_was_there_already_is_said_to_be(
-        self, visit: Visit, platform: Platform, ada: User
-    ) -> None:
+    def test_a_reused_result_is_marked(self, visit: Visit, platform: Platform, ada: User) -> None:
         source = {"source": builders.SOURCE.replace("\n", "\r\n")}
         seen = builders.judged(platform, ada, builders.accepted(), filename=f"{builders.SLUG}.py")
         client = visit(ada)
@@ -94,14 +94,14 @@ class TestSubmission:
         anew = client.post(page, data=form)
         assert seen.id not in anew.headers["Location"]
 
-    def test_failed_is_ours(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_a_failed_submission_is_our_fault(self, visit: Visit, platform: Platform, ada: User) -> None:
         view = builders.hand_in(platform, ada)
         builders.fail(platform, builders.take(platform), "the <worker> died")
         page = visit(ada).get(f"/submissions/{view.id}").text
         assert "The platform failed, not your code." in page
         assert "the &lt;worker&gt; died" in page
 
-    def test_cancel(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_a_submission_can_be_cancelled(self, visit: Visit, platform: Platform, ada: User) -> None:
         client = visit(ada)
         view = builders.hand_in(platform, ada)
         path = f"/submissions/{view.id}"
@@ -110,7 +110,7 @@ class TestSubmission:
         assert "It was cancelled before it was judged" in client.get(path).text
         assert client.post(f"{path}/cancel", data={"csrf_token": csrf(client, "/")}).status_code == 303
 
-    def test_cancel_of_what_is_done_shows_it(
+    def test_cancelling_a_done_submission_shows_its_result(
         self, visit: Visit, seen: SubmissionView, ada: User, bob: User
     ) -> None:
         client = visit(ada)
@@ -120,7 +120,7 @@ class TestSubmission:
         data = {"csrf_token": csrf(other, "/")}
         assert other.post(f"/submissions/{seen.id}/cancel", data=data).status_code == 404
 
-    def test_accepted_report(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
+    def test_an_accepted_report_is_shown(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{seen.id}").text
         for part in (
             "812 µs",
@@ -142,7 +142,7 @@ class TestSubmission:
             assert part in page, part
         assert "secret" not in page
 
-    def test_what_a_gpu_adds_to_a_report(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_a_gpu_report_shows_its_details(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.on_gpu()).id}").text
         for part in (
             "Not gated: a call did not queue",
@@ -158,12 +158,12 @@ class TestSubmission:
         ):
             assert part in page, part
 
-    def test_a_kill_from_outside_is_in_the_report(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_a_kill_from_outside_is_reported(self, visit: Visit, platform: Platform, ada: User) -> None:
         remark = "The box was killed from outside once and the submission was judged again."
         report = builders.accepted(remarks=[remark])
         assert remark in visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text
 
-    def test_what_each_kernel_takes(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_each_kernels_resources_are_shown(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.on_gpu()).id}").text
         for part in (
             "<code>scan&lt;8&gt;</code>",
@@ -178,7 +178,9 @@ class TestSubmission:
         assert page.count('<span class="chip warn">spills</span>') == 1
         assert "Reported by the process" not in page
 
-    def test_an_ordinary_report_has_none_of_it(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
+    def test_an_ordinary_report_has_no_gpu_details(
+        self, visit: Visit, seen: SubmissionView, ada: User
+    ) -> None:
         page = visit(ada).get(f"/submissions/{seen.id}").text
         for part in (
             "Kernels",
@@ -191,7 +193,7 @@ class TestSubmission:
         ):
             assert part not in page, part
 
-    def test_kernels_that_only_the_runner_tells_of_are_labelled(
+    def test_kernels_reported_by_the_runner_are_labelled(
         self, visit: Visit, platform: Platform, ada: User
     ) -> None:
         kernel = KernelUsage(name="twice", registers=32, stack_bytes=8, said_by=Witness.RUNNER)
@@ -199,7 +201,7 @@ class TestSubmission:
         page = visit(ada).get(f"/submissions/{view.id}").text
         assert "Reported by the process that ran the submission" in page
 
-    def test_wrong_report(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_a_wrong_report_is_shown(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.wrong()).id}").text
         replay = (
             "grader test add.py -c vector_add --device emulated --case &#39;tail of block&#39; --seed 1234567"
@@ -216,20 +218,20 @@ class TestSubmission:
         assert "--case hidden" not in page
         assert "n was 31" not in page
 
-    def test_compiler_log(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_the_compiler_log_is_shown_and_escaped(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = (
             visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.not_compiled()).id}").text
         )
         assert '<a href="#L-3">solution.cu(3)</a>: error: &lt;img src=x onerror=alert(1)&gt;' in page
         assert "Close the bracket." in page
 
-    def test_panel_is_cheap_to_poll(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_an_unchanged_panel_is_not_sent_again(self, visit: Visit, platform: Platform, ada: User) -> None:
         client = visit(ada)
         path = f"/submissions/{builders.hand_in(platform, ada).id}/panel"
         etag = client.get(path).headers["ETag"]
         assert client.get(path, headers={"If-None-Match": etag}).status_code == 304
 
-    def test_listing_numbers_each_line(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
+    def test_the_listing_numbers_each_line(self, visit: Visit, seen: SubmissionView, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{seen.id}").text
         assert len(re.findall(r'id="L-\d+"', page)) == builders.SOURCE.count("\n")
         assert "<b>not bold" not in page
@@ -237,7 +239,7 @@ class TestSubmission:
 
 class TestListing:
     @pytest.mark.parametrize("source", [" \n" * 5_000 + "x", '"\\N{' * 60_000, "'" * 250_000])
-    def test_no_lexer_reads_what_a_student_wrote(
+    def test_students_sources_are_not_lexed(
         self, visit: Visit, platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch, source: str
     ) -> None:
         """Pygments needs minutes for these, in one step that blocks all other requests of the process."""
@@ -256,7 +258,7 @@ class TestListing:
             f">{escape(source.rsplit(chr(10), 1)[-1])}</span>" in client.get(f"/submissions/{view.id}").text
         )
 
-    def test_a_source_of_very_many_lines_is_all_there(
+    def test_a_source_of_very_many_lines_is_shown_completely(
         self, visit: Visit, platform: Platform, ada: User
     ) -> None:
         source = "\n".join(f"a < {number}" for number in range(limits.LISTED_LINES + 2))

@@ -17,11 +17,11 @@ from tests.service.world import remove, short_folder
 from tests.web import builders
 
 
-def test_memory_without_redis(tmp_path: Path) -> None:
+def test_limits_are_kept_in_memory_without_redis(tmp_path: Path) -> None:
     assert throttle.storage_uri(builders.make_settings(tmp_path)) == "memory://"
 
 
-def test_redis_is_used_and_its_death_survived(tmp_path: Path) -> None:
+def test_limits_use_redis_and_survive_its_death(tmp_path: Path) -> None:
     folder = short_folder()
     body = {"name": "nobody", "password": "guess"}
     with start_redis(Settings(data_dir=folder, redis_url="")) as server:
@@ -36,7 +36,7 @@ def test_redis_is_used_and_its_death_survived(tmp_path: Path) -> None:
     remove(folder)
 
 
-def test_a_redis_that_falls_silent_holds_up_no_request_for_long(tmp_path: Path) -> None:
+def test_a_silent_redis_delays_no_request_for_long(tmp_path: Path) -> None:
     """The client's defaults would wait half a minute per request."""
     folder = short_folder()
     with start_redis(Settings(data_dir=folder, redis_url="")) as server:
@@ -58,7 +58,7 @@ def test_a_redis_that_falls_silent_holds_up_no_request_for_long(tmp_path: Path) 
         ("hit", "guess", 401),
     ],
 )
-def test_requests_that_find_redis_dead_at_once_all_go_on(
+def test_simultaneous_requests_continue_when_redis_is_dead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, password: str, status: int
 ) -> None:
     """Before they are counted, while they are, and when the headers report the rest."""

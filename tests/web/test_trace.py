@@ -30,14 +30,14 @@ def served(lines: pytest.LogCaptureFixture) -> list[dict[str, object]]:
     return [vars(record) for record in lines.records if record.getMessage() == "request_served"]
 
 
-def test_a_well_formed_id_is_taken_over(call: Visit) -> None:
+def test_a_well_formed_request_id_is_kept(call: Visit) -> None:
     assert call(None).get("/health", headers={HEADER: GIVEN}).headers[HEADER] == GIVEN
 
 
 @pytest.mark.parametrize(
     "given", ["short", "x" * 65, "two words here", "<script>alert(1)</script>", "ümläuts-here"]
 )
-def test_any_other_is_replaced(call: Visit, given: str) -> None:
+def test_any_other_request_id_is_replaced(call: Visit, given: str) -> None:
     answer = call(None).get("/health", headers={HEADER: given})
     assert answer.headers[HEADER] != given
     assert logs.new_request_id(answer.headers[HEADER]) == answer.headers[HEADER]
@@ -51,7 +51,7 @@ def test_no_two_requests_share_one(call: Visit) -> None:
 @pytest.mark.parametrize(
     "path", ["/nowhere", "/api/v1/nowhere", "/api/v1/submissions", "/challenges/nothing"]
 )
-def test_refusals_have_one_too(call: Visit, path: str) -> None:
+def test_refusals_have_a_request_id(call: Visit, path: str) -> None:
     assert call(None).get(path, headers={HEADER: GIVEN}).headers[HEADER] == GIVEN
 
 
@@ -69,14 +69,14 @@ def test_a_submission_keeps_the_id_of_its_request(call: Visit, platform: Platfor
     }
 
 
-def test_what_was_handed_in_without_a_request_has_none(platform: Platform, ada: User) -> None:
+def test_a_submission_without_a_request_has_no_request_id(platform: Platform, ada: User) -> None:
     builders.hand_in(platform, ada)
     with platform.sessions() as session:
         assert session.scalars(select(SubmissionRow.request_id)).all() == [None]
     assert "request" not in builders.take(platform).context
 
 
-def test_what_changes_something_is_reported_by_its_rule(
+def test_changing_requests_are_logged_by_route(
     call: Visit, lines: pytest.LogCaptureFixture, platform: Platform, ada: User
 ) -> None:
     running = builders.hand_in(platform, ada).id
@@ -89,7 +89,7 @@ def test_what_changes_something_is_reported_by_its_rule(
     assert "secret" not in lines.text
 
 
-def test_all_is_reported_where_wanted(platform: Platform, lines: pytest.LogCaptureFixture) -> None:
+def test_all_requests_are_logged_if_configured(platform: Platform, lines: pytest.LogCaptureFixture) -> None:
     settings = platform.settings.model_copy(update={"access_log": True})
     opened = open_platform(settings)
     client = create_app(opened).test_client()
@@ -99,7 +99,7 @@ def test_all_is_reported_where_wanted(platform: Platform, lines: pytest.LogCaptu
     assert [(line["route"], line["status"]) for line in served(lines)] == [("/", 200), ("none", 404)]
 
 
-def test_a_failure_is_reported(
+def test_a_failure_is_logged(
     app: Flask, lines: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_platform: Platform) -> None:

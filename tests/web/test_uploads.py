@@ -23,7 +23,7 @@ def packed(platform: Platform) -> bytes:
     return bundle.of_challenge(platform.catalogue.load(builders.SLUG)).packed()
 
 
-def test_the_pages_from_the_archive_to_its_use(
+def test_an_upload_is_checked_and_used_on_the_pages(
     platform: Platform, visit: Visit, teacher: User, packed: bytes
 ) -> None:
     client = visit(teacher)
@@ -58,7 +58,7 @@ def test_the_pages_from_the_archive_to_its_use(
     assert not platform.catalogue.is_uploaded(builders.SLUG)
 
 
-def test_two_who_edit_a_spec_at_once(visit: Visit, teacher: User, platform: Platform) -> None:
+def test_a_stale_spec_edit_is_refused(visit: Visit, teacher: User, platform: Platform) -> None:
     client = visit(teacher)
     path = f"/uploads/{builders.SLUG}/spec"
     page = client.get(path).text
@@ -85,7 +85,7 @@ def test_two_who_edit_a_spec_at_once(visit: Visit, teacher: User, platform: Plat
     assert send("# Mine\n", "1")[0] == 303
 
 
-def test_the_api(platform: Platform, call: Visit, teacher: User, packed: bytes) -> None:
+def test_uploads_work_by_api(platform: Platform, call: Visit, teacher: User, packed: bytes) -> None:
     client = call(teacher)
     sent = client.post(f"{API}/uploads", json={"archive": base64.b64encode(packed).decode(), "base": 0})
     assert sent.status_code == 201

@@ -56,7 +56,7 @@ def board(client: FlaskClient, **query: int) -> tuple[int, list[str]]:
 
 
 class TestApi:
-    def test_rejudge_compare_publish(
+    def test_a_version_is_rejudged_compared_and_published(
         self, call: Visit, platform: Platform, first: SubmissionView, ada: User, teacher: User
     ) -> None:
         staff, student = call(teacher), call(ada)
@@ -83,7 +83,7 @@ class TestApi:
         assert [each.id for each in view.judged_again] == [entry]
         assert student.get("/api/v1/submissions").get_json()["total"] == 1
 
-    def test_a_changed_folder_is_reported_to_who_submits(
+    def test_submitting_to_a_changed_folder_is_refused(
         self, call: Visit, platform: Platform, ada: User
     ) -> None:
         builders.judged(platform, ada, builders.accepted(challenge="scale"), challenge="scale")
@@ -92,7 +92,7 @@ class TestApi:
         answer = call(ada).post("/api/v1/submissions", json=sent)
         assert (answer.status_code, answer.get_json()["error"]["code"]) == (409, "challenge_changed")
 
-    def test_what_was_judged_by(self, call: Visit, first: SubmissionView, teacher: User) -> None:
+    def test_a_versions_content_is_returned(self, call: Visit, first: SubmissionView, teacher: User) -> None:
         found = VersionContent.model_validate_json(call(teacher).get(f"{CHALLENGE}/versions/1").data)
         assert set(found.content["cases"]) == {"seven", "ones"}
         assert call(teacher).get(f"{CHALLENGE}/versions/9").status_code == 404
@@ -108,14 +108,16 @@ class TestApi:
             ("POST", "publish"),
         ],
     )
-    def test_only_staff(self, call: Visit, first: SubmissionView, ada: User, method: str, path: str) -> None:
+    def test_only_staff_manage_versions(
+        self, call: Visit, first: SubmissionView, ada: User, method: str, path: str
+    ) -> None:
         given = {} if method == "GET" else {"json": {}}
         for user, status in ((None, 401), (ada, 403)):
             assert call(user).open(f"{CHALLENGE}/{path}", method=method, **given).status_code == status
 
 
 class TestPage:
-    def test_the_whole_way(
+    def test_a_version_is_published_on_the_page(
         self, visit: Visit, platform: Platform, first: SubmissionView, ada: User, teacher: User
     ) -> None:
         staff, student = visit(teacher), visit(ada)
@@ -148,14 +150,14 @@ class TestPage:
         page = student.get(f"/submissions/{first.id}").text
         assert "Judged again under version 2" in page
 
-    def test_a_folder_under_its_old_number_is_warned_of(
+    def test_a_changed_folder_under_its_old_number_is_reported(
         self, visit: Visit, platform: Platform, ada: User, teacher: User
     ) -> None:
         builders.judged(platform, ada, builders.accepted(challenge="scale"), challenge="scale")
         edit(platform, "value = 2.0", "value = 4.0")
         assert "The manifest still says version 1" in visit(teacher).get(PAGE).text
 
-    def test_students_find_neither_page_nor_link(
+    def test_students_see_neither_page_nor_link(
         self, visit: Visit, first: SubmissionView, ada: User, teacher: User
     ) -> None:
         student = visit(ada)
@@ -169,7 +171,7 @@ class TestPage:
         assert visit(None).get(PAGE).status_code == 302
 
     @pytest.mark.parametrize("version", ["0", "x", "-3", "99999999999999"])
-    def test_any_version_in_an_address_is_answered(
+    def test_any_version_number_in_an_address_gets_an_answer(
         self, visit: Visit, ada: User, first: SubmissionView, version: str
     ) -> None:
         assert visit(ada).get(f"/leaderboards/scale?version={version}").status_code == 200

@@ -39,11 +39,11 @@ class KernelView:
 
     @property
     def occupancy(self) -> str:
-        it = self.kernel
-        blocks = "1 block" if it.resident_blocks == 1 else f"{it.resident_blocks} blocks"
+        kernel = self.kernel
+        blocks = "1 block" if kernel.resident_blocks == 1 else f"{kernel.resident_blocks} blocks"
         return (
-            f"{blocks} with {it.resident_warps} of {MOST_WARPS} warps at a time on a multiprocessor "
-            f"({it.occupancy:.0%}), limited by {it.limiter}"
+            f"{blocks} with {kernel.resident_warps} of {MOST_WARPS} warps at a time on a multiprocessor "
+            f"({kernel.occupancy:.0%}), limited by {kernel.limiter}"
         )
 
 
@@ -60,12 +60,12 @@ class SourceRow:
 
     @property
     def scattered(self) -> bool:
-        it = self.counts
-        return it is not None and any(
+        counts = self.counts
+        return counts is not None and any(
             got > _SCATTERED * ideal
             for got, ideal in (
-                (it.load_sectors, it.load_ideal_sectors),
-                (it.store_sectors, it.store_ideal_sectors),
+                (counts.load_sectors, counts.load_ideal_sectors),
+                (counts.store_sectors, counts.store_ideal_sectors),
             )
         )
 
@@ -125,7 +125,7 @@ def _shape(kernel: KernelProfile) -> str:
 
 
 def _bars(kernel: KernelProfile) -> list[Bar]:
-    terms = sorted(kernel.terms_us.items(), key=lambda it: (-it[1], it[0]))[:_MOST_TERMS]
+    terms = sorted(kernel.terms_us.items(), key=lambda term: (-term[1], term[0]))[:_MOST_TERMS]
     longest = terms[0][1] if terms else 0.0
     return [
         Bar(

@@ -409,11 +409,12 @@ def _fields(body: CompetitionBody) -> dict[str, str]:
     }
 
 
-def _line(it: ChallengeBody) -> str:
+def _line(challenge: ChallengeBody) -> str:
     hidden = "; ".join(
-        ", ".join(f"{name}={size}" for name, size in each.sizes.items()) for each in it.hidden_workloads
+        ", ".join(f"{name}={size}" for name, size in each.sizes.items())
+        for each in challenge.hidden_workloads
     )
-    return f"{it.challenge} {it.points:g}" + (f": {hidden}" if hidden else "")
+    return f"{challenge.challenge} {challenge.points:g}" + (f": {hidden}" if hidden else "")
 
 
 # "vector_add 100: n=1000; n=2000"

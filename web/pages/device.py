@@ -26,7 +26,7 @@ def form() -> Response | str | tuple[str, int]:
         return render_template("device.html", asked=None, error=None, code="")
     throttle.count_code_guess()
     try:
-        asked = device_codes.look(platform(), current_user(), code)
+        asked = device_codes.find_pending(platform(), current_user(), code)
     except NotFound as error:
         return render_template("device.html", asked=None, error=error, code=code), error.status
     return render_template("device.html", asked=asked, error=None, code=asked.code)

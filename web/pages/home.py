@@ -201,7 +201,7 @@ def _places(members: Sequence[ChallengeSummary]) -> dict[str, tuple[int, int]]:
     columns = {slug: _depth(slug, wanted, frozenset()) for slug in wanted}
     places: dict[str, tuple[int, int]] = {}
     taken: set[tuple[int, int]] = set()
-    for slug in sorted(wanted, key=lambda it: columns[it]):
+    for slug in sorted(wanted, key=lambda slug: columns[slug]):
         row = next((places[before][1] for before in wanted[slug] if before in places), 1)
         while (columns[slug], row) in taken:
             row += 1

@@ -179,18 +179,18 @@ def written(board: Leaderboard) -> str:
     return "".join(lines)
 
 
-def _row(it: LeaderboardEntry) -> list[object]:
+def _row(entry: LeaderboardEntry) -> list[object]:
     return [
-        it.rank,
-        it.user,
-        it.language.value,
-        it.time_us,
-        *it.ci_us,
-        it.speedup,
-        *(it.speedup_ci or (None, None)),
-        it.sol,
-        it.submitted_at.isoformat(timespec="seconds"),
-        it.submission,
+        entry.rank,
+        entry.user,
+        entry.language.value,
+        entry.time_us,
+        *entry.ci_us,
+        entry.speedup,
+        *(entry.speedup_ci or (None, None)),
+        entry.sol,
+        entry.submitted_at.isoformat(timespec="seconds"),
+        entry.submission,
     ]
 
 
@@ -259,11 +259,14 @@ def line_of(board: Leaderboard, entry: LeaderboardEntry) -> Line:
     return Line(entry, None, _bar(entry.speedup, entry.speedup_ci, _longest(board)))
 
 
-def _line(it: Reference, longest: float) -> Line:
+def _line(reference: Reference, longest: float) -> Line:
     ends = None
-    if it.ci_us is not None and it.speedup is not None:
-        ends = (it.speedup * it.time_us / it.ci_us[1], it.speedup * it.time_us / it.ci_us[0])
-    return Line(None, it, _bar(it.speedup, ends, longest))
+    if reference.ci_us is not None and reference.speedup is not None:
+        ends = (
+            reference.speedup * reference.time_us / reference.ci_us[1],
+            reference.speedup * reference.time_us / reference.ci_us[0],
+        )
+    return Line(None, reference, _bar(reference.speedup, ends, longest))
 
 
 def _longest(board: Leaderboard) -> float:

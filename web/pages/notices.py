@@ -67,7 +67,7 @@ def follow(number: int) -> Response:
 def offer_unsubscribe() -> Response:
     """The page of a mail's unsubscribe link. Opening it changes nothing: mail programs open links, too."""
     key = shown_key()
-    found = digests.whose(platform(), key)
+    found = digests.preview_unsubscribe(platform(), key)
     return private((render_template("unsubscribe.html", found=found, key=key, done=False, words=WORDS), 200))
 
 

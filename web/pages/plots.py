@@ -155,7 +155,7 @@ def history(times: Sequence[PastTime], own: str) -> HistoryPlot | None:
         axis = logarithmic([fastest, slowest], duration)
     else:
         axis = linear(slowest, duration)
-    best = min(times, key=lambda it: it.time_us)
+    best = min(times, key=lambda past: past.time_us)
     step = (100 - 2 * _EDGE) / (len(times) - 1)
     points = [
         Point(
@@ -238,13 +238,15 @@ def _plot(plotted: Sequence[tuple[WorkloadReport, WorkloadCost, float]]) -> Roof
     intensities = [cost.flops / cost.bytes for _, cost, _ in plotted]
     rates = [reached for _, _, reached in plotted]
     x = logarithmic([min(*intensities, ridge) / _ROOM, max(*intensities, ridge) * _ROOM], quantity)
-    y = logarithmic([min(*rates, x.low * bandwidth * _ROOM), rate * _ROOM], lambda it: quantity(it, "FLOP/s"))
+    y = logarithmic(
+        [min(*rates, x.low * bandwidth * _ROOM), rate * _ROOM], lambda value: quantity(value, "FLOP/s")
+    )
     foot = max(x.low, y.low / bandwidth)
     roof = [(x.at(foot), y.up(foot * bandwidth)), (x.at(ridge), y.up(rate)), (100.0, y.up(rate))]
     points = [
         RooflinePoint(
             number=number,
-            workload=it,
+            workload=workload,
             intensity=intensity,
             rate=reached,
             limit=min(intensity * bandwidth, rate),
@@ -252,6 +254,8 @@ def _plot(plotted: Sequence[tuple[WorkloadReport, WorkloadCost, float]]) -> Roof
             x=x.at(intensity),
             y=y.up(reached),
         )
-        for number, ((it, _, reached), intensity) in enumerate(zip(plotted, intensities, strict=True), 1)
+        for number, ((workload, _, reached), intensity) in enumerate(
+            zip(plotted, intensities, strict=True), 1
+        )
     ]
     return Roofline(x, y, roof, points, bandwidth, rate)

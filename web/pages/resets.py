@@ -84,7 +84,7 @@ def set_up() -> Response:
 
 
 def _reset_page(key: str, error: GraderError | None) -> Page:
-    name = resets.whose(platform(), key)
+    name = resets.account_name(platform(), key)
     return render_template("reset.html", name=name, key=key, error=error), error.status if error else 200
 
 

@@ -130,8 +130,9 @@ def read_workload(text: str, manifest: Manifest) -> Workload:
 
 
 def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
-    """One workload for the interpreter and one for the emulated GPU, then the given ones; adds one that is long enough to rank and one that fits a
-    GPU of 16 GB if none of them does. ``manifest`` has the cost. Raises BadRequest if no size does."""
+    """One workload for the interpreter and one for the emulated GPU, then the given ones; adds one that is long enough
+    to rank and one that fits a GPU of 16 GB if none of them does. ``manifest`` has the cost. Raises BadRequest if no
+    size does."""
     rungs = list(given)
     if not any(_fits(manifest, workload) for workload in rungs):
         rungs.insert(0, _largest(manifest, lambda step: _fits(manifest, step) and not _ranks(manifest, step)))

@@ -11,7 +11,7 @@ import torch
 
 from grader.challenge.model import Kind
 from grader.judge.arena import Arena, Buffer
-from grader.judge.compare import LATE, compare, counted, trespass
+from grader.judge.compare import LATE, compare, counted, forbidden_write
 from grader.judge.cuda import kernels
 from grader.judge.cuda.memory import Staging
 from grader.judge.oracle import Question
@@ -102,7 +102,7 @@ class CudaOutputChecker:
         found = compare(self._arena, self._snapshots, question)
         return found and found.model_copy(update={"kind": LATE})
 
-    def trespass(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
+    def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
         return self._forbidden.seen(question, inputs)
 
 
@@ -129,7 +129,7 @@ class Forbidden:
             kernels.differ(buffer.values, revealed.reshape(-1), next(shares))
         if not (self._numbers.numel() and self._numbers.any().item()):
             return None
-        return trespass(self._arena, question) or self._summary()
+        return forbidden_write(self._arena, question) or self._summary()
 
     def _summary(self) -> Mismatch:
         owners = [(buffer, "out_of_bounds") for buffer, _, _ in self._guards]

@@ -79,7 +79,7 @@ def begin(platform: Platform, body: DeviceCodeBody, address: str, base: str) -> 
     )
 
 
-def look(platform: Platform, user: User, typed: str) -> PendingApproval:
+def find_pending(platform: Platform, user: User, typed: str) -> PendingApproval:
     """The request behind a waiting code. Raises NotFound."""
     code = tidy_code(typed)
     with platform.sessions() as session:

@@ -130,19 +130,19 @@ def _submissions(session: Session, person: UserRow) -> Iterator[tuple[str, str]]
     ).all()
     now, revealed = utcnow(), dict[str, bool]()
     for own in ids:
-        it = session.get_one(SubmissionRow, own)
-        folder = f"submissions/{it.public_id}"
-        yield f"{folder}/source{it.language.suffix}", it.source
+        row = session.get_one(SubmissionRow, own)
+        folder = f"submissions/{row.public_id}"
+        yield f"{folder}/source{row.language.suffix}", row.source
         body = session.scalar(
-            select(ReportRow.body).where(ReportRow.submission_id == own, ReportRow.attempt == it.attempt)
+            select(ReportRow.body).where(ReportRow.submission_id == own, ReportRow.attempt == row.attempt)
         )
         if body is not None:
-            if it.challenge not in revealed:
-                revealed[it.challenge] = released.hidden_revealed(session, person.id, it.challenge, now)
+            if row.challenge not in revealed:
+                revealed[row.challenge] = released.hidden_revealed(session, person.id, row.challenge, now)
             report = Report.model_validate_json(body)
-            shown = report if revealed[it.challenge] else report.redacted()
+            shown = report if revealed[row.challenge] else report.redacted()
             yield f"{folder}/report.json", shown.model_dump_json(indent=2)
-        session.expunge(it)
+        session.expunge(row)
 
 
 def _json(value: object) -> str:

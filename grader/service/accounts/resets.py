@@ -96,7 +96,7 @@ def make_link_as(platform: Platform, user: User, name: str) -> AccountLink:
         return links.issue(session, LinkPurpose.RESET, user_id=row.id)
 
 
-def whose(platform: Platform, key: str) -> str:
+def account_name(platform: Platform, key: str) -> str:
     """The name of the link's account. Raises LinkUseless."""
     with platform.sessions() as session:
         row = links.find(session, LinkPurpose.RESET, key)
@@ -108,7 +108,7 @@ def use(platform: Platform, key: str, new: str) -> User:
 
     Raises LinkUseless, and BadRequest if the password is not allowed, which keeps the link.
     """
-    whose(platform, key)  # before the cost of a hash
+    account_name(platform, key)  # before the cost of a hash
     hashed = hash_password(new)
     with writing(platform.sessions) as session:
         link = links.use(session, LinkPurpose.RESET, key)

@@ -28,7 +28,7 @@ class BadgeCase:
     session: Session
     firsts: Collection[str]
     done: Progress
-    deeds: Sequence[SubmissionEvent]
+    events: Sequence[SubmissionEvent]
     entries: Sequence[BoardBest]
     ranks: Sequence[BestRank]
 
@@ -67,7 +67,7 @@ def _compile(case: BadgeCase) -> Iterator[Badge]:
         for entry in case.entries
         if representative(entry.device) and entry.speedup and entry.challenge in titles
     ]
-    candidates.sort(key=lambda deed: -(deed.speedup or 0.0))
+    candidates.sort(key=lambda event: -(event.speedup or 0.0))
     for entry in candidates[: limits.PROFILE_REPORTS]:
         if beats_compile(activity.workloads(case.session, entry.id)):
             yield Badge(
@@ -98,7 +98,7 @@ def _tracks(case: BadgeCase) -> Iterator[Badge]:
 
 
 def _both(case: BadgeCase) -> Iterator[Badge]:
-    accepted = {(deed.challenge, deed.language) for deed in case.deeds if deed.accepted}
+    accepted = {(event.challenge, event.language) for event in case.events if event.accepted}
     for line in case.solved:
         if all((line.slug, language) in accepted for language in Language):
             yield Badge(kind=BadgeKind.BOTH, title="In both languages", about=line.title, challenge=line.slug)

@@ -14,16 +14,16 @@ WEEKS = 53
 _ONE = timedelta(days=1)
 
 
-def activity(deeds: Iterable[SubmissionEvent], today: date) -> Activity:
+def activity(events: Iterable[SubmissionEvent], today: date) -> Activity:
     """Submissions on each day (UTC) of the last 53 weeks."""
     begin = today - timedelta(days=today.weekday(), weeks=WEEKS - 1)
     submitted: Counter[date] = Counter()
     accepted: Counter[date] = Counter()
-    for deed in deeds:
-        day = deed.created_at.astimezone(UTC).date()
+    for event in events:
+        day = event.created_at.astimezone(UTC).date()
         if begin <= day <= today:
             submitted[day] += 1
-            accepted[day] += deed.accepted
+            accepted[day] += event.accepted
     days = [Day(day=day, submitted=submitted[day], accepted=accepted[day]) for day in sorted(submitted)]
     return Activity(
         begin=begin,

@@ -47,23 +47,23 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
         tried = attempts.of_user(session, row.id, hidden)
         # The board shows the speedup, perhaps under a pseudonym.
         tried = [
-            deed
-            if own or accesses.of(deed.challenge).tells_rank_of(own, student)
-            else replace(deed, speedup=None)
-            for deed in tried
+            event
+            if own or accesses.of(event.challenge).tells_rank_of(own, student)
+            else replace(event, speedup=None)
+            for event in tried
         ]
         done = sum_up(platform, row.name, tried, viewer)
-        deeds = activity.deeds(session, row.id, hidden)
+        events = activity.submission_events(session, row.id, hidden)
         staff = unranked(session)
         mine = activity.entries(session, row.id) if row.id not in staff else []
-        mine = [deed for deed in mine if accesses.of(deed.challenge).tells_rank_of(own, student)]
+        mine = [event for event in mine if accesses.of(event.challenge).tells_rank_of(own, student)]
         ranks = _ranks(session, mine, _titles(done), staff)
         firsts = {
             slug
             for slug in activity.first_solved(session, row.id, frozen)
             if accesses.of(slug).tells_rank_of(own, student)
         }
-        given = badges.BadgeCase(session, firsts, done, deeds, mine, ranks)
+        given = badges.BadgeCase(session, firsts, done, events, mine, ranks)
         return Profile(
             name=row.name,
             role=row.role,
@@ -71,10 +71,10 @@ def profile(platform: Platform, name: str, viewer: User | None) -> Profile:
             hidden=of_stored(row.preferences).anonymous,
             solved=done.solved,
             total=done.total,
-            activity=calendar.activity(deeds, utcnow().date())
+            activity=calendar.activity(events, utcnow().date())
             if reader.reads(of_stored(row.preferences).calendar)
             else None,
-            languages=_languages(deeds),
+            languages=_languages(events),
             tracks=done.tracks,
             ranks=ranks,
             badges=badges.award(given),
@@ -92,9 +92,9 @@ def _ranks(
     """On shown boards, best first, GPUs before the interpreter. ``staff`` (ids) have no rank."""
     shown = versions.shown_versions(session)
     boards = [
-        deed
-        for deed in mine
-        if deed.challenge in titles and shown.get(deed.challenge, deed.version) == deed.version
+        event
+        for event in mine
+        if event.challenge in titles and shown.get(event.challenge, event.version) == event.version
     ]
     boards.sort(key=lambda item: (not representative(item.device), -(item.speedup or 0.0)))
     boards = boards[: limits.PROFILE_RANKS]
@@ -115,12 +115,12 @@ def _ranks(
     return sorted(found, key=lambda item: (not item.representative, item.rank, -(item.speedup or 0.0)))
 
 
-def _languages(deeds: Sequence[SubmissionEvent]) -> list[LanguageShare]:
+def _languages(events: Sequence[SubmissionEvent]) -> list[LanguageShare]:
     """Used languages, by the number of challenges solved."""
     found = []
     for language in Language:
-        used = [deed for deed in deeds if deed.language is language]
-        solved = {deed.challenge for deed in used if deed.accepted}
+        used = [event for event in events if event.language is language]
+        solved = {event.challenge for event in used if event.accepted}
         if used:
             found.append(LanguageShare(language=language, submitted=len(used), solved=len(solved)))
     return sorted(found, key=lambda item: (-item.solved, item.language))

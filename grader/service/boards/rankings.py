@@ -36,7 +36,7 @@ _KEPT_DERIVED = 64
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportFacts:
     """Facts from reports: what a board's entries are compared with, and the cases that were left out."""
 
     references: list[Reference]
@@ -53,7 +53,7 @@ class Ranking:
     """ids of users without a rank"""
     _details: dict[int, Detail] = field(default_factory=dict)
     _steps: list[Place] | None = None
-    _told: Told | None = None
+    _facts: ReportFacts | None = None
 
     @property
     def stamp(self) -> Stamp:
@@ -87,11 +87,11 @@ class Ranking:
         """Cases that were left out when the best entry was judged."""
         return self._of_reports(session).left_out
 
-    def _of_reports(self, session: Session) -> Told:
-        if self._told is None:
+    def _of_reports(self, session: Session) -> ReportFacts:
+        if self._facts is None:
             best = ranks.best_of(session, self.board, self.staff) if self.staff else None
-            self._told = told(session, self.places, best)
-        return self._told
+            self._facts = report_facts(session, self.places, best)
+        return self._facts
 
     def followed_by(self, standing: BoardSnapshot, came: Sequence[BoardEntry]) -> Ranking:
         """The ranking after more submissions, keeping everything that they do not change."""
@@ -100,7 +100,7 @@ class Ranking:
         if not self._lower_records(ranked):
             after._steps = self._steps
         if len(ranked) == len(came) and after._asked == self._asked:
-            after._told = self._told
+            after._facts = self._facts
         return after
 
     def _lower_records(self, came: Sequence[BoardEntry]) -> bool:
@@ -184,14 +184,14 @@ ASKED = 5
 _EAGER = "eager"
 
 
-def told(session: Session, places: Sequence[Place], staff: Place | None) -> Told:
+def report_facts(session: Session, places: Sequence[Place], staff: Place | None) -> ReportFacts:
     """References, fastest first. Baselines are fixed, and ceilings and memory belong to the device, so any report of
     the board has them; the best entry's is used. Each reference is a geometric mean over the ranked workloads, like an
     entry's time."""
     asked = [*places[:ASKED], *([staff] if staff else [])]
     reports = (_report(session, place.submission) for place in asked)
     said: dict[str, Any] = next((report for report in reports if _ranked_workloads(report)), {})
-    return Told(_references(_ranked_workloads(said), staff), list(said.get("left_out", ())))
+    return ReportFacts(_references(_ranked_workloads(said), staff), list(said.get("left_out", ())))
 
 
 def _references(workloads: Sequence[dict[str, Any]], staff: Place | None) -> list[Reference]:

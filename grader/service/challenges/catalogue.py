@@ -74,8 +74,8 @@ def heading(platform: Platform, slug: str, user: User | None = None) -> Heading:
     try:
         manifest = platform.catalogue.load(slug).manifest
     except ChallengeInvalid as error:
-        it = platform.catalogue.describe_broken(slug, error)
-        return Heading(slug, it.title, it.track, list(Language))
+        broken = platform.catalogue.describe_broken(slug, error)
+        return Heading(slug, broken.title, broken.track, list(Language))
     return Heading(slug, manifest.title, manifest.track, manifest.languages)
 
 

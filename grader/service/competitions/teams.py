@@ -335,7 +335,9 @@ def _check_taken(row: CompetitionRow, language: Language, device: str | None) ->
         raise BadRequest(f"{row.title} is judged on {', '.join(row.devices)}, not on {device}.", outside)
 
 
-def count_in(session: Session, competition: CompetitionRow, user: User, row: SubmissionRow) -> int | None:
+def assign_to_team(
+    session: Session, competition: CompetitionRow, user: User, row: SubmissionRow
+) -> int | None:
     """Assign a submission to its team. Returns how many more the team may submit for its challenge today, None without
     a limit. Call it in the transaction that stores the submission, whose time of receipt is set.
 

@@ -197,7 +197,7 @@ def announce(platform: Platform, user: User, place: Place, body: AnnouncementBod
         found.note(Action.ANNOUNCE, f"/announcements/{row.id}", after={"title": row.title})
         text = f"{found.title}: {row.title}"
         told = found.members() - {user.id}
-        notices.tell(
+        notices.notify(
             found.session, told, NoticeKind.ANNOUNCEMENT, text, f"{place.path}#announcement-{row.id}"
         )
         return _announcements(found)
@@ -309,7 +309,7 @@ def ask(platform: Platform, user: User, place: Place, body: QuestionBody) -> Que
         found.session.flush()
         told = found.staff() - {user.id}
         about = f"{user.name} asks in {found.title}{f' about {body.about}' if body.about else ''}"
-        notices.tell(found.session, told, NoticeKind.QUESTION, about, f"{place.path}#questions")
+        notices.notify(found.session, told, NoticeKind.QUESTION, about, f"{place.path}#questions")
         return _questions(found)
 
 
@@ -358,11 +358,11 @@ def answer(platform: Platform, user: User, place: Place, number: int, body: Ques
         )
         path = f"{place.path}#question-{number}"
         text = f"Your question in {found.title} was answered"
-        notices.tell(found.session, {row.user_id} - {user.id}, NoticeKind.QUESTION, text, path)
+        notices.notify(found.session, {row.user_id} - {user.id}, NoticeKind.QUESTION, text, path)
         if body.to_all:
             others = found.members() - {user.id, row.user_id}
             text = f"A question in {found.title} was answered to everyone"
-            notices.tell(found.session, others, NoticeKind.QUESTION, text, path)
+            notices.notify(found.session, others, NoticeKind.QUESTION, text, path)
         found.session.flush()
         return _questions(found)
 

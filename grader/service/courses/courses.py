@@ -247,7 +247,7 @@ def set_staff(platform: Platform, user: User, slug: str, name: str, role: Course
             row.role, row.left_at = role.value, None
         session.flush()
         if role is not None and role is not present:
-            tell_added(course, [person.id], role)
+            notify_added(course, [person.id], role)
         note_teaching(session, person.id)
         words = {"role": present.value if present else None}, {"role": role.value if role else None}
         course.note(Action.COURSE_STAFF, f"/staff/{person.name}", before=words[0], after=words[1])
@@ -255,7 +255,7 @@ def set_staff(platform: Platform, user: User, slug: str, name: str, role: Course
         return _view(OpenCourse(session, course.row, user, standing))
 
 
-def tell_added(course: OpenCourse, users: Iterable[int], role: CourseRole = CourseRole.STUDENT) -> None:
+def notify_added(course: OpenCourse, users: Iterable[int], role: CourseRole = CourseRole.STUDENT) -> None:
     text = f"{course.user.name} added you to the course {course.row.name} as {role.value}."
     if role is CourseRole.STUDENT:
         text += (
@@ -263,7 +263,7 @@ def tell_added(course: OpenCourse, users: Iterable[int], role: CourseRole = Cour
             "and nothing else."
         )
     whom = set(users) - {course.user.id}
-    notices.tell(course.session, whom, NoticeKind.COURSE, text, f"/courses/{course.row.slug}")
+    notices.notify(course.session, whom, NoticeKind.COURSE, text, f"/courses/{course.row.slug}")
 
 
 def removed(course: CourseRow, what: str = "") -> NotAllowed:

@@ -232,8 +232,8 @@ def release(
             students = _students(session, course.row.id)
             path = f"/courses/{course.row.slug}/grades"
             text = f"The feedback on {row.title} is available"
-            notices.tell(session, students, NoticeKind.GRADE, text, path)
-            comments.tell_released(session, row, students)
+            notices.notify(session, students, NoticeKind.GRADE, text, path)
+            comments.notify_released(session, row, students)
         elif not released:
             settings.released_at = None
         session.add(settings)

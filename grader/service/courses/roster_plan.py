@@ -282,7 +282,7 @@ class RosterPlan:
         session.flush()
         session.add_all(self._new)
         session.flush()
-        courses.tell_added(self.course, self._added)
+        courses.notify_added(self.course, self._added)
 
     def counts(self) -> Counter[RosterKind]:
         return Counter(change.kind for change in self.changes)

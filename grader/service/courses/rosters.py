@@ -127,7 +127,7 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
             # The right to edit a roster does not include making people staff.
             row.role = CourseRole.STUDENT.value
             taught.let_back_in(course.session, row)
-            courses.tell_added(course, [person.id])
+            courses.notify_added(course, [person.id])
         for name_of, value in body.model_dump(exclude_none=True, exclude={"on_roster"}).items():
             setattr(row, "group_name" if name_of == "group" else name_of, " ".join(value.split()))
         if body.on_roster is not None:

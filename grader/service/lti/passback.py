@@ -38,7 +38,7 @@ _CHORE = "lti_scores"
 _DIGITS = 6
 
 
-def compare_now_and_then(platform: Platform) -> int:
+def compare_if_due(platform: Platform) -> int:
     """Compare if it is this process's turn. Returns the number of changed grades."""
     every = timedelta(seconds=limits.SCORES_COMPARED_SECONDS)
     return compare(platform) if chores.may_begin(platform, _CHORE, every, utcnow()) else 0

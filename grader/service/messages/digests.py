@@ -46,7 +46,7 @@ _LOOK_SECONDS = 60.0
 _FAILURES = 3
 
 
-def send_now_and_then(platform: Platform) -> int:
+def send_if_due(platform: Platform) -> int:
     """Send if ``settings.digest_minutes`` have passed since the last time. Returns the number of mails."""
     if not mail.configured(platform.settings) or not platform.settings.digest_minutes:
         return 0
@@ -225,7 +225,7 @@ def unsubscribe_link(settings: Settings, user: int, kind: NoticeKind | None) -> 
     return f"{links.base_url(settings)}/notices/unsubscribe?key={unsubscribe_key(settings, user, kind)}"
 
 
-def whose(platform: Platform, key: str) -> Unsubscribed:
+def preview_unsubscribe(platform: Platform, key: str) -> Unsubscribed:
     """The effect of a mail's link. Raises LinkUseless."""
     return _read(platform, key)[1]
 
@@ -261,8 +261,8 @@ class DigestSender(Periodic):
         super().__init__("digests", _LOOK_SECONDS)
         self._platform = platform
 
-    def turn(self) -> None:
+    def run_once(self) -> None:
         try:
-            send_now_and_then(self._platform)
+            send_if_due(self._platform)
         except Exception as error:  # the database was away, say: the next turn tries again
             log.warning("digests_failed", error=f"{type(error).__name__}: {error}")

@@ -27,7 +27,7 @@ _LIST_MOST = 200
 _TEXT_CHARS = 300
 
 
-def tell(session: Session, users: Iterable[int], kind: NoticeKind, text: str, path: str) -> None:
+def notify(session: Session, users: Iterable[int], kind: NoticeKind, text: str, path: str) -> None:
     """Notify each of ``users`` (ids) as they chose for the kind. ``path``: the page that shows the event. An unread
     notice of the same page is counted up: ten comments are one notice."""
     gone = select(UserRow.id).where(UserRow.deleted_at.is_not(None))

@@ -76,7 +76,10 @@ def catalogue_alerts(platform: Platform) -> list[Alert]:
     catalogue = platform.catalogue
     if not (broken := catalogue.broken()) and not catalogue.slugs():
         return [
-            Alert(text=f"The catalogue in {catalogue.root} has no challenges.", hint=begin_with(catalogue))
+            Alert(
+                text=f"The catalogue in {catalogue.root} has no challenges.",
+                hint=first_challenge_command(catalogue),
+            )
         ]
     return [
         Alert(text=f"{challenge.slug} is broken: {challenge.error.message}", hint=challenge.hint)
@@ -97,7 +100,7 @@ def broken_challenges(platform: Platform) -> list[str]:
     )
 
 
-def begin_with(catalogue: Catalogue) -> str:
+def first_challenge_command(catalogue: Catalogue) -> str:
     return f"GRADER_CHALLENGES={shlex.quote(str(catalogue.root))} grader challenge new NAME"
 
 

@@ -76,7 +76,7 @@ def prune(platform: Platform, days: int | None, dry_run: bool = True) -> Pruned:
     return found.model_copy(update={"dry_run": False})
 
 
-def prune_now_and_then(platform: Platform) -> int:
+def prune_if_due(platform: Platform) -> int:
     """For sweepers: once a day one of them prunes by ``settings.retention_days``. Returns the number of removed
     rows."""
     if not chores.may_begin(platform, CHORE, timedelta(hours=CHORE_HOURS), utcnow()):

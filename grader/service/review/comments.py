@@ -244,7 +244,7 @@ def _tell(talk: _Discussion, comment: CommentRow) -> None:
         return
     row = talk.row
     if comment.staff:
-        notices.tell(
+        notices.notify(
             talk.session,
             {row.user_id} - {talk.user.id},
             NoticeKind.COMMENT,
@@ -257,7 +257,7 @@ def _tell(talk: _Discussion, comment: CommentRow) -> None:
         (CommentRow.id == thread) | (CommentRow.thread_id == thread), CommentRow.staff
     )
     writers = {user_id for user_id in talk.session.scalars(in_it) if user_id is not None}
-    notices.tell(
+    notices.notify(
         talk.session,
         writers - {talk.user.id},
         NoticeKind.COMMENT,
@@ -270,19 +270,19 @@ def path_of(submission: str) -> str:
     return f"/submissions/{submission}#comments"
 
 
-def tell_released(session: Session, row: AssignmentRow, students: Iterable[int]) -> None:
+def notify_released(session: Session, row: AssignmentRow, students: Iterable[int]) -> None:
     """Notify ``students`` (ids) who have comments on submissions for an assignment, now that they are released."""
-    comment, it = CommentRow, SubmissionRow
+    comment, submissions = CommentRow, SubmissionRow
     found = session.execute(
-        select(it.user_id, it.public_id, it.challenge)
-        .join(comment, comment.submission_id == it.id)
+        select(submissions.user_id, submissions.public_id, submissions.challenge)
+        .join(comment, comment.submission_id == submissions.id)
         .where(comment.staff, comment.draft.is_(False), comment.deleted_at.is_(None))
-        .where(it.user_id.in_(list(students)), taught.belongs(AssignmentRow.id == row.id))
+        .where(submissions.user_id.in_(list(students)), taught.belongs(AssignmentRow.id == row.id))
         .distinct()
     )
     for user, submission, challenge in found:
         text = f"There are comments on your submission for {challenge}"
-        notices.tell(session, [user], NoticeKind.COMMENT, text, path_of(submission))
+        notices.notify(session, [user], NoticeKind.COMMENT, text, path_of(submission))
 
 
 def _view(talk: _Discussion) -> CommentList:

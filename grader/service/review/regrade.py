@@ -250,7 +250,7 @@ def _tell(session: Session, row: RegradeRow) -> None:
     for item in regrades.items(session, row.id):
         if item.after.state is State.DONE:
             text = f"Your submission for {item.first.challenge} was regraded: {row.reason}"
-            notices.tell(
+            notices.notify(
                 session, [item.first.user_id], NoticeKind.RESULT, text, f"/submissions/{item.first.public_id}"
             )
 

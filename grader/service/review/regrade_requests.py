@@ -68,9 +68,13 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
         )
     if body.submission is not None:
         _check_submission(session, user, row, body)
-    it = RegradeRequestRow
-    own = (it.assignment_id == row.id, it.challenge == body.challenge, it.user_id == user.id)
-    if session.scalar(select(it.id).where(*own, it.state == RequestState.OPEN)) is not None:
+    requests = RegradeRequestRow
+    own = (
+        requests.assignment_id == row.id,
+        requests.challenge == body.challenge,
+        requests.user_id == user.id,
+    )
+    if session.scalar(select(requests.id).where(*own, requests.state == RequestState.OPEN)) is not None:
         raise Conflict(
             f"You already have an open request for that part of {row.slug}.",
             "Wait for the answer, or withdraw it.",
@@ -85,13 +89,13 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
             challenge=body.challenge,
             submission=body.submission.lower() if body.submission is not None else None,
             user_id=user.id,
-            turn=1 + (session.scalar(select(func.max(it.turn)).where(*own)) or 0),
+            turn=1 + (session.scalar(select(func.max(requests.turn)).where(*own)) or 0),
             text=text,
             created_at=utcnow(),
         )
     )
     session.flush()
-    notices.tell(
+    notices.notify(
         session,
         staff_of(session, course.row.id),
         NoticeKind.REGRADE,
@@ -216,7 +220,7 @@ def answer(platform: Platform, user: User, course_slug: str, number: int, body: 
         )
         course.session.flush()
         text = f"Your regrade request for {row.challenge} was {body.state.value}"
-        notices.tell(course.session, [row.user_id], NoticeKind.REGRADE, text, _path(course))
+        notices.notify(course.session, [row.user_id], NoticeKind.REGRADE, text, _path(course))
         return _list(course)
 
 

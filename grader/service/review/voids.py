@@ -168,10 +168,10 @@ def _note(
 
 def _tell(session: Session, row: SubmissionRow, text: str) -> None:
     """Notify its author, and in a competition the team, whose result it is."""
-    notices.tell(session, [row.user_id], NoticeKind.RESULT, f"Your {text}", f"/submissions/{row.public_id}")
+    notices.notify(session, [row.user_id], NoticeKind.RESULT, f"Your {text}", f"/submissions/{row.public_id}")
     if row.competition_id is not None and (mates := corrections.team_mates(session, row)):
         slug = session.get_one(CompetitionRow, row.competition_id).slug
-        notices.tell(session, mates, NoticeKind.RESULT, f"Your team's {text}", f"/competitions/{slug}")
+        notices.notify(session, mates, NoticeKind.RESULT, f"Your team's {text}", f"/competitions/{slug}")
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def _counted(session: Session, platform: Platform, user: User, row: SubmissionRo
         remaining = quotas.take(session, platform.settings, user, row.challenge, row.created_at)
         return remaining if of_assignments is None else min(remaining, of_assignments)
     quotas.take_waiting(session, platform.settings, user, row.created_at)
-    return teams.count_in(session, session.get_one(CompetitionRow, row.competition_id), user, row)
+    return teams.assign_to_team(session, session.get_one(CompetitionRow, row.competition_id), user, row)
 
 
 def take(

@@ -142,13 +142,13 @@ class Device:
             self._modelled(), self._profile(), call.taken, self.engine.heap_live(), call.broken,
         )  # fmt: skip
 
-    def _with_lines(self, it: Finding) -> Finding:
+    def _with_lines(self, finding: Finding) -> Finding:
         """Adds the host code's lines to two works that race."""
-        if it.works is None:
-            return it
-        mine, other = (replace(work, line=self.line_at(work.place)) for work in it.works)
-        place = it.place if mine.kernel else replace(it.place, line=mine.line)
-        return replace(it, place=place, works=(mine, other))
+        if finding.works is None:
+            return finding
+        mine, other = (replace(work, line=self.line_at(work.place)) for work in finding.works)
+        place = finding.place if mine.kernel else replace(finding.place, line=mine.line)
+        return replace(finding, place=place, works=(mine, other))
 
     def _modelled(self) -> float | None:
         if self.engine.launches is None:

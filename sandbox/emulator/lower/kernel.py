@@ -203,12 +203,12 @@ class Kernel:
         seen: set[str] = set()
         waiting = list(self.calls.get(name, ()))
         while waiting:
-            it = waiting.pop()
-            if it == name:
+            callee = waiting.pop()
+            if callee == name:
                 return True
-            if it not in seen:
-                seen.add(it)
-                waiting.extend(self.calls.get(it, ()))
+            if callee not in seen:
+                seen.add(callee)
+                waiting.extend(self.calls.get(callee, ()))
         return False
 
     def _prototype_words(self, functions: list[Function]) -> list[int]:

@@ -41,7 +41,7 @@ def waiting(platform: Platform, send: Send) -> str:
     return send("x = 2\n", filename="a.py")
 
 
-def test_it_waits_as_before_and_is_judged_with_what_was_made(
+def test_kernels_compiled_ahead_are_used_and_do_not_change_the_queue(
     platform: Platform,
     student: User,
     waiting: str,
@@ -67,7 +67,7 @@ def test_it_waits_as_before_and_is_judged_with_what_was_made(
     assert see(platform, student, waiting).verdict is Verdict.ACCEPTED
 
 
-def test_a_worker_that_only_compiles_does_so_for_each_that_waits(
+def test_a_compile_worker_compiles_ahead_for_each_waiting_submission(
     platform: Platform, waiting: str, send: Send, settings: Settings
 ) -> None:
     send("x = 3\n", filename="a.py")
@@ -76,7 +76,7 @@ def test_a_worker_that_only_compiles_does_so_for_each_that_waits(
     assert [request.source for request in compiler.kernels] == ["x = 2\n", "x = 3\n"]
 
 
-def test_nothing_came_of_it_and_nobody_tries_again(
+def test_a_failed_compilation_ahead_is_not_repeated(
     platform: Platform, student: User, waiting: str, make_executor: MakeExecutor
 ) -> None:
     def broken(_: Callable[[], None]) -> None:
@@ -89,7 +89,7 @@ def test_nothing_came_of_it_and_nobody_tries_again(
     assert (seen.state, seen.attempt, seen.error) == (State.QUEUED, 0, "")
 
 
-def test_a_worker_that_stops_leaves_it_to_another(
+def test_a_stopping_worker_leaves_compiling_ahead_to_another(
     platform: Platform, waiting: str, make_executor: MakeExecutor, stopping: threading.Event
 ) -> None:
     def stop(interrupt: Callable[[], None]) -> None:
@@ -105,7 +105,9 @@ def test_a_worker_that_stops_leaves_it_to_another(
         assert session.query(ArtefactRow).count() == 0
 
 
-def test_without_boxes_it_rests(platform: Platform, waiting: str, make_executor: MakeExecutor) -> None:
+def test_compiling_ahead_rests_without_boxes(
+    platform: Platform, waiting: str, make_executor: MakeExecutor
+) -> None:
     def boxless(_: Callable[[], None]) -> None:
         raise BoxUnavailable("The engine is away.")
 
@@ -117,7 +119,7 @@ def test_without_boxes_it_rests(platform: Platform, waiting: str, make_executor:
     assert make_executor(FakeCompiler()).compile_ahead(), "another worker may"
 
 
-def test_without_torch_in_its_boxes_it_rests(
+def test_compiling_ahead_rests_without_torch(
     platform: Platform, waiting: str, send: Send, make_executor: MakeExecutor
 ) -> None:
     for number in range(3):

@@ -24,7 +24,7 @@ from tests.queue.fakes import FakeCompiler, FakeJudge
 from tests.service.world import body
 
 
-def test_an_artefact_that_is_gone_leaves_compiling_to_who_runs_it(
+def test_a_lost_artefact_is_compiled_by_the_running_worker(
     platform: Platform,
     student: User,
     send: Send,
@@ -44,7 +44,7 @@ def test_an_artefact_that_is_gone_leaves_compiling_to_who_runs_it(
     assert see(platform, student, sent).verdict is Verdict.ACCEPTED
 
 
-def test_who_cannot_compile_what_is_gone_issues_a_wakeup_for_who_can(
+def test_a_worker_without_a_compiler_wakes_one_for_a_lost_artefact(
     platform: Platform,
     student: User,
     send: Send,
@@ -65,7 +65,7 @@ def test_who_cannot_compile_what_is_gone_issues_a_wakeup_for_who_can(
     assert wakeups(platform) == (1, 0)
 
 
-def test_what_is_taken_uncompiled_leaves_a_wakeup_for_whose_it_took(
+def test_claiming_an_uncompiled_submission_keeps_the_others_wakeup(
     platform: Platform,
     student: User,
     other: User,
@@ -86,6 +86,6 @@ def test_what_is_taken_uncompiled_leaves_a_wakeup_for_whose_it_took(
     assert wakeups(platform) == (0, 1)
 
 
-def test_nothing_is_kept_of_what_nobody_made(platform: Platform) -> None:
+def test_a_missing_artefact_is_none(platform: Platform) -> None:
     with platform.sessions() as session:
         assert artefacts.read(session, CompileRequest("", "").key()) is None

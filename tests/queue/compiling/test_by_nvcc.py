@@ -61,7 +61,7 @@ class TestByNvcc:
         assert (made.toolkit, made.kernels[0].name) == (nvcc_version(), "scale")
         assert made.kernels[0].registers > 0
 
-    def test_a_wrong_signature_is_the_students(
+    def test_a_wrong_signature_is_a_compile_error(
         self,
         platform: Platform,
         student: User,
@@ -76,7 +76,7 @@ class TestByNvcc:
         assert "solve" in report.detail
         assert report.environment["nvcc"] == nvcc_version()
 
-    def test_a_box_that_dies_is_not(
+    def test_a_dead_compiler_box_is_our_failure(
         self,
         platform: Platform,
         student: User,
@@ -105,7 +105,7 @@ class TestByNvcc:
         assert (seen.state, seen.verdict) == (State.QUEUED, None)
         assert "the compiler's box failed: the process was ended by signal 9" in seen.error
 
-    def test_where_nothing_is_timed_a_compiler_yields_no_more_than_what_is_judged(self) -> None:
+    def test_compilers_do_not_yield_on_a_device_without_timing(self) -> None:
         need("nvcc")
         specs: list[BoxSpec] = []
 

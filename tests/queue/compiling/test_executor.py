@@ -27,7 +27,7 @@ from tests.queue.fakes import LIBRARY, FakeCompiler, FakeJudge, compiled
 pytestmark = pytest.mark.both_databases
 
 
-def test_wakeups_are_where_the_submission_waits(
+def test_each_wakeup_is_in_the_queue_of_its_submission(
     platform: Platform, send: Send, make_executor: MakeExecutor
 ) -> None:
     send()
@@ -38,7 +38,7 @@ def test_wakeups_are_where_the_submission_waits(
     assert wakeups(platform) == (1, 2)  # the executor of a test takes no wake-ups, and hands on with one
 
 
-def test_compiled_for_its_board_it_waits_and_is_run_with_what_was_made(
+def test_a_compiled_submission_waits_and_runs_with_its_artefact(
     platform: Platform,
     student: User,
     send: Send,
@@ -83,7 +83,7 @@ def test_the_same_source_is_compiled_once(
         assert session.query(ArtefactRow).count() == 2
 
 
-def test_an_unknown_board_waits_until_a_worker_tells_of_its_gpu(
+def test_a_submission_waits_until_the_architecture_is_known(
     platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     with writing(platform.sessions) as session:
@@ -98,7 +98,7 @@ def test_an_unknown_board_waits_until_a_worker_tells_of_its_gpu(
     assert state(platform, student, sent) is State.WAITING
 
 
-def test_what_does_not_compile_gets_its_verdict_without_a_gpu(
+def test_a_compile_error_needs_no_gpu(
     platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     sent = send()
@@ -114,7 +114,7 @@ def test_what_does_not_compile_gets_its_verdict_without_a_gpu(
     assert wakeups(platform)[1] == 0
 
 
-def test_no_verdict_by_a_folder_that_changed_while_it_was_compiled(
+def test_a_folder_that_changes_while_compiling_gives_no_verdict(
     platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     def meanwhile(_: object) -> CompileResult:

@@ -26,7 +26,7 @@ from tests.queue.fakes import FakeCompiler, compiled
 from tests.service.world import until
 
 
-def test_our_failures_are_tried_again_and_cost_nothing(
+def test_our_failures_are_retried_and_cost_nothing(
     platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     def full(_: Callable[[], None]) -> CompileResult:
@@ -49,7 +49,7 @@ def test_our_failures_are_tried_again_and_cost_nothing(
     assert (seen.state, seen.attempt, seen.error) == (State.WAITING, 3, "")
 
 
-def test_after_three_failures_it_has_failed_and_says_that_it_was_us(
+def test_three_failures_of_ours_end_the_submission_as_failed(
     platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     def broken(_: Callable[[], None]) -> CompileResult:
@@ -70,7 +70,7 @@ def _patient(interrupt: Callable[[], None]) -> CompileResult:
         time.sleep(0.02)
 
 
-def test_cancelled_while_it_is_compiled(
+def test_a_submission_is_cancelled_while_compiling(
     platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     sent = send()
@@ -83,7 +83,7 @@ def test_cancelled_while_it_is_compiled(
         assert served.result(5.0)
 
 
-def test_cancelled_while_it_waits_for_the_device(
+def test_a_compiled_submission_is_cancelled_while_waiting(
     platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     sent = send()
@@ -97,7 +97,7 @@ def test_cancelled_while_it_waits_for_the_device(
         )
 
 
-def test_cancelled_at_the_last_moment_it_is_not_handed_on(
+def test_a_submission_cancelled_at_the_end_of_compiling_is_not_handed_on(
     platform: Platform, student: User, send: Send, make_executor: MakeExecutor
 ) -> None:
     sent = send()
@@ -111,7 +111,7 @@ def test_cancelled_at_the_last_moment_it_is_not_handed_on(
     assert wakeups(platform)[1] == 0
 
 
-def test_a_worker_that_stops_puts_it_back_uncounted(
+def test_a_stopping_worker_returns_its_submission_uncounted(
     platform: Platform, student: User, send: Send, make_executor: MakeExecutor, stopping: threading.Event
 ) -> None:
     sent = send()
@@ -142,7 +142,7 @@ def test_a_dead_compiler_is_noticed_and_its_wakeup_issued_again(
     assert wakeups(platform) == (1, 0)
 
 
-def test_a_wiped_redis_gets_the_wakeups_of_what_waits_back(
+def test_wakeups_of_waiting_submissions_are_reissued_after_a_wiped_redis(
     platform: Platform, send: Send, make_executor: MakeExecutor
 ) -> None:
     send()
@@ -152,7 +152,7 @@ def test_a_wiped_redis_gets_the_wakeups_of_what_waits_back(
     assert wakeups(platform) == (0, 1)
 
 
-def test_without_anyone_who_compiles_there_is_an_alert(platform: Platform, send: Send) -> None:
+def test_a_missing_compiler_is_an_alert(platform: Platform, send: Send) -> None:
     send()
     with writing(platform.sessions) as session:
         workers.register(session, "w", BOARD, list(Language), utcnow(), "GPU-1")

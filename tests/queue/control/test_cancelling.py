@@ -45,13 +45,13 @@ class TestCancelling:
             row = session.query(SubmissionRow).one()
             assert (row.worker, row.lease_until) == (None, None)
 
-    def test_while_it_is_queued(self, platform: Platform, student: User) -> None:
+    def test_a_queued_submission_is_cancelled(self, platform: Platform, student: User) -> None:
         self._ends(platform, student, submit(platform, student, body()).id, 0)
 
     @pytest.mark.parametrize(
         ("state", "attempts"), [(State.COMPILING, 0), (State.TESTING, 1), (State.TIMING, 1)]
     )
-    def test_while_it_is_judged(
+    def test_a_submission_is_cancelled_while_judged(
         self,
         platform: Platform,
         student: User,
@@ -74,7 +74,7 @@ class TestCancelling:
         with writing(platform.sessions) as session:
             gpus.register(session, GpuRecord(H200.uuid, BOARD, H200.name, "sm_90a"), utcnow())
 
-    def test_while_it_is_compiled_ahead(
+    def test_a_submission_is_cancelled_while_compiled_ahead(
         self, platform: Platform, student: User, staff: User, settings: Settings
     ) -> None:
         self._know_the_gpu(platform)
@@ -93,7 +93,7 @@ class TestCancelling:
             assert see(platform, student, sent).state is State.COMPILING
             self._ends(platform, student, sent, 0)
 
-    def test_while_it_is_compiled_and_waits(
+    def test_a_compiled_waiting_submission_is_cancelled(
         self, platform: Platform, student: User, staff: User, settings: Settings
     ) -> None:
         self._know_the_gpu(platform)
@@ -103,7 +103,9 @@ class TestCancelling:
             until_state(platform, student, sent, State.WAITING)
             self._ends(platform, student, sent, 0)
 
-    def test_of_a_worker_that_died_it_ends_at_once(self, platform: Platform, student: User) -> None:
+    def test_a_submission_of_a_dead_worker_is_cancelled_at_once(
+        self, platform: Platform, student: User
+    ) -> None:
         """Its lease has run out, and no sweeper has come yet."""
         from datetime import timedelta
 

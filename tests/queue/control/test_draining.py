@@ -29,7 +29,7 @@ from tests.service.world import body, until
 
 
 class TestDraining:
-    def test_it_finishes_what_it_has_takes_nothing_more_and_ends_well(
+    def test_a_drained_worker_finishes_its_submission_and_exits(
         self, platform: Platform, student: User, staff: User, start: Start, tmp_path: Path
     ) -> None:
         first, second = (submit(platform, student, body(source=f"x = {n}\n")).id for n in range(2))
@@ -51,14 +51,14 @@ class TestDraining:
         start("next")
         assert until_state(platform, student, second, State.DONE).verdict is Verdict.ACCEPTED
 
-    def test_an_idle_one_ends_soon(self, platform: Platform, staff: User, start: Start) -> None:
+    def test_a_drained_idle_worker_exits_soon(self, platform: Platform, staff: User, start: Start) -> None:
         worker = start("w")
         until(lambda: health(platform).parts["workers"].detail.startswith("cpu: 1"), "a worker", 60)
         queues.drain_worker(platform, staff, "w")
         log = end(worker)
         assert worker.returncode == 0, log
 
-    def test_started_again_it_waits_until_it_is_resumed(
+    def test_a_restarted_drained_worker_waits_until_resumed(
         self, platform: Platform, student: User, staff: User, start: Start, tmp_path: Path
     ) -> None:
         (tmp_path / "gate").touch()
@@ -74,7 +74,7 @@ class TestDraining:
         queues.resume_worker(platform, staff, "w")
         until_state(platform, student, sent, State.DONE)
 
-    def test_resumed_in_time_it_goes_on(
+    def test_a_worker_resumed_in_time_continues(
         self, platform: Platform, student: User, staff: User, start: Start, tmp_path: Path
     ) -> None:
         first, second = (submit(platform, student, body(source=f"x = {n}\n")).id for n in range(2))
@@ -87,7 +87,7 @@ class TestDraining:
             until_state(platform, student, sent, State.DONE)
         assert worker.poll() is None
 
-    def test_resumed_after_its_heart_heard_of_the_drain_it_goes_on(
+    def test_a_worker_resumed_after_noticing_the_drain_continues(
         self,
         platform: Platform,
         student: User,
@@ -116,7 +116,7 @@ class TestDraining:
         run_worker(settings, "w", judge=judge, boxes=NoBoxes())
         assert [see(platform, student, public_id).state for public_id in sent] == [State.DONE, State.DONE]
 
-    def test_between_wakeup_and_submission_it_loses_neither(
+    def test_a_drain_between_wakeup_and_claim_loses_neither(
         self,
         platform: Platform,
         student: User,
@@ -140,7 +140,7 @@ class TestDraining:
         assert see(platform, student, sent).attempt == 0
         assert platform.wakeups.waiting("run:cpu") == 1
 
-    def test_one_that_only_compiles(self, platform: Platform, staff: User, start: Start) -> None:
+    def test_a_compile_worker_is_drained(self, platform: Platform, staff: User, start: Start) -> None:
         worker = start("c", "compile")
         until(lambda: "compile: 1" in health(platform).parts["workers"].detail, "a compile worker", 60)
         queues.drain_worker(platform, staff, "c")

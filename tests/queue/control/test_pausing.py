@@ -22,7 +22,7 @@ from tests.service.world import body, until
 
 
 class TestPausing:
-    def test_what_runs_goes_on_and_what_waits_stays(
+    def test_a_paused_queue_finishes_running_and_keeps_waiting_submissions(
         self, platform: Platform, student: User, staff: User, start: Start, tmp_path: Path
     ) -> None:
         first, second = (submit(platform, student, body(source=f"x = {n}\n")).id for n in range(2))
@@ -40,7 +40,7 @@ class TestPausing:
         for sent in (second, third):
             until_state(platform, student, sent, State.DONE)
 
-    def test_a_paused_queue_keeps_nobody_busy(
+    def test_a_paused_queue_does_not_keep_workers_busy(
         self,
         platform: Platform,
         student: User,

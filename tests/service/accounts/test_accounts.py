@@ -20,18 +20,18 @@ def test_a_user_signs_in_whatever_the_case_of_the_name(platform: Platform, stude
 
 
 @pytest.mark.parametrize("name", ["", " ada", "a b", "-a", "ä", "a" * 65, "a\n", "../x"])
-def test_names_that_cannot_be_used(platform: Platform, name: str) -> None:
+def test_bad_names_are_refused(platform: Platform, name: str) -> None:
     with pytest.raises(BadRequest):
         accounts.create_user(platform, name, "correct horse")
 
 
 @pytest.mark.parametrize("password", ["", "1234567", "x" * 1025])
-def test_passwords_that_cannot_be_used(platform: Platform, password: str) -> None:
+def test_bad_passwords_are_refused(platform: Platform, password: str) -> None:
     with pytest.raises(BadRequest, match="password"):
         accounts.create_user(platform, "ada", password)
 
 
-def test_a_name_is_taken_once(platform: Platform, student: User) -> None:
+def test_names_are_unique(platform: Platform, student: User) -> None:
     with pytest.raises(Conflict, match="is taken"):
         accounts.create_user(platform, student.name.upper(), "correct horse")
 
@@ -39,14 +39,14 @@ def test_a_name_is_taken_once(platform: Platform, student: User) -> None:
 @pytest.mark.parametrize(
     ("name", "password"), [("ada", "wrong horse"), ("nobody", "correct horse"), ("a" * 999, "")]
 )
-def test_wrong_name_and_wrong_password_read_the_same(
+def test_a_wrong_name_and_a_wrong_password_give_the_same_error(
     platform: Platform, student: User, name: str, password: str
 ) -> None:
     with pytest.raises(NotSignedIn, match="Name or password is wrong"):
         accounts.authenticate(platform, name, password)
 
 
-def test_an_unknown_name_costs_a_hash_too(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_name_costs_a_password_hash(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[str] = []
     monkeypatch.setattr(accounts, "_matches", lambda hashed, password: checked.append(hashed))
     with pytest.raises(NotSignedIn):
@@ -71,6 +71,6 @@ def test_a_token_works_until_it_is_revoked_and_is_not_stored(platform: Platform,
 
 
 @pytest.mark.parametrize("token", ["", "grd_", "x" * 10_000, "\ud800"])
-def test_no_nonsense_is_a_token(platform: Platform, token: str) -> None:
+def test_a_malformed_token_is_refused(platform: Platform, token: str) -> None:
     with pytest.raises(NotSignedIn):
         tokens.user_of_token(platform, token)

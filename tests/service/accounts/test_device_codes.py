@@ -43,12 +43,12 @@ def later(platform: Platform, seconds: float) -> None:
         session.execute(update(DeviceCodeRow).values(polled_at=utcnow() - timedelta(seconds=seconds)))
 
 
-def test_from_code_to_token(platform: Platform, student: User) -> None:
+def test_an_approved_code_yields_a_token(platform: Platform, student: User) -> None:
     code = begin(platform, label="laptop", days=3)
     assert code.verification_uri_complete == f"https://grader.example/device?code={code.user_code}"
     with pytest.raises(AuthorizationPending):
         device_codes.poll(platform, code.device_code)
-    asked = device_codes.look(platform, student, code.user_code.lower().replace("-", " "))
+    asked = device_codes.find_pending(platform, student, code.user_code.lower().replace("-", " "))
     assert (asked.label, asked.address, asked.days) == ("laptop", "192.0.2.7", 3)
     assert asked.scopes == [Scope.READ, Scope.SUBMIT]
     device_codes.decide(platform, student, code.user_code, True)
@@ -66,7 +66,7 @@ def test_from_code_to_token(platform: Platform, student: User) -> None:
             again()
 
 
-def test_asking_too_soon_slows_down_for_good(platform: Platform) -> None:
+def test_polling_too_soon_slows_down_permanently(platform: Platform) -> None:
     code = begin(platform)
     for kind in (AuthorizationPending, SlowDown, SlowDown):
         with pytest.raises(kind):
@@ -79,7 +79,7 @@ def test_asking_too_soon_slows_down_for_good(platform: Platform) -> None:
         device_codes.poll(platform, code.device_code)
 
 
-def test_denied_expired_and_unknown(platform: Platform, student: User) -> None:
+def test_denied_expired_and_unknown_codes_are_refused(platform: Platform, student: User) -> None:
     denied, old = begin(platform), begin(platform)
     device_codes.decide(platform, student, denied.user_code, False)
     with pytest.raises(AccessDenied):
@@ -91,12 +91,12 @@ def test_denied_expired_and_unknown(platform: Platform, student: User) -> None:
             device_codes.poll(platform, code)
     for typed in (old.user_code, "", "BCDF-GHJK", "\0" * 9):
         with pytest.raises(NotFound):
-            device_codes.look(platform, student, typed)
+            device_codes.find_pending(platform, student, typed)
         with pytest.raises(NotFound):
             device_codes.decide(platform, student, typed, True)
 
 
-def test_only_hashes_are_kept(platform: Platform) -> None:
+def test_only_hashes_are_stored(platform: Platform) -> None:
     code = begin(platform)
     with platform.sessions() as session:
         kept = str(session.execute(text("SELECT * FROM device_codes")).all())
@@ -104,20 +104,20 @@ def test_only_hashes_are_kept(platform: Platform) -> None:
     assert code.user_code not in kept
 
 
-def test_a_student_cannot_give_what_they_have_not(platform: Platform, student: User, staff: User) -> None:
+def test_a_student_cannot_grant_the_staff_scope(platform: Platform, student: User, staff: User) -> None:
     for user, granted in ((student, ALL[:-1]), (staff, ALL)):
         code = begin(platform, scopes=["staff", "read", "account", "submit"])
-        assert device_codes.look(platform, user, code.user_code).granted == granted
+        assert device_codes.find_pending(platform, user, code.user_code).granted == granted
         device_codes.decide(platform, user, code.user_code, True)
         assert device_codes.poll(platform, code.device_code)[1].scopes == granted
 
 
-def test_a_life_that_is_too_long_is_refused_at_once(platform: Platform) -> None:
+def test_a_too_long_lifetime_is_refused_at_once(platform: Platform) -> None:
     with pytest.raises(BadRequest, match="180 days"):
         begin(platform, days=181)
 
 
-def test_a_flood_ends(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flood_of_codes_is_limited(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "DEVICE_CODES_WAITING", 3)
     for _ in range(3):
         begin(platform)
@@ -128,7 +128,7 @@ def test_a_flood_ends(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> No
     assert begin(platform)
 
 
-def test_scopes_of_tokens(platform: Platform, student: User) -> None:
+def test_a_token_has_the_requested_scopes(platform: Platform, student: User) -> None:
     boss = accounts.create_user(platform, "boss", PASSWORD, Role.ADMIN)
     usual = tokens.issue(platform, boss, tokens.TokenRequest(scopes=[Scope.SUBMIT, Scope.READ])).token
     user = tokens.user_of_token(platform, usual)
@@ -139,7 +139,7 @@ def test_scopes_of_tokens(platform: Platform, student: User) -> None:
         tokens.issue(platform, student, tokens.TokenRequest(scopes=ALL))
 
 
-def test_a_token_loses_the_power_that_its_owner_loses(platform: Platform, staff: User) -> None:
+def test_a_token_loses_the_rights_that_its_owner_loses(platform: Platform, staff: User) -> None:
     from grader.service.accounts import people
 
     token = tokens.issue_token(platform, staff).token

@@ -28,7 +28,7 @@ from tests.service.world import until
 
 def tell(platform: Platform, user: int, text: str, kind: NoticeKind = NoticeKind.COMMENT) -> None:
     with writing(platform.sessions) as session:
-        notices.tell(session, [user], kind, text, f"/submissions/{text[:3]}#comments")
+        notices.notify(session, [user], kind, text, f"/submissions/{text[:3]}#comments")
 
 
 def address(platform: Platform, user: int, email: str) -> None:
@@ -37,7 +37,7 @@ def address(platform: Platform, user: int, email: str) -> None:
         session.execute(update(UserRow).where(UserRow.id == user).values(**values))
 
 
-def test_what_waits_goes_in_one_mail_to_who_wants_it(opened: Open, box: Postbox) -> None:
+def test_pending_notices_go_into_one_mail(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     ada = accounts.create_user(platform, "ada", PASSWORD)
     bob = accounts.create_user(platform, "bob", PASSWORD)
@@ -51,7 +51,7 @@ def test_what_waits_goes_in_one_mail_to_who_wants_it(opened: Open, box: Postbox)
     tell(platform, eve.id, "for who read it already")
     notices.mark_read(platform, eve, NoticesRead())
 
-    assert digests.send_now_and_then(platform) == 1
+    assert digests.send_if_due(platform) == 1
     message = box.wait()
     assert message["To"] == "ada@uni.example"
     assert message["Subject"] == "grader: 2 notices"
@@ -60,17 +60,17 @@ def test_what_waits_goes_in_one_mail_to_who_wants_it(opened: Open, box: Postbox)
     assert "two: an answer" in text
     # Not twice, and the next one only after a while.
     tell(platform, ada.id, "three")
-    assert digests.send_now_and_then(platform) == 0
+    assert digests.send_if_due(platform) == 0
     with writing(platform.sessions) as session:
         session.execute(update(ChoreRow).values(begun_at=utcnow() - timedelta(hours=1)))
-    assert digests.send_now_and_then(platform) == 1
+    assert digests.send_if_due(platform) == 1
     assert len(box.mails) == 2
     assert "three" in box.mails[1]["Subject"]
 
     # The links: of a kind, and of all; signed.
     key = re.search(r"about\n  Comments.*key=(\S+)", text)
     assert key
-    assert digests.whose(platform, key[1]).kind is NoticeKind.COMMENT
+    assert digests.preview_unsubscribe(platform, key[1]).kind is NoticeKind.COMMENT
     assert digests.unsubscribe(platform, key[1]).user == "ada"
     tell(platform, ada.id, "four")
     assert digests.send(platform) == 0
@@ -84,7 +84,7 @@ def test_what_waits_goes_in_one_mail_to_who_wants_it(opened: Open, box: Postbox)
     assert not any(choice.mail for choice in notices.choices(platform, ada).choices)
 
 
-def test_what_the_server_does_not_take_is_sent_later(opened: Open, box: Postbox) -> None:
+def test_a_refused_mail_is_sent_later(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings(smtp_password="another"))
     ada = accounts.create_user(platform, "ada", PASSWORD)
     address(platform, ada.id, "ada@uni.example")
@@ -96,7 +96,7 @@ def test_what_the_server_does_not_take_is_sent_later(opened: Open, box: Postbox)
 
 
 @pytest.mark.both_databases
-def test_a_mail_without_an_answer_is_sent_once_more_as_the_same_one(opened: Open, box: Postbox) -> None:
+def test_an_unanswered_mail_is_sent_again_with_the_same_id(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     ada = accounts.create_user(platform, "ada", PASSWORD)
     address(platform, ada.id, "ada@uni.example")
@@ -128,7 +128,7 @@ def test_a_mail_without_an_answer_is_sent_once_more_as_the_same_one(opened: Open
     assert [mail["Message-ID"] for mail in box.mails[3:]] == [new["Message-ID"]]
 
 
-def test_a_line_break_in_a_name_makes_no_header(opened: Open, box: Postbox) -> None:
+def test_a_line_break_in_a_name_adds_no_header(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     mail.send(platform.settings, "ada@uni.example", "Your place in GPU\r\nBcc: eve@evil.example", "Hello")
     message = box.wait()
@@ -145,7 +145,7 @@ from grader.settings import Settings
 platform = open_platform(Settings.model_validate_json(sys.stdin.readline()), migrate=False)
 print("ready", flush=True)
 sys.stdin.readline()
-print(digests.send_now_and_then(platform))
+print(digests.send_if_due(platform))
 """
 
 
@@ -166,9 +166,7 @@ def end_lease(platform: Platform) -> None:
         session.execute(update(ChoreRow).where(ChoreRow.name == "digest.lease").values(begun_at=past))
 
 
-def test_of_several_processes_one_sends_and_what_a_dead_one_left_is_not_lost(
-    opened: Open, box: Postbox
-) -> None:
+def test_one_process_sends_and_another_takes_over(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     for name in ("ada", "bob", "eve"):
         user = accounts.create_user(platform, name, PASSWORD)
@@ -182,7 +180,7 @@ def test_of_several_processes_one_sends_and_what_a_dead_one_left_is_not_lost(
     first.kill()
     first.communicate()
     box.most = None
-    assert digests.send_now_and_then(platform) == 0, "the dead one has the lease"
+    assert digests.send_if_due(platform) == 0, "the dead one has the lease"
     end_lease(platform)
     for sender in others:
         print(file=sender.stdin, flush=True)
@@ -192,9 +190,7 @@ def test_of_several_processes_one_sends_and_what_a_dead_one_left_is_not_lost(
     ]
 
 
-def test_a_sender_that_dies_after_the_server_took_a_mail_sends_a_copy_of_it(
-    opened: Open, box: Postbox
-) -> None:
+def test_a_mail_of_a_dead_sender_is_repeated_identically(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     ada = accounts.create_user(platform, "ada", PASSWORD)
     address(platform, ada.id, "ada@uni.example")
@@ -205,7 +201,7 @@ def test_a_sender_that_dies_after_the_server_took_a_mail_sends_a_copy_of_it(
     assert sender.communicate(timeout=60)[0] == "", "it had no time to count"
     box.kill = None
     end_lease(platform)
-    assert digests.send_now_and_then(platform) == 1
+    assert digests.send_if_due(platform) == 1
     first, again = box.mails
     assert first["Message-ID"] == again["Message-ID"]
     assert first.get_content() == again.get_content()
@@ -213,7 +209,9 @@ def test_a_sender_that_dies_after_the_server_took_a_mail_sends_a_copy_of_it(
 
 
 @pytest.mark.both_databases
-def test_who_lost_the_lease_stops(opened: Open, box: Postbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sender_stops_when_its_lease_is_lost(
+    opened: Open, box: Postbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     platform = opened(**box.settings())
     for name in ("ada", "bob"):
         user = accounts.create_user(platform, name, PASSWORD)
@@ -230,7 +228,7 @@ def test_who_lost_the_lease_stops(opened: Open, box: Postbox, monkeypatch: pytes
         send(*args, **named)
 
     monkeypatch.setattr(mail, "send", slow)
-    assert digests.send_now_and_then(platform) == 1
+    assert digests.send_if_due(platform) == 1
     (other,) = taken
     assert other is not None
     assert other.renew(), "the first one ended its own lease alone"

@@ -17,7 +17,7 @@ from tests.service.accounts.test_sign_up import key_of
 pytestmark = pytest.mark.both_databases
 
 
-def test_it_is_made_once_and_every_other_link_ends_with_it(opened: Open) -> None:
+def test_the_first_admin_is_created_once(opened: Open) -> None:
     platform = opened(sign_up="open")
     accounts.create_user(platform, "stranger", PASSWORD)  # signing up first makes nobody an admin
     assert first_admin.needed(platform)
@@ -36,7 +36,7 @@ def test_it_is_made_once_and_every_other_link_ends_with_it(opened: Open) -> None
         first_admin.make_link(platform)
 
 
-def test_two_links_at_once_make_one_admin(opened: Open) -> None:
+def test_two_simultaneous_links_create_one_admin(opened: Open) -> None:
     platform = opened()
     keys = [key_of(first_admin.make_link(platform).path) for _ in range(6)]
     ready = threading.Barrier(len(keys))
@@ -58,7 +58,7 @@ def test_two_links_at_once_make_one_admin(opened: Open) -> None:
     assert Counter(found) == {"made": 1, "useless": len(keys) - 1}
 
 
-def test_admins_say_who_is_staff_and_one_admin_stays(opened: Open) -> None:
+def test_admins_set_roles_and_one_admin_remains(opened: Open) -> None:
     platform = opened()
     boss = accounts.create_user(platform, "boss", PASSWORD, Role.ADMIN)
     tutor = accounts.create_user(platform, "tutor", PASSWORD, Role.STAFF)

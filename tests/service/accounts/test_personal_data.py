@@ -37,7 +37,7 @@ from tests.web import builders
 PASSWORD = "correct horse"
 
 
-def test_every_column_that_refers_to_a_person_has_a_fate() -> None:
+def test_every_personal_column_has_a_declared_fate() -> None:
     known = {column.column for column in personal.COLUMNS}
     missing = sorted(personal.referring() - known)
     assert missing == [], (
@@ -86,7 +86,7 @@ def read(platform: Platform, user: User, name: str) -> dict[str, str]:
     return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
-def test_an_export_has_all_of_it_and_nothing_secret(platform: Platform, grace: User) -> None:
+def test_an_export_is_complete_and_holds_no_secret(platform: Platform, grace: User) -> None:
     found = read(platform, grace, "zelda")
     assert json.loads(found["account.json"])["email"] == "hopper@navy.mil"
     (member,) = json.loads(found["tables/course_members.json"])
@@ -107,7 +107,9 @@ def test_an_export_has_all_of_it_and_nothing_secret(platform: Platform, grace: U
         assert f'"{column}"' not in "".join(found.values())
 
 
-def test_who_may_export_and_delete_whom(platform: Platform, admin: User, grace: User) -> None:
+def test_only_the_person_and_admins_may_export_or_delete(
+    platform: Platform, admin: User, grace: User
+) -> None:
     other, tutor = (
         create_user(platform, "bob", PASSWORD),
         create_user(platform, "tutor", PASSWORD, Role.STAFF),
@@ -134,7 +136,9 @@ def everything(platform: Platform) -> str:
     return json.dumps(rows).lower()
 
 
-def test_a_deletion_waits_and_leaves_what_was_said(platform: Platform, admin: User, grace: User) -> None:
+def test_a_deletion_is_delayed_and_keeps_only_what_was_announced(
+    platform: Platform, admin: User, grace: User
+) -> None:
     said = deletion.preview(platform, grace, "Zelda")
     assert any("GPU Programming" in sentence for sentence in said.stays)
     assert any("1 submissions" in sentence for sentence in said.stays)
@@ -163,7 +167,7 @@ def test_a_deletion_waits_and_leaves_what_was_said(platform: Platform, admin: Us
     assert any(name.startswith("deleted-user-") for name in names)
 
 
-def test_nobody_goes_whom_others_need(platform: Platform, admin: User) -> None:
+def test_the_only_admin_or_owner_cannot_be_deleted(platform: Platform, admin: User) -> None:
     tutor = create_user(platform, "tutor", PASSWORD, Role.STAFF)
     with pytest.raises(Conflict, match="only admin"):
         deletion.request(platform, admin, "boss", DeletionBody(confirm="boss"))
@@ -175,7 +179,7 @@ def test_nobody_goes_whom_others_need(platform: Platform, admin: User) -> None:
     assert deletion.request(platform, tutor, "tutor", DeletionBody(confirm="tutor")).due_at is not None
 
 
-def test_who_is_to_be_deleted_is_told_by_mail(opened: Open, box: Postbox) -> None:
+def test_a_requested_deletion_is_announced_by_mail(opened: Open, box: Postbox) -> None:
     platform = opened(**box.settings())
     ada = create_user(platform, "ada", PASSWORD, email="ada@uni.example")
     for _ in range(2):  # of the first time

@@ -40,7 +40,7 @@ def ada(platform: Platform) -> User:
 
 
 @pytest.mark.parametrize("name", ["ada", " ADA ", "Ada@Uni.example"])
-def test_a_link_is_mailed_and_ends_all_that_stood_on_the_old_password(
+def test_a_reset_by_mail_ends_sessions_and_tokens(
     platform: Platform, box: Postbox, ada: User, name: str
 ) -> None:
     token = tokens.issue_token(platform, ada).token
@@ -50,7 +50,7 @@ def test_a_link_is_mailed_and_ends_all_that_stood_on_the_old_password(
     sent = box.wait()
     assert (sent["To"], box.encrypted) == ("ada@uni.example", [True])
     key = key_of(link_in(sent))
-    assert resets.whose(platform, key) == "ada"
+    assert resets.account_name(platform, key) == "ada"
     with pytest.raises(BadRequest, match="too short"):
         resets.use(platform, key, "short")
     assert resets.use(platform, key, NEW) == ada
@@ -68,7 +68,7 @@ def test_a_link_is_mailed_and_ends_all_that_stood_on_the_old_password(
 
 
 @pytest.mark.parametrize("name", ["nobody", "", "bob", "nobody@uni.example", "%", "a" * 300])
-def test_nothing_is_sent_to_who_is_not_here_or_has_no_address(
+def test_no_mail_goes_to_unknown_names_or_accounts_without_address(
     platform: Platform, box: Postbox, ada: User, name: str
 ) -> None:
     accounts.create_user(platform, "bob", PASSWORD)
@@ -77,7 +77,7 @@ def test_nothing_is_sent_to_who_is_not_here_or_has_no_address(
     assert box.mails == []
 
 
-def test_the_answer_waits_for_nothing_that_depends_on_the_name(
+def test_the_answer_time_does_not_depend_on_the_name(
     platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the answer neither the database nor a mail server is asked."""
@@ -89,26 +89,26 @@ def test_the_answer_waits_for_nothing_that_depends_on_the_name(
     assert mail.settle()
 
 
-def test_a_mailbox_is_not_flooded(platform: Platform, box: Postbox, ada: User) -> None:
+def test_mails_to_one_mailbox_are_limited(platform: Platform, box: Postbox, ada: User) -> None:
     for _ in range(6):
         resets.ask(platform, "ada")
         assert mail.settle()
     assert len(box.mails) == 3
 
 
-def test_only_a_hash_is_kept_and_it_ends(platform: Platform, ada: User) -> None:
+def test_only_a_hash_is_stored_and_links_expire(platform: Platform, ada: User) -> None:
     key = key_of(resets.make_link(platform, "Ada").path)
     with platform.sessions() as session:
         assert key not in str(session.execute(text("SELECT * FROM links")).all())
     with writing(platform.sessions) as session:
         session.execute(update(LinkRow).values(expires_at=utcnow()))
-    for use in (lambda: resets.whose(platform, key), lambda: resets.use(platform, key, NEW)):
+    for use in (lambda: resets.account_name(platform, key), lambda: resets.use(platform, key, NEW)):
         with pytest.raises(LinkUseless):
             use()
     assert accounts.authenticate(platform, "ada", PASSWORD) == ada
 
 
-def test_used_in_parallel_it_works_once(platform: Platform, ada: User) -> None:
+def test_a_link_used_in_parallel_works_once(platform: Platform, ada: User) -> None:
     key = key_of(resets.make_link(platform, "ada").path)
     ready = threading.Barrier(8)
     found: list[str] = []
@@ -129,10 +129,10 @@ def test_used_in_parallel_it_works_once(platform: Platform, ada: User) -> None:
     assert Counter(found) == {"set": 1, "useless": 7}
 
 
-def test_staff_make_links_for_students_and_admins_for_all(platform: Platform, ada: User) -> None:
+def test_staff_create_links_for_students_and_admins_for_all(platform: Platform, ada: User) -> None:
     staff = accounts.create_user(platform, "tutor", PASSWORD, Role.STAFF)
     admin = accounts.create_user(platform, "boss", PASSWORD, Role.ADMIN)
-    assert resets.whose(platform, key_of(resets.make_link_as(platform, staff, "ada").path)) == "ada"
+    assert resets.account_name(platform, key_of(resets.make_link_as(platform, staff, "ada").path)) == "ada"
     for name in ("boss", "tutor"):
         with pytest.raises(NotAllowed):
             resets.make_link_as(platform, staff, name)
@@ -141,12 +141,12 @@ def test_staff_make_links_for_students_and_admins_for_all(platform: Platform, ad
         resets.make_link_as(platform, ada, "ada")
 
 
-def test_without_a_mail_server_one_hears_whom_to_ask(opened: Open) -> None:
+def test_without_a_mail_server_the_error_says_whom_to_ask(opened: Open) -> None:
     with pytest.raises(Conflict, match="sends no mail"):
         resets.ask(opened(), "ada")
 
 
-def test_mail_never_goes_in_the_clear_where_tls_was_asked_for(
+def test_mail_is_never_sent_without_the_required_tls(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with postbox.served(tmp_path, monkeypatch, tls=False) as plain:
@@ -158,7 +158,7 @@ def test_mail_never_goes_in_the_clear_where_tls_was_asked_for(
         assert plain.wait()["Subject"] == "grader: Hello"
 
 
-def test_a_certificate_that_nobody_knows_is_refused(
+def test_an_unknown_certificate_is_refused(
     platform: Platform, box: Postbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")
@@ -168,7 +168,9 @@ def test_a_certificate_that_nobody_knows_is_refused(
     assert box.mails == []
 
 
-def test_an_address_is_proven_by_who_asked(platform: Platform, box: Postbox, ada: User) -> None:
+def test_only_the_requesting_account_can_prove_an_address(
+    platform: Platform, box: Postbox, ada: User
+) -> None:
     bob = accounts.create_user(platform, "bob", PASSWORD)
     addresses.ask_for_proof(platform, bob, "bob@uni.example")
     key = key_of(link_in(box.wait()))
@@ -181,7 +183,9 @@ def test_an_address_is_proven_by_who_asked(platform: Platform, box: Postbox, ada
     assert addresses.address_of(platform, bob) is None
 
 
-def test_one_mailbox_is_not_flooded_by_many_accounts_or_spellings(platform: Platform, box: Postbox) -> None:
+def test_mails_to_one_mailbox_are_limited_across_accounts_and_spellings(
+    platform: Platform, box: Postbox
+) -> None:
     for number in range(5):
         user = accounts.create_user(platform, f"user{number}", PASSWORD)
         addresses.ask_for_proof(platform, user, "victim@uni.example" if number % 2 else "Victim@UNI.example")
@@ -189,18 +193,14 @@ def test_one_mailbox_is_not_flooded_by_many_accounts_or_spellings(platform: Plat
     assert len(box.mails) == 3
 
 
-def test_links_that_staff_hand_over_take_no_mail_from_anybody(
-    platform: Platform, box: Postbox, ada: User
-) -> None:
+def test_links_created_by_staff_do_not_count_as_mails(platform: Platform, box: Postbox, ada: User) -> None:
     for _ in range(3):
         resets.make_link(platform, "ada")
     resets.ask(platform, "ada")
     assert box.wait()["To"] == "ada@uni.example"
 
 
-def test_an_address_of_someone_else_is_neither_sent_to_nor_taken(
-    platform: Platform, box: Postbox, ada: User
-) -> None:
+def test_another_accounts_address_cannot_be_used(platform: Platform, box: Postbox, ada: User) -> None:
     bob = accounts.create_user(platform, "bob", PASSWORD)
     addresses.ask_for_proof(platform, bob, "ada@uni.example")
     assert mail.settle()

@@ -28,7 +28,9 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"GRADER_SIGN_UP": "domain", "GRADER_SIGN_UP_DOMAINS": "uni.example", **MAIL}, "domain"),
     ],
 )
-def test_the_policy(given: dict[str, str], policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_choose_the_sign_up_policy(
+    given: dict[str, str], policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     settings = load_settings()
@@ -52,7 +54,7 @@ def test_the_policy(given: dict[str, str], policy: str, monkeypatch: pytest.Monk
         ({"GRADER_TRUSTED_PROXIES": "proxy"}, "GRADER_TRUSTED_PROXIES"),
     ],
 )
-def test_what_does_not_go_together(
+def test_inconsistent_settings_are_refused(
     given: dict[str, str], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in given.items():
@@ -62,13 +64,13 @@ def test_what_does_not_go_together(
     assert words in f"{caught.value.message} {caught.value.hint}"
 
 
-def test_a_mail_password_is_not_shown() -> None:
+def test_the_mail_password_is_not_shown() -> None:
     assert "hunter2" not in repr(Settings(smtp_password="hunter2"))
 
 
 @pytest.mark.parametrize(
     "url", ["https://a.example;script-src *", "https://a.example, b", "https://a.example'", "https://*"]
 )
-def test_an_address_whose_host_would_change_a_policy_of_content(url: str) -> None:
+def test_a_provider_url_that_would_alter_the_csp_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="host"):
         check_endpoint(url)

@@ -35,7 +35,7 @@ def invite(platform: Platform, **values: object) -> str:
     return key_of(invitations.make(platform, InvitationBody.model_validate(values)).link)
 
 
-def test_closed_takes_nobody_not_even_with_an_invitation(opened: Open) -> None:
+def test_closed_sign_up_refuses_invitations_too(opened: Open) -> None:
     key = invite(opened(sign_up="invite"))
     closed = opened(sign_up="closed")
     for given in ("", key):
@@ -45,7 +45,7 @@ def test_closed_takes_nobody_not_even_with_an_invitation(opened: Open) -> None:
         invite(closed)
 
 
-def test_open_takes_everyone_as_a_student_but_no_name_that_misleads(opened: Open) -> None:
+def test_open_sign_up_creates_students_but_refuses_misleading_names(opened: Open) -> None:
     platform = opened(sign_up="open")
     assert sign_up.sign_up(platform, body()).role is Role.STUDENT
     with pytest.raises(BadRequest, match="is reserved"):
@@ -55,7 +55,7 @@ def test_open_takes_everyone_as_a_student_but_no_name_that_misleads(opened: Open
 
 
 class TestInvitation:
-    def test_it_is_good_for_so_many_and_kept_as_a_hash(self, opened: Open) -> None:
+    def test_an_invitation_has_limited_uses_and_is_stored_as_a_hash(self, opened: Open) -> None:
         platform = opened(sign_up="invite")
         with pytest.raises(NotFound, match="need an invitation"):
             sign_up.sign_up(platform, body())
@@ -67,7 +67,7 @@ class TestInvitation:
         with platform.sessions() as session:
             assert key not in str(session.execute(text("SELECT * FROM invitations")).all())
 
-    def test_a_name_that_is_taken_costs_no_use(self, opened: Open) -> None:
+    def test_a_failed_sign_up_uses_no_invitation(self, opened: Open) -> None:
         platform = opened(sign_up="invite")
         key = invite(platform, uses=1)
         accounts.create_user(platform, "ada", PASSWORD)
@@ -77,7 +77,7 @@ class TestInvitation:
             sign_up.sign_up(platform, SignUpBody(name="bob", password="short", key=key))
         assert sign_up.sign_up(platform, body("bob", key)).name == "bob"
 
-    def test_parallel_sign_ups_cannot_race_it(self, opened: Open) -> None:
+    def test_parallel_sign_ups_do_not_exceed_an_invitation(self, opened: Open) -> None:
         platform = opened(sign_up="invite")
         key = invite(platform, uses=3)
         ready = threading.Barrier(12)
@@ -100,7 +100,7 @@ class TestInvitation:
         with platform.sessions() as session:
             assert session.scalar(select(InvitationRow.used)) == 3
 
-    def test_it_ends_and_is_revoked(self, opened: Open) -> None:
+    def test_an_invitation_expires_and_can_be_revoked(self, opened: Open) -> None:
         platform = opened(sign_up="open")
         made = invitations.make(platform, InvitationBody())
         other = invitations.make(platform, InvitationBody())
@@ -133,7 +133,7 @@ class TestDomain:
     def platform(self, opened: Open, box: Postbox) -> Platform:
         return opened(**box.settings(sign_up="domain", sign_up_domains="uni.example, .cs.example"))
 
-    def test_an_address_is_proven_before_there_is_an_account(self, opened: Open, box: Postbox) -> None:
+    def test_an_address_is_proven_before_the_account_exists(self, opened: Open, box: Postbox) -> None:
         platform = self.platform(opened, box)
         with pytest.raises(BadRequest, match="Confirm your e-mail address"):
             sign_up.sign_up(platform, body())
@@ -152,18 +152,18 @@ class TestDomain:
         ["eve@uni.example.evil.example", "eve@sub.uni.example", "eve@cs.example", "eve@evil.example", "eve",
          "eve@uni.example\nBcc: all@uni.example", "eve@evil.example,bob@uni.example"],
     )  # fmt: skip
-    def test_other_addresses_are_refused(self, opened: Open, box: Postbox, address: str) -> None:
+    def test_addresses_of_other_domains_are_refused(self, opened: Open, box: Postbox, address: str) -> None:
         platform = self.platform(opened, box)
         with pytest.raises(BadRequest):
             sign_up.ask_for_link(platform, address)
         assert mail.settle()
         assert box.mails == []
 
-    def test_domains_below_one_that_begins_with_a_dot(self, opened: Open, box: Postbox) -> None:
+    def test_a_leading_dot_allows_subdomains(self, opened: Open, box: Postbox) -> None:
         sign_up.ask_for_link(self.platform(opened, box), "eve@lab.cs.example")
         assert box.wait()["To"] == "eve@lab.cs.example"
 
-    def test_who_has_an_account_learns_so_by_mail_alone(self, opened: Open, box: Postbox) -> None:
+    def test_an_existing_account_is_revealed_only_by_mail(self, opened: Open, box: Postbox) -> None:
         platform = self.platform(opened, box)
         accounts.create_user(platform, "ada", PASSWORD, email="ada@uni.example")
         sign_up.ask_for_link(platform, "ADA@uni.example")
@@ -171,14 +171,14 @@ class TestDomain:
         assert "already" in sent
         assert "key=" not in sent
 
-    def test_a_mailbox_is_not_flooded(self, opened: Open, box: Postbox) -> None:
+    def test_sign_up_mails_to_one_mailbox_are_limited(self, opened: Open, box: Postbox) -> None:
         platform = self.platform(opened, box)
         for _ in range(6):
             sign_up.ask_for_link(platform, "eve@uni.example")
             assert mail.settle()
         assert len(box.mails) == 3
 
-    def test_nor_by_other_spellings_of_its_address(self, opened: Open, box: Postbox) -> None:
+    def test_sign_up_mails_are_limited_across_spellings(self, opened: Open, box: Postbox) -> None:
         platform = self.platform(opened, box)
         sign_up.ask_for_link(platform, "eve_@uni.example")
         sign_up.ask_for_link(platform, "evel@uni.example")
@@ -188,7 +188,7 @@ class TestDomain:
         to = [each["To"].lower().replace("+1", "").replace("+two", "") for each in box.mails]
         assert sorted(to) == ["eve@uni.example"] * 3 + ["eve_@uni.example", "evel@uni.example"]
 
-    def test_two_links_for_one_address_make_one_account(self, opened: Open, box: Postbox) -> None:
+    def test_two_links_for_one_address_create_one_account(self, opened: Open, box: Postbox) -> None:
         platform = self.platform(opened, box)
         for _ in range(2):
             sign_up.ask_for_link(platform, "eve@uni.example")
@@ -198,7 +198,7 @@ class TestDomain:
         with pytest.raises(Conflict, match="e-mail address"):
             sign_up.sign_up(platform, body("eve2", second))
 
-    def test_a_link_ends(self, opened: Open, box: Postbox) -> None:
+    def test_a_sign_up_link_expires(self, opened: Open, box: Postbox) -> None:
         platform = self.platform(opened, box)
         sign_up.ask_for_link(platform, "eve@uni.example")
         key = key_of(link_in(box.wait()))

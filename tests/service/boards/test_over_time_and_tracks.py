@@ -18,7 +18,7 @@ from tests.service.boards.rows import SLUG, START, enter, person
 pytestmark = pytest.mark.both_databases
 
 
-def test_records_are_those_that_were_plainly_faster(platform: Platform) -> None:
+def test_only_clearly_faster_times_are_records(platform: Platform) -> None:
     ada, bob = person(platform, "ada"), person(platform, "bob")
     teacher = person(platform, "teacher", Role.STAFF)
     enter(platform, ada, 50.0, hour=1)
@@ -41,7 +41,7 @@ def test_records_are_those_that_were_plainly_faster(platform: Platform) -> None:
     assert records_over_time(platform, SLUG, version=7).records == []
 
 
-def test_a_track_is_ranked_by_what_is_solved_then_by_relative_speed(platform: Platform) -> None:
+def test_tracks_rank_by_solved_challenges_then_relative_speed(platform: Platform) -> None:
     ada, bob, eve, kim = (person(platform, name) for name in ("ada", "bob", "eve", "kim"))
     enter(platform, ada, 10.0)
     enter(platform, bob, 40.0)
@@ -69,7 +69,7 @@ def test_more_solved_comes_before_faster(platform: Platform) -> None:
     assert [standing.relative for standing in found] == pytest.approx([0.5**0.5, 0.5, 1.0])
 
 
-def test_tracks_and_devices_that_are_not_there(platform: Platform) -> None:
+def test_unknown_tracks_and_devices_are_refused(platform: Platform) -> None:
     with pytest.raises(NotFound):
         track_board(platform, "no such track")
     with pytest.raises(UnknownDevice):
@@ -78,13 +78,13 @@ def test_tracks_and_devices_that_are_not_there(platform: Platform) -> None:
         leaderboards(platform, device="abacus")
 
 
-def test_a_board_that_only_old_entries_know(platform: Platform) -> None:
+def test_a_device_with_old_entries_only_has_a_board(platform: Platform) -> None:
     enter(platform, person(platform, "ada"), 10.0, device="t4")
     assert [entry.user for entry in track_board(platform, "first", device="t4").entries] == ["ada"]
     assert leaderboards(platform, device="t4").tracks[0].boards[0].entries == 1
 
 
-def test_who_leads_where(platform: Platform) -> None:
+def test_the_list_of_boards_names_leaders(platform: Platform) -> None:
     ada, bob = person(platform, "ada"), person(platform, "bob")
     enter(platform, ada, 10.0)
     enter(platform, bob, 40.0)

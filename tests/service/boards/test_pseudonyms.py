@@ -16,7 +16,7 @@ pytestmark = pytest.mark.both_databases
 SECRET = b"s" * 32
 
 
-def test_no_two_people_share_a_name_on_a_board() -> None:
+def test_pseudonyms_are_unique_on_a_board() -> None:
     names = [made_up_name(SECRET, "scale", user) for user in range(2 * 4096 + 100)]
     assert len(set(names)) == len(names)
     assert all(" " in name for name in names)
@@ -24,7 +24,7 @@ def test_no_two_people_share_a_name_on_a_board() -> None:
     assert names[4096 + 5].endswith(" 2")
 
 
-def test_a_name_depends_on_the_board_and_on_the_secret() -> None:
+def test_a_pseudonym_depends_on_board_and_secret() -> None:
     names = [made_up_name(SECRET, "scale", user) for user in range(200)]
     assert names == [made_up_name(SECRET, "scale", user) for user in range(200)]
     for other in (
@@ -35,7 +35,7 @@ def test_a_name_depends_on_the_board_and_on_the_secret() -> None:
         assert sum(a == b for a, b in zip(names, other, strict=True)) < 4
 
 
-def test_others_see_the_made_up_name_on_every_board(platform: Platform) -> None:
+def test_others_see_the_pseudonym_on_every_board(platform: Platform) -> None:
     ada, bob = person(platform, "ada", anonymous=True), person(platform, "bob")
     enter(platform, ada, 10.0)
     enter(platform, bob, 20.0)
@@ -55,7 +55,7 @@ def test_others_see_the_made_up_name_on_every_board(platform: Platform) -> None:
         assert "ada" not in (track.user, hidden.user)
 
 
-def test_staff_and_oneself_see_the_name(platform: Platform) -> None:
+def test_staff_and_the_owner_see_the_real_name(platform: Platform) -> None:
     ada, teacher = person(platform, "ada", anonymous=True), person(platform, "teacher", Role.STAFF)
     enter(platform, ada, 10.0)
     for viewer in (ada, teacher):

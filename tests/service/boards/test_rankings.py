@@ -70,7 +70,7 @@ def change(platform: Platform, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_it_goes_on_as_it_would_be_read(
+def test_a_continued_ranking_equals_a_fresh_one(
     platform: Platform, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(board_snapshots, "_WINDOW", 5)
@@ -85,7 +85,9 @@ def test_it_goes_on_as_it_would_be_read(
         assert seen(platform) == anew(platform), f"step {step} of seed {seed}"
 
 
-def test_who_comes_is_put_in(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_entry_is_inserted_without_a_full_read(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chance, people = random.Random(7), [person(platform, f"user{n}") for n in range(4)]
     come(platform, chance, people)
     seen(platform)
@@ -97,7 +99,7 @@ def test_who_comes_is_put_in(platform: Platform, monkeypatch: pytest.MonkeyPatch
             assert seen(platform) == expected
 
 
-def test_one_that_comes_while_another_goes_is_noticed(platform: Platform) -> None:
+def test_an_arrival_and_a_removal_at_once_are_noticed(platform: Platform) -> None:
     ada, bob = person(platform, "ada"), person(platform, "bob")
     enter(platform, ada, 10.0)
     assert [entry.user for entry in leaderboard(platform, SLUG).entries] == ["ada"]
@@ -107,9 +109,7 @@ def test_one_that_comes_while_another_goes_is_noticed(platform: Platform) -> Non
     assert [entry.user for entry in leaderboard(platform, SLUG).entries] == ["bob"]
 
 
-def test_boards_that_were_looked_at_long_ago_are_let_go(
-    platform: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rankings_unused_for_long_are_dropped(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.service.boards.rankings._KEPT_ENTRIES", 3)
     for name in ("ada", "bob"):
         enter(platform, person(platform, name), 10.0, language=Language.CUDA)

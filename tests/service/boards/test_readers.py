@@ -34,15 +34,15 @@ SLUG = "scale"
 Read = Callable[[Platform, User | None], object]
 
 READS: dict[str, Read] = {
-    "board": lambda it, viewer: leaderboard(it, SLUG, viewer=viewer),
-    "records": lambda it, viewer: records_over_time(it, SLUG, viewer=viewer),
-    "both": lambda it, viewer: board_and_records(it, SLUG, viewer=viewer),
-    "all boards": lambda it, viewer: leaderboards(it, viewer=viewer),
-    "track": lambda it, viewer: track_board(it, "first", viewer=viewer),
-    "profile": lambda it, viewer: profile(it, "ada", viewer),
-    "no profile": lambda it, viewer: profile(it, "nobody", viewer),
-    "no board": lambda it, viewer: leaderboard(it, "nothing", viewer=viewer),
-    "no track": lambda it, viewer: track_board(it, "nothing", viewer=viewer),
+    "board": lambda platform, viewer: leaderboard(platform, SLUG, viewer=viewer),
+    "records": lambda platform, viewer: records_over_time(platform, SLUG, viewer=viewer),
+    "both": lambda platform, viewer: board_and_records(platform, SLUG, viewer=viewer),
+    "all boards": lambda platform, viewer: leaderboards(platform, viewer=viewer),
+    "track": lambda platform, viewer: track_board(platform, "first", viewer=viewer),
+    "profile": lambda platform, viewer: profile(platform, "ada", viewer),
+    "no profile": lambda platform, viewer: profile(platform, "nobody", viewer),
+    "no board": lambda platform, viewer: leaderboard(platform, "nothing", viewer=viewer),
+    "no track": lambda platform, viewer: track_board(platform, "nothing", viewer=viewer),
 }
 WHO = ("nobody", "student", "staff without their scope", "staff")
 FREE = ("", "", "", "")
@@ -62,7 +62,9 @@ def read(platform: Platform, of: Read, viewer: User | None) -> str:
 @pytest.mark.parametrize(
     ("readers", "expected"), [(None, MEMBERS), ("everybody", FREE), ("members", MEMBERS), ("staff", STAFF)]
 )
-def test_who_reads_what(tmp_path: Path, readers: str | None, expected: tuple[str, ...]) -> None:
+def test_the_setting_decides_who_reads_boards_and_profiles(
+    tmp_path: Path, readers: str | None, expected: tuple[str, ...]
+) -> None:
     world.make_catalogue(tmp_path / "catalogue")
     given: dict[str, Any] = {} if readers is None else {"board_readers": readers}
     platform = open_platform(
@@ -76,7 +78,7 @@ def test_who_reads_what(tmp_path: Path, readers: str | None, expected: tuple[str
     people = dict(zip(WHO, (None, bob, replace(tutor, scopes=frozenset({Scope.READ})), tutor), strict=True))
     for name, of in READS.items():
         found = tuple(read(platform, of, viewer) for viewer in people.values())
-        # Profiles are for members at most, unless a setting of their own says otherwise.
+        # Profiles are for members at most, unless their setting says otherwise.
         of_profiles = MEMBERS if expected == FREE and "profile" in name else expected
         assert found == of_profiles, name
     assert profile(platform, "ADA", ada).name == "ada", "one's own, whoever may read others'"
@@ -94,7 +96,7 @@ OF_AUDIENCE = {
 
 
 @pytest.mark.parametrize("widest", OF_AUDIENCE)
-def test_a_profile_and_a_calendar_are_for_the_narrower_of_two(tmp_path: Path, widest: str) -> None:
+def test_the_narrower_audience_of_profile_and_platform_applies(tmp_path: Path, widest: str) -> None:
     given: dict[str, Any] = {"profile_readers": widest}
     platform = open_platform(world.make_settings(tmp_path, "unix:///x", **given))
     admin = accounts.create_user(platform, "staff", PASSWORD, Role.ADMIN)

@@ -27,7 +27,7 @@ from tests.records.rows import add_submission, wrong
 from tests.service.world import body, make_settings
 
 
-def test_challenges_come_by_track_and_a_broken_one_hides_no_other(platform: Platform) -> None:
+def test_challenges_are_ordered_by_track_and_a_broken_one_hides_no_other(platform: Platform) -> None:
     broken = platform.catalogue.root / "challenges" / "broken"
     broken.mkdir()
     (broken / "challenge.toml").write_text("title = 3")
@@ -103,7 +103,7 @@ def test_a_broken_file_of_tracks_stops_no_challenge(platform: Platform, student:
     assert len(leaderboards(platform).tracks) == 2
 
 
-def test_folders_that_are_no_challenges_are_no_alerts(platform: Platform) -> None:
+def test_other_folders_cause_no_alert(platform: Platform) -> None:
     folder = platform.catalogue.root / "challenges"
     (folder / "gone" / "__pycache__").mkdir(parents=True)
     (folder / ".git").mkdir()
@@ -113,7 +113,7 @@ def test_folders_that_are_no_challenges_are_no_alerts(platform: Platform) -> Non
         get_challenge(platform, "gone")
 
 
-def test_a_prerequisite_that_is_gone_is_an_alert_and_a_broken_one_is_one_alert(platform: Platform) -> None:
+def test_a_missing_or_broken_prerequisite_is_one_alert(platform: Platform) -> None:
     manifest = platform.catalogue.root / "challenges" / "only_cuda" / "challenge.toml"
     text = manifest.read_text()
     manifest.write_text(f'prerequisites = ["scale"]\n{text}')
@@ -123,7 +123,7 @@ def test_a_prerequisite_that_is_gone_is_an_alert_and_a_broken_one_is_one_alert(p
     assert "there is no challenge ['nothing']" in health(platform).alerts[1].text
 
 
-def test_an_empty_catalogue_says_which_command_makes_a_challenge(tmp_path: Path) -> None:
+def test_an_empty_catalogue_names_the_command_to_start_with(tmp_path: Path) -> None:
     with pytest.raises(ChallengeInvalid) as caught:
         open_platform(make_settings(tmp_path, "", challenges=tmp_path / "new catalogue"))
     assert "grader challenge new NAME" in caught.value.hint
@@ -134,7 +134,7 @@ def test_an_empty_catalogue_says_which_command_makes_a_challenge(tmp_path: Path)
     platform.close()
 
 
-def test_a_challenge_says_in_words_what_its_cases_hold(platform: Platform) -> None:
+def test_a_challenge_describes_its_cases_in_words(platform: Platform) -> None:
     shown = get_challenge(platform, "scale")
     seven, ones = shown.cases
     assert seven.inputs == {"a": "uniform from 0 to 7", "i": "whole numbers from 0 to 7", "alpha": "0.5"}
@@ -142,7 +142,7 @@ def test_a_challenge_says_in_words_what_its_cases_hold(platform: Platform) -> No
     assert (seven.sizes, seven.note, shown.hidden_cases) == ({"n": 7}, "a prime", 0)
 
 
-def test_a_challenge_is_shown_whole_and_its_reference_is_not_run(platform: Platform) -> None:
+def test_showing_a_challenge_does_not_run_its_reference(platform: Platform) -> None:
     shown = get_challenge(platform, "scale")
     assert "must not run" in shown.reference
     assert shown.signatures[Language.TRITON] == "def solve(a, i, out, alpha, n)"
@@ -157,7 +157,7 @@ def test_a_platform_with_a_gpu_serves_both(tmp_path: Path, redis_url: str) -> No
     platform.close()
 
 
-def test_a_challenge_names_the_versions_that_judged_last(platform: Platform, student: User) -> None:
+def test_a_challenge_names_the_last_judging_versions(platform: Platform, student: User) -> None:
     """Before anything was judged, those of this machine."""
     assert get_challenge(platform, "scale").judged_with == installed_versions()
     row = add_submission(platform.sessions, student.id, language=Language.TRITON)
@@ -170,12 +170,12 @@ def test_a_challenge_names_the_versions_that_judged_last(platform: Platform, stu
     assert get_challenge(platform, "scale").judged_with == {"python": "3.12.1", "triton": "3.6.0"}
 
 
-def test_no_such_challenge(platform: Platform) -> None:
+def test_an_unknown_challenge_is_refused(platform: Platform) -> None:
     with pytest.raises(UnknownChallenge):
         get_challenge(platform, "nope")
 
 
-def test_health_names_the_part_that_is_away(platform: Platform) -> None:
+def test_health_names_the_failed_part(platform: Platform) -> None:
     seen = health(platform)
     assert {name: part.ok for name, part in seen.parts.items()} == {
         "database": True,
@@ -188,7 +188,7 @@ def test_health_names_the_part_that_is_away(platform: Platform) -> None:
     assert health(platform).ok
 
 
-def test_health_without_redis_and_database(tmp_path: Path) -> None:
+def test_health_works_without_redis_and_database(tmp_path: Path) -> None:
     platform = open_platform(make_settings(tmp_path, f"unix://{tmp_path}/none.sock"))
     assert not health(platform).parts["queue"].ok
     platform.close()
@@ -199,12 +199,12 @@ def test_health_without_redis_and_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.168.1.5", "example.org"])
-def test_plain_processes_are_not_exposed(host: str) -> None:
+def test_local_boxes_cannot_be_exposed(host: str) -> None:
     with pytest.raises(NotAllowed, match="Refusing to listen"):
         check_exposure(host, "local")
     check_exposure(host, "docker")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
-def test_on_loopback_every_box_will_do(host: str) -> None:
+def test_any_box_may_serve_on_loopback(host: str) -> None:
     check_exposure(host, "local")

@@ -63,7 +63,7 @@ def seen(platform: Platform, user: User | None) -> set[str]:
     return {challenge.slug for challenge in catalogue.list_challenges(platform, user).challenges}
 
 
-def test_what_a_first_start_finds_is_published_and_a_later_folder_is_a_draft(
+def test_folders_of_the_first_start_are_published_and_later_ones_are_drafts(
     platform: Platform, staff: User, ada: User, draft: str
 ) -> None:
     again = open_platform(platform.settings)
@@ -82,7 +82,7 @@ def test_what_a_first_start_finds_is_published_and_a_later_folder_is_a_draft(
         again.close()
 
 
-def test_an_upgraded_platform_keeps_what_it_served(platform: Platform, ada: User) -> None:
+def test_an_upgrade_keeps_served_challenges_published(platform: Platform, ada: User) -> None:
     with writing(platform.sessions) as session:
         session.execute(delete(ChallengeStateRow))
         session.execute(text("DELETE FROM chores"))
@@ -106,7 +106,9 @@ def test_staff_try_a_draft_and_students_do_not(
     assert draft not in seen(platform, ada)
 
 
-def test_a_scheduled_one_comes_by_itself(platform: Platform, staff: User, ada: User, draft: str) -> None:
+def test_a_scheduled_draft_is_published_by_itself(
+    platform: Platform, staff: User, ada: User, draft: str
+) -> None:
     at = utcnow() + timedelta(hours=1)
     publication.schedule(platform, staff, draft, at)
     with platform.sessions() as session:
@@ -118,7 +120,7 @@ def test_a_scheduled_one_comes_by_itself(platform: Platform, staff: User, ada: U
         publication.change(platform, staff, draft, PublicationBody(state="published", publish_at=at))
 
 
-def test_only_the_platforms_staff_publish_and_nothing_that_is_broken(
+def test_only_platform_staff_publish_and_never_a_broken_challenge(
     platform: Platform, staff: User, ada: User, draft: str
 ) -> None:
     with pytest.raises(NotAllowed):
@@ -162,7 +164,7 @@ def test_an_assignment_opens_a_draft_to_its_students(
         submit(platform, ada, world.body(challenge=draft))
 
 
-def test_instructors_choose_from_drafts_and_assistants_see_those_of_their_course(
+def test_instructors_see_all_drafts_and_assistants_those_of_their_course(
     platform: Platform, staff: User, draft: str
 ) -> None:
     people = {}
@@ -184,7 +186,7 @@ def test_instructors_choose_from_drafts_and_assistants_see_those_of_their_course
         publication.publish(platform, people[CourseRole.INSTRUCTOR], draft)
 
 
-def test_who_teaches_learns_of_no_draft_that_a_competition_will_ask(
+def test_teachers_do_not_see_drafts_of_a_coming_competition(
     platform: Platform, staff: User, draft: str
 ) -> None:
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
@@ -212,7 +214,7 @@ def test_who_teaches_learns_of_no_draft_that_a_competition_will_ask(
     assert draft in seen(platform, tom)
 
 
-def test_a_competition_opens_a_draft_to_who_takes_part(
+def test_a_competition_opens_a_draft_to_participants(
     platform: Platform, staff: User, ada: User, draft: str
 ) -> None:
     bob = accounts.create_user(platform, "bob", PASSWORD)

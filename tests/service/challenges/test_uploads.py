@@ -64,7 +64,7 @@ def cases():
 """
 
 
-def test_a_new_challenge_is_there_once_it_was_examined(
+def test_a_new_upload_is_served_after_its_check(
     platform: Platform, staff: User, student: User, scale: Bundle
 ) -> None:
     with pytest.raises(NotAllowed):
@@ -88,7 +88,7 @@ def test_a_new_challenge_is_there_once_it_was_examined(
     assert [(entry.actor, entry.subject) for entry in noted] == [(staff.name, "/uploads/mine/1")]
 
 
-def test_another_host_has_it_from_the_database(
+def test_another_host_loads_an_upload_from_the_database(
     platform: Platform, staff: User, scale: Bundle, tmp_path: Path
 ) -> None:
     uploads.upload(platform, staff, body(renamed(scale, "mine")))
@@ -102,7 +102,7 @@ def test_another_host_has_it_from_the_database(
         other.close()
 
 
-def test_a_new_version_waits_for_staff_and_they_can_go_back(
+def test_a_new_version_waits_for_staff_and_can_be_reverted(
     platform: Platform, staff: User, student: User, scale: Bundle
 ) -> None:
     builders.judged(platform, student, builders.accepted(challenge="scale", version=1), challenge="scale")
@@ -148,7 +148,7 @@ def shown(platform: Platform) -> int | None:
         return versions.shown(session, "scale")
 
 
-def test_the_spec_is_edited_and_nothing_of_two_is_lost(
+def test_simultaneous_spec_edits_lose_nothing(
     platform: Platform, staff: User, other: User, scale: Bundle
 ) -> None:
     text, base = uploads.get_spec(platform, staff, "scale")
@@ -165,7 +165,7 @@ def test_the_spec_is_edited_and_nothing_of_two_is_lost(
     assert found.spec[-2:] == ["-# What to do", "+# Two"]
 
 
-def test_two_uploads_at_once_are_both_kept(platform: Platform, staff: User, scale: Bundle) -> None:
+def test_simultaneous_uploads_are_all_kept(platform: Platform, staff: User, scale: Bundle) -> None:
     texts = [scale.with_file(scale.spec_path, f"# {n}\n") for n in range(4)]
     errors: list[Exception] = []
 
@@ -186,7 +186,7 @@ def test_two_uploads_at_once_are_both_kept(platform: Platform, staff: User, scal
     assert {upload.digest for upload in found} == {text.digest for text in texts}
 
 
-def test_a_check_whose_worker_is_gone_is_anothers(platform: Platform, staff: User, scale: Bundle) -> None:
+def test_a_check_of_a_dead_worker_is_taken_over(platform: Platform, staff: User, scale: Bundle) -> None:
     uploads.upload(platform, staff, body(scale))
     with writing(platform.sessions) as session:
         first = records.claim(session, "one", clock(session), 0.0)
@@ -204,7 +204,7 @@ def test_a_check_whose_worker_is_gone_is_anothers(platform: Platform, staff: Use
         uploads.stop_check(platform, staff, "scale", 1)
 
 
-def test_what_is_uploaded_can_be_submitted_for(platform: Platform, staff: User, scale: Bundle) -> None:
+def test_an_uploaded_challenge_takes_submissions(platform: Platform, staff: User, scale: Bundle) -> None:
     uploads.upload(platform, staff, body(renamed(scale, "mine")))
     examine(platform)
     view = builders.hand_in(platform, staff, challenge="mine")
@@ -235,7 +235,7 @@ def test_an_upload_is_published_or_scheduled_as_a_folder_is(
     assert builders.hand_in(platform, student, challenge="mine").version == 1
 
 
-def test_what_is_uploaded_under_a_withdrawn_name_comes_out_by_no_old_plan(
+def test_a_withdrawn_upload_leaves_no_publication_plan(
     platform: Platform, staff: User, student: User, scale: Bundle
 ) -> None:
     made = renamed(scale, "mine")
@@ -249,7 +249,7 @@ def test_what_is_uploaded_under_a_withdrawn_name_comes_out_by_no_old_plan(
     assert "mine" not in publication.visible(platform, student)
 
 
-def test_an_upload_in_place_of_a_published_folder_that_is_gone_waits_for_staff(
+def test_an_upload_replacing_a_removed_folder_waits_for_staff(
     platform: Platform, staff: User, student: User, scale: Bundle
 ) -> None:
     publication.publish(platform, staff, "scale")

@@ -26,7 +26,9 @@ def _ranks(found: CompetitionBoard) -> list[tuple[str, int | None, float | None]
     return [(row.team, row.rank, row.score) for row in found.rows]
 
 
-def test_live_frozen_and_final(platform: Platform, staff: User, student: User, other: User) -> None:
+def test_boards_are_live_frozen_then_final(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
     make(platform, staff)
     for user in (student, other):
         enter(platform, user)
@@ -62,7 +64,7 @@ def test_live_frozen_and_final(platform: Platform, staff: User, student: User, o
     assert board(platform, student, "cup", kind=BoardKind.FROZEN).rows[0].score == 200.0
 
 
-def test_who_is_disqualified_is_on_no_board(
+def test_a_disqualified_team_is_on_no_board(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     make(platform, staff)
@@ -75,7 +77,7 @@ def test_who_is_disqualified_is_on_no_board(
     assert _ranks(board(platform, other, "cup"))[0] == ("ada", 1, 100.0)
 
 
-def test_only_one_version_of_a_challenge_is_compared(
+def test_a_board_compares_one_version_of_a_challenge(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     make(platform, staff)
@@ -89,9 +91,7 @@ def test_only_one_version_of_a_challenge_is_compared(
     assert _ranks(board(platform, staff, "cup")) == [("bob", 1, 200.0), ("ada", None, None)]
 
 
-def test_virtual_participation_meets_the_others_as_they_were_then(
-    platform: Platform, staff: User, student: User
-) -> None:
+def test_virtual_participants_see_the_board_as_it_was(platform: Platform, staff: User, student: User) -> None:
     make(platform, staff, freeze_minutes=0)
     ada, bob = people(platform, 2)
     for user in (ada, bob):
@@ -116,7 +116,7 @@ def test_virtual_participation_meets_the_others_as_they_were_then(
     assert _ranks(board(platform, student, "cup", mode=Mode.VIRTUAL))[0] == ("user1", 1, 300.0)
 
 
-def test_a_frozen_board_stands_still_for_who_takes_part_virtually(
+def test_a_frozen_board_is_frozen_for_virtual_participants(
     platform: Platform, staff: User, student: User
 ) -> None:
     make(platform, staff)
@@ -136,7 +136,7 @@ def test_a_frozen_board_stands_still_for_who_takes_part_virtually(
     assert _ranks(board(platform, student, "cup", mode=Mode.VIRTUAL))[0] == ("user1", 1, 300.0)
 
 
-def test_it_names_no_challenge_before_the_start(platform: Platform, staff: User, student: User) -> None:
+def test_a_board_hides_challenges_before_the_start(platform: Platform, staff: User, student: User) -> None:
     make(platform, staff, starts_at=utcnow() + timedelta(minutes=30))
     enter(platform, student)
     for viewer in (student, None):
@@ -147,7 +147,7 @@ def test_it_names_no_challenge_before_the_start(platform: Platform, staff: User,
     assert board(platform, None, "cup").challenges == ["scale"]
 
 
-def test_practice_has_a_board_of_its_own(platform: Platform, staff: User, student: User) -> None:
+def test_practice_has_a_separate_board(platform: Platform, staff: User, student: User) -> None:
     make(platform, staff)
     elapse(platform, hours=3)
     enter(platform, student, mode=Mode.PRACTICE)
@@ -164,7 +164,7 @@ def test_practice_has_a_board_of_its_own(platform: Platform, staff: User, studen
         ("points", [("ada", 1, 40.0), ("bob", 1, 40.0)]),
     ],
 )
-def test_what_ranks(
+def test_each_scoring_ranks_by_its_figure(
     platform: Platform,
     staff: User,
     student: User,
@@ -180,7 +180,7 @@ def test_what_ranks(
 
 
 @pytest.mark.parametrize("code_shown", [True, False])
-def test_code_is_shown_after_the_results_where_the_rules_say_so(
+def test_code_is_shown_after_the_results_if_the_rules_allow(
     platform: Platform, staff: User, student: User, other: User, code_shown: bool
 ) -> None:
     make(platform, staff, code_shown=code_shown)

@@ -39,7 +39,7 @@ def _runs(team: int, *repeats: tuple[float, float | None]) -> Runs:
 @pytest.mark.parametrize(
     ("first", "speedups"), [((100.0, None), {ADA: 2.0, BOB: 1.0}), ((100.0, 2.0), {ADA: 2.0, BOB: 1.0})]
 )
-def test_who_is_judged_before_there_is_a_baseline_keeps_the_speedup(
+def test_repeats_before_the_first_baseline_get_a_speedup(
     first: tuple[float, float | None], speedups: dict[int, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Baselines of hidden sizes are measured in the final's first judgements; all speedups use the same ones."""

@@ -26,9 +26,7 @@ from tests.service.world import body
 pytestmark = pytest.mark.both_databases
 
 
-def test_nobody_finds_out_before_the_start_what_will_be_asked(
-    platform: Platform, staff: User, student: User
-) -> None:
+def test_challenges_are_secret_before_the_start(platform: Platform, staff: User, student: User) -> None:
     make(platform, staff, starts_at=utcnow() + timedelta(minutes=30))
     enter(platform, student)
     place = Place(Kind.COMPETITION, "cup")
@@ -43,7 +41,7 @@ def test_nobody_finds_out_before_the_start_what_will_be_asked(
     assert len(said) == 2
 
 
-def test_what_is_handed_in_within_it_is_no_courses(
+def test_competition_submissions_are_hidden_from_course_staff(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     """Its challenge is assigned to a participant, too, in another participant's course."""
@@ -63,7 +61,7 @@ def test_what_is_handed_in_within_it_is_no_courses(
     assert submissions.get_source(platform, teacher, for_itself).id == for_itself
 
 
-def test_a_frozen_board_is_told_by_no_profile(
+def test_profiles_do_not_reveal_a_frozen_board(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     make(platform, staff)

@@ -49,7 +49,7 @@ def seen(platform: Platform, user: User, kind: BoardKind | None = None) -> list[
     return [(row.team, row.score) for row in board(platform, user, "cup", kind=kind).rows]
 
 
-def test_a_judgement_stands_until_the_next_one_is_there(platform: Platform, student: User, cup: str) -> None:
+def test_a_judgement_counts_until_the_next_one_has_ended(platform: Platform, student: User, cup: str) -> None:
     second = again(platform, cup)
     assert seen(platform, student) == [("ada", 200.0), ("bob", 300.0)]
     judge(platform, second, 400.0)
@@ -64,7 +64,7 @@ def test_a_judgement_stands_until_the_next_one_is_there(platform: Platform, stud
     assert seen(platform, student) == [("bob", 300.0), ("ada", 400.0)], "our failure takes nothing away"
 
 
-def test_a_new_version_counts_once_all_that_was_ordered_is_judged(
+def test_a_new_version_counts_once_every_rejudge_has_ended(
     platform: Platform, student: User, other: User, cup: str
 ) -> None:
     theirs = board(platform, other, "cup").rows[1].challenges[0].submission
@@ -76,7 +76,7 @@ def test_a_new_version_counts_once_all_that_was_ordered_is_judged(
     assert seen(platform, student) == [("bob", 450.0), ("ada", 500.0)]
 
 
-def test_frozen_it_shows_what_was_received_before(
+def test_a_frozen_board_includes_rejudges_of_earlier_submissions(
     platform: Platform, staff: User, student: User, other: User, cup: str
 ) -> None:
     elapse(platform, minutes=40)
@@ -87,7 +87,7 @@ def test_frozen_it_shows_what_was_received_before(
     assert seen(platform, staff, BoardKind.LIVE) == [("bob", 90.0), ("ada", 400.0)]
 
 
-def test_after_the_results_it_changes_nothing_of_them(
+def test_a_rejudge_after_the_results_does_not_change_them(
     platform: Platform, staff: User, student: User, cup: str
 ) -> None:
     judge(platform, again(platform, cup), 150.0)
@@ -137,7 +137,7 @@ def test_a_regrade_shows_ranks_before_and_after(
     assert ranks(platform, staff, second) == [("bob", 1, 1), ("ada", 2, None)]
 
 
-def test_ranks_of_a_new_version_are_compared_with_the_earlier_ones(
+def test_a_new_versions_ranks_are_compared_with_the_earlier_ones(
     platform: Platform, staff: User, cup: str
 ) -> None:
     number = order(platform, staff, challenge="scale").number
@@ -176,7 +176,7 @@ def test_a_regrade_counts_once_it_is_published_and_before_the_results(
         order(platform, staff, submission=cup)
 
 
-def test_a_regrade_of_a_challenge_leaves_alone_what_a_final_or_the_results_settled(
+def test_a_challenge_regrade_skips_settled_competitions(
     platform: Platform, staff: User, student: User, other: User, cup: str
 ) -> None:
     elapse(platform, hours=2)

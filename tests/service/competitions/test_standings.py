@@ -32,7 +32,7 @@ def _ranks(
     ]
 
 
-def test_by_time_who_solved_more_stands_above_who_was_faster() -> None:
+def test_solving_more_ranks_above_being_faster() -> None:
     teams: dict[int, dict[str, list[Result]]] = {
         ADA: {"a": [_result(1, 100.0)], "b": [_result(2, 400.0)]},
         BOB: {"a": [_result(1, 1.0)]},
@@ -41,7 +41,7 @@ def test_by_time_who_solved_more_stands_above_who_was_faster() -> None:
     assert _ranks(teams, Scoring.TIME) == [(ADA, 1, pytest.approx(200.0)), (BOB, 2, 1.0), (CAY, None, None)]
 
 
-def test_times_that_cannot_be_told_apart_share_a_rank_and_the_earlier_stands_first() -> None:
+def test_indistinguishable_times_share_a_rank_earlier_first() -> None:
     teams = {
         ADA: {"a": [_result(9, 100.0)]},
         BOB: {"a": [_result(3, 100.4)]},
@@ -54,7 +54,7 @@ def test_times_that_cannot_be_told_apart_share_a_rank_and_the_earlier_stands_fir
     ]
 
 
-def test_ranks_of_a_chain_of_ties_are_one_more_than_those_that_are_faster() -> None:
+def test_a_rank_is_one_more_than_the_number_of_faster_teams() -> None:
     """Each ties with the next, and the first is faster than the third: nobody is below an equal of all above."""
     teams = {
         number: {"a": [_result(number, time)]} for number, time in enumerate((100.0, 100.4, 100.8, 101.2))
@@ -62,7 +62,7 @@ def test_ranks_of_a_chain_of_ties_are_one_more_than_those_that_are_faster() -> N
     assert [rank for _, rank, _ in _ranks(teams, Scoring.TIME, 0.005)] == [1, 1, 2, 3]
 
 
-def test_a_sum_of_speedups_does_not_depend_on_the_order_of_what_was_solved() -> None:
+def test_a_sum_of_speedups_does_not_depend_on_order() -> None:
     """In floating point 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
     worth = {"a": 0.1, "b": 0.2, "c": 0.3}
     teams = {
@@ -72,7 +72,7 @@ def test_a_sum_of_speedups_does_not_depend_on_the_order_of_what_was_solved() -> 
     assert [rank for _, rank, _ in _ranks(teams, Scoring.SPEEDUPS)] == [1, 1]
 
 
-def test_where_speedups_count_the_largest_does() -> None:
+def test_the_largest_speedup_counts() -> None:
     """The shorter time had no baseline yet, or that of an earlier torch."""
     teams = {ADA: {"a": [_result(1, 4.0, None), _result(2, 4.5, 1.5), _result(3, 5.0, 2.0)]}}
     assert _ranks(teams, Scoring.SPEEDUPS) == [(ADA, 1, 2.0)]
@@ -81,7 +81,7 @@ def test_where_speedups_count_the_largest_does() -> None:
     assert best.key == 1
 
 
-def test_below_the_finalists_nobody_loses_a_rank_by_not_being_one() -> None:
+def test_teams_below_the_finalists_keep_their_ranks() -> None:
     """The third of them is behind the first only, before and after."""
     teams = {
         number: {"a": [_result(number, time)]} for number, time in enumerate((90.0, 100.0, 100.4, 100.8))
@@ -98,7 +98,7 @@ def test_below_the_finalists_nobody_loses_a_rank_by_not_being_one() -> None:
     ]
 
 
-def test_the_best_submission_counts_and_of_equals_the_first() -> None:
+def test_the_best_submission_counts_and_the_first_of_equals() -> None:
     results = [_result(1, None), _result(2, 50.0), _result(3, 20.0), _result(4, 20.0)]
     best = standings.best_of(results, Scoring.TIME)
     assert best is not None
@@ -106,7 +106,7 @@ def test_the_best_submission_counts_and_of_equals_the_first() -> None:
     assert standings.best_of([], Scoring.TIME) is None
 
 
-def test_by_points_the_moment_counts_at_which_they_were_reached() -> None:
+def test_equal_points_rank_by_the_moment_reached() -> None:
     teams = {
         ADA: {"a": [_result(1, 9.0, points=50), _result(8, 5.0, points=50)], "b": [_result(2, points=30)]},
         BOB: {"a": [_result(3, 1.0, points=80)]},
@@ -119,7 +119,7 @@ def test_by_points_the_moment_counts_at_which_they_were_reached() -> None:
     assert ranked[0].at == START + timedelta(minutes=2)
 
 
-def test_by_speedups() -> None:
+def test_speedups_are_summed() -> None:
     teams = {
         ADA: {"a": [_result(1, 5.0, 2.0)], "b": [_result(1, 5.0, 1.5)]},
         BOB: {"a": [_result(2, 2.0, 5.0)], "b": [_result(2, 9.0, None)]},
@@ -132,7 +132,7 @@ def test_by_speedups() -> None:
     ("speedup", "points"),
     [(None, 70.0), (0.5, 70.0), (0.795, 70.0), (0.797, 90.0), (0.8, 90.0), (2.0, 100.0)],
 )
-def test_points_are_a_share_of_what_the_challenge_is_worth(speedup: float | None, points: float) -> None:
+def test_points_are_a_share_of_the_challenges_worth(speedup: float | None, points: float) -> None:
     grading = Grading(
         correctness_points=35, tiers=[Tier(speedup=0.8, points=10), Tier(speedup=0.95, points=5)]
     )
@@ -140,7 +140,7 @@ def test_points_are_a_share_of_what_the_challenge_is_worth(speedup: float | None
     assert standings.points_of(Grading(correctness_points=0), 40.0, speedup, 0.005) == 40.0
 
 
-def test_swaps_between_repeats() -> None:
+def test_rank_swaps_between_repeats_are_counted() -> None:
     assert standings.swaps(
         [{ADA: 1, BOB: 2, CAY: 3}, {ADA: 2, BOB: 1, CAY: 3}, {ADA: 1, BOB: 1, CAY: None}]
     ) == (

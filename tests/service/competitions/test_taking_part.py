@@ -37,7 +37,7 @@ def _team(view: CompetitionView, mode: Mode = Mode.OFFICIAL) -> str:
     return next(team.name for team in view.own if team.mode is mode)
 
 
-def test_a_draft_is_for_staff_and_then_for_all(platform: Platform, staff: User, student: User) -> None:
+def test_a_draft_is_visible_to_staff_until_published(platform: Platform, staff: User, student: User) -> None:
     made = competitions.create_competition(
         platform, staff, competition_body(starts_at=utcnow() + timedelta(minutes=1))
     )
@@ -78,14 +78,14 @@ def test_a_draft_is_for_staff_and_then_for_all(platform: Platform, staff: User, 
         ),
     ],
 )
-def test_what_cannot_be_held_is_refused(
+def test_an_impossible_competition_is_refused(
     platform: Platform, staff: User, values: dict[str, object], error: str
 ) -> None:
     with pytest.raises(GraderError, match=error):
         competitions.create_competition(platform, staff, competition_body(**values))
 
 
-def test_two_who_edit_at_once(platform: Platform, staff: User) -> None:
+def test_a_stale_edit_is_refused(platform: Platform, staff: User) -> None:
     make(platform, staff)
     body_ = competitions.body_of(platform, staff, "cup")
     changed = competitions.edit_competition(
@@ -96,7 +96,7 @@ def test_two_who_edit_at_once(platform: Platform, staff: User) -> None:
         competitions.edit_competition(platform, staff, "cup", body_)
 
 
-def test_a_language_that_a_team_submitted_in_stays(platform: Platform, staff: User) -> None:
+def test_a_used_language_cannot_be_removed(platform: Platform, staff: User) -> None:
     """A submission that counts stays in a language that the competition takes."""
     make(platform, staff)
     (ada,) = people(platform, 1)
@@ -110,7 +110,7 @@ def test_a_language_that_a_team_submitted_in_stays(platform: Platform, staff: Us
         competitions.edit_competition(platform, staff, "cup", body_)
 
 
-def test_teams_by_join_code(platform: Platform, staff: User) -> None:
+def test_a_join_code_adds_a_team_member(platform: Platform, staff: User) -> None:
     make(platform, staff, team_size=2, starts_at=utcnow() + timedelta(minutes=1))
     ada, bob, cay = people(platform, 3)
     made = enter(platform, ada, team="  The   Warps ")
@@ -137,7 +137,9 @@ def test_teams_by_join_code(platform: Platform, staff: User) -> None:
         enter(platform, staff)
 
 
-def test_by_invitation(platform: Platform, staff: User, student: User) -> None:
+def test_an_invitation_is_needed_if_the_competition_says_so(
+    platform: Platform, staff: User, student: User
+) -> None:
     code = make(platform, staff, registration="invite").invite_code
     assert code is not None
     with pytest.raises(NotAllowed, match="need an invitation"):
@@ -148,7 +150,7 @@ def test_by_invitation(platform: Platform, staff: User, student: User) -> None:
     assert _team(enter(platform, student, invite_code=renewed)) == "ada"
 
 
-def test_what_is_handed_in_within_it_counts_there_alone(
+def test_a_competition_submission_counts_only_there(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     make(platform, staff)
@@ -168,7 +170,7 @@ def test_what_is_handed_in_within_it_counts_there_alone(
         submit(platform, student, body(challenge="only_cuda", filename="a.cu", competition="cup"))
 
 
-def test_it_counts_by_when_it_was_received(platform: Platform, staff: User, student: User) -> None:
+def test_the_time_of_receipt_decides(platform: Platform, staff: User, student: User) -> None:
     make(platform, staff, ends_at=utcnow() + timedelta(hours=2))
     enter(platform, student)
     sent = submit(platform, student, body()).id
@@ -182,7 +184,7 @@ def test_it_counts_by_when_it_was_received(platform: Platform, staff: User, stud
     assert submit(platform, student, body()).competition is None
 
 
-def test_caps_are_the_teams(platform: Platform, staff: User) -> None:
+def test_submission_caps_apply_to_the_team(platform: Platform, staff: User) -> None:
     make(platform, staff, team_size=2, cap_day=3, cap_total=4)
     ada, bob = people(platform, 2)
     code = enter(platform, ada).own[0].join_code
@@ -205,7 +207,7 @@ def test_caps_are_the_teams(platform: Platform, staff: User) -> None:
     assert (cap.day_used, cap.day_most, cap.total_used, cap.total_most) == (1, 3, 4, 4)
 
 
-def test_who_leaves_in_between_leaves_their_work_behind(platform: Platform, staff: User) -> None:
+def test_a_departing_members_work_stays_with_the_team(platform: Platform, staff: User) -> None:
     make(platform, staff, team_size=2)
     ada, bob = people(platform, 2)
     code = enter(platform, ada, team="Warps").own[0].join_code
@@ -226,7 +228,9 @@ def test_who_leaves_in_between_leaves_their_work_behind(platform: Platform, staf
     assert submit(platform, bob, body()).competition is None
 
 
-def test_two_competitions_at_once(platform: Platform, staff: User, student: User) -> None:
+def test_a_submission_must_name_one_of_two_competitions(
+    platform: Platform, staff: User, student: User
+) -> None:
     make(platform, staff)
     make(platform, staff, slug="league", title="The league")
     enter(platform, student)
@@ -237,7 +241,9 @@ def test_two_competitions_at_once(platform: Platform, staff: User, student: User
     assert submit(platform, student, body(competition="league")).competition == "league"
 
 
-def test_afterwards(platform: Platform, staff: User, student: User, other: User) -> None:
+def test_ended_competitions_allow_virtual_and_practice_only(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
     make(platform, staff)
     enter(platform, student)
     hand_in(platform, student, 10.0)
@@ -258,7 +264,7 @@ def test_afterwards(platform: Platform, staff: User, student: User, other: User)
     assert (practised.competition, practised.remaining) == ("cup", None)
 
 
-def test_a_disqualified_team_reads_why(platform: Platform, staff: User, student: User) -> None:
+def test_a_disqualified_team_sees_the_reason(platform: Platform, staff: User, student: User) -> None:
     make(platform, staff)
     enter(platform, student)
     teams.disqualify(platform, staff, "cup", DisqualifyBody(team="ada", reason="two accounts"))

@@ -29,7 +29,9 @@ def scores(platform: Platform, viewer: User, **values: Any) -> list[tuple[str, f
     return [(row.team, row.score, row.challenges[0].tries) for row in found.rows]
 
 
-def test_it_counts_on_no_board_and_stays_an_attempt(platform: Platform, staff: User, student: User) -> None:
+def test_a_void_result_is_on_no_board_but_stays_an_attempt(
+    platform: Platform, staff: User, student: User
+) -> None:
     make(platform, staff, team_size=2, cap_day=9)
     ada, bob = people(platform, 2)
     code = enter(platform, ada, team="Warps").own[0].join_code
@@ -57,7 +59,7 @@ def test_it_counts_on_no_board_and_stays_an_attempt(platform: Platform, staff: U
     assert [scores(platform, staff, **board) for board in boards] == [whole, whole]
 
 
-def test_neither_virtually_nor_in_practice(
+def test_a_void_result_counts_neither_virtually_nor_in_practice(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     make(platform, staff)
@@ -70,7 +72,9 @@ def test_neither_virtually_nor_in_practice(
         ]
 
 
-def test_it_is_for_staff_of_the_platform(platform: Platform, staff: User, student: User, other: User) -> None:
+def test_only_platform_staff_void_competition_results(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
     """A participant's teacher decides nothing about a competition."""
     make(platform, staff)
     enter(platform, student)

@@ -69,7 +69,7 @@ def of_address(platform: Platform, student: User) -> None:
 
 
 @pytest.mark.both_databases
-def test_a_first_visit_accepts_and_opens_what_comes_after_it(
+def test_a_first_visit_accepts_and_shows_later_submissions_to_staff(
     platform: Platform, tom: User, student: User
 ) -> None:
     of_address(platform, student)
@@ -97,21 +97,21 @@ def _reads_the_assignment(platform: Platform, _: User, student: User) -> None:
 
 
 @pytest.mark.parametrize("act", [_joins, _reads_grades, _reads_the_assignment])
-def test_what_they_do_themselves_accepts(
+def test_a_students_action_accepts_the_course(
     platform: Platform, tom: User, student: User, act: Callable[[Platform, User, User], None]
 ) -> None:
     act(platform, tom, student)
     assert read_by(platform, tom, handed_in(platform, student))[0]
 
 
-def test_lists_and_being_named_accept_nothing(platform: Platform, tom: User, student: User) -> None:
+def test_lists_and_mentions_accept_nothing(platform: Platform, tom: User, student: User) -> None:
     courses.list_courses(platform, student)
     gradebook.get_grades(platform, tom, "gpu", "ada")
     assert not read_by(platform, tom, handed_in(platform, student))[0]
 
 
 @pytest.mark.both_databases
-def test_who_is_let_back_in_accepts_again(platform: Platform, tom: User, student: User) -> None:
+def test_a_readmitted_student_accepts_again(platform: Platform, tom: User, student: User) -> None:
     """And submissions from before the removal still count."""
     courses.get_course(platform, student, "gpu")
     first = handed_in(platform, student)
@@ -137,7 +137,7 @@ def test_who_is_let_back_in_accepts_again(platform: Platform, tom: User, student
     assert read_by(platform, tom, first)[2] == 3
 
 
-def test_an_assignment_of_the_roster_alone_says_what_to_do(
+def test_an_unaccepted_course_tells_the_student_to_join(
     platform: Platform, tom: User, staff: User, student: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from grader.service.challenges import publication

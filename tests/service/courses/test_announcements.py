@@ -44,7 +44,7 @@ def told(platform: Platform, user: User) -> list[str]:
     return [notice.text for notice in notices.list_notices(platform, user).notices]
 
 
-def test_what_is_announced_is_told_changed_and_taken_back(
+def test_an_announcement_is_notified_changed_and_removed(
     platform: Platform, staff: User, student: User, place: Place
 ) -> None:
     body = AnnouncementBody(title="Room", text="It is *room 2*.")
@@ -71,7 +71,7 @@ def test_what_is_announced_is_told_changed_and_taken_back(
     assert announcements.remove_announcement(platform, staff, place, 1).announcements == []
 
 
-def test_a_question_is_answered_to_who_asked_or_to_all(
+def test_a_question_is_answered_privately_or_publicly(
     platform: Platform, staff: User, student: User, other: User, place: Place
 ) -> None:
     about = "week1" if place is COURSE else "scale"
@@ -99,7 +99,7 @@ def test_a_question_is_answered_to_who_asked_or_to_all(
         announcements.ask(platform, student, place, QuestionBody(text="?", about="nothing"))
 
 
-def test_who_takes_no_part_asks_nothing(platform: Platform, staff: User, student: User) -> None:
+def test_only_participants_may_ask(platform: Platform, staff: User, student: User) -> None:
     compete.make(platform, staff)
     with pytest.raises(NotAllowed):
         announcements.ask(platform, student, CUP, QuestionBody(text="?"))

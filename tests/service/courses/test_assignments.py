@@ -37,7 +37,7 @@ def _enrolled(platform: Platform, course: CourseView, staff: User, student: User
     enrol(platform, staff, student)
 
 
-def test_a_draft_is_for_staff_until_it_is_published(platform: Platform, staff: User, student: User) -> None:
+def test_a_draft_assignment_is_visible_to_staff_only(platform: Platform, staff: User, student: User) -> None:
     assign(platform, staff, published=False)
     assert assignments.list_assignments(platform, student, "gpu").assignments == []
     with pytest.raises(NotFound):
@@ -47,7 +47,7 @@ def test_a_draft_is_for_staff_until_it_is_published(platform: Platform, staff: U
     assert (seen.phase, seen.time_zone, seen.parts[0].points) == (WindowPhase.OPEN, "Europe/Berlin", 100)
 
 
-def test_times_are_those_of_the_course(platform: Platform, staff: User) -> None:
+def test_times_are_in_the_courses_zone(platform: Platform, staff: User) -> None:
     """Summer time ends on 25 October 2026: 18:00 differs in UTC on the days before and after."""
     for slug, day, hour in (("before", 24, 16), ("after", 26, 17)):
         found = assign(platform, staff, slug, open_at="2026-10-01", due_at=f"2026-10-{day} 18:00")
@@ -69,19 +69,21 @@ def test_times_are_those_of_the_course(platform: Platform, staff: User) -> None:
         ),
     ],
 )
-def test_what_cannot_be_assigned(platform: Platform, staff: User, values: dict[str, Any], wrong: str) -> None:
+def test_an_impossible_assignment_is_refused(
+    platform: Platform, staff: User, values: dict[str, Any], wrong: str
+) -> None:
     with pytest.raises(BadRequest, match=wrong):
         assign(platform, staff, **values)
 
 
-def test_two_who_edit_at_once(platform: Platform, staff: User) -> None:
+def test_a_stale_edit_is_refused(platform: Platform, staff: User) -> None:
     first = assign(platform, staff)
     assign(platform, staff, title="Mine", revision=first.revision)
     with pytest.raises(Conflict, match="Somebody else has just changed this"):
         assign(platform, staff, title="Yours", revision=first.revision)
 
 
-def test_assistants_read_and_do_not_set(platform: Platform, staff: User, other: User) -> None:
+def test_assistants_can_read_but_not_change_assignments(platform: Platform, staff: User, other: User) -> None:
     courses.set_staff(platform, staff, "gpu", "bob", CourseRole.ASSISTANT)
     bob = signed_in(platform, other)
     assign(platform, staff, published=False)
@@ -92,7 +94,7 @@ def test_assistants_read_and_do_not_set(platform: Platform, staff: User, other: 
         extensions.extend(platform, bob, "gpu", "week1", ExtensionBody(student="ada", due_at="2027-01-01"))
 
 
-def test_a_published_one_stays_once_it_was_used(platform: Platform, staff: User, student: User) -> None:
+def test_a_used_assignment_cannot_be_deleted(platform: Platform, staff: User, student: User) -> None:
     assign(platform, staff)
     with pytest.raises(Conflict, match="is published"):
         assignments.delete_assignment(platform, staff, "gpu", "week1")
@@ -101,7 +103,7 @@ def test_a_published_one_stays_once_it_was_used(platform: Platform, staff: User,
         assignments.publish_assignment(platform, staff, "gpu", "week1", published=False)
 
 
-def test_extensions_of_a_section_and_of_a_student(
+def test_sections_and_students_can_have_extensions(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     enrol(platform, staff, other, section="B")
@@ -134,7 +136,7 @@ def test_extensions_of_a_section_and_of_a_student(
             extensions.extend(platform, staff, "gpu", "week1", body_of)
 
 
-def test_nobody_loses_time_by_an_extension(platform: Platform, staff: User, other: User) -> None:
+def test_an_extension_never_shortens_a_deadline(platform: Platform, staff: User, other: User) -> None:
     enrol(platform, staff, other, section="B")
     assign(platform, staff, due_at=-DAY)
 
@@ -158,7 +160,7 @@ def test_nobody_loses_time_by_an_extension(platform: Platform, staff: User, othe
 class TestAttempts:
     """Submissions for an open assignment."""
 
-    def test_in_total(self, platform: Platform, staff: User, student: User) -> None:
+    def test_the_total_attempts_are_limited(self, platform: Platform, staff: User, student: User) -> None:
         assign(platform, staff, attempts=AttemptLimits(total=2))
         assert submit(platform, student, body(source="a = 1\n")).remaining == 1
         assert quotas.get_quotas(platform, student, "scale").assignments[0].total == 1
@@ -167,7 +169,7 @@ class TestAttempts:
         with pytest.raises(TooMany, match="all 2 attempts for this challenge of gpu/week1"):
             submit(platform, student, body(source="a = 3\n"))
 
-    def test_of_a_day_which_is_one_of_the_course(
+    def test_attempts_are_limited_by_the_courses_day(
         self, platform: Platform, staff: User, student: User
     ) -> None:
         assign(platform, staff, attempts=AttemptLimits(day=1))
@@ -177,7 +179,7 @@ class TestAttempts:
             submit(platform, student, body(source="a = 2\n"))
         assert "midnight (Europe/Berlin)" in refused.value.hint
 
-    def test_that_wait(self, platform: Platform, staff: User, student: User) -> None:
+    def test_waiting_attempts_are_limited(self, platform: Platform, staff: User, student: User) -> None:
         assign(platform, staff, attempts=AttemptLimits(pending=1))
         first = submit(platform, student, body())
         with pytest.raises(TooMany, match="are waiting or running"):
@@ -185,7 +187,9 @@ class TestAttempts:
         cancel(platform, student, first.id)
         submit(platform, student, body(source="a = 2\n"))
 
-    def test_what_is_no_attempt(self, platform: Platform, staff: User, student: User) -> None:
+    def test_early_failed_and_cancelled_submissions_are_no_attempts(
+        self, platform: Platform, staff: User, student: User
+    ) -> None:
         """Before it opened, cancelled before a worker had it, failed by our fault."""
         assign(platform, staff, attempts=AttemptLimits(total=1))
         judged(platform, student, -8 * DAY)
@@ -193,7 +197,7 @@ class TestAttempts:
         cancel(platform, student, submit(platform, student, body()).id)
         submit(platform, student, body(source="a = 2\n"))
 
-    def test_others_and_later_submissions_are_free(
+    def test_attempts_are_unlimited_after_the_deadline(
         self, platform: Platform, staff: User, student: User, other: User
     ) -> None:
         assign(platform, staff, due_at=-HOUR, attempts=AttemptLimits(total=1))
@@ -201,7 +205,7 @@ class TestAttempts:
             for number in range(2):
                 assert submit(platform, user, body(source=f"a = {number}\n")).remaining is not None
 
-    def test_languages_and_devices(
+    def test_an_assignment_limits_languages_and_devices(
         self, platform: Platform, staff: User, student: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assign(platform, staff, languages=[Language.CUDA])
@@ -217,7 +221,7 @@ class TestAttempts:
             submit(platform, student, body())
 
 
-def test_course_staff_read_what_their_students_submit(
+def test_course_staff_read_their_students_submissions(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     shown = judged(platform, student, -HOUR)
@@ -231,7 +235,9 @@ def test_course_staff_read_what_their_students_submit(
         submissions.get_source(platform, bob, judged(platform, student, -HOUR, challenge="only_cuda"))
 
 
-def test_what_is_not_open_yet_names_no_draft(platform: Platform, staff: User, student: User) -> None:
+def test_an_unopened_assignment_does_not_name_its_draft(
+    platform: Platform, staff: User, student: User
+) -> None:
     publication.hide(platform, staff, "scale")
     assign(platform, staff, open_at=HOUR)
     rubric = {"scale": [CriterionBody(title="Clarity", points=5)]}
@@ -257,7 +263,7 @@ def test_what_is_not_open_yet_names_no_draft(platform: Platform, staff: User, st
     assert told() == [True, True, True]
 
 
-def test_a_draft_and_the_time_after_leaving_give_staff_nothing_to_read(
+def test_staff_read_nothing_of_drafts_or_after_a_student_left(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     mine = judged(platform, student, -HOUR)
@@ -293,7 +299,7 @@ def test_hidden_cases_stay_hidden_while_a_competition_has_the_challenge(
         assert released.hidden_revealed(session, student.id, "scale", NOW + DAY)
 
 
-def test_hidden_cases_are_revealed_once_nobody_can_submit_any_more(
+def test_hidden_cases_are_revealed_after_the_last_deadline(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     enrol(platform, staff, other)
@@ -319,7 +325,7 @@ def test_hidden_cases_are_revealed_once_nobody_can_submit_any_more(
     assert not named()
 
 
-def test_who_left_reads_no_hidden_cases(platform: Platform, staff: User, student: User) -> None:
+def test_a_former_student_sees_no_hidden_cases(platform: Platform, staff: User, student: User) -> None:
     assign(platform, staff, due_at=-HOUR, reveal_hidden=True)
     with writing(platform.sessions) as session:
         assert released.hidden_revealed(session, student.id, "scale", NOW)
@@ -328,6 +334,6 @@ def test_who_left_reads_no_hidden_cases(platform: Platform, staff: User, student
         assert not released.hidden_revealed(session, student.id, "scale", NOW)
 
 
-def test_the_body_of_an_assignment_takes_no_numbers_for_times() -> None:
+def test_numbers_are_refused_as_times() -> None:
     with pytest.raises(ValueError, match="due_at"):
         AssignmentBody(title="x", parts=[PartBody(challenge="scale")], open_at="2026-01-01", due_at=5)

@@ -57,7 +57,7 @@ def told(platform: Platform, user: User) -> list[tuple[str, int]]:
     ]
 
 
-def test_a_thread_is_written_answered_changed_and_resolved(
+def test_a_thread_can_be_answered_changed_and_resolved(
     platform: Platform, owner: User, student: User, other: User, submission: str
 ) -> None:
     whole = say(platform, owner, submission, "Good.")
@@ -101,7 +101,7 @@ def test_a_thread_is_written_answered_changed_and_resolved(
         comments.list_comments(platform, other, submission)
 
 
-def test_students_read_drafts_once_sent_and_held_feedback_once_released(
+def test_students_see_sent_and_released_comments_only(
     platform: Platform, owner: User, student: User, submission: str
 ) -> None:
     draft = say(platform, owner, submission, "Hm", draft=True)
@@ -122,7 +122,9 @@ def test_students_read_drafts_once_sent_and_held_feedback_once_released(
     assert comments.list_comments(platform, student, submission).threads == []
 
 
-def test_who_may_comment(platform: Platform, owner: User, other: User, submission: str) -> None:
+def test_the_author_and_their_staff_may_comment(
+    platform: Platform, owner: User, other: User, submission: str
+) -> None:
     """Platform staff read submissions of a course's students, and comment on those that belong to no course."""
     stranger = User(owner.id + 100, "visitor", owner.role)
     assert not comments.list_comments(platform, stranger, submission).may_comment
@@ -133,7 +135,7 @@ def test_who_may_comment(platform: Platform, owner: User, other: User, submissio
     assert comments.list_comments(platform, assistant, submission).may_comment
 
 
-def test_notices_are_read_counted_and_turned_off(
+def test_notices_can_be_read_counted_and_turned_off(
     platform: Platform, owner: User, student: User, submission: str
 ) -> None:
     say(platform, owner, submission, "One")

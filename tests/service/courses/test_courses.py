@@ -19,7 +19,7 @@ def signed_in(platform: Platform, user: User) -> User:
     return tokens.user_of_token(platform, token)
 
 
-def test_staff_make_a_course_and_own_it(
+def test_only_staff_create_courses_and_own_them(
     platform: Platform, staff: User, student: User, course: CourseView
 ) -> None:
     assert course.staff == {"teacher": CourseRole.OWNER}
@@ -33,7 +33,7 @@ def test_staff_make_a_course_and_own_it(
 
 
 @pytest.mark.usefixtures("course")
-def test_a_course_of_members_is_not_there_for_others(platform: Platform, staff: User, student: User) -> None:
+def test_a_members_course_is_not_found_by_others(platform: Platform, staff: User, student: User) -> None:
     assert courses.list_courses(platform, student).courses == []
     with pytest.raises(NotFound):
         courses.get_course(platform, student, "gpu")
@@ -44,9 +44,7 @@ def test_a_course_of_members_is_not_there_for_others(platform: Platform, staff: 
         courses.change_course(platform, student, "gpu", CourseChange(name="Ours"))
 
 
-def test_of_two_who_edit_at_once_the_second_is_told(
-    platform: Platform, staff: User, course: CourseView
-) -> None:
+def test_a_stale_edit_is_refused(platform: Platform, staff: User, course: CourseView) -> None:
     courses.change_course(platform, staff, "gpu", CourseChange(name="One", revision=course.revision))
     with pytest.raises(Conflict, match="Somebody else has just changed this"):
         courses.change_course(platform, staff, "gpu", CourseChange(name="Two", revision=course.revision))
@@ -54,7 +52,7 @@ def test_of_two_who_edit_at_once_the_second_is_told(
 
 
 @pytest.mark.usefixtures("course")
-def test_who_teaches(platform: Platform, staff: User, student: User) -> None:
+def test_owners_set_staff_and_one_owner_remains(platform: Platform, staff: User, student: User) -> None:
     with pytest.raises(Conflict, match="the only owner"):
         courses.set_staff(platform, staff, "gpu", "teacher", CourseRole.ASSISTANT)
     courses.set_staff(platform, staff, "gpu", "ada", CourseRole.INSTRUCTOR)
@@ -76,9 +74,7 @@ def test_who_teaches(platform: Platform, staff: User, student: User) -> None:
 
 
 @pytest.mark.usefixtures("course")
-def test_a_token_without_the_scope_of_staff_makes_a_teacher_a_student(
-    platform: Platform, staff: User
-) -> None:
+def test_a_token_without_the_staff_scope_gives_student_rights(platform: Platform, staff: User) -> None:
     wish = tokens.TokenRequest(scopes=[Scope.READ, Scope.SUBMIT])
     lesser = tokens.user_of_token(platform, tokens.issue(platform, staff, wish).token)
     with pytest.raises(NotAllowed) as refused:
@@ -88,20 +84,20 @@ def test_a_token_without_the_scope_of_staff_makes_a_teacher_a_student(
 
 
 @pytest.mark.usefixtures("course")
-def test_an_archived_course_is_read_and_not_changed(platform: Platform, staff: User, student: User) -> None:
+def test_an_archived_course_is_read_only(platform: Platform, staff: User, student: User) -> None:
     assert courses.change_course(platform, staff, "gpu", CourseChange(archived=True)).archived
     with pytest.raises(Conflict, match="archived"):
         courses.set_staff(platform, staff, "gpu", student.name, CourseRole.ASSISTANT)
     assert not courses.change_course(platform, staff, "gpu", CourseChange(archived=False)).archived
 
 
-def test_every_action_has_its_row() -> None:
+def test_every_action_has_a_row_in_the_table() -> None:
     assert set(TABLE) == set(Action)
     assert all(TABLE.values())
 
 
 @pytest.mark.usefixtures("course")
-def test_what_somebody_is_to_a_course(platform: Platform, staff: User) -> None:
+def test_standings_follow_the_roles_of_course_and_platform(platform: Platform, staff: User) -> None:
     """Each role of a course, and the platform's, by accounts that have them."""
     expected = {
         "visitor": (create_user(platform, "visitor", "correct horse"), {Standing.VISITOR}),

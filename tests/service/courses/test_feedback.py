@@ -55,7 +55,7 @@ def part(platform: Platform, user: User, name: str | None = None) -> PartGrade:
     return gradebook.get_grades(platform, user, "gpu", name).assignments[0].parts[0]
 
 
-def test_rubric_points_stand_beside_the_judges_and_lateness_leaves_them(
+def test_rubric_points_add_to_the_judges_and_ignore_lateness(
     platform: Platform, staff: User, student: User, other: User, late: str
 ) -> None:
     made = rubric(platform, staff)
@@ -94,7 +94,9 @@ def test_rubric_points_stand_beside_the_judges_and_lateness_leaves_them(
     assert part(platform, student).points == 9.0
 
 
-def test_rubric_points_are_read_on_release(platform: Platform, staff: User, student: User, late: str) -> None:
+def test_rubric_points_are_visible_on_release(
+    platform: Platform, staff: User, student: User, late: str
+) -> None:
     made = rubric(platform, staff, shown=Shown.ON_RELEASE)
     give(platform, staff, student, (made.rubric["scale"][0].id, 4, "Clear names"))
     assert part(platform, staff, student.name).points == 9.0
@@ -117,7 +119,7 @@ def made_again(view: FeedbackView) -> list[CriterionBody]:
     ]
 
 
-def test_a_regrade_is_asked_for_answered_and_withdrawn(
+def test_a_regrade_request_is_answered_or_withdrawn(
     platform: Platform, staff: User, student: User, other: User, late: str
 ) -> None:
     rubric(platform, staff, regrade_limit=2)
@@ -167,7 +169,7 @@ def test_a_regrade_is_asked_for_answered_and_withdrawn(
             regrade_requests.ask(platform, student, "gpu", asked.model_copy(update=wrong))
 
 
-def test_of_two_who_grade_or_edit_the_rubric_at_once_the_second_is_told(
+def test_a_stale_grade_or_rubric_edit_is_refused(
     platform: Platform, staff: User, student: User, late: str
 ) -> None:
     read = rubric(platform, staff)

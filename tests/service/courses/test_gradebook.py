@@ -48,7 +48,7 @@ def part(platform: Platform, staff: User, place: int = 0) -> PartGrade:
     return of_all
 
 
-def test_the_best_counts_or_the_last(platform: Platform, staff: User, student: User) -> None:
+def test_the_best_or_the_last_counts_as_configured(platform: Platform, staff: User, student: User) -> None:
     best = judged(platform, student, -3 * HOUR, speedup=1.5)
     judged(platform, student, -2 * HOUR, speedup=0.4)
     last = judged(platform, student, -1 * HOUR, **WRONG)
@@ -61,7 +61,7 @@ def test_the_best_counts_or_the_last(platform: Platform, staff: User, student: U
     assert (found.points, found.submission, found.speedup, found.verdict) == (0, last, None, "wrong_answer")
 
 
-def test_what_is_received_when(platform: Platform, staff: User, student: User) -> None:
+def test_only_submissions_received_while_open_count(platform: Platform, staff: User, student: User) -> None:
     """Before it opens and after it ends nothing counts; in between the time of receipt decides."""
     assign(platform, staff, open_at=-2 * DAY, due_at=-6 * HOUR, late_until=-2 * HOUR, late_percent=10.0)
     judged(platform, student, -2 * DAY - HOUR, speedup=3.0)
@@ -72,9 +72,7 @@ def test_what_is_received_when(platform: Platform, staff: User, student: User) -
     assert (part(platform, staff).points, part(platform, staff).late_days) == (80, 0)
 
 
-def test_late_days_cost_and_a_late_one_counts_only_where_it_is_worth_more(
-    platform: Platform, staff: User, student: User
-) -> None:
+def test_a_late_submission_counts_only_if_worth_more(platform: Platform, staff: User, student: User) -> None:
     assign(platform, staff, due_at=-3 * DAY, late_until=DAY, late_percent=10.0)
     judged(platform, student, -3 * DAY - HOUR, speedup=1.0)
     late = judged(platform, student, -1 * DAY - HOUR, speedup=2.0)
@@ -126,7 +124,7 @@ def test_an_extension_after_the_deadline_counts_as_if_it_had_always_been(
     assert part(platform, staff).points == 0
 
 
-def test_weights_and_several_parts(platform: Platform, staff: User, student: User) -> None:
+def test_parts_are_weighted(platform: Platform, staff: User, student: User) -> None:
     parts = [PartBody(challenge="scale", weight=0.5), PartBody(challenge="only_cuda", weight=2)]
     assign(platform, staff, parts=parts)
     judged(platform, student, -HOUR, speedup=2.0)
@@ -136,7 +134,7 @@ def test_weights_and_several_parts(platform: Platform, staff: User, student: Use
     assert (ada.points, ada.most, bob.points, bob.most) == (250, 250, 0, 250)
 
 
-def test_a_judgement_under_a_later_version_counts_once_that_is_shown_and_never_twice(
+def test_a_later_versions_judgement_counts_once_it_is_published(
     platform: Platform, staff: User, student: User
 ) -> None:
     first = judged(platform, student, -2 * HOUR, speedup=2.0)
@@ -165,7 +163,7 @@ def test_failures_of_ours_are_no_attempts(platform: Platform, staff: User, stude
     assert (part(platform, staff).attempts, part(platform, staff).progress) == (0, PartProgress.NOT_STARTED)
 
 
-def test_what_changes_is_seen_at_once(platform: Platform, staff: User, student: User) -> None:
+def test_grades_follow_changes_at_once(platform: Platform, staff: User, student: User) -> None:
     """A process never shows cached grades that are no longer true."""
     assign(platform, staff)
     assert part(platform, staff).points == 0
@@ -184,7 +182,9 @@ def test_what_changes_is_seen_at_once(platform: Platform, staff: User, student: 
     assert book(platform, staff).students[0].name == "countess"
 
 
-def test_a_broken_challenge_is_no_silent_gap(platform: Platform, staff: User, student: User) -> None:
+def test_a_broken_challenge_is_marked_in_the_gradebook(
+    platform: Platform, staff: User, student: User
+) -> None:
     judged(platform, student, -HOUR, speedup=2.0)
     assign(platform, staff)
     path = platform.catalogue.root / "challenges" / "scale" / "challenge.toml"
@@ -204,9 +204,7 @@ def override(platform: Platform, user: User, points: float | None, **values: str
     return overrides.override(platform, user, "gpu", "week1", OverrideBody(points=points, **given))
 
 
-def test_overrides_stand_with_their_reason_and_can_be_taken_back(
-    platform: Platform, staff: User, student: User
-) -> None:
+def test_overrides_have_a_reason_and_can_be_removed(platform: Platform, staff: User, student: User) -> None:
     judged(platform, student, -HOUR, speedup=1.0)
     assign(platform, staff)
     override(platform, staff, 95)
@@ -237,7 +235,7 @@ def test_overrides_stand_with_their_reason_and_can_be_taken_back(
         override(platform, staff, 1, student="teacher")
 
 
-def test_students_read_their_own_grades_alone(platform: Platform, staff: User, student: User) -> None:
+def test_a_student_sees_only_own_grades(platform: Platform, staff: User, student: User) -> None:
     assign(platform, staff)
     assert gradebook.get_grades(platform, student, "gpu").name == "ada"
     for wanted in (
@@ -249,7 +247,7 @@ def test_students_read_their_own_grades_alone(platform: Platform, staff: User, s
             wanted()
 
 
-def test_statistics_and_who_may_need_help(
+def test_statistics_list_students_at_risk(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     assign(platform, staff, "over", open_at=-20 * DAY, due_at=-10 * DAY)
@@ -269,7 +267,7 @@ def test_statistics_and_who_may_need_help(
     assert book(platform, staff).at_risk[0].reasons == ["has 0 % of the points of closed assignments"]
 
 
-def test_drafts_and_students_who_left_are_not_in_it(platform: Platform, staff: User) -> None:
+def test_the_gradebook_omits_drafts_and_former_students(platform: Platform, staff: User) -> None:
     assign(platform, staff, published=False)
     rosters.change_member(platform, staff, "gpu", "bob", MemberChange(on_roster=False))
     (ada,) = book(platform, staff).students
@@ -277,7 +275,7 @@ def test_drafts_and_students_who_left_are_not_in_it(platform: Platform, staff: U
 
 
 @pytest.mark.both_databases
-def test_only_what_was_handed_in_for_it_counts(
+def test_only_submissions_for_the_assignment_count(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     """The gradebook and the lists agree: one rule, in SQL and in Python."""
@@ -314,7 +312,7 @@ def test_only_what_was_handed_in_for_it_counts(
 
 
 @pytest.mark.both_databases
-def test_what_is_in_another_language_does_not_count_and_says_so(
+def test_a_submission_in_another_language_does_not_count(
     platform: Platform, staff: User, student: User
 ) -> None:
     cuda = [judged(platform, student, n * HOUR, speedup=3.0, language=Language.CUDA) for n in range(-9, -4)]

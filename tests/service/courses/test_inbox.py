@@ -88,7 +88,7 @@ def decide(platform: Platform, user: User, outcome: Outcome, *keys: str, **value
     return inbox.decide(platform, user, body).changed
 
 
-def test_a_list_of_many_pairs_asks_the_database_no_more_often(
+def test_the_number_of_queries_does_not_grow_with_pairs(
     platform: Platform, assistant: User, student: User, other: User
 ) -> None:
     asked: list[str] = []
@@ -105,7 +105,7 @@ def test_a_list_of_many_pairs_asks_the_database_no_more_often(
     assert counts[0] == counts[2]
 
 
-def test_one_list_of_marks_pairs_and_requests(
+def test_the_inbox_lists_flags_pairs_and_requests(
     platform: Platform, staff: User, assistant: User, student: User, other: User
 ) -> None:
     first = flagged(platform, student, 3, Flag.LIBRARY_KERNEL, Flag.ABOVE_ROOFLINE)
@@ -152,7 +152,9 @@ def test_one_list_of_marks_pairs_and_requests(
     assert inbox.open_count(platform, student) == 0
 
 
-def test_who_looks_at_it(platform: Platform, staff: User, assistant: User, student: User) -> None:
+def test_items_are_assigned_to_reviewers(
+    platform: Platform, staff: User, assistant: User, student: User
+) -> None:
     item = f"{flagged(platform, student, 3, Flag.LIBRARY_KERNEL)}:library_kernel"
     inbox.assign(platform, staff, InboxAssignment(keys=[item], reviewer="tom"))
     assert inbox.list_items(platform, staff).items[0].reviewer == "tom"
@@ -164,7 +166,7 @@ def test_who_looks_at_it(platform: Platform, staff: User, assistant: User, stude
     assert keys(inbox.list_items(platform, staff, InboxFilter(reviewer="nobody"))) == [item]
 
 
-def test_decisions_in_bulk(platform: Platform, assistant: User, student: User, other: User) -> None:
+def test_items_are_decided_in_bulk(platform: Platform, assistant: User, student: User, other: User) -> None:
     first = flagged(platform, student, 3, Flag.LIBRARY_KERNEL, Flag.ABOVE_ROOFLINE)
     second = flagged(platform, other, 2)
     pair = similar(platform, first, second)
@@ -190,7 +192,7 @@ def test_decisions_in_bulk(platform: Platform, assistant: User, student: User, o
     assert submissions.get_submission(platform, student, first).voided is None
 
 
-def test_a_void_result_is_for_those_who_may_void(
+def test_only_permitted_staff_can_decide_to_void(
     platform: Platform, staff: User, assistant: User, student: User, other: User
 ) -> None:
     first, second = flagged(platform, student, 3, Flag.LIBRARY_KERNEL), flagged(platform, other, 2)
@@ -211,7 +213,7 @@ def test_a_void_result_is_for_those_who_may_void(
     assert keys(inbox.list_items(platform, staff, InboxFilter(outcome=Outcome.VOID))) == [pair, library]
 
 
-def test_what_is_not_there(platform: Platform, staff: User, assistant: User, student: User) -> None:
+def test_unknown_items_are_refused(platform: Platform, staff: User, assistant: User, student: User) -> None:
     first = flagged(platform, student, 3, Flag.LIBRARY_KERNEL)
     for key in (f"{first}:above_roofline", f"{first}:nonsense", "pair:9", "pair:x", "0000000000:similar"):
         with pytest.raises(NotFound):

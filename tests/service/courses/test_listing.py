@@ -33,7 +33,7 @@ def found(platform: Platform, reader: User, challenge: str | None = None, **want
     ]
 
 
-def test_each_filter_and_all_of_them(
+def test_each_filter_and_their_combination_work(
     platform: Platform, course: CourseView, staff: User, student: User, other: User
 ) -> None:
     enrol(platform, staff, student)
@@ -70,7 +70,7 @@ def test_each_filter_and_all_of_them(
         found(platform, staff, since="soon")
 
 
-def test_teachers_read_their_students_and_students_themselves(
+def test_teachers_list_their_students_and_students_themselves(
     platform: Platform, course: CourseView, staff: User, student: User, other: User
 ) -> None:
     enrol(platform, staff, student)
@@ -88,7 +88,7 @@ def test_teachers_read_their_students_and_students_themselves(
             found(platform, student, **wanted)
 
 
-def test_paging_by_a_mark(platform: Platform, staff: User, student: User) -> None:
+def test_pages_continue_at_the_last_item(platform: Platform, staff: User, student: User) -> None:
     ids = [judged(platform, student, timedelta(hours=-hours)) for hours in range(5)]
     with writing(platform.sessions) as session:
         for row in session.query(SubmissionRow):

@@ -20,7 +20,7 @@ SCHEME = Scheme(60, [Tier(2.0, 15), Tier(0.5, 25)], weight=2)
         (True, 2.0, 0.0, 200),
     ],
 )
-def test_points_and_the_lines_that_explain_them(
+def test_points_are_explained_by_lines(
     accepted: bool, speedup: float | None, resolution: float, points: float
 ) -> None:
     assert SCHEME.earned(accepted, speedup, resolution) == points
@@ -29,7 +29,7 @@ def test_points_and_the_lines_that_explain_them(
     assert sum(line.most or 0 for line in lines) == SCHEME.most == 200
 
 
-def test_the_words_of_an_explanation() -> None:
+def test_an_explanation_names_each_step() -> None:
     assert [(line.text, line.points) for line in explain(SCHEME, True, 1.99, 0.01)] == [
         ("Correctness: every case is right", 120),
         ("Speedup 0.5: reached with 1.99", 50),
@@ -51,13 +51,13 @@ def test_the_words_of_an_explanation() -> None:
         (5, 0, 0, 1),
     ],
 )
-def test_what_is_left_after_late_days(late: int, grace: int, percent: float, share: float) -> None:
+def test_late_days_reduce_the_share(late: int, grace: int, percent: float, share: float) -> None:
     assert kept_share(late, grace, percent) == pytest.approx(share)
     line = lateness(80, late, grace, percent)
     assert (line.points if line else 0.0) == pytest.approx(80 * (share - 1))
 
 
-def test_the_line_of_lateness() -> None:
+def test_lateness_is_explained_by_a_line() -> None:
     assert lateness(80, 0, 0, 10) is None
     line = lateness(80, 3, 2, 10)
     assert line is not None

@@ -109,7 +109,7 @@ def board(platform: Platform) -> list[tuple[str, float]]:
     return [(changed.user, round(changed.time_us, 6)) for changed in found]
 
 
-def test_nobody_sees_it_before_it_is_published_and_then_it_counts_once(
+def test_a_regrade_is_invisible_until_published_and_then_counts_once(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     first = judged(platform, student, -3 * HOUR, **timed(1.0))
@@ -166,7 +166,7 @@ def test_nobody_sees_it_before_it_is_published_and_then_it_counts_once(
     assert (points(platform, staff), board(platform)) == ([(100, 2), (0, 1)], [("ada", 10)])
 
 
-def test_ordering_twice_orders_once_and_takes_in_what_came(
+def test_ordering_twice_adds_only_new_submissions(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     judged(platform, student, -3 * HOUR, **timed(1.0))
@@ -181,7 +181,7 @@ def test_ordering_twice_orders_once_and_takes_in_what_came(
         start(platform, staff, course="gpu", student="ada", **WHY)
 
 
-def test_what_a_student_handed_in_while_it_counted(
+def test_a_students_regrade_covers_counting_submissions(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     inside = judged(platform, student, -3 * HOUR, **timed(1.0))
@@ -197,9 +197,7 @@ def test_what_a_student_handed_in_while_it_counted(
     }
 
 
-def test_failures_of_ours_are_ordered_again_or_left_out(
-    platform: Platform, staff: User, student: User
-) -> None:
+def test_our_failures_are_ordered_again_or_left_out(platform: Platform, staff: User, student: User) -> None:
     judged(platform, student, -3 * HOUR, **timed(1.0))
     found = start(platform, staff, **WEEK1)
 
@@ -231,7 +229,7 @@ def test_a_lost_worker_loses_nothing(platform: Platform, staff: User, student: U
     assert points(platform, staff)[0] == (100, 1)
 
 
-def test_discarded_nothing_changes_and_it_can_be_ordered_anew(
+def test_a_discarded_regrade_changes_nothing_and_can_be_repeated(
     platform: Platform, staff: User, student: User
 ) -> None:
     judged(platform, student, -3 * HOUR, **timed(1.0))
@@ -265,7 +263,7 @@ def test_publishing_waits_for_the_last_and_a_void_result_stays_void(
     assert (points(platform, staff)[0], board(platform)) == ((100, 1), [("ada", 10)])
 
 
-def test_a_large_one_is_confirmed_by_its_name(
+def test_a_large_regrade_needs_confirmation(
     platform: Platform, staff: User, student: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.limits.REGRADE_UNCONFIRMED", 1)
@@ -277,7 +275,7 @@ def test_a_large_one_is_confirmed_by_its_name(
     assert start(platform, staff, **WEEK1, confirm="week1").summary.waiting == 2
 
 
-def test_it_is_no_attempt(platform: Platform, staff: User, student: User) -> None:
+def test_a_regrade_is_no_attempt(platform: Platform, staff: User, student: User) -> None:
     judged(platform, student, -3 * HOUR, **timed(1.0))
     before = get_quotas(platform, student, "scale")
     start(platform, staff, challenge="scale", **WHY)
@@ -285,7 +283,7 @@ def test_it_is_no_attempt(platform: Platform, staff: User, student: User) -> Non
     assert points(platform, staff)[0] == (60, 1)
 
 
-def test_who_may(platform: Platform, staff: User, student: User, other: User) -> None:
+def test_only_permitted_staff_regrade(platform: Platform, staff: User, student: User, other: User) -> None:
     first = judged(platform, student, -3 * HOUR, **timed(1.0))
     tom = accounts.create_user(platform, "tom", "correct horse")
     stranger = accounts.create_user(platform, "eve", "correct horse", Role.STAFF)
@@ -310,7 +308,7 @@ def test_who_may(platform: Platform, staff: User, student: User, other: User) ->
     ] * 2
 
 
-def test_it_tells_nothing_of_grades_in_another_course(platform: Platform, staff: User, student: User) -> None:
+def test_a_regrade_hides_grades_of_other_courses(platform: Platform, staff: User, student: User) -> None:
     courses.create_course(platform, staff, CourseBody(slug="other", name="Another"))
     roster = RosterBody(text=f"account\n{student.name}\n", dry_run=False)
     rosters.import_roster(platform, staff, "other", roster)
@@ -336,7 +334,7 @@ def test_it_tells_nothing_of_grades_in_another_course(platform: Platform, staff:
     assert of_courses(staff) == ["gpu", "other"]
 
 
-def test_a_list_of_many_asks_the_database_no_more_often(
+def test_the_number_of_queries_does_not_grow_with_regrades(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     asked: list[str] = []

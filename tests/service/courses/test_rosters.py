@@ -54,7 +54,7 @@ def kinds(found: RosterResult) -> list[tuple[int | None, str, str]]:
     return [(change.line, change.person, change.kind) for change in found.changes]
 
 
-def test_a_dry_run_says_what_would_change_and_changes_nothing(platform: Platform, staff: User) -> None:
+def test_a_dry_run_lists_changes_without_applying_them(platform: Platform, staff: User) -> None:
     create_user(platform, "ada", "correct horse", email="Ada@uni.edu")
     found = take(platform, staff, TABLE, dry_run=True)
     assert kinds(found) == [(2, "ada", "add"), (3, "bob@uni.edu", "invite")]
@@ -80,7 +80,7 @@ def test_the_same_file_twice_changes_nothing(platform: Platform, staff: User) ->
     assert [entry.after for entry in log if entry.action == "roster.edit"] == [{"invite": 2}]
 
 
-def test_changes_name_what_was_and_what_will_be(platform: Platform, staff: User) -> None:
+def test_changes_show_old_and_new_values(platform: Platform, staff: User) -> None:
     create_user(platform, "ada", "correct horse", email="ada@uni.edu")
     take(platform, staff, TABLE)
     moved = TABLE.replace("1,A", "1,C").replace("bob@uni.edu", "bob@home.org")
@@ -93,7 +93,7 @@ def test_changes_name_what_was_and_what_will_be(platform: Platform, staff: User)
     assert take(platform, staff, "email\nada@uni.edu\nbob@home.org\n").unchanged == 2
 
 
-def test_a_corrected_number_gives_nobody_the_link_of_another(platform: Platform, staff: User) -> None:
+def test_a_corrected_number_does_not_move_links(platform: Platform, staff: User) -> None:
     take(platform, staff, "email,full_name,student_number\nann@uni.edu,Ann A,1\n")
     (link,) = joining.order_invitations(platform, staff, "gpu", InvitationOrder()).links
     corrected = "email,full_name,student_number\nann@uni.edu,Ann A,2\nben@uni.edu,Ben B,1\n"
@@ -112,7 +112,7 @@ def test_a_corrected_number_gives_nobody_the_link_of_another(platform: Platform,
         joining.offer(platform, link.link.partition("key=")[2])
 
 
-def test_a_corrected_number_makes_no_member_another(platform: Platform, staff: User) -> None:
+def test_a_corrected_number_does_not_swap_members(platform: Platform, staff: User) -> None:
     create_user(platform, "ann", "correct horse", email="ann@uni.edu")
     take(platform, staff, "email,full_name,student_number\nann@uni.edu,Ann A,1\n")
     found = take(
@@ -121,7 +121,7 @@ def test_a_corrected_number_makes_no_member_another(platform: Platform, staff: U
     assert kinds(found) == [(2, "ben@uni.edu", "invite"), (3, "ann", "change")]
 
 
-def test_a_number_alone_keeps_the_address_and_the_link(platform: Platform, staff: User) -> None:
+def test_a_row_of_number_only_keeps_address_and_link(platform: Platform, staff: User) -> None:
     take(platform, staff, TABLE)
     links = joining.order_invitations(platform, staff, "gpu", InvitationOrder()).links
     take(platform, staff, "student_number,section\n1,C\n")
@@ -157,7 +157,7 @@ def di(platform: Platform) -> User:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=_PEOPLE, after=_PEOPLE, drop=st.booleans(), random=st.randoms(use_true_random=False))
-def test_any_edit_of_a_roster_is_imported_once_and_gives_nobody_anothers_link(
+def test_any_roster_edit_is_idempotent_and_moves_no_link(
     platform: Platform,
     staff: User,
     di: User,
@@ -190,7 +190,7 @@ def test_any_edit_of_a_roster_is_imported_once_and_gives_nobody_anothers_link(
         assert [member.full_name[:-1] for member in members if member.name == "di"] == ["Name di"]
 
 
-def test_who_is_missing_leaves_where_that_is_asked_for(platform: Platform, staff: User) -> None:
+def test_missing_students_are_removed_only_on_request(platform: Platform, staff: User) -> None:
     create_user(platform, "ada", "correct horse", email="ada@uni.edu")
     take(platform, staff, TABLE)
     assert take(platform, staff, "email\nnew@uni.edu\n").counts == {"invite": 1}
@@ -207,7 +207,7 @@ def test_who_is_missing_leaves_where_that_is_asked_for(platform: Platform, staff
     assert [change.kind for change in back.changes] == ["return", "invite"]
 
 
-def test_with_bad_rows_nothing_is_done_unless_they_may_be_skipped(platform: Platform, staff: User) -> None:
+def test_bad_rows_stop_an_import_unless_skipped(platform: Platform, staff: User) -> None:
     text = TABLE + "ada@uni.edu,Ada,3,A\nnot an address,Eve,4,A\nkim@uni.edu,Kim,2,A\n,Teach,,A\n"
     found = take(platform, staff, text, drop_missing=True)
     assert [(problem.line, problem.column, problem.text) for problem in found.problems] == [
@@ -221,9 +221,7 @@ def test_with_bad_rows_nothing_is_done_unless_they_may_be_skipped(platform: Plat
     assert take(platform, staff, text, skip_bad=True).counts == {"invite": 2}
 
 
-def test_accounts_are_named_and_must_be_there(
-    platform: Platform, staff: User, student: User, other: User
-) -> None:
+def test_named_accounts_must_exist(platform: Platform, staff: User, student: User, other: User) -> None:
     with writing(platform.sessions) as session:
         session.get_one(UserRow, other.id).email_key = "bob@uni.edu"
     text = "account,email\nADA,\nnobody,\nada,bob@uni.edu\nteacher,\n"
@@ -242,7 +240,7 @@ def test_accounts_are_named_and_must_be_there(
     )
 
 
-def test_five_hundred_students_in_five_seconds_and_five_thousand_too(platform: Platform, staff: User) -> None:
+def test_large_rosters_are_imported_within_five_seconds(platform: Platform, staff: User) -> None:
     rows = "".join(f"s{n}@uni.edu,Student {n},{n},{n % 20}\n" for n in range(5_000))
     began = time.monotonic()
     found = take(platform, staff, "email,name,id,section\n" + rows[: rows.index("s500@")])
@@ -253,7 +251,7 @@ def test_five_hundred_students_in_five_seconds_and_five_thousand_too(platform: P
     assert take(platform, staff, "email,name,id,section\n" + rows).counts == {"invite": 4_500}
 
 
-def test_students_may_not(platform: Platform, staff: User, student: User) -> None:
+def test_students_may_not_use_rosters(platform: Platform, staff: User, student: User) -> None:
     with pytest.raises(NotFound):
         rosters.get_roster(platform, student, "gpu")
     take(platform, staff, "account\nada\n")
@@ -262,7 +260,7 @@ def test_students_may_not(platform: Platform, staff: User, student: User) -> Non
 
 
 @pytest.mark.usefixtures("student")
-def test_one_member_is_changed_or_taken_off(platform: Platform, staff: User) -> None:
+def test_a_member_is_changed_or_removed(platform: Platform, staff: User) -> None:
     take(platform, staff, "account\nada\n")
     (ada, _) = rosters.change_member(
         platform, staff, "gpu", "ada", MemberChange(section="B", group="red")
@@ -276,9 +274,7 @@ def test_one_member_is_changed_or_taken_off(platform: Platform, staff: User) -> 
 
 
 @pytest.mark.both_databases
-def test_whom_staff_removed_stays_out_until_they_let_them_back_in(
-    platform: Platform, staff: User, student: User
-) -> None:
+def test_a_removed_student_stays_out_until_readmitted(platform: Platform, staff: User, student: User) -> None:
     take(platform, staff, "account\nada\n")
     code = joining.make_code(platform, staff, "gpu", JoinCodeBody(uses=1)).code
     rosters.change_member(platform, staff, "gpu", "ada", MemberChange(on_roster=False))
@@ -303,7 +299,7 @@ def test_whom_staff_removed_stays_out_until_they_let_them_back_in(
     assert mine == [{"on_roster": True}, {"on_roster": False}] * 2
 
 
-def test_who_taught_is_let_back_in_as_a_student(platform: Platform, staff: User, student: User) -> None:
+def test_a_former_teacher_is_readmitted_as_a_student(platform: Platform, staff: User, student: User) -> None:
     """The right to edit a roster does not include making people staff."""
     for role in (CourseRole.INSTRUCTOR, None):
         courses.set_staff(platform, staff, "gpu", student.name, role)
@@ -312,7 +308,7 @@ def test_who_taught_is_let_back_in_as_a_student(platform: Platform, staff: User,
     assert [member.role for member in found if member.name == student.name] == [CourseRole.STUDENT]
 
 
-def test_a_printed_link_makes_an_account_that_knows_where_it_came_from(opened: Open, staff: User) -> None:  # noqa: F811
+def test_a_printed_link_creates_an_account_of_the_course(opened: Open, staff: User) -> None:  # noqa: F811
     platform = opened(sign_up="invite")
     take(platform, staff, TABLE)
     sheet = joining.order_invitations(
@@ -353,7 +349,7 @@ def test_mailed_links_prove_the_address(opened: Open, box: Postbox, staff: User)
         assert session.get_one(UserRow, made.id).email == "ada@uni.edu"
 
 
-def test_a_new_sheet_ends_the_links_of_the_last(platform: Platform, staff: User, student: User) -> None:
+def test_a_new_sheet_revokes_earlier_links(platform: Platform, staff: User, student: User) -> None:
     take(platform, staff, TABLE)
     first = joining.order_invitations(platform, staff, "gpu", InvitationOrder()).links[0]
     second = joining.order_invitations(platform, staff, "gpu", InvitationOrder()).links[0]
@@ -362,9 +358,7 @@ def test_a_new_sheet_ends_the_links_of_the_last(platform: Platform, staff: User,
     assert joining.join(platform, student, second.link.partition("key=")[2]).slug == "gpu"
 
 
-def test_a_join_code_lets_as_many_in_as_it_says(
-    platform: Platform, staff: User, student: User, other: User
-) -> None:
+def test_a_join_code_has_limited_uses(platform: Platform, staff: User, student: User, other: User) -> None:
     code = joining.make_code(platform, staff, "gpu", JoinCodeBody(section="B", uses=1))
     typed = f" {code.code.lower().replace('-', ' ')} "
     for _ in range(2):  # repeating it is not an error, and takes one use
@@ -379,7 +373,7 @@ def test_a_join_code_lets_as_many_in_as_it_says(
         joining.join(platform, other, revoked.code)
 
 
-def test_a_join_code_makes_an_account_too(opened: Open, staff: User) -> None:  # noqa: F811
+def test_a_join_code_can_create_an_account(opened: Open, staff: User) -> None:  # noqa: F811
     platform = opened(sign_up="invite")
     code = joining.make_code(platform, staff, "gpu", JoinCodeBody())
     assert sign_up.offer(platform, code.code).label == "GPU programming Autumn 2026"
@@ -388,7 +382,7 @@ def test_a_join_code_makes_an_account_too(opened: Open, staff: User) -> None:  #
 
 
 @pytest.mark.both_databases
-def test_one_who_joins_twice_at_once_has_joined_once(platform: Platform, staff: User, student: User) -> None:
+def test_joining_twice_at_once_counts_once(platform: Platform, staff: User, student: User) -> None:
     code = joining.make_code(platform, staff, "gpu", JoinCodeBody()).code
     with ThreadPoolExecutor(8) as threads:
         joined = list(threads.map(lambda _: joining.join(platform, student, code).slug, range(8)))

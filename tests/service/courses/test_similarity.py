@@ -51,7 +51,7 @@ def marked(platform: Platform, submission: str, staff: bool) -> bool:
         return taught.is_marked_similar(session, submission, staff)
 
 
-def test_a_copy_is_found_shown_and_decided(
+def test_a_copy_is_found_and_decided(
     platform: Platform, staff: User, student: User, other: User, ids: dict[str, str]
 ) -> None:
     assert similarity.read(platform, staff, *WEEK).made_at is None
@@ -82,7 +82,7 @@ def test_a_copy_is_found_shown_and_decided(
         similarity.compare(platform, student, *WEEK)
 
 
-def test_a_decision_outlives_another_comparison_and_an_open_pair_goes(
+def test_decisions_survive_a_new_comparison_and_open_pairs_do_not(
     platform: Platform, staff: User, other: User, ids: dict[str, str]
 ) -> None:
     similarity.compare(platform, staff, *WEEK)
@@ -103,7 +103,7 @@ def test_a_decision_outlives_another_comparison_and_an_open_pair_goes(
     assert similarity.compare(platform, staff, *WEEK).pairs == []
 
 
-def test_of_strangers_nothing_is_told_but_that_it_resembles(
+def test_sources_of_other_courses_are_not_shown(
     platform: Platform, staff: User, student: User, ids: dict[str, str]
 ) -> None:
     """The teacher of one course looks at submissions from elsewhere."""
@@ -138,7 +138,7 @@ def test_of_strangers_nothing_is_told_but_that_it_resembles(
     assert not marked(platform, elsewhere, staff=False)
 
 
-def test_what_was_handed_in_within_a_competition_is_not_compared(
+def test_competition_submissions_are_not_compared(
     platform: Platform, staff: User, ids: dict[str, str]
 ) -> None:
     make_competition(platform, staff)
@@ -149,7 +149,7 @@ def test_what_was_handed_in_within_a_competition_is_not_compared(
     assert "rival" not in {pair.right.user for pair in found.pairs}
 
 
-def test_few_are_compared_at_once(platform: Platform, staff: User, ids: dict[str, str]) -> None:
+def test_simultaneous_comparisons_are_limited(platform: Platform, staff: User, ids: dict[str, str]) -> None:
     with ExitStack() as busy:
         for _ in range(limits.COMPARISONS_AT_ONCE):
             busy.enter_context(similarity._ROOM)
@@ -158,7 +158,7 @@ def test_few_are_compared_at_once(platform: Platform, staff: User, ids: dict[str
     assert similarity.compare(platform, staff, *WEEK).pairs
 
 
-def test_what_was_deleted_with_an_account_stays_found(
+def test_pairs_of_deleted_accounts_stay(
     platform: Platform, staff: User, student: User, ids: dict[str, str]
 ) -> None:
     similarity.compare(platform, staff, *WEEK)

@@ -36,7 +36,7 @@ def opened(found: Archive) -> zipfile.ZipFile:
     return archive
 
 
-def test_an_assignments_sources_with_a_manifest(
+def test_an_assignments_sources_are_exported_with_a_manifest(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     rosters.change_member(platform, staff, "gpu", "ada", MemberChange(full_name="=HYPERLINK(1)"))
@@ -71,7 +71,7 @@ def test_an_assignments_sources_with_a_manifest(
     assert courses.get_audit(platform, staff, "gpu").entries[0].after == {"submissions": 2}
 
 
-def test_many_are_sent_in_pieces(platform: Platform, staff: User, student: User) -> None:
+def test_many_sources_are_streamed(platform: Platform, staff: User, student: User) -> None:
     ids = [judged(platform, student, -n * HOUR, source=f"# {n}\n") for n in range(120, 0, -1)]
     assert [
         name.rpartition("-")[2]
@@ -79,7 +79,7 @@ def test_many_are_sent_in_pieces(platform: Platform, staff: User, student: User)
     ] == [f"{id_}.py" for id_ in ids]
 
 
-def test_who_may(platform: Platform, student: User) -> None:
+def test_students_may_not_export_sources(platform: Platform, student: User) -> None:
     move(platform, judged(platform, student, -1 * HOUR), time_us=None)
     with pytest.raises(NotAllowed):
         sources.of_assignment(platform, student, "gpu", "week1")

@@ -46,15 +46,13 @@ def board(platform: Platform) -> list[str]:
     return [entry.submission for entry in leaderboard.leaderboard(platform, "scale", device="cpu").entries]
 
 
-def test_a_void_result_counts_nowhere_until_that_is_taken_back(
-    platform: Platform, staff: User, student: User
-) -> None:
+def test_a_void_result_counts_nowhere_until_restored(platform: Platform, staff: User, student: User) -> None:
     slow = judged(platform, student, -2 * HOUR, **TIMED | {"time_us": 20.0, "ci_hi_us": 21.0, "speedup": 1.0})
     fast = judged(platform, student, -1 * HOUR, **TIMED)
 
     def points() -> tuple[float, str | None, int, int]:
-        (it,) = gradebook.get_gradebook(platform, staff, "gpu").students[0].assignments[0].parts
-        return it.points, it.submission, it.attempts, it.voided
+        (part,) = gradebook.get_gradebook(platform, staff, "gpu").students[0].assignments[0].parts
+        return part.points, part.submission, part.attempts, part.voided
 
     assert (points(), board(platform)) == ((100, fast, 2, 0), [fast])
     view = voids.void(platform, staff, fast, COPIED)
@@ -69,7 +67,7 @@ def test_a_void_result_counts_nowhere_until_that_is_taken_back(
     with platform.sessions() as session:
         (progress,) = attempts.of_user(session, student.id)
         assert (progress.count, progress.accepted, progress.speedup) == (2, 1, 1.0)
-        assert [deed.accepted for deed in activity.deeds(session, student.id)] == [False, True]
+        assert [event.accepted for event in activity.submission_events(session, student.id)] == [False, True]
     voids.restore(platform, staff, fast)
     assert (points(), board(platform)) == ((100, fast, 2, 0), [fast])
     with pytest.raises(NotFound, match="not void"):
@@ -81,7 +79,7 @@ def test_a_void_result_counts_nowhere_until_that_is_taken_back(
     ]
 
 
-def test_nothing_but_a_void_result_is_no_solution(platform: Platform, staff: User, student: User) -> None:
+def test_a_void_result_solves_nothing(platform: Platform, staff: User, student: User) -> None:
     voids.void(platform, staff, judged(platform, student, -1 * HOUR, **TIMED), COPIED)
     (part,) = gradebook.get_grades(platform, staff, "gpu", "ada").assignments[0].parts
     assert (part.points, part.progress, part.submission) == (0, "stuck", None)
@@ -89,7 +87,9 @@ def test_nothing_but_a_void_result_is_no_solution(platform: Platform, staff: Use
         assert activity.first_solved(session, student.id) == set()
 
 
-def test_what_was_judged_again_is_void_with_it(platform: Platform, staff: User, student: User) -> None:
+def test_voiding_covers_all_judgements_of_a_submission(
+    platform: Platform, staff: User, student: User
+) -> None:
     first = judged(platform, student, -1 * HOUR, **TIMED)
     with platform.sessions() as session:
         number = submissions.find(session, staff, first).id
@@ -100,7 +100,9 @@ def test_what_was_judged_again_is_void_with_it(platform: Platform, staff: User, 
         assert [ranks.boards(session, "scale", version) for version in (1, 2)] == [set(), set()]
 
 
-def test_who_may(platform: Platform, staff: User, student: User, other: User) -> None:
+def test_teachers_void_in_their_course_and_staff_everywhere(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
     """Teachers of the course, for that course; the platform's staff."""
     tom = accounts.create_user(platform, "tom", "correct horse")
     stranger = accounts.create_user(platform, "eve", "correct horse", Role.STAFF)
@@ -126,7 +128,7 @@ def test_who_may(platform: Platform, staff: User, student: User, other: User) ->
 
 
 @pytest.mark.both_databases
-def test_a_course_voids_in_that_course_alone(platform: Platform, staff: User, student: User) -> None:
+def test_a_course_void_applies_only_in_that_course(platform: Platform, staff: User, student: User) -> None:
     """The boards and another course's points stay as they were; both logs and the student learn of it."""
     courses.create_course(platform, staff, CourseBody(slug="other", name="Another"))
     text = f"account\n{student.name}\n"
@@ -146,8 +148,8 @@ def test_a_course_voids_in_that_course_alone(platform: Platform, staff: User, st
 
     def points(course: str) -> tuple[float, int]:
         book = gradebook.get_gradebook(platform, staff, course)
-        (it,) = next(listed for listed in book.students if listed.name == student.name).assignments[0].parts
-        return it.points, it.voided
+        (part,) = next(listed for listed in book.students if listed.name == student.name).assignments[0].parts
+        return part.points, part.voided
 
     assert (points("gpu"), points("other")) == ((100, 0), (100, 0))
     view = voids.void(platform, tom, mine, COPIED)
@@ -176,13 +178,15 @@ def test_a_course_voids_in_that_course_alone(platform: Platform, staff: User, st
         voids.restore(platform, tom, mine)
 
 
-def test_there_must_be_a_result(platform: Platform, staff: User, student: User) -> None:
+def test_only_a_result_can_be_voided(platform: Platform, staff: User, student: User) -> None:
     waits = judged(platform, student, -1 * HOUR, state=State.QUEUED, verdict=None, finished_at=None)
     with pytest.raises(Conflict, match="no result"):
         voids.void(platform, staff, waits, COPIED)
 
 
-def test_who_is_forgotten_is_named_by_no_reason(platform: Platform, staff: User, student: User) -> None:
+def test_forgetting_a_person_removes_reasons_that_name_them(
+    platform: Platform, staff: User, student: User
+) -> None:
     gone = judged(platform, student, -1 * HOUR, **TIMED)
     voids.void(platform, staff, gone, VoidBody(reason="Ada copied it."))
     retention.forget(platform, "ada")

@@ -81,7 +81,9 @@ def secrets(settings: Settings) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (settings.data_dir / "secrets").iterdir()}
 
 
-def test_everything_comes_back_in_either_database(source: Platform, target: Settings, tmp_path: Path) -> None:
+def test_a_backup_restores_everything_in_either_database(
+    source: Platform, target: Settings, tmp_path: Path
+) -> None:
     file = tmp_path / "backup"
     manifest = backup.backup(source.settings, source.engine, file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -115,7 +117,7 @@ def test_a_backup_of_an_earlier_release_is_upgraded(tmp_path: Path, empty_url: s
     restored.close()
 
 
-def test_all_tables_are_of_one_moment(source: Platform, tmp_path: Path, target: Settings) -> None:
+def test_a_backup_is_a_consistent_snapshot(source: Platform, tmp_path: Path, target: Settings) -> None:
     """Somebody signs up and submits between two tables of the backup: neither is in it."""
     done = threading.Event()
 
@@ -135,7 +137,7 @@ def test_all_tables_are_of_one_moment(source: Platform, tmp_path: Path, target: 
     engine.dispose()
 
 
-def test_what_is_there_is_kept_unless_told_otherwise(
+def test_restore_keeps_existing_data_unless_replacing(
     source: Platform, tmp_path: Path, target: Settings
 ) -> None:
     file = tmp_path / "backup"
@@ -150,7 +152,7 @@ def test_what_is_there_is_kept_unless_told_otherwise(
     assert put_back(target, file, replace=True) == rows(source.engine)
 
 
-def test_other_secrets_are_kept_unless_told_otherwise(source: Platform, tmp_path: Path) -> None:
+def test_restore_keeps_existing_secrets_unless_replacing(source: Platform, tmp_path: Path) -> None:
     backup.backup(source.settings, source.engine, tmp_path / "backup")
     target = builders.make_settings(tmp_path / "two")
     own = target.secret("seeds")
@@ -164,7 +166,7 @@ def test_other_secrets_are_kept_unless_told_otherwise(source: Platform, tmp_path
     engine.dispose()
 
 
-def test_nothing_is_replaced_while_workers_live(source: Platform, tmp_path: Path) -> None:
+def test_restore_is_refused_while_workers_run(source: Platform, tmp_path: Path) -> None:
     from grader.languages import Language
     from grader.records import workers
     from grader.records.models import utcnow
@@ -196,7 +198,7 @@ def assert_empty(settings: Settings) -> None:
     engine.dispose()
 
 
-def test_a_changed_row_is_noticed(source: Platform, tmp_path: Path, target: Settings) -> None:
+def test_a_changed_row_is_detected(source: Platform, tmp_path: Path, target: Settings) -> None:
     backup.backup(source.settings, source.engine, tmp_path / "backup")
     with (
         zipfile.ZipFile(tmp_path / "backup") as good,
@@ -246,7 +248,7 @@ def forge(file: Path, member: str) -> Path:
         "elsewhere/x",
     ],
 )
-def test_a_member_that_would_lie_elsewhere_is_refused(tmp_path: Path, member: str) -> None:
+def test_an_archive_member_outside_is_refused(tmp_path: Path, member: str) -> None:
     with (
         zipfile.ZipFile(forge(tmp_path / "forged", member)) as archive,
         pytest.raises(BadBackup, match="contains"),
@@ -254,14 +256,14 @@ def test_a_member_that_would_lie_elsewhere_is_refused(tmp_path: Path, member: st
         Reader(archive)
 
 
-def test_a_backup_with_one_changes_nothing(tmp_path: Path, target: Settings) -> None:
+def test_a_backup_with_an_outside_member_changes_nothing(tmp_path: Path, target: Settings) -> None:
     with pytest.raises(BadBackup, match="contains"):
         put_back(target, forge(tmp_path / "forged", "secrets/./../../outside"))
     assert_empty(target)
     assert not (tmp_path / "outside").exists()
 
 
-def test_a_secret_is_written_where_secrets_are_or_nowhere(tmp_path: Path) -> None:
+def test_secrets_are_restored_only_into_their_folder(tmp_path: Path) -> None:
     """Even if the archive's own checks let it through."""
     settings = builders.make_settings(tmp_path)
     with pytest.raises(BadBackup, match="outside"):
@@ -285,7 +287,7 @@ backup(make_settings(Path(folder), database_url=url), make_engine(url), Path(fil
 """
 
 
-def test_what_a_killed_backup_left_is_named_with_the_way_to_remove_it(
+def test_leftovers_of_a_killed_backup_are_reported(
     source: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, url = tmp_path / "my backup", source.engine.url.render_as_string(hide_password=False)
@@ -329,14 +331,14 @@ def test_a_full_disk_leaves_no_backup(
     assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == []
 
 
-def test_a_backup_is_never_written_over(source: Platform, tmp_path: Path) -> None:
+def test_a_backup_is_never_overwritten(source: Platform, tmp_path: Path) -> None:
     (tmp_path / "backup").write_text("the last good one")
     with pytest.raises(Conflict, match="already"):
         backup.backup(source.settings, source.engine, tmp_path / "backup")
     assert (tmp_path / "backup").read_text() == "the last good one"
 
 
-def test_a_database_that_is_full_changes_nothing(source: Platform, tmp_path: Path) -> None:
+def test_a_restore_into_a_full_database_changes_nothing(source: Platform, tmp_path: Path) -> None:
     backup.backup(source.settings, source.engine, tmp_path / "backup")
     target = builders.make_settings(tmp_path / "two")
     engine = make_engine(target.sql_url)

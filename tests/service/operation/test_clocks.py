@@ -1,5 +1,5 @@
-"""Web and workers run on hosts with different clocks: only the database's clock decides who is alive, what was received
-in time and what is shown when."""
+"""Web and workers run on hosts with different clocks: only the database's clock decides who is alive, which
+submissions are in time and when things are shown."""
 
 from __future__ import annotations
 
@@ -52,14 +52,16 @@ def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda host: "h200" in {queue.name for queue in queues.list_queues(host).queues},
     ],
 )
-def test_a_worker_whose_heart_beats_is_alive(platform: Platform, served: Callable[[Platform], bool]) -> None:
+def test_a_worker_with_heartbeats_counts_as_alive(
+    platform: Platform, served: Callable[[Platform], bool]
+) -> None:
     with writing(platform.sessions) as session:
         workers.register(session, "w", "h200", [Language.CUDA], clock(session), "GPU-1")
     assert served(platform)
 
 
 @pytest.mark.usefixtures("ahead")
-def test_what_was_received_in_time_counts_and_nothing_is_shown_early(
+def test_deadlines_and_publication_follow_the_databases_clock(
     platform: Platform, staff: User, student: User
 ) -> None:
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
@@ -79,7 +81,7 @@ def test_what_was_received_in_time_counts_and_nothing_is_shown_early(
 
 
 @pytest.mark.usefixtures("ahead")
-def test_since_when_a_course_asks_and_somebody_takes_part(
+def test_assignment_and_membership_times_follow_the_databases_clock(
     platform: Platform, staff: User, student: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or the next submission has an earlier time, and never counts."""

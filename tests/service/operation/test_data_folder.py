@@ -18,7 +18,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_a_folder_that_was_made_beforehand_is_closed(tmp_path: Path) -> None:
+def test_an_existing_folder_is_made_private(tmp_path: Path) -> None:
     settings = make_settings(tmp_path, "")
     folder = settings.data_dir
     (folder / "secrets").mkdir(parents=True)
@@ -36,7 +36,7 @@ def test_a_folder_that_was_made_beforehand_is_closed(tmp_path: Path) -> None:
     platform.close()
 
 
-def test_a_database_is_its_owners_wherever_it_is(tmp_path: Path) -> None:
+def test_a_database_outside_the_folder_is_private(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         settings = make_settings(tmp_path, "").model_copy(
@@ -49,7 +49,7 @@ def test_a_database_is_its_owners_wherever_it_is(tmp_path: Path) -> None:
         os.umask(before)
 
 
-def test_a_folder_with_other_things_in_it_is_left_and_told(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_left_and_reported(tmp_path: Path) -> None:
     """It may be a home, or a part of the system."""
     tmp_path.chmod(0o755)
     (tmp_path / "other").touch()
@@ -62,7 +62,7 @@ def test_a_folder_with_other_things_in_it_is_left_and_told(tmp_path: Path) -> No
     assert "other" in told["reason"]
 
 
-def test_what_belongs_to_another_user_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_another_user_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tmp_path.chmod(0o755)
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
     with capture_logs() as said:

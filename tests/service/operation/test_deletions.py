@@ -78,7 +78,7 @@ def everything(platform: Platform) -> str:
 # ------------------------------------------------------------------------------------------ boards and regrades
 
 
-def test_a_regrade_leaves_out_what_has_no_source(
+def test_a_regrade_skips_submissions_without_source(
     platform: Platform, staff: User, student: User, other: User
 ) -> None:
     gone = judged(platform, student, -2 * HOUR, **timed(10.0))
@@ -104,7 +104,9 @@ def test_a_regrade_leaves_out_what_has_no_source(
     assert "1 were left out: their sources were deleted" in refused.value.hint
 
 
-def test_a_new_version_leaves_it_out(platform: Platform, staff: User, student: User, other: User) -> None:
+def test_a_new_version_skips_submissions_without_source(
+    platform: Platform, staff: User, student: User, other: User
+) -> None:
     judged(platform, student, -2 * HOUR, **timed(10.0))
     judged(platform, other, -1 * HOUR, **timed(20.0))
     serve(platform, platform.catalogue.load("scale"))
@@ -117,7 +119,7 @@ def test_a_new_version_leaves_it_out(platform: Platform, staff: User, student: U
     assert (compared.waiting, compared.not_ordered, compared.left_out) == (1, 0, 1)
 
 
-def test_an_open_regrade_lets_go_of_it(
+def test_an_open_regrade_drops_deleted_submissions(
     platform: Platform, staff: User, student: User, other: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Of many submissions the order's judgement is in another statement than what it judges again.
@@ -136,7 +138,7 @@ def test_an_open_regrade_lets_go_of_it(
     assert read(platform, gone).verdict is Verdict.ACCEPTED
 
 
-def test_what_failed_is_not_queued_without_a_source(platform: Platform, student: User) -> None:
+def test_a_failed_submission_without_source_is_not_requeued(platform: Platform, student: User) -> None:
     failed = judged(platform, student, -1 * HOUR, state=State.FAILED, verdict=Verdict.INTERNAL_ERROR)
     retention.forget(platform, "ada")
     with pytest.raises(Conflict, match="was deleted"):
@@ -207,7 +209,7 @@ def row_of(platform: Platform, name: str) -> UserRow:
         return session.scalars(select(UserRow).where(UserRow.name == name)).one()
 
 
-def test_a_source_is_not_kept_for_results_that_never_come(platform: Platform, cup: str) -> None:
+def test_sources_are_not_kept_for_results_that_never_come(platform: Platform, cup: str) -> None:
     retention.forget(platform, "ada")
     retention.prune(platform, None, dry_run=False)
     assert read(platform, cup).source != ""
@@ -216,7 +218,7 @@ def test_a_source_is_not_kept_for_results_that_never_come(platform: Platform, cu
     assert read(platform, cup).source == ""
 
 
-def test_a_final_leaves_out_an_entry_without_a_source(platform: Platform, staff: User, cup: str) -> None:
+def test_a_final_skips_entries_without_source(platform: Platform, staff: User, cup: str) -> None:
     with writing(platform.sessions) as session:  # as earlier releases deleted them
         session.execute(update(SubmissionRow).where(SubmissionRow.public_id == cup).values(source=""))
     elapse(platform, hours=2)
@@ -227,7 +229,7 @@ def test_a_final_leaves_out_an_entry_without_a_source(platform: Platform, staff:
     assert [(row.team, row.rank) for row in board(platform, None, "cup").rows] == [("one", 1), ("Two", 2)]
 
 
-def test_an_entry_of_several_repeats_is_left_out_once(platform: Platform, staff: User, cup: str) -> None:
+def test_a_skipped_entry_of_several_repeats_counts_once(platform: Platform, staff: User, cup: str) -> None:
     elapse(platform, hours=2)
     with writing(platform.sessions) as session:
         workers.register(session, "w", "cpu", languages_of("cpu"), clock(session))
@@ -243,7 +245,7 @@ def test_an_entry_of_several_repeats_is_left_out_once(platform: Platform, staff:
     assert (view.left_out, view.total) == (1, 2)
 
 
-def test_what_is_cancelled_in_the_freeze_is_not_pending(
+def test_a_submission_cancelled_in_the_freeze_is_not_pending(
     platform: Platform, staff: User, student: User, cup: str
 ) -> None:
     elapse(platform, minutes=40)
@@ -268,7 +270,7 @@ def course(platform: Platform, staff: User, student: User, other: User) -> None:
     assign(platform, staff, due_at=-HOUR / 2)
 
 
-def test_points_stay_in_gradebook_export_and_statistics(
+def test_points_of_deleted_accounts_stay(
     platform: Platform, staff: User, student: User, other: User, course: None
 ) -> None:
     judged(platform, student, -1 * HOUR, **timed(10.0))
@@ -295,7 +297,7 @@ def test_points_stay_in_gradebook_export_and_statistics(
     ]
 
 
-def test_the_log_of_a_course_names_nobody(
+def test_a_courses_log_does_not_name_deleted_people(
     platform: Platform, staff: User, student: User, other: User, course: None
 ) -> None:
     gone = judged(platform, student, -1 * HOUR, **timed(10.0))
@@ -318,7 +320,7 @@ def test_the_log_of_a_course_names_nobody(
     assert {entry.subject for entry in log} >= {"/courses/gpu/assignments/week1"}
 
 
-def test_the_text_of_a_disqualification_goes_with_who_was_alone(
+def test_a_disqualification_reason_goes_with_the_last_member(
     platform: Platform, staff: User, student: User, other: User, cup: str
 ) -> None:
     for team, reason in (("Two", "Ada copied it from bob."), ("one", "One copied, from Weststrasse.")):
@@ -333,7 +335,7 @@ def test_the_text_of_a_disqualification_goes_with_who_was_alone(
     assert [row.team for row in board(platform, None, "cup").rows] == []
 
 
-def test_what_others_were_told_names_nobody(
+def test_notices_to_others_do_not_name_deleted_people(
     platform: Platform, staff: User, student: User, other: User, cup: str
 ) -> None:
     voids.void(platform, staff, cup, VoidBody(reason="Zelda copied."))
@@ -341,7 +343,7 @@ def test_what_others_were_told_names_nobody(
     voids.void(platform, staff, own, VoidBody(reason="Zelda copied."))
     name = retention.forget(platform, "ada").name
     told = {notice.text for notice in notices.list_notices(platform, other).notices}
-    # The reason of one's own void result stays.
+    # The reason of the reader's void result stays.
     assert told == {"Your team's result for scale is void", "Your result for scale is void: Zelda copied."}
     retention.forget(platform, "teacher")
     assert name in everything(platform)
@@ -354,7 +356,7 @@ def ask(platform: Platform, user: User) -> None:
     deletion.request(platform, user, user.name, DeletionBody(confirm=user.name))
 
 
-def test_of_two_admins_one_stays(platform: Platform) -> None:
+def test_one_of_two_admins_remains(platform: Platform) -> None:
     one, two = (create_user(platform, name, PASSWORD, Role.ADMIN) for name in ("one", "two"))
     ask(platform, one)
     ask(platform, one)
@@ -368,7 +370,7 @@ def test_of_two_admins_one_stays(platform: Platform) -> None:
         retention.forget(platform, "one")
 
 
-def test_of_two_owners_one_stays(platform: Platform, staff: User) -> None:
+def test_one_of_two_owners_remains(platform: Platform, staff: User) -> None:
     two = create_user(platform, "two", PASSWORD, Role.STAFF)
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU programming"))
     courses.set_staff(platform, staff, "gpu", "two", CourseRole.OWNER)
@@ -382,7 +384,7 @@ def test_of_two_owners_one_stays(platform: Platform, staff: User) -> None:
         retention.forget(platform, "two")
 
 
-def test_nobody_takes_the_name_of_a_deleted_account(platform: Platform, student: User, staff: User) -> None:
+def test_a_deleted_accounts_name_is_reserved(platform: Platform, student: User, staff: User) -> None:
     make(platform, staff)
     for act in (
         lambda: create_user(platform, "Deleted-User-1", PASSWORD),

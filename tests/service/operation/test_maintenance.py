@@ -58,7 +58,7 @@ def board(platform: Platform) -> list[tuple[int, float]]:
     return [(entry.rank, entry.time_us) for entry in found.entries]
 
 
-def test_what_failed_waits_again_and_is_judged(platform: Platform, student: User) -> None:
+def test_failed_submissions_can_be_requeued(platform: Platform, student: User) -> None:
     one, two = failed(platform, student), failed(platform, student)
     assert submission_search.entry(platform, one).verdict is Verdict.INTERNAL_ERROR
     assert requeue(platform, []).submissions == [one, two]
@@ -73,7 +73,7 @@ def test_what_failed_waits_again_and_is_judged(platform: Platform, student: User
         assert quotas.read(session, student.id, quotas.WAITING, utcnow()).used == 0
 
 
-def test_only_what_failed_waits_again(platform: Platform, student: User) -> None:
+def test_only_failed_submissions_are_requeued(platform: Platform, student: User) -> None:
     bad, good = failed(platform, student), judged(platform, student, 10.0)
     with pytest.raises(Conflict, match="is done"):
         requeue(platform, [bad, good])
@@ -82,7 +82,7 @@ def test_only_what_failed_waits_again(platform: Platform, student: User) -> None
         requeue(platform, ["0000000000"])
 
 
-def test_submissions_are_found_by_what_they_are(platform: Platform, student: User, other: User) -> None:
+def test_submissions_are_searched_by_each_filter(platform: Platform, student: User, other: User) -> None:
     bad, good = failed(platform, student), judged(platform, other, 10.0)
 
     def found(**wanted: object) -> list[str]:
@@ -96,7 +96,7 @@ def test_submissions_are_found_by_what_they_are(platform: Platform, student: Use
 
 
 @pytest.mark.parametrize("name", ["=cmd|'x'!A1.py", "+1+1.py", "-1.py", "@SUM(1).py"])
-def test_no_name_becomes_a_formula(platform: Platform, student: User, name: str) -> None:
+def test_exported_names_are_no_formulas(platform: Platform, student: User, name: str) -> None:
     builders.hand_in(platform, student, challenge="scale", filename=name)
     with writing(platform.sessions) as session:
         session.execute(update(SubmissionRow).values(error="\t=1+1", time_us=-1.5))
@@ -107,7 +107,7 @@ def test_no_name_becomes_a_formula(platform: Platform, student: User, name: str)
     assert "source" not in row
 
 
-def test_a_name_with_commas_quotes_and_lines_stays_one_cell(platform: Platform, student: User) -> None:
+def test_a_name_with_commas_quotes_and_line_breaks_stays_one_cell(platform: Platform, student: User) -> None:
     builders.hand_in(platform, student, challenge="scale", filename='a,"b".py')
     (row,) = csv.DictReader(
         list(submission_search.as_csv(submission_search.entries(platform, SearchFilter())))
@@ -125,7 +125,7 @@ def everything(platform: Platform) -> str:
     return json.dumps(rows)
 
 
-def test_who_is_forgotten_leaves_times_and_no_trace(platform: Platform, other: User) -> None:
+def test_forgetting_keeps_times_and_removes_personal_data(platform: Platform, other: User) -> None:
     person = accounts.create_user(platform, "Grace.Hopper", "correct horse")
     token = tokens.issue_token(platform, person, "grace's laptop").token
     source = "# by grace hopper\n"
@@ -155,7 +155,7 @@ def test_who_is_forgotten_leaves_times_and_no_trace(platform: Platform, other: U
         forget(platform, "nobody")
 
 
-def test_courses_and_their_logs_forget_too(platform: Platform, staff: User) -> None:
+def test_forgetting_covers_courses_and_their_logs(platform: Platform, staff: User) -> None:
     person = accounts.create_user(platform, "Grace.Hopper", "correct horse", email="grace@navy.mil")
     courses.create_course(platform, staff, CourseBody(slug="gpu", name="GPU"))
     table = "email,full_name,id,section\ngrace@navy.mil,Grace Hopper,1906,A\n"
@@ -177,7 +177,7 @@ def test_courses_and_their_logs_forget_too(platform: Platform, staff: User) -> N
     assert list(courses.get_course(platform, staff, "gpu").staff) == ["teacher"]
 
 
-def test_nobody_is_forgotten_while_being_judged(platform: Platform, student: User) -> None:
+def test_forgetting_waits_for_judging(platform: Platform, student: User) -> None:
     builders.hand_in(platform, student, challenge="scale")
     builders.take(platform)
     with pytest.raises(Conflict, match="being judged"):
@@ -189,7 +189,7 @@ def test_nobody_is_forgotten_while_being_judged(platform: Platform, student: Use
 
 
 def age(platform: Platform, days: float) -> None:
-    """Everything happened so many days earlier."""
+    """Move everything ``days`` into the past."""
     ago = utcnow() - timedelta(days=days)
     with writing(platform.sessions) as session:
         session.execute(update(SubmissionRow).values(finished_at=ago, created_at=ago))
@@ -202,7 +202,7 @@ def reports(platform: Platform) -> set[str]:
         return set(session.scalars(found))
 
 
-def test_reports_go_and_what_a_board_needs_stays(
+def test_pruning_keeps_what_boards_need(
     platform: Platform, student: User, other: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.service.operation.retention._BATCH", 1)
@@ -230,7 +230,7 @@ def test_each_version_keeps_its_board(platform: Platform, student: User) -> None
     assert reports(platform) == {first, second}
 
 
-def test_what_has_expired_goes_by_itself_once_a_day(platform: Platform, student: User) -> None:
+def test_expired_data_is_pruned_daily(platform: Platform, student: User) -> None:
     tokens.issue_token(platform, student, "old")
     kept = tokens.issue_token(platform, student, "new").token
     judged(platform, student, 20.0), judged(platform, student, 10.0)
@@ -255,7 +255,7 @@ def test_what_has_expired_goes_by_itself_once_a_day(platform: Platform, student:
     assert sweep(platform).pruned == 1
 
 
-def test_sweepers_prune_by_the_setting(platform: Platform, student: User) -> None:
+def test_sweepers_prune_as_configured(platform: Platform, student: User) -> None:
     judged(platform, student, 20.0), judged(platform, student, 10.0)
     age(platform, 10)
     bounded = open_platform(platform.settings.model_copy(update={"retention_days": 9}))

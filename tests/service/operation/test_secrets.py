@@ -12,7 +12,7 @@ import pytest
 from grader.settings import Settings
 
 
-def test_all_who_make_it_at_once_have_the_same(tmp_path: Path) -> None:
+def test_simultaneous_creators_get_the_same_secret(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path)
     with ThreadPoolExecutor(8) as pool:
         found = set(pool.map(lambda _: settings.secret("web"), range(64)))

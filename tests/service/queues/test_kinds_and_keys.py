@@ -20,7 +20,7 @@ pytestmark = pytest.mark.both_databases
 
 
 class TestKinds:
-    def test_staff_choose_and_leave_it_to_the_track(
+    def test_staff_set_a_kind_or_leave_it_to_the_track(
         self, platform: Platform, student: User, staff: User
     ) -> None:
         assert submit(platform, student, body()).kind is JudgingReason.COURSE
@@ -32,7 +32,7 @@ class TestKinds:
         with pytest.raises(BadRequest, match="rejudges"):
             queues.set_kind(platform, staff, "scale", JudgingReason.REJUDGE)
 
-    def test_a_track_may_be_practice(self, platform: Platform, student: User, staff: User) -> None:
+    def test_a_track_can_be_practice(self, platform: Platform, student: User, staff: User) -> None:
         tracks = "".join(
             f'[[tracks]]\ntitle = "{title}"\ndescription = "d"\n{kind}'
             for title, kind in (("first", 'kind = "practice"\n'), ("second", ""))
@@ -42,7 +42,7 @@ class TestKinds:
         assert queues.get_kind(platform, staff, "only_cuda").kind is JudgingReason.COURSE
 
     @pytest.mark.parametrize("field", ["kind", "priority"])
-    def test_no_request_says_it(self, field: str) -> None:
+    def test_a_request_cannot_set_its_kind(self, field: str) -> None:
         with pytest.raises(ValueError, match=field):
             body(**{field: "competition"})
 
@@ -57,7 +57,7 @@ class TestKeys:
             {"language": "cuda", "device": BOARD},
         ],
     )
-    def test_of_something_else_is_a_conflict(
+    def test_a_key_reused_for_another_request_is_a_conflict(
         self, small: Platform, student: User, change: dict[str, str]
     ) -> None:
         first = submit(small, student, body(), "key")
@@ -66,13 +66,13 @@ class TestKeys:
         assert get_quotas(small, student, "scale").submissions.used == 1
         assert submit(small, student, body(), "key").id == first.id
 
-    def test_the_first_comes_back_whatever_has_changed_since(self, small: Platform, student: User) -> None:
+    def test_a_repeated_key_returns_the_first_submission(self, small: Platform, student: User) -> None:
         first = submit(small, student, body(device=BOARD), "key")
         gone = open_platform(small.settings.model_copy(update={"devices": "cpu"}))
         assert submit(gone, student, body(device=BOARD), "key").id == first.id
         gone.close()
 
-    def test_rows_of_earlier_releases_have_no_digest(self, platform: Platform, student: User) -> None:
+    def test_rows_of_earlier_releases_match_without_a_digest(self, platform: Platform, student: User) -> None:
         first = submit(platform, student, body(), "key")
         with writing(platform.sessions) as session:
             session.query(SubmissionRow).update({"request_sha256": None})

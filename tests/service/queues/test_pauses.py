@@ -26,7 +26,7 @@ pytestmark = pytest.mark.both_databases
 
 
 class TestPauses:
-    def test_only_staff(self, platform: Platform, student: User) -> None:
+    def test_only_staff_manage_queues(self, platform: Platform, student: User) -> None:
         acts: list[Callable[[], object]] = [
             lambda: queues.pause_queue(platform, student, "cpu", ""),
             lambda: queues.resume_queue(platform, student, "cpu"),
@@ -42,7 +42,7 @@ class TestPauses:
         assert queues.list_queues(platform).queues[0].name == "cpu"
 
     @pytest.mark.parametrize("name", ["h100", "", "run:cpu", "x" * 500])
-    def test_there_is_no_such_queue(self, platform: Platform, staff: User, name: str) -> None:
+    def test_an_unknown_queue_is_refused(self, platform: Platform, staff: User, name: str) -> None:
         for act in (
             lambda: queues.pause_queue(platform, staff, name, ""),
             lambda: queues.resume_queue(platform, staff, name),
@@ -50,7 +50,7 @@ class TestPauses:
             with pytest.raises(NotFound, match="no queue"):
                 act()
 
-    def test_a_reason_is_a_line_and_not_a_book(self, platform: Platform, staff: User) -> None:
+    def test_a_reason_is_one_short_line(self, platform: Platform, staff: User) -> None:
         found = queues.pause_queue(platform, staff, "cpu", "  a new\n\tdriver ")
         paused = found.queues[0].paused
         assert paused is not None
@@ -59,7 +59,7 @@ class TestPauses:
             queues.pause_queue(platform, staff, "cpu", "x" * 501)
 
     @pytest.mark.parametrize("name", ["cpu", "all"])
-    def test_submissions_are_taken_and_kept_and_say_why(
+    def test_a_paused_queue_accepts_submissions_with_the_reason(
         self, platform: Platform, student: User, staff: User, name: str
     ) -> None:
         register(platform, "w")
@@ -79,16 +79,14 @@ class TestPauses:
         assert reason(platform, student, sent.id) is WaitReason.NEXT
         judge(platform)
 
-    def test_it_is_an_alert_for_staff(self, platform: Platform, staff: User) -> None:
+    def test_a_pause_is_an_alert_for_staff(self, platform: Platform, staff: User) -> None:
         queues.pause_queue(platform, staff, "compile", "a new toolkit")
         (alert,) = health(platform).alerts
         assert "The queue compile is paused since 20" in alert.text
         assert alert.text.endswith("UTC: a new toolkit")
         assert alert.hint == "grader admin queue resume compile"
 
-    def test_nothing_is_issued_while_it_is_paused_and_all_of_it_afterwards(
-        self, platform: Platform, student: User, staff: User
-    ) -> None:
+    def test_wakeups_are_held_back_while_paused(self, platform: Platform, student: User, staff: User) -> None:
         for _ in range(3):
             submit(platform, student, body())
         queues.pause_queue(platform, staff, "cpu", "")
@@ -100,7 +98,7 @@ class TestPauses:
         queues.resume_queue(platform, staff, "cpu")
         assert platform.wakeups.waiting("run:cpu") == 3, "at once, not with the next sweep"
 
-    def test_it_outlives_a_restart(
+    def test_a_pause_survives_a_restart(
         self, platform: Platform, student: User, staff: User, tmp_path: Path, redis_url: str
     ) -> None:
         queues.pause_queue(platform, staff, "cpu", "")
@@ -108,7 +106,7 @@ class TestPauses:
         assert reason(again, student, submit(again, student, body()).id) is WaitReason.PAUSED
         again.close()
 
-    def test_compiling_alone(self, small: Platform, student: User, staff: User) -> None:
+    def test_compiling_can_be_paused_alone(self, small: Platform, student: User, staff: User) -> None:
         register(small, "c", "", compiles=True)
         register(small, "gpu", BOARD)
         queues.pause_queue(small, staff, "compile", "")

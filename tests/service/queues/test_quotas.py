@@ -25,7 +25,7 @@ pytestmark = pytest.mark.both_databases
 
 
 class TestQuotas:
-    def test_a_challenge_takes_so_many_and_says_when_more(self, small: Platform, student: User) -> None:
+    def test_a_used_up_quota_says_when_it_renews(self, small: Platform, student: User) -> None:
         assert [submit(small, student, body()).remaining for _ in range(2)] == [1, 0]
         with pytest.raises(TooMany, match="2 of 2 submissions") as caught:
             submit(small, student, body())
@@ -44,7 +44,7 @@ class TestQuotas:
         assert get_quotas(small, student, "scale").waiting.used == 2
         assert submit(small, student, body(**CUDA, challenge="only_cuda")).state is State.QUEUED
 
-    def test_our_failure_and_a_cancellation_before_it_ran_give_it_back(
+    def test_our_failure_and_an_early_cancellation_return_the_attempt(
         self, small: Platform, student: User
     ) -> None:
         submit(small, student, body())
@@ -56,7 +56,7 @@ class TestQuotas:
         assert get_quotas(small, student, "scale").submissions.used == 1
         assert get_quotas(small, student, "scale").waiting.used == 0
 
-    def test_rejudges_are_on_nobodys_account(self, small: Platform, student: User, staff: User) -> None:
+    def test_rejudges_use_no_quota(self, small: Platform, student: User, staff: User) -> None:
         from grader.service.challenges.rejudge import rejudge
 
         submit(small, student, body())
@@ -71,7 +71,7 @@ class TestQuotas:
         assert (found.submissions.used, found.waiting.used) == (1, 0)
 
     @pytest.mark.parametrize("limit", [{"quota": 1, "waiting_per_user": 100}, {"waiting_per_user": 1}])
-    def test_fifty_at_once_at_a_limit_of_one(
+    def test_one_of_fifty_simultaneous_submissions_passes_a_limit_of_one(
         self, tmp_path: Path, redis_url: str, database: str, limit: dict[str, Any]
     ) -> None:
         from grader.service.accounts.accounts import create_user

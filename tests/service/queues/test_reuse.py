@@ -23,9 +23,7 @@ pytestmark = pytest.mark.both_databases
 
 
 class TestReuse:
-    def test_what_was_judged_before_comes_back_and_costs_nothing(
-        self, small: Platform, student: User
-    ) -> None:
+    def test_a_reused_result_costs_no_attempt(self, small: Platform, student: User) -> None:
         first = submit(small, student, body())
         judge(small, Verdict.WRONG_ANSWER)
         again = submit(small, student, body(reuse=True, filename="other.py"))
@@ -39,7 +37,7 @@ class TestReuse:
             "the latest; at the limit, too"
         )
 
-    def test_unless_it_is_asked_for_it_is_judged_anew(self, platform: Platform, student: User) -> None:
+    def test_without_reuse_the_same_source_is_judged_again(self, platform: Platform, student: User) -> None:
         first = submit(platform, student, body())
         judge(platform)
         again = submit(platform, student, body())
@@ -48,17 +46,21 @@ class TestReuse:
     @pytest.mark.parametrize(
         "change", [{"source": "x = 1 \n"}, {"device": BOARD}, {"language": "cuda", "device": BOARD}]
     )
-    def test_something_else_is_judged(self, small: Platform, student: User, change: dict[str, str]) -> None:
+    def test_another_request_is_not_reused(
+        self, small: Platform, student: User, change: dict[str, str]
+    ) -> None:
         submit(small, student, body())
         judge(small)
         assert not submit(small, student, body(reuse=True, **change)).reused
 
-    def test_nobody_gets_anothers(self, platform: Platform, student: User, other: User) -> None:
+    def test_another_authors_result_is_not_reused(
+        self, platform: Platform, student: User, other: User
+    ) -> None:
         submit(platform, other, body())
         judge(platform)
         assert not submit(platform, student, body(reuse=True)).reused
 
-    def test_of_another_version_or_kind_is_judged(
+    def test_another_version_or_kind_is_not_reused(
         self, platform: Platform, student: User, staff: User
     ) -> None:
         submit(platform, student, body())
@@ -70,7 +72,7 @@ class TestReuse:
         path.write_text(path.read_text().replace("version = 1", "version = 2").replace("2.0", "4.0"))
         assert not submit(platform, student, body(reuse=True)).reused
 
-    def test_neither_what_waits_nor_what_we_failed_nor_what_was_cancelled(
+    def test_waiting_failed_and_cancelled_submissions_are_not_reused(
         self, platform: Platform, student: User
     ) -> None:
         submit(platform, student, body())
@@ -80,7 +82,7 @@ class TestReuse:
         fail(platform)
         assert not submit(platform, student, body(reuse=True)).reused
 
-    def test_what_has_no_report_any_more_is_judged(self, platform: Platform, student: User) -> None:
+    def test_a_result_without_report_is_not_reused(self, platform: Platform, student: User) -> None:
         first = submit(platform, student, body())
         judge(platform)
         submit(platform, student, body(source="another = 1"))

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.both_databases
 
 
 class TestWords:
-    def test_places_and_who_is_missing(self, small: Platform, student: User, other: User) -> None:
+    def test_waiting_shows_place_or_missing_worker(self, small: Platform, student: User, other: User) -> None:
         first = submit(small, student, body()).id
         seen = get_submission(small, student, first).waits_for
         assert seen is not None
@@ -56,7 +56,7 @@ class TestWords:
         assert seen is not None
         assert seen.text.startswith("It is next once its author's running submission ends;")
 
-    def test_cuda_waits_for_who_compiles(self, small: Platform, student: User) -> None:
+    def test_cuda_waits_for_a_compiler(self, small: Platform, student: User) -> None:
         register(small, "gpu", BOARD)
         sent = submit(small, student, body(**CUDA)).id
         assert reason(small, student, sent) is WaitReason.NO_COMPILER
@@ -66,7 +66,7 @@ class TestWords:
         register(small, "c", "", compiles=True)
         assert reason(small, student, sent) is WaitReason.NEXT
 
-    def test_the_wait_counts_those_who_work(
+    def test_the_expected_wait_counts_active_workers(
         self, platform: Platform, student: User, other: User, staff: User
     ) -> None:
         for name in ("one", "two"):
@@ -94,7 +94,7 @@ class TestWords:
         assert waits() == []
         assert reason(platform, student, sent[2][1]) is WaitReason.DRAINING
 
-    def test_a_slow_submission_makes_the_wait_longer(
+    def test_a_slow_submission_lengthens_the_wait(
         self, platform: Platform, student: User, other: User
     ) -> None:
         register(platform, "w")
@@ -120,7 +120,7 @@ class TestWords:
         assert after(100) == (100, True), "no longer what it was at first"
         assert after(880) == (20, True), "its time limit ends it"
 
-    def test_workers_without_sandboxes(self, small: Platform, student: User) -> None:
+    def test_waiting_names_workers_without_sandboxes(self, small: Platform, student: User) -> None:
         register(small, "w")
         sent = submit(small, student, body()).id
         with writing(small.sessions) as session:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.both_databases
 
 
 class TestWorkers:
-    def test_they_are_listed_with_what_they_do(self, platform: Platform, student: User, staff: User) -> None:
+    def test_workers_are_listed_with_their_work(self, platform: Platform, student: User, staff: User) -> None:
         for name in ("w", "idle"):
             register(platform, name)
         register(platform, "compiler", "", compiles=True)
@@ -50,7 +50,7 @@ class TestWorkers:
         assert (found["w"].state, found["w"].drained_at) == (WorkerState.WORKING, None)
 
     @pytest.mark.parametrize("act", [queues.drain_worker, queues.resume_worker])
-    def test_there_is_no_such_worker(
+    def test_an_unknown_worker_is_refused(
         self, platform: Platform, staff: User, act: Callable[..., object]
     ) -> None:
         with pytest.raises(NotFound, match="no worker"):

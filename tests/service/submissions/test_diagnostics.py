@@ -52,7 +52,7 @@ def heard(log: str, source: str = SOURCE) -> list[Diagnostic]:
     return read(report(compiler_log=log), source)
 
 
-def test_errors_and_warnings_of_nvcc_are_at_their_lines_once() -> None:
+def test_nvccs_messages_are_at_their_lines_once() -> None:
     warning, undefined, pointer = heard(LOG)
     assert (warning.line, warning.severity, warning.column) == (2, Severity.WARNING, None)
     assert warning.message == 'variable "u" was declared but never referenced'
@@ -69,7 +69,9 @@ def test_errors_and_warnings_of_nvcc_are_at_their_lines_once() -> None:
         ('solution.cu(1): catastrophic error: cannot open source file "x"', 1, None),
     ],
 )
-def test_the_preprocessor_and_the_hosts_compiler(text: str, line: int, column: int | None) -> None:
+def test_messages_of_preprocessor_and_host_compiler_are_read(
+    text: str, line: int, column: int | None
+) -> None:
     (one,) = heard(text)
     assert (one.line, one.column) == (line, column)
 
@@ -85,18 +87,18 @@ def test_the_preprocessor_and_the_hosts_compiler(text: str, line: int, column: i
         "error: solution.cu",
     ],
 )
-def test_what_names_no_line_of_the_source_is_left_out(text: str) -> None:
+def test_messages_without_a_line_of_the_source_are_left_out(text: str) -> None:
     assert heard(text) == []
 
 
-def test_a_source_that_python_cannot_load() -> None:
+def test_a_python_load_error_is_at_its_line() -> None:
     said = "SyntaxError in line 2: invalid syntax (solution.py, line 2)"
     (one,) = read(report(Language.TRITON, detail=said, compiler_log=said), "x = 1\ny = = 2\n")
     assert (one.line, one.text) == (2, "y = = 2")
     assert one.message == "SyntaxError: invalid syntax (solution.py, line 2)"
 
 
-def test_exceptions_of_cases_and_nothing_of_hidden_ones() -> None:
+def test_exceptions_of_public_cases_only_are_shown() -> None:
     raised = "TypeError while solve ran (line 2): no such thing\n  line 2 in solve: foo()"
     failed = {"category": "basic", "verdict": CaseVerdict.RUNTIME_ERROR, "detail": raised, "sizes": {"n": 1}}
     cases = [CaseReport(name="one", seed=1, **failed), CaseReport(name="two", seed=1, hidden=True, **failed)]

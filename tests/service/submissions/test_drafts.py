@@ -29,7 +29,7 @@ def keep(
     return drafts.keep_draft(platform, user, SLUG, language, body)
 
 
-def test_the_last_one_is_kept_by_user_and_language(platform: Platform, student: User, other: User) -> None:
+def test_the_last_draft_is_kept_by_user_and_language(platform: Platform, student: User, other: User) -> None:
     keep(platform, student, "x = 1\n")
     keep(platform, student, "int x;\n", "cuda")
     last = keep(platform, student, "x = 2 # ä\n")
@@ -41,7 +41,7 @@ def test_the_last_one_is_kept_by_user_and_language(platform: Platform, student: 
         drafts.get_draft(platform, other, SLUG, "triton")
 
 
-def test_they_are_listed_with_the_newest_first(platform: Platform, student: User, other: User) -> None:
+def test_drafts_are_listed_newest_first(platform: Platform, student: User, other: User) -> None:
     keep(platform, student, "x = 1 # ä")
     keep(platform, student, "", "cuda")
     cuda, triton = drafts.list_drafts(platform, student).drafts
@@ -49,7 +49,7 @@ def test_they_are_listed_with_the_newest_first(platform: Platform, student: User
     assert drafts.list_drafts(platform, other).drafts == []
 
 
-def test_what_was_changed_elsewhere_is_not_overwritten_unasked(platform: Platform, student: User) -> None:
+def test_a_draft_changed_elsewhere_is_not_overwritten(platform: Platform, student: User) -> None:
     first = keep(platform, student, "x = 1")
     second = keep(platform, student, "x = 2", based_on=first.updated_at)
     with pytest.raises(DraftChanged):
@@ -63,7 +63,7 @@ def test_what_was_changed_elsewhere_is_not_overwritten_unasked(platform: Platfor
         keep(platform, student, "x = 4", based_on=second.updated_at)
 
 
-def test_that_there_was_no_draft_is_a_version(platform: Platform, student: User) -> None:
+def test_a_draft_based_on_none_does_not_overwrite_one(platform: Platform, student: User) -> None:
     """Two tabs are opened before either has saved."""
     first = keep(platform, student, "the first tab's", based_on=None)
     with pytest.raises(DraftChanged):
@@ -76,7 +76,7 @@ def test_that_there_was_no_draft_is_a_version(platform: Platform, student: User)
 @pytest.mark.parametrize(
     "source", ["x" * (limits.SOURCE_BYTES + 1), "ä" * (limits.SOURCE_BYTES // 2 + 1), "x\0", "\ud800"]
 )
-def test_what_cannot_be_a_source_is_refused(platform: Platform, student: User, source: str) -> None:
+def test_a_draft_that_cannot_be_a_source_is_refused(platform: Platform, student: User, source: str) -> None:
     with pytest.raises(BadSource):
         keep(platform, student, source)
     assert drafts.list_drafts(platform, student).drafts == []
@@ -86,7 +86,7 @@ def test_the_largest_source_fits(platform: Platform, student: User) -> None:
     assert keep(platform, student, "x" * limits.SOURCE_BYTES).bytes == limits.SOURCE_BYTES
 
 
-def test_only_for_challenges_and_languages_that_there_are(platform: Platform, student: User) -> None:
+def test_a_draft_needs_a_known_challenge_and_language(platform: Platform, student: User) -> None:
     with pytest.raises(UnknownChallenge):
         drafts.keep_draft(platform, student, "nothing", "triton", DraftBody(source="x"))
     with pytest.raises(UnknownLanguage):
@@ -95,9 +95,7 @@ def test_only_for_challenges_and_languages_that_there_are(platform: Platform, st
         drafts.keep_draft(platform, student, "only_cuda", "triton", DraftBody(source="x"))
 
 
-def test_removing_twice_is_no_error_and_touches_nobody_elses(
-    platform: Platform, student: User, other: User
-) -> None:
+def test_removing_a_draft_twice_is_no_error(platform: Platform, student: User, other: User) -> None:
     keep(platform, student, "x = 1")
     keep(platform, other, "x = 2")
     for _ in range(2):
@@ -106,7 +104,7 @@ def test_removing_twice_is_no_error_and_touches_nobody_elses(
     assert drafts.get_draft(platform, other, SLUG, "triton").source == "x = 2"
 
 
-def test_who_is_forgotten_leaves_no_draft(platform: Platform, student: User, other: User) -> None:
+def test_forgetting_a_person_removes_their_drafts(platform: Platform, student: User, other: User) -> None:
     keep(platform, student, "x = 1")
     keep(platform, other, "x = 2")
     forget(platform, student.name)

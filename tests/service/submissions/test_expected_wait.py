@@ -51,7 +51,7 @@ def arrivals(rate: float, until: float = 0.0) -> list[Arrival]:
     return [Arrival(time, 0, 0.0, WORK, None) for time in times if time <= NOW + timedelta(seconds=until)]
 
 
-def test_those_ahead_are_shared_among_the_workers_by_their_work() -> None:
+def test_work_ahead_is_shared_among_workers() -> None:
     queue = [
         waiting(1),
         waiting(2, user=2, work=LONG),
@@ -66,13 +66,13 @@ def test_those_ahead_are_shared_among_the_workers_by_their_work() -> None:
     assert waits(*queue[:3], known=pausing, workers=1) == [0.0, 2.5, 5.0]
 
 
-def test_a_loop_that_runs_holds_its_worker_until_a_limit_ends_it() -> None:
+def test_an_endless_loop_occupies_its_worker_until_its_limit() -> None:
     loop = Running(9, WORK, elapsed=30.0)
     assert waits(waiting(1), running=[loop], workers=1) == [30.0]
     assert waits(waiting(1), waiting(2), running=[loop]) == [0.0, 2.0]
 
 
-def test_an_author_whose_one_is_judged_waits_for_its_end_while_others_wait() -> None:
+def test_an_author_waits_for_their_running_submission_if_others_wait() -> None:
     own = Running(1, WORK, elapsed=1.0)
     assert waits(waiting(1), waiting(2, user=2), waiting(3, user=3), running=[own]) == [1.0, 0.0, 2.0]
     assert waits(waiting(1), running=[own]) == [0.0], "nobody else waits"
@@ -81,7 +81,7 @@ def test_an_author_whose_one_is_judged_waits_for_its_end_while_others_wait() -> 
     assert waits(waiting(1), waiting(2, user=2), running=[for_staff]) == [0.0, 1.0]
 
 
-def test_who_overtakes_is_waited_for_with_the_workers_that_are_free() -> None:
+def test_overtaking_submissions_lengthen_the_wait() -> None:
     """Half a worker's time comes in, each 10 s ahead of what waits: two workers spend 2.5 s on it, one spends 5 s."""
     coming = [Expected(0, back=0.0, load=0.5, closes=None)]
     queue = waiting(1, due=10.0)
@@ -91,7 +91,7 @@ def test_who_overtakes_is_waited_for_with_the_workers_that_are_free() -> None:
     assert waits(queue, running=loop, coming=coming) == [pytest.approx(2.0 / (1 - 0.5), abs=0.1)]
 
 
-def test_others_come_until_the_deadline_and_not_after_it() -> None:
+def test_arrivals_are_expected_until_the_deadline() -> None:
     def load(closes_s: float | None, *came: Arrival) -> dict[datetime | None, float]:
         closes = {} if closes_s is None else {WORK.challenge: NOW + timedelta(seconds=closes_s)}
         return {flow.closes: round(flow.load, 2) for flow in expected(came, Closing(closes, {}), KNOWN, NOW)}
@@ -103,7 +103,7 @@ def test_others_come_until_the_deadline_and_not_after_it() -> None:
     assert load(-20.0, *came) == {None: 4.0}, "late ones come as before"
 
 
-def test_how_long_others_come_ahead_of_it() -> None:
+def test_the_time_in_which_others_overtake_is_estimated() -> None:
     at = NOW.timestamp()
     coming = Expected(0, back=20.0, load=2.0, closes=NOW + timedelta(seconds=15))
     assert coming.before(waiting(1, due=20.0), at, 100.0) == 0.0, "they are put back as far"

@@ -20,7 +20,7 @@ def hand_in(platform: Platform, user: User, count: int, **values: object) -> Non
         add_submission(platform.sessions, user.id, age_s=1000 - number // 2, **values)
 
 
-def test_pages_hold_each_once_and_in_order(platform: Platform, student: User, other: User) -> None:
+def test_pages_list_each_submission_once_in_order(platform: Platform, student: User, other: User) -> None:
     hand_in(platform, student, 5)
     hand_in(platform, other, 2)
     whole = [submission.id for submission in list_submissions(platform, student).submissions]
@@ -41,7 +41,7 @@ def test_paging_keeps_to_the_challenge(platform: Platform, student: User) -> Non
     assert [submission.id for submission in behind.submissions] == [second.id]
 
 
-def test_nobody_pages_by_what_they_may_not_see(platform: Platform, student: User, other: User) -> None:
+def test_paging_by_an_invisible_submission_is_refused(platform: Platform, student: User, other: User) -> None:
     hand_in(platform, other, 1)
     (theirs,) = list_submissions(platform, other).submissions
     for unseen in (theirs.id, "nothing"):
@@ -49,7 +49,9 @@ def test_nobody_pages_by_what_they_may_not_see(platform: Platform, student: User
             list_submissions(platform, student, older_than=unseen)
 
 
-def test_counting_stops(platform: Platform, student: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_stops_at_its_limit(
+    platform: Platform, student: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "LISTED_MOST", 3)
     hand_in(platform, student, 5)
     found = list_submissions(platform, student, limit=2)

@@ -41,7 +41,7 @@ def place(platform: Platform, kept: QueueSnapshots, row: int) -> int | None:
         return kept.of(session, found, platform.settings.lease_s).place(found)
 
 
-def test_a_short_line_is_as_it_is_now(platform: Platform) -> None:
+def test_a_short_queue_is_read_each_time(platform: Platform) -> None:
     first, second = queue(platform, 2)
     kept = QueueSnapshots(Clock())
     assert place(platform, kept, second) == 2
@@ -49,7 +49,7 @@ def test_a_short_line_is_as_it_is_now(platform: Platform) -> None:
     assert place(platform, kept, second) == 1
 
 
-def test_a_long_line_is_at_most_a_second_old(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_queue_is_at_most_a_second_old(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "_SHORT", 1)
     first, second, third = queue(platform, 3)
     clock = Clock()
@@ -62,7 +62,7 @@ def test_a_long_line_is_at_most_a_second_old(platform: Platform, monkeypatch: py
     assert (place(platform, kept, second), place(platform, kept, third)) == (1, 2)
 
 
-def test_who_joins_a_long_line_learns_a_place_soon(
+def test_a_new_submission_in_a_long_queue_soon_has_a_place(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waiting, "_SHORT", 1)

@@ -43,7 +43,7 @@ def judged(
         )
 
 
-def test_the_next_is_the_first_that_builds_on_nothing_unsolved(platform: Platform, student: User) -> None:
+def test_the_next_challenge_has_no_unsolved_prerequisite(platform: Platform, student: User) -> None:
     need(platform, "scale", "only_cuda")
     assert [track.title for track in progress(platform, student).tracks] == ["first", "second"]
     assert progress(platform, student).next == "only_cuda"
@@ -55,14 +55,14 @@ def test_the_next_is_the_first_that_builds_on_nothing_unsolved(platform: Platfor
     assert progress(platform, student).next is None
 
 
-def test_a_track_always_suggests_what_is_left_in_it(platform: Platform, student: User) -> None:
+def test_a_track_always_suggests_a_remaining_challenge(platform: Platform, student: User) -> None:
     need(platform, "scale", "nowhere")
     need(platform, "only_cuda", "scale")
     found = progress(platform, student)
     assert (found.next, found.tracks[0].next, found.tracks[1].next) == ("scale", "scale", "only_cuda")
 
 
-def test_a_speedup_on_a_gpu_comes_before_any_without(platform: Platform, student: User) -> None:
+def test_a_speedup_on_a_gpu_takes_precedence(platform: Platform, student: User) -> None:
     judged(platform, student, "scale", 90.0)
     judged(platform, student, "scale", 1.5, "h200")
     judged(platform, student, "scale", 1.2, "t4")
@@ -77,9 +77,7 @@ def test_only_accepted_counts_as_solved(platform: Platform, student: User) -> No
     assert (line.mark, line.best) == (Mark.ATTEMPTED, None)
 
 
-def test_a_challenge_that_is_gone_counts_nowhere_but_as_a_prerequisite(
-    platform: Platform, student: User
-) -> None:
+def test_a_removed_challenge_counts_only_as_a_prerequisite(platform: Platform, student: User) -> None:
     need(platform, "scale", "gone")
     judged(platform, student, "gone", 2.0)
     found = progress(platform, student)
@@ -87,7 +85,7 @@ def test_a_challenge_that_is_gone_counts_nowhere_but_as_a_prerequisite(
     assert found.tracks[0].challenges[0].missing == []
 
 
-def test_whose(platform: Platform, student: User, other: User, staff: User) -> None:
+def test_only_staff_see_others_progress(platform: Platform, student: User, other: User, staff: User) -> None:
     judged(platform, student, "scale", 2.0)
     assert progress(platform, other).solved == 0
     assert progress(platform, staff, "Ada").solved == 1

@@ -1,4 +1,4 @@
-"""Runs: limits of their own, the newest wins, and nothing counts them as submissions."""
+"""Runs have separate limits, the newest wins, and nothing counts them as submissions."""
 
 from __future__ import annotations
 
@@ -98,13 +98,13 @@ def test_a_run_waits_like_a_submission(platform: Platform, student: User) -> Non
     assert get_report(platform, student, view.id).verdict is Verdict.ACCEPTED
 
 
-def test_whoever_else_asks_does_not_learn_of_it(platform: Platform, student: User, other: User) -> None:
+def test_others_do_not_see_a_run(platform: Platform, student: User, other: User) -> None:
     view = run(platform, student, wanted())
     with pytest.raises(NotFound):
         get_submission(platform, other, view.id)
 
 
-def test_lists_hold_runs_only_where_they_are_asked_for(platform: Platform, student: User) -> None:
+def test_lists_include_runs_only_on_request(platform: Platform, student: User) -> None:
     ran, sent = done(platform, student), submit(platform, student, body())
     for slug in (None, SLUG):
         listed = list_submissions(platform, student, slug)
@@ -154,7 +154,7 @@ def test_a_submit_is_never_answered_by_a_run(platform: Platform, student: User) 
     assert sent.id != ran.id
 
 
-def test_one_key_names_a_run_or_a_submission(platform: Platform, student: User) -> None:
+def test_a_key_belongs_to_a_run_or_a_submission(platform: Platform, student: User) -> None:
     ran = run(platform, student, wanted(), "key")
     assert run(platform, student, wanted(), "key").id == ran.id
     with pytest.raises(Conflict):
@@ -175,18 +175,18 @@ def test_the_newest_run_wins(platform: Platform, student: User, other: User, two
     assert get_submission(platform, other, theirs.id).state is State.QUEUED
 
 
-def test_one_that_a_worker_has_is_ended_and_its_verdict_dropped(platform: Platform, student: User) -> None:
+def test_a_newer_run_ends_a_running_one(platform: Platform, student: User) -> None:
     first = run(platform, student, wanted())
     held = take(platform)
     second = run(platform, student, wanted())
     with platform.sessions() as session:
-        assert not leases.standing(session, held).held
+        assert not leases.lease_state(session, held).held
     assert not end(platform, held)
     assert get_submission(platform, student, first.id).state is State.CANCELLED
     assert take(platform).public_id == second.id
 
 
-def test_a_refused_run_leaves_the_last_one_alone(tight: Callable[..., Platform], student: User) -> None:
+def test_a_refused_run_keeps_the_last_one(tight: Callable[..., Platform], student: User) -> None:
     platform = tight(run_limit=1)
     first = run(platform, student, wanted())
     with pytest.raises(TooMany) as caught:
@@ -198,7 +198,7 @@ def test_a_refused_run_leaves_the_last_one_alone(tight: Callable[..., Platform],
     platform.close()
 
 
-def test_an_hour_later_there_are_runs_again(tight: Callable[..., Platform], student: User) -> None:
+def test_the_run_limit_renews_after_an_hour(tight: Callable[..., Platform], student: User) -> None:
     platform = tight(run_limit=1)
     run(platform, student, wanted())
     with writing(platform.sessions) as session:
@@ -208,7 +208,7 @@ def test_an_hour_later_there_are_runs_again(tight: Callable[..., Platform], stud
     platform.close()
 
 
-def test_the_limit_of_an_hour_cannot_be_raced(tight: Callable[..., Platform], student: User) -> None:
+def test_the_hourly_run_limit_cannot_be_raced(tight: Callable[..., Platform], student: User) -> None:
     platform = tight(run_limit=1)
     results = _at_once(50, lambda _: run(platform, student, wanted()))
     assert sum(isinstance(result, SubmissionView) for result in results) == 1
@@ -217,7 +217,7 @@ def test_the_limit_of_an_hour_cannot_be_raced(tight: Callable[..., Platform], st
     platform.close()
 
 
-def test_how_many_run_at_once_cannot_be_raced(
+def test_the_limit_of_simultaneous_runs_cannot_be_raced(
     tight: Callable[..., Platform], student: User, two_challenges: Path
 ) -> None:
     platform = tight(runs_at_once=1, run_limit=1000)
@@ -232,7 +232,7 @@ def test_how_many_run_at_once_cannot_be_raced(
     platform.close()
 
 
-def test_what_ends_is_counted_no_more(
+def test_an_ended_run_is_not_counted_as_running(
     tight: Callable[..., Platform], student: User, two_challenges: Path
 ) -> None:
     platform = tight(runs_at_once=1)
@@ -259,7 +259,7 @@ def test_our_failure_costs_no_run(platform: Platform, student: User) -> None:
     assert get_quotas(platform, student, SLUG).running.used == 1
 
 
-def test_old_runs_go_with_their_reports(platform: Platform, student: User) -> None:
+def test_old_runs_are_pruned_with_their_reports(platform: Platform, student: User) -> None:
     old, kept = done(platform, student), done(platform, student)
     sent = submit(platform, student, body())
     assert end(platform, take(platform))
@@ -277,7 +277,7 @@ def test_old_runs_go_with_their_reports(platform: Platform, student: User) -> No
         assert session.query(ReportRow).count() == 2
 
 
-def test_the_queue_takes_runs_ahead_for_a_while_only(platform: Platform, student: User, other: User) -> None:
+def test_runs_go_ahead_for_a_limited_time(platform: Platform, student: User, other: User) -> None:
     """A person who submits at last is not behind one who runs without end."""
     submit(platform, other, SubmitBody(challenge=SLUG, source="y = 1\n", filename="a.py"))
     served = 0
@@ -291,7 +291,7 @@ def test_the_queue_takes_runs_ahead_for_a_while_only(platform: Platform, student
     assert 0 < served < 20
 
 
-def test_without_redis_a_run_is_kept(tmp_path: Path) -> None:
+def test_a_run_is_stored_without_redis(tmp_path: Path) -> None:
     from grader.service.accounts.accounts import create_user
 
     platform = open_platform(make_settings(tmp_path, f"unix://{tmp_path}/none.sock"))

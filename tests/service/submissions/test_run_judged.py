@@ -21,7 +21,7 @@ from tests.service.world import make_settings
 
 
 @pytest.mark.usefixtures("database")
-def test_it_is_judged_by_its_public_cases_alone(tmp_path: Path, redis_url: str) -> None:
+def test_a_run_is_judged_by_public_cases_only(tmp_path: Path, redis_url: str) -> None:
     """Protects hidden cases against runs, which cost nothing and can be repeated."""
     settings = make_settings(tmp_path, redis_url, challenges=CATALOGUE, spare_boxes=0, lease_s=60.0)
     platform = open_platform(settings)

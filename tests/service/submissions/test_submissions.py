@@ -63,7 +63,7 @@ def _accept(platform: Platform, time_us: float) -> None:
     _finish(platform, _report(verdict=Verdict.ACCEPTED, cases=passed, score=score))
 
 
-def test_others_do_not_see_it_and_staff_do(
+def test_a_submission_is_visible_to_its_author_and_staff_only(
     platform: Platform, student: User, other: User, staff: User
 ) -> None:
     view = submit(platform, student, body())
@@ -75,12 +75,12 @@ def test_others_do_not_see_it_and_staff_do(
 
 
 @pytest.mark.parametrize("name", ["", "0000000000", "'; DROP TABLE users; --", "x" * 10_000])
-def test_what_does_not_exist_is_not_found(platform: Platform, student: User, name: str) -> None:
+def test_an_unknown_submission_is_not_found(platform: Platform, student: User, name: str) -> None:
     with pytest.raises(NotFound):
         get_submission(platform, student, name)
 
 
-def test_lists_are_newest_first_in_pages_and_ones_own(
+def test_a_student_lists_only_own_submissions_newest_first(
     platform: Platform, student: User, other: User, staff: User
 ) -> None:
     mine = [submit(platform, student, body()).id for _ in range(3)]
@@ -119,7 +119,7 @@ def test_position_and_wait_come_from_the_queue(platform: Platform, student: User
     assert get_submission(platform, student, first.id).position == 1
 
 
-def test_cancel_while_queued_ends_it_at_once(platform: Platform, student: User) -> None:
+def test_cancelling_a_queued_submission_ends_it_at_once(platform: Platform, student: User) -> None:
     view = submit(platform, student, body())
     assert cancel(platform, student, view.id).state is State.CANCELLED
     again = cancel(platform, student, view.id)
@@ -128,7 +128,9 @@ def test_cancel_while_queued_ends_it_at_once(platform: Platform, student: User) 
 
 
 @pytest.mark.parametrize("state", [State.COMPILING, State.TESTING, State.TIMING])
-def test_cancel_while_judged_asks_the_worker(platform: Platform, student: User, state: State) -> None:
+def test_cancelling_a_running_submission_asks_the_worker(
+    platform: Platform, student: User, state: State
+) -> None:
     from grader.records.models import SubmissionRow
 
     view = submit(platform, student, body())
@@ -138,10 +140,10 @@ def test_cancel_while_judged_asks_the_worker(platform: Platform, student: User, 
     for _ in range(2):
         assert cancel(platform, student, view.id).state is state
     with platform.sessions() as session:
-        assert leases.standing(session, held).cancel_requested
+        assert leases.lease_state(session, held).cancel_requested
 
 
-def test_cancel_when_done_is_too_late(platform: Platform, student: User) -> None:
+def test_cancelling_a_done_submission_is_refused(platform: Platform, student: User) -> None:
     view = submit(platform, student, body())
     _finish(platform, _report())
     with pytest.raises(Conflict, match="done"):
@@ -149,7 +151,7 @@ def test_cancel_when_done_is_too_late(platform: Platform, student: User) -> None
     assert get_submission(platform, student, view.id).verdict is Verdict.WRONG_ANSWER
 
 
-def test_cancel_when_failed_is_too_late(platform: Platform, student: User) -> None:
+def test_cancelling_a_failed_submission_is_refused(platform: Platform, student: User) -> None:
     view = submit(platform, student, body())
     held = _take(platform)
     with writing(platform.sessions) as session:

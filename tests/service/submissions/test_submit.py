@@ -48,7 +48,7 @@ def test_a_submission_is_stored_queued_and_gets_a_wakeup(platform: Platform, stu
     assert platform.wakeups.waiting("run:cpu") == 1
 
 
-def test_no_wakeup_carries_what_was_submitted(platform: Platform, student: User, redis_url: str) -> None:
+def test_wakeups_hold_no_source(platform: Platform, student: User, redis_url: str) -> None:
     view = submit(platform, student, body(source="a secret = 1"))
     client = Redis.from_url(redis_url)
     held = b"".join(str(client.hgetall(key)).encode() for key in client.keys("rq:job:*"))
@@ -67,64 +67,64 @@ def _refused(platform: Platform, student: User, kind: type[GraderError], **value
     return caught.value
 
 
-def test_refused_empty(platform: Platform, student: User) -> None:
+def test_an_empty_source_is_refused(platform: Platform, student: User) -> None:
     assert "empty" in _refused(platform, student, BadSource, source=" \n\t").message
 
 
-def test_refused_too_large(platform: Platform, student: User) -> None:
+def test_a_too_large_source_is_refused(platform: Platform, student: User) -> None:
     source = "#" * (limits.SOURCE_BYTES + 1)
     assert "at most" in _refused(platform, student, BadSource, source=source).message
 
 
-def test_refused_binary(platform: Platform, student: User) -> None:
+def test_a_binary_source_is_refused(platform: Platform, student: User) -> None:
     assert "binary" in _refused(platform, student, BadSource, source="x\0y").message
 
 
-def test_refused_not_utf8(platform: Platform, student: User) -> None:
+def test_a_source_outside_utf8_is_refused(platform: Platform, student: User) -> None:
     assert "UTF-8" in _refused(platform, student, BadSource, source="x = '\ud800'").message
 
 
-def test_refused_unknown_challenge(platform: Platform, student: User) -> None:
+def test_an_unknown_challenge_is_refused(platform: Platform, student: User) -> None:
     assert "scale" in _refused(platform, student, UnknownChallenge, challenge="nope").hint
 
 
 @pytest.mark.parametrize("slug", ["../course", "", "scale/..", "x" * 5000])
-def test_refused_a_path_as_challenge(platform: Platform, student: User, slug: str) -> None:
+def test_a_path_as_challenge_is_refused(platform: Platform, student: User, slug: str) -> None:
     _refused(platform, student, UnknownChallenge, challenge=slug)
 
 
-def test_refused_unknown_language(platform: Platform, student: User) -> None:
+def test_an_unknown_language_is_refused(platform: Platform, student: User) -> None:
     _refused(platform, student, UnknownLanguage, language="rust")
 
 
-def test_refused_unknown_ending(platform: Platform, student: User) -> None:
+def test_an_unknown_file_suffix_is_refused(platform: Platform, student: User) -> None:
     _refused(platform, student, UnknownLanguage, filename="a.rs")
 
 
-def test_refused_a_language_that_the_challenge_does_not_take(platform: Platform, student: User) -> None:
+def test_a_language_that_the_challenge_does_not_take_is_refused(platform: Platform, student: User) -> None:
     assert "cuda" in _refused(platform, student, UnknownLanguage, challenge="only_cuda").hint
 
 
-def test_refused_unknown_device(platform: Platform, student: User) -> None:
+def test_an_unknown_device_is_refused(platform: Platform, student: User) -> None:
     assert "cpu" in _refused(platform, student, UnknownDevice, device="h200").hint
 
 
 @pytest.mark.parametrize("device", ["cpu", None])
-def test_refused_cuda_without_a_gpu(platform: Platform, student: User, device: str | None) -> None:
+def test_cuda_without_a_gpu_is_refused(platform: Platform, student: User, device: str | None) -> None:
     error = _refused(platform, student, LanguageNotServed, filename="a.cu", device=device)
     where = f"The device '{device}'" if device else "This platform"
     assert error.message == f"{where} has no GPU, so it cannot run cuda."
     assert "grader test" in error.hint
 
 
-def test_refused_a_name_that_is_too_long(platform: Platform, student: User) -> None:
+def test_a_too_long_file_name_is_refused(platform: Platform, student: User) -> None:
     _refused(platform, student, BadRequest, filename="a" * (limits.FILENAME_CHARS - 2) + ".py")
     longest = "a" * (limits.FILENAME_CHARS - 3) + ".py"
     assert submit(platform, student, body(filename=longest)).filename == longest
 
 
 @pytest.mark.parametrize("key", ["", "k" * 129])
-def test_refused_a_bad_idempotency_key(platform: Platform, student: User, key: str) -> None:
+def test_a_bad_idempotency_key_is_refused(platform: Platform, student: User, key: str) -> None:
     with pytest.raises(BadRequest, match="idempotency"):
         submit(platform, student, body(), key)
 
@@ -136,7 +136,7 @@ def test_a_key_has_1_to_128_characters(platform: Platform, student: User, key: s
     assert (again.id, again.reused) == (first.id, False)
 
 
-def test_a_key_names_one_device(tmp_path: Path, redis_url: str) -> None:
+def test_a_key_reused_for_another_device_is_a_conflict(tmp_path: Path, redis_url: str) -> None:
     platform = open_platform(make_settings(tmp_path, redis_url, devices="cpu, h200"))
     from grader.service.accounts.accounts import create_user
 
@@ -147,7 +147,7 @@ def test_a_key_names_one_device(tmp_path: Path, redis_url: str) -> None:
     platform.close()
 
 
-def test_a_key_brings_back_the_first_though_it_would_be_refused_now(
+def test_a_repeated_key_returns_a_submission_that_would_now_be_refused(
     platform: Platform, student: User
 ) -> None:
     first = submit(platform, student, body(), "key")
@@ -159,12 +159,12 @@ def test_a_key_brings_back_the_first_though_it_would_be_refused_now(
     ("sent", "kept"),
     [("/home/ada/a.py", "a.py"), ("C:\\work\\a.py", "a.py"), ("a\n\x1b[31m.py", "a[31m.py")],
 )
-def test_of_a_path_the_name_is_kept(platform: Platform, student: User, sent: str, kept: str) -> None:
+def test_only_the_name_of_a_path_is_kept(platform: Platform, student: User, sent: str, kept: str) -> None:
     assert submit(platform, student, body(filename=sent)).filename == kept
 
 
 @pytest.mark.parametrize("dots", ["..", "a/..", ".", "..."])
-def test_a_name_of_dots_is_none(platform: Platform, student: User, dots: str) -> None:
+def test_a_name_of_dots_is_replaced(platform: Platform, student: User, dots: str) -> None:
     sent = body(filename=dots, language="triton")
     assert submit(platform, student, sent).filename == "solution.py"
 
@@ -180,7 +180,7 @@ def test_cuda_goes_to_the_first_device_with_a_gpu(tmp_path: Path, redis_url: str
     platform.close()
 
 
-def test_an_idempotency_key_brings_back_the_first(platform: Platform, student: User, other: User) -> None:
+def test_a_repeated_key_returns_the_first_submission(platform: Platform, student: User, other: User) -> None:
     first = submit(platform, student, body(), "key")
     again = submit(platform, student, body(filename="renamed.py"), "key")
     assert again.id == first.id
@@ -218,9 +218,7 @@ def test_the_waiting_limit_cannot_be_raced(platform: Platform, student: User) ->
     assert submit(platform, student, body()).state is State.QUEUED
 
 
-def test_of_two_that_store_under_one_key_the_second_finds_the_first(
-    platform: Platform, student: User
-) -> None:
+def test_a_second_store_under_a_key_returns_the_first(platform: Platform, student: User) -> None:
     order = SubmitOrder.of(body(), "same")
     first, second = (
         store(platform, student, row_of(platform, student, order), order, lambda *_: 7, reuse=False)
@@ -236,7 +234,7 @@ def test_an_idempotency_key_cannot_be_raced(platform: Platform, student: User) -
     assert _count(platform, student) == 1
 
 
-def test_without_redis_a_submission_is_kept(tmp_path: Path) -> None:
+def test_a_submission_is_stored_without_redis(tmp_path: Path) -> None:
     platform = open_platform(make_settings(tmp_path, f"unix://{tmp_path}/none.sock"))
     from grader.service.accounts.accounts import create_user
 

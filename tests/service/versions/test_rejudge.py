@@ -24,7 +24,7 @@ from tests.service.world import body
 pytestmark = pytest.mark.both_databases
 
 
-def test_judging_again_is_nobodys_attempt(platform: Platform, student: User, staff: User) -> None:
+def test_a_rejudge_is_no_attempt(platform: Platform, student: User, staff: User) -> None:
     judged(platform, student)
     raise_version(platform)
     rejudge(platform, staff, SLUG)
@@ -46,7 +46,9 @@ def test_ordering_twice_orders_once(platform: Platform, student: User, staff: Us
     assert (again.queued, again.waiting) == (0, 2)
 
 
-def test_only_what_is_on_a_board(platform: Platform, student: User, other: User, staff: User) -> None:
+def test_a_ranked_rejudge_covers_board_entries_only(
+    platform: Platform, student: User, other: User, staff: User
+) -> None:
     judged(platform, student, 10.0)
     judged(platform, student, 12.0)
     judged(platform, student, None)
@@ -55,7 +57,9 @@ def test_only_what_is_on_a_board(platform: Platform, student: User, other: User,
     assert rejudge(platform, staff, SLUG, ranked=True).queued == 2
 
 
-def test_who_has_no_rank_is_not_compared_by_ranks(platform: Platform, student: User, staff: User) -> None:
+def test_entries_without_rank_are_left_out_of_rank_changes(
+    platform: Platform, student: User, staff: User
+) -> None:
     judged(platform, staff, 5.0)
     judged(platform, student, 10.0)
     raise_version(platform)
@@ -66,7 +70,7 @@ def test_who_has_no_rank_is_not_compared_by_ranks(platform: Platform, student: U
     assert (own.user, own.before, own.after) == (student.name, 1, 1)
 
 
-def test_what_changes_is_compared_before_anyone_sees_it(
+def test_versions_are_compared_before_publication(
     platform: Platform, student: User, other: User, staff: User
 ) -> None:
     judged(platform, student, 10.0)
@@ -108,9 +112,7 @@ def test_what_changes_is_compared_before_anyone_sees_it(
     assert (later.before, later.after, later.shown) == (1, 2, 2), "it can be looked up afterwards"
 
 
-def test_what_failed_of_ours_is_reported_and_ordered_again(
-    platform: Platform, student: User, staff: User
-) -> None:
+def test_our_failures_are_reported_and_ordered_again(platform: Platform, student: User, staff: User) -> None:
     judged(platform, student)
     raise_version(platform)
     rejudge(platform, staff, SLUG)
@@ -126,7 +128,7 @@ def test_what_failed_of_ours_is_reported_and_ordered_again(
     assert (found.failed, found.judged) == (0, 1)
 
 
-def test_orders_that_come_together_order_once(platform: Platform, student: User, staff: User) -> None:
+def test_simultaneous_orders_order_once(platform: Platform, student: User, staff: User) -> None:
     judged(platform, student)
     judged(platform, student)
     raise_version(platform)

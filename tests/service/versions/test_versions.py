@@ -43,7 +43,7 @@ def test_a_folder_that_changed_under_its_number_is_refused(
     submit(platform, student, body())
 
 
-def test_a_folder_may_change_as_long_as_nothing_was_judged_by_it(
+def test_a_folder_may_change_before_its_first_judgement(
     platform: Platform, student: User, staff: User
 ) -> None:
     submit(platform, student, body())
@@ -77,9 +77,7 @@ def test_a_copy_with_hidden_cases_completes_the_record(platform: Platform, stude
     versions.serve(platform, platform.catalogue.load(SLUG))
 
 
-def test_a_later_version_is_shown_at_once_where_nothing_is_to_be_compared(
-    platform: Platform, student: User
-) -> None:
+def test_a_later_version_is_shown_at_once_if_nothing_was_judged(platform: Platform, student: User) -> None:
     submit(platform, student, body())
     raise_version(platform)
     assert versions.serve(platform, platform.catalogue.load(SLUG)).shown == 2
@@ -117,7 +115,7 @@ def test_students_see_the_old_board_until_staff_publish(
         assert get_report(platform, user, later.id).version == 2
 
 
-def test_publishing_can_be_forced_and_taken_back(platform: Platform, student: User, staff: User) -> None:
+def test_publishing_can_be_forced_and_reverted(platform: Platform, student: User, staff: User) -> None:
     judged(platform, student)
     raise_version(platform)
     rejudge(platform, staff, SLUG)
@@ -131,9 +129,7 @@ def test_publishing_can_be_forced_and_taken_back(platform: Platform, student: Us
     assert shown(platform)[0] == 1
 
 
-def test_health_tells_of_a_version_that_waits_to_be_published(
-    platform: Platform, student: User, staff: User
-) -> None:
+def test_health_reports_an_unpublished_version(platform: Platform, student: User, staff: User) -> None:
     judged(platform, student)
     assert health.health(platform).alerts == []
     raise_version(platform)
@@ -145,7 +141,7 @@ def test_health_tells_of_a_version_that_waits_to_be_published(
     assert health.health(platform).alerts == []
 
 
-def test_what_changed_since_a_version(platform: Platform, student: User, staff: User) -> None:
+def test_changes_since_a_version_are_listed(platform: Platform, student: User, staff: User) -> None:
     judged(platform, student)
     raise_version(platform)
     (change,) = versions.changes_since(platform, staff, SLUG, 1)
@@ -154,7 +150,7 @@ def test_what_changed_since_a_version(platform: Platform, student: User, staff: 
         versions.changes_since(platform, staff, SLUG, 7)
 
 
-def test_students_may_do_none_of_this(platform: Platform, student: User) -> None:
+def test_students_may_not_manage_versions(platform: Platform, student: User) -> None:
     judged(platform, student)
     for refused in (
         rejudge,
@@ -168,7 +164,7 @@ def test_students_may_do_none_of_this(platform: Platform, student: User) -> None
             refused(platform, student, SLUG)
 
 
-def test_processes_that_meet_a_version_together_note_it_once(platform: Platform, staff: User) -> None:
+def test_simultaneous_processes_record_a_version_once(platform: Platform, staff: User) -> None:
     found = at_once(lambda: versions.serve(platform, platform.catalogue.load(SLUG)))
     assert [served.shown for served in found] == [1] * 4
     assert len(versions.list_versions(platform, staff, SLUG).versions) == 1

@@ -21,7 +21,7 @@ def workload() -> WorkloadReport:
     return builders.profiled().workloads[0]
 
 
-def test_the_bar_is_the_whole_time() -> None:
+def test_the_bars_parts_add_up_to_the_time() -> None:
     (view,) = profile_views([workload()], builders.SOURCE)
     assert sum(item.width for item in view.parts) == pytest.approx(100, abs=0.1)
     assert [each.start for each in view.parts] == sorted(one.start for one in view.parts)
@@ -29,7 +29,7 @@ def test_the_bar_is_the_whole_time() -> None:
     assert {"launches", "copies"} < {entry.label for entry in view.parts}
 
 
-def test_lines_have_their_counts_and_what_is_wrong_is_marked() -> None:
+def test_lines_show_counts_and_mark_mistakes() -> None:
     (view,) = profile_views([workload()], builders.SOURCE)
     rows = {row.number: row for row in view.rows}
     assert list(rows) == [1, 2, 3, 4, 5]
@@ -43,7 +43,7 @@ def test_lines_have_their_counts_and_what_is_wrong_is_marked() -> None:
 
 
 class TestPage:
-    def test_the_owner_sees_all(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_the_owner_sees_the_whole_profile(self, visit: Visit, platform: Platform, ada: User) -> None:
         view = builders.judged(platform, ada, builders.profiled())
         page = visit(ada).get(f"/submissions/{view.id}").text
         part = unescape(page.partition('id="call-profile"')[2].partition("</section>")[0])
@@ -59,14 +59,14 @@ class TestPage:
         assert "style=" not in part
         assert what_runs(page) == []
 
-    def test_a_shared_result_has_none(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_a_shared_result_has_no_profile(self, visit: Visit, platform: Platform, ada: User) -> None:
         view = builders.judged(platform, ada, builders.profiled())
         key = share.share(platform, ada, view.id)
         page = visit(None).get(f"/shared/{key}").text
         assert "Every case passed" in page
         assert "call-profile" not in page, "it names kernels and lines"
 
-    def test_other_boards_have_none(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_other_boards_have_no_profile(self, visit: Visit, platform: Platform, ada: User) -> None:
         assert "call-profile" not in visit(ada).get(f"/submissions/{plain(platform, ada)}").text
 
 

@@ -43,11 +43,11 @@ def texts(page: str, side: str) -> list[str]:
         ("a\na", "a", [Block(True, (0, 1), (0, 1)), Block(False, (1, 2), (1, 1))]),
     ],
 )
-def test_blocks(before: str, after: str, expected: list[Block]) -> None:
+def test_changed_lines_form_blocks(before: str, after: str, expected: list[Block]) -> None:
     assert blocks(before, after) == expected
 
 
-def test_blocks_cover_both_sources() -> None:
+def test_blocks_cover_both_sources_completely() -> None:
     before, after = LONG, LONG.replace("line_7 ", "other ").replace("line_30 = 30\n", "") + "end\n"
     found = blocks(before, after)
     for side, text in (("before", before), ("after", after)):
@@ -55,13 +55,13 @@ def test_blocks_cover_both_sources() -> None:
         assert places == list(range(text.count("\n")))
 
 
-def test_too_long_to_compare_is_one_change() -> None:
+def test_sources_too_long_to_compare_are_one_change() -> None:
     many = limits.DIFF_LINES + 1
     before, after = ("\n".join(["head", *(f"{word}{n % 7}" for n in range(many)), "tail"]) for word in "ab")
     assert [block.same for block in blocks(before, after)] == [True, False, True]
 
 
-def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) -> None:
+def test_the_page_shows_both_sides(visit: Visit, platform: Platform, ada: User) -> None:
     before = builders.judged(platform, ada, builders.wrong(), source=LONG)
     fixed = CaseReport(name="tail of block", category="block_edge", verdict=CaseVerdict.ACCEPTED)
     report = builders.accepted()
@@ -80,7 +80,7 @@ def test_the_page_has_both_sides(visit: Visit, platform: Platform, ada: User) ->
     assert texts(backwards, "after") == ["line_30 = 30"]
 
 
-def test_what_changed_in_verdict_and_times(visit: Visit, platform: Platform, ada: User) -> None:
+def test_the_page_shows_changes_of_verdict_and_times(visit: Visit, platform: Platform, ada: User) -> None:
     wrong = builders.wrong()
     builders.judged(platform, ada, wrong)
     fixed = [entry.model_copy(update={"name": "tail of block"}) for entry in builders.accepted().cases[:1]]
@@ -101,11 +101,11 @@ def build_list(platform: Platform, user: User) -> list[SubmissionView]:
     return list_submissions(platform, user).submissions
 
 
-def test_the_first_has_nothing_to_be_compared_with(visit: Visit, seen: SubmissionView, ada: User) -> None:
+def test_the_first_submission_has_no_comparison(visit: Visit, seen: SubmissionView, ada: User) -> None:
     assert "You have no earlier submission" in visit(ada).get(f"/submissions/{seen.id}/diff").text
 
 
-def test_who_may(
+def test_only_the_author_and_staff_see_a_comparison(
     visit: Visit, platform: Platform, seen: SubmissionView, ada: User, bob: User, teacher: User
 ) -> None:
     theirs = builders.judged(platform, bob, builders.accepted())
@@ -115,18 +115,20 @@ def test_who_may(
     assert seen.id in visit(teacher).get(f"/submissions/{theirs.id}/diff").text
 
 
-def test_only_for_one_challenge(visit: Visit, platform: Platform, seen: SubmissionView, ada: User) -> None:
+def test_submissions_of_two_challenges_are_not_compared(
+    visit: Visit, platform: Platform, seen: SubmissionView, ada: User
+) -> None:
     other = builders.judged(platform, ada, builders.accepted(challenge="relu"), challenge="relu")
     assert visit(ada).get(f"/submissions/{other.id}/diff?against={seen.id}").status_code == 400
 
 
-def test_sources_are_text(visit: Visit, platform: Platform, ada: User) -> None:
+def test_sources_are_escaped(visit: Visit, platform: Platform, ada: User) -> None:
     for text in ("<script>alert(1)</script>", "</span></div><img src=x onerror=alert(2)>"):
         view = builders.judged(platform, ada, builders.accepted(), source=f"{LONG}{text}\n")
     assert what_runs(visit(ada).get(f"/submissions/{view.id}/diff").text) == []
 
 
-def test_of_long_runs_of_lines_the_first_are_shown(visit: Visit, platform: Platform, ada: User) -> None:
+def test_long_changes_show_their_first_lines(visit: Visit, platform: Platform, ada: User) -> None:
     builders.judged(platform, ada, builders.accepted(), source="head\n" + "a\n" * 100_000)
     view = builders.judged(platform, ada, builders.accepted(), source="head\n" + "b\n" * 100_000)
     page = visit(ada).get(f"/submissions/{view.id}/diff").text

@@ -39,9 +39,7 @@ def page_of(visit: Visit, platform: Platform, user: User, cells: str) -> str:
     return visit(user).get(f"/submissions/{builders.judged(platform, user, report).id}").text
 
 
-def test_map_is_drawn_by_runs_with_its_legend_and_numbers(
-    visit: Visit, platform: Platform, ada: User
-) -> None:
+def test_the_map_has_a_legend_and_numbers(visit: Visit, platform: Platform, ada: User) -> None:
     page = page_of(visit, platform, ada, ErrorMap.packed(LINE * 20))
     assert page.count('<rect class="e4" x=') == 20 * 3
     assert '<rect class="e0" x="4" y="19" width="15" height="1"/>' in page
@@ -50,7 +48,7 @@ def test_map_is_drawn_by_runs_with_its_legend_and_numbers(
     assert EVIL not in page
 
 
-def test_map_that_cannot_be_unpacked_is_left_out(visit: Visit, platform: Platform, ada: User) -> None:
+def test_a_damaged_map_is_left_out(visit: Visit, platform: Platform, ada: User) -> None:
     page = page_of(visit, platform, ada, "AAAA")
     assert "tail of block" in page
     assert "error-map" not in page

@@ -60,7 +60,7 @@ def test_every_logarithmic_axis_holds_its_values(values: list[float]) -> None:
     assert axis.at((axis.low * axis.high) ** 0.5) == pytest.approx(50, abs=0.1)
 
 
-def test_bars_share_an_axis() -> None:
+def test_bars_share_one_axis() -> None:
     workload = timed(500.0).model_copy(
         update={"ci_us": (450.0, 600.0), "baselines_us": {"eager": 1000.0}, "roofline_us": 250.0}
     )
@@ -73,13 +73,13 @@ def test_bars_share_an_axis() -> None:
     assert (found.bars[0].low, found.bars[0].high) == (45.0, 60.0)
 
 
-def test_a_time_that_is_not_known_has_no_bar() -> None:
+def test_an_unknown_time_has_no_bar() -> None:
     unknown = timed(500.0).model_copy(update={"time_us": None, "baselines_us": {}, "roofline_us": None})
     (found,) = workload_bars([unknown])
     assert found.bars == []
 
 
-def test_a_point_under_the_slope() -> None:
+def test_a_point_is_drawn_under_the_slope() -> None:
     plot = roofline(builders.accepted(workloads=[timed()]))
     assert isinstance(plot, Roofline)
     (point,) = plot.points
@@ -102,7 +102,7 @@ def test_a_point_under_the_slope() -> None:
         ([timed(cost=COST.model_copy(update={"flops": 0.0}))], "does no arithmetic"),
     ],
 )
-def test_why_there_is_no_roofline(workloads: list[WorkloadReport], why: str) -> None:
+def test_a_missing_roofline_is_explained(workloads: list[WorkloadReport], why: str) -> None:
     plot = roofline(builders.accepted(workloads=workloads))
     assert isinstance(plot, str)
     assert why in plot
@@ -123,7 +123,7 @@ def past(number: int, time_us: float) -> PastTime:
     return PastTime(f"id{number}", Language.TRITON, time_us, (time_us * 0.9, time_us * 1.1), at)
 
 
-def test_earlier_times_from_left_to_right() -> None:
+def test_earlier_times_are_ordered_left_to_right() -> None:
     plot = history([past(1, 900.0), past(2, 300.0), past(3, 600.0)], "id3")
     assert plot is not None
     assert [(each.own, each.best) for each in plot.points] == [(False, False), (False, True), (True, False)]
@@ -133,14 +133,14 @@ def test_earlier_times_from_left_to_right() -> None:
     assert not plot.y.log
 
 
-def test_far_apart_times_are_in_equal_factors() -> None:
+def test_widely_spread_times_use_a_logarithmic_axis() -> None:
     plot = history([past(1, 90_000.0), past(2, 30.0)], "id2")
     assert plot is not None
     assert plot.y.log
     assert history([past(1, 9.0)], "id1") is None
 
 
-def test_whose_times_and_which(
+def test_the_history_shows_the_authors_comparable_times(
     visit: Visit, platform: Platform, seen: SubmissionView, ada: User, bob: User
 ) -> None:
     builders.judged(platform, bob, builders.accepted(100.0))

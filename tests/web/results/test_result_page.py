@@ -41,7 +41,7 @@ def squares(page: str) -> list[tuple[str, str, str, str]]:
 
 
 class TestCases:
-    def test_a_square_for_each_case(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_each_case_has_a_square(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, worst()).id}").text
         assert squares(page) == [
             ("passed", "#case-1", "✓", "basic: accepted"),
@@ -77,7 +77,7 @@ class TestCases:
         assert 'id="case-1"' in page
         assert what_runs(page) == []
 
-    def test_elements_that_are_furthest_off(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_the_worst_elements_are_shown(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, worst()).id}").text
         rows = re.findall(r"<tr>\s*<td><code>(out\[.*?\])</code></td>(.*?)</tr>", page, re.DOTALL)
         told = [(where, re.findall(r">([^<>\n]+)<", rest)) for where, rest in rows]
@@ -89,7 +89,7 @@ class TestCases:
         assert "Furthest off, 3 of 33" in page
         assert '<dt>seed</dt><dd class="figures">1234567</dd>' in page
 
-    def test_hidden_cases_keep_no_element(
+    def test_hidden_cases_show_no_element(
         self, visit: Visit, platform: Platform, ada: User, teacher: User
     ) -> None:
         element = WorstElement(index=[987654], got="424242", expected="1", error=1.0, allowed=0.0)
@@ -111,21 +111,23 @@ class TestCases:
 
 
 class TestAdvice:
-    def test_the_case_to_begin_with(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_advice_links_to_the_first_failing_case(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, worst()).id}").text
         advice = re.search(r'id="advice">(.*?)</p>', page, re.DOTALL)
         assert advice
         assert "Look first at &#39;tail of block&#39; with n = 1,024: it gives a wrong answer." in advice[1]
         assert 'href="#case-2"' in advice[1]
 
-    def test_the_line_to_begin_with(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_advice_links_to_the_failing_line(self, visit: Visit, platform: Platform, ada: User) -> None:
         report = builders.not_compiled().model_copy(update={"detail": "SyntaxError in line 4: <b>"})
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text
         assert "Look first at line 4: SyntaxError in line 4: &lt;b&gt;." in page
         assert 'href="#L-4">Show line 4</a>' in page
         assert 'id="L-4"' in page
 
-    def test_a_line_that_is_not_there_is_no_link(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_a_nonexistent_line_is_no_link(self, visit: Visit, platform: Platform, ada: User) -> None:
         report = builders.not_compiled("solution.cu(999): error: no").model_copy(
             update={"detail": "in line 999: no"}
         )
@@ -134,12 +136,12 @@ class TestAdvice:
         assert "#L-999" not in page
 
 
-def test_a_panel_that_just_ended_leads_into_the_source(visit: Visit, platform: Platform, ada: User) -> None:
+def test_a_finished_panel_links_into_the_source(visit: Visit, platform: Platform, ada: User) -> None:
     view = builders.judged(platform, ada, builders.not_compiled("solution.cu(3): error: no"))
     assert '<a href="#L-3">solution.cu(3)</a>' in visit(ada).get(f"/submissions/{view.id}/panel").text
 
 
-def test_a_report_from_before_all_this_is_shown(visit: Visit, platform: Platform, ada: User) -> None:
+def test_an_old_report_is_shown(visit: Visit, platform: Platform, ada: User) -> None:
     """Stored without the later fields."""
     from sqlalchemy import select, update
 
@@ -160,7 +162,7 @@ def test_a_report_from_before_all_this_is_shown(visit: Visit, platform: Platform
     assert "is older than the roofline" in visit(ada).get(f"/submissions/{timed.id}").text
 
 
-def test_the_report_can_be_taken_home(visit: Visit, seen: SubmissionView, ada: User) -> None:
+def test_the_report_can_be_downloaded(visit: Visit, seen: SubmissionView, ada: User) -> None:
     client = visit(ada)
     found = re.search(r'href="([^"]+)" download="([^"]+)"', client.get(f"/submissions/{seen.id}").text)
     assert found
@@ -168,7 +170,7 @@ def test_the_report_can_be_taken_home(visit: Visit, seen: SubmissionView, ada: U
     assert Report.model_validate_json(client.get(found[1]).text).score.time_us == 812.5
 
 
-def test_a_run_says_what_comes_with_submit(visit: Visit, platform: Platform, ada: User) -> None:
+def test_a_run_explains_what_submitting_adds(visit: Visit, platform: Platform, ada: User) -> None:
     from sqlalchemy import update
 
     from grader.records.engine import writing
@@ -191,7 +193,7 @@ def test_a_run_says_what_comes_with_submit(visit: Visit, platform: Platform, ada
 
 
 class TestHints:
-    def test_a_page_of_ours_is_a_link_and_nothing_else_is(self) -> None:
+    def test_only_our_pages_become_links(self) -> None:
         said = docs_linked("See: /docs/coming-from-other-platforms. Or (/docs/rules#limits)")
         assert said == (
             'See: <a href="/docs/coming-from-other-platforms">/docs/coming-from-other-platforms</a>. '
@@ -200,7 +202,7 @@ class TestHints:
         for text in ("https://elsewhere/docs/rules", "/docs/../admin/x", "//docs/rules", "/docs/"):
             assert docs_linked(text) == text
 
-    def test_what_a_submission_says_stays_text(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_hints_of_a_submission_are_escaped(self, visit: Visit, platform: Platform, ada: User) -> None:
         report = worst()
         hints = {"hint": f"{EVIL} /docs/{EVIL}"}
         cases = [each.model_copy(update=hints if each.detail else {}) for each in report.cases]
@@ -217,7 +219,7 @@ class TestHints:
         assert client.get(leads).status_code == 200
 
 
-def test_cases_with_the_same_finding_are_one_entry(visit: Visit, platform: Platform, ada: User) -> None:
+def test_cases_with_the_same_finding_are_grouped(visit: Visit, platform: Platform, ada: User) -> None:
     report = builders.wrong()
     first = report.cases[1]
     alike = [

@@ -32,7 +32,7 @@ def link(visit: Visit, user: User, submission: str) -> str:
     return found[1]
 
 
-def test_the_owner_shares_and_ends_it(visit: Visit, seen: SubmissionView, ada: User) -> None:
+def test_the_owner_shares_and_unshares_a_result(visit: Visit, seen: SubmissionView, ada: User) -> None:
     assert 'id="begin-share"' in visit(ada).get(f"/submissions/{seen.id}").text
     assert press(visit, ada, seen.id) == 303
     path = link(visit, ada, seen.id)
@@ -48,7 +48,7 @@ def test_the_owner_shares_and_ends_it(visit: Visit, seen: SubmissionView, ada: U
     assert link(visit, ada, seen.id) != path  # an old link stays dead
 
 
-def test_no_name_no_source_no_way_on(visit: Visit, platform: Platform, ada: User) -> None:
+def test_a_shared_result_holds_no_name_source_or_link(visit: Visit, platform: Platform, ada: User) -> None:
     report = builders.wrong(compiler_log="int quoted_source;")
     raised = report.cases[1].model_copy(
         update={
@@ -68,14 +68,14 @@ def test_no_name_no_source_no_way_on(visit: Visit, platform: Platform, ada: User
     assert "It ended with runtime error." in page
 
 
-def test_what_does_not_compile_quotes_nothing(platform: Platform) -> None:
+def test_a_shared_compile_error_quotes_no_source(platform: Platform) -> None:
     told = share.without_source(builders.not_compiled("solution.cu(3): error: my_line"))
     assert "my_line" not in told.model_dump_json()
     assert "Line 3" not in told.model_dump_json()
     assert Report.model_validate(told.model_dump()) == told
 
 
-def test_nothing_finds_it_and_nothing_follows(
+def test_a_shared_result_is_not_indexed_and_sends_no_referrer(
     visit: Visit, platform: Platform, seen: SubmissionView, ada: User
 ) -> None:
     answer = visit(None).get(f"/shared/{share.share(platform, ada, seen.id)}")
@@ -84,7 +84,9 @@ def test_nothing_finds_it_and_nothing_follows(
     assert 'name="robots" content="noindex' in answer.text
 
 
-def test_only_the_owner(visit: Visit, seen: SubmissionView, ada: User, bob: User, teacher: User) -> None:
+def test_only_the_owner_can_share(
+    visit: Visit, seen: SubmissionView, ada: User, bob: User, teacher: User
+) -> None:
     assert [press(visit, user, seen.id) for user in (None, bob, teacher)] == [302, 404, 403]
     press(visit, ada, seen.id)
     path = link(visit, ada, seen.id)
@@ -94,27 +96,29 @@ def test_only_the_owner(visit: Visit, seen: SubmissionView, ada: User, bob: User
     assert visit(bob).get(f"/submissions/{seen.id}").status_code == 404
 
 
-def test_without_the_token_of_a_form_nothing_is_shared(
+def test_sharing_needs_the_forms_token(
     visit: Visit, platform: Platform, seen: SubmissionView, ada: User
 ) -> None:
     assert visit(ada).post(f"/submissions/{seen.id}/share").status_code == 403
     assert share.key_of(platform, ada, seen.id) is None
 
 
-def test_what_is_not_judged_cannot_be_shared(visit: Visit, platform: Platform, ada: User) -> None:
+def test_an_unjudged_submission_cannot_be_shared(visit: Visit, platform: Platform, ada: User) -> None:
     view = builders.hand_in(platform, ada)
     assert press(visit, ada, view.id) == 409
     assert 'id="share"' not in visit(ada).get(f"/submissions/{view.id}").text
 
 
-def test_keys_are_not_guessed(visit: Visit, platform: Platform, seen: SubmissionView, ada: User) -> None:
+def test_share_keys_cannot_be_guessed(
+    visit: Visit, platform: Platform, seen: SubmissionView, ada: User
+) -> None:
     key = share.share(platform, ada, seen.id)
     client = visit(None)
     for wrong in ("x", key[:-1], key + "x", key.swapcase(), "%00" * 43, "None", "ä" * 43):
         assert client.get(f"/shared/{wrong}").status_code == 404, wrong
 
 
-def test_script_in_a_shared_result_is_text(visit: Visit, platform: Platform, ada: User) -> None:
+def test_script_in_a_shared_result_is_escaped(visit: Visit, platform: Platform, ada: User) -> None:
     view = builders.judged(platform, ada, evil_report(challenge="vector_add"))
     page = visit(None).get(f"/shared/{share.share(platform, ada, view.id)}").text
     assert what_runs(page) == []

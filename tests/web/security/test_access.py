@@ -155,14 +155,14 @@ def test_every_route_declares_who_may_use_it(app: Flask) -> None:
     assert {(row.method, row.rule) for row in ROWS} == served
 
 
-def test_no_expectation_is_of_a_route_that_is_gone() -> None:
+def test_every_expectation_is_of_an_existing_route() -> None:
     calls = {f"{method} {rule}" for method, rule, _ in ROUTES}
     answers = {call.strip() for group in ANSWERS.values() for call in group.splitlines() if call.strip()}
     more = {f"{row.method} {row.rule}" for row in MORE}
     assert (answers | set(STATUSES) | set(PATHS) | more) - calls == set()
 
 
-def test_the_document_says_which_calls_need_a_token(app: Flask) -> None:
+def test_the_api_document_marks_calls_that_need_a_token(app: Flask) -> None:
     document = cast(OpenAPI, app).api_doc
     for method, rule, access in ROUTES:
         assert access
@@ -174,7 +174,7 @@ def test_the_document_says_which_calls_need_a_token(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_who_may(scene: Scene, visit: Visit, call: Visit, role: str) -> None:
+def test_each_role_may_use_only_its_routes(scene: Scene, visit: Visit, call: Visit, role: str) -> None:
     """Protects every address against a caller whose role may not use it."""
     user = scene.people[role]
     wrong = []
@@ -211,7 +211,7 @@ WITHOUT_ACCOUNT = {
 API_ROWS = [row for row in ROWS if row.path.startswith(API)]
 
 
-def test_what_is_sent_is_read_last(scene: Scene, call: Visit) -> None:
+def test_permissions_are_checked_before_the_body(scene: Scene, call: Visit) -> None:
     """A caller who is not signed in, or may not do it, learns only that, even with an empty body."""
     wrong = []
     for row in API_ROWS:
@@ -225,7 +225,7 @@ def test_what_is_sent_is_read_last(scene: Scene, call: Visit) -> None:
     assert wrong == []
 
 
-def test_without_an_account_one_can_make_one_or_sign_in(scene: Scene, call: Visit) -> None:
+def test_only_the_listed_calls_work_without_an_account(scene: Scene, call: Visit) -> None:
     """Any route that is not in this list must answer 401."""
     found = {
         row.rule
@@ -247,7 +247,7 @@ def with_token(scene: Scene, role: str, scopes: list[Scope]) -> FlaskClient:
 
 
 @pytest.mark.parametrize("scope", [Scope.READ, Scope.SUBMIT, Scope.ACCOUNT])
-def test_a_token_does_what_its_scope_says_and_no_more(scene: Scene, scope: Scope) -> None:
+def test_a_token_is_limited_to_its_scope(scene: Scene, scope: Scope) -> None:
     wrong = []
     for row in API_ROWS:
         takes = scopes.needed(row.method, row.rule)
@@ -258,7 +258,7 @@ def test_a_token_does_what_its_scope_says_and_no_more(scene: Scene, scope: Scope
     assert {scopes.needed(row.method, row.rule) for row in API_ROWS} == {None, *Scope} - {Scope.STAFF}
 
 
-def test_accounts_are_decided_over_by_a_scope_of_its_own(scene: Scene) -> None:
+def test_account_changes_need_the_account_scope(scene: Scene) -> None:
     """Also for staff, and for other people's accounts."""
     rows = [row for row in API_ROWS if row.rule in OF_ACCOUNTS]
     assert {row.rule for row in rows} == OF_ACCOUNTS
@@ -270,7 +270,7 @@ def test_accounts_are_decided_over_by_a_scope_of_its_own(scene: Scene) -> None:
     assert refused["error"]["hint"].startswith("`grader login --scope read,submit,account,staff`")
 
 
-def test_a_token_of_staff_without_their_scope_is_a_students(scene: Scene) -> None:
+def test_a_staff_token_without_the_staff_scope_has_student_rights(scene: Scene) -> None:
     wrong = []
     for row in API_ROWS:
         answer = ask(scene, row, with_token(scene, "staff", [Scope.READ, Scope.SUBMIT, Scope.ACCOUNT]))
@@ -279,7 +279,7 @@ def test_a_token_of_staff_without_their_scope_is_a_students(scene: Scene) -> Non
     assert wrong == []
 
 
-def test_nor_does_it_read_more(scene: Scene) -> None:
+def test_a_staff_token_without_the_staff_scope_reads_as_a_student(scene: Scene) -> None:
     client = with_token(scene, "staff", [Scope.READ])
     told = "\n".join(words(client.get(scene.path(row))) for row in API_ROWS if row.method == "GET")
     for field, texts, readers in FIELDS:
@@ -301,7 +301,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_which_fields(scene: Scene, visit: Visit, call: Visit, role: str) -> None:
+def test_each_role_sees_only_its_fields(scene: Scene, visit: Visit, call: Visit, role: str) -> None:
     user = scene.people[role]
     told = "\n".join(
         words((call(user) if row.path.startswith(API) else visit(user)).get(scene.path(row)))
@@ -319,7 +319,9 @@ def test_which_fields(scene: Scene, visit: Visit, call: Visit, role: str) -> Non
     "where", [f"{API}/submissions/{{id}}/report", "/submissions/{id}", "/submissions/{id}/panel"]
 )
 @pytest.mark.parametrize("text", HIDDEN)
-def test_hidden_cases_keep_their_data(scene: Scene, visit: Visit, call: Visit, where: str, text: str) -> None:
+def test_hidden_case_data_is_shown_to_staff_only(
+    scene: Scene, visit: Visit, call: Visit, where: str, text: str
+) -> None:
     browser = call if where.startswith(API) else visit
     path = where.format(id=scene.id)
     assert text not in browser(scene.people["owner"]).get(path).text.replace(",", "")
@@ -329,7 +331,7 @@ def test_hidden_cases_keep_their_data(scene: Scene, visit: Visit, call: Visit, w
         assert text in browser(scene.people["staff"]).get(path).text
 
 
-def test_a_draft_names_no_judgement_to_students(scene: Scene, call: Visit, visit: Visit) -> None:
+def test_students_see_no_judgement_of_a_draft_version(scene: Scene, call: Visit, visit: Visit) -> None:
     finish_draft(scene)
     for role in ("anonymous", "owner", "other"):
         user = scene.people[role]
@@ -347,13 +349,13 @@ def finish_draft(scene: Scene) -> None:
         session.execute(update(VersionRow).where(VersionRow.version == 2).values(published_at=None))
 
 
-def test_of_progress_and_lists_only_ones_own(scene: Scene, call: Visit, visit: Visit) -> None:
+def test_students_see_only_own_progress_and_lists(scene: Scene, call: Visit, visit: Visit) -> None:
     for path in ("/submissions?everyone=true&everyone=1", f"{API}/submissions?everyone=true"):
         client = (call if path.startswith(API) else visit)(scene.people["other"])
         assert scene.id not in client.get(path).text
 
 
-def test_hosts_and_gpus_are_for_staff(scene: Scene, call: Visit) -> None:
+def test_hosts_and_gpus_are_shown_to_staff_only(scene: Scene, call: Visit) -> None:
     with writing(scene.platform.sessions) as session:
         session.add(
             WorkerRow(
@@ -372,7 +374,7 @@ def test_hosts_and_gpus_are_for_staff(scene: Scene, call: Visit) -> None:
         assert "alerts" in told
 
 
-def test_no_page_tells_that_someone_elses_submission_is_there(scene: Scene, visit: Visit) -> None:
+def test_pages_do_not_reveal_others_submissions(scene: Scene, visit: Visit) -> None:
     theirs = visit(scene.people["other"]).get(f"/submissions/{scene.id}").text
     nobodys = visit(scene.people["other"]).get("/submissions/0000000000").text
     assert theirs.replace(scene.id, "0000000000") == nobodys.replace(csrf_of(nobodys), csrf_of(theirs))
@@ -382,7 +384,7 @@ def csrf_of(page: str) -> str:
     return page.split('name="csrf_token" value="')[1].split('"')[0]
 
 
-def test_the_document_of_the_application_has_no_other_door(tmp_path: Path) -> None:
+def test_open_sign_up_adds_no_route(tmp_path: Path) -> None:
     """Open sign-up adds no route."""
     from grader.service.platform import open_platform
 
@@ -392,13 +394,13 @@ def test_the_document_of_the_application_has_no_other_door(tmp_path: Path) -> No
     assert rules == {row.rule for row in ROWS}
 
 
-def test_reading_takes_one_scope_and_all_else_another() -> None:
+def test_reading_and_writing_need_different_scopes() -> None:
     assert scopes.needed("GET", "/api/v1/submissions") is Scope.READ
     assert scopes.needed("POST", "/api/v1/submissions") is Scope.SUBMIT
     assert scopes.needed("GET", "/api/v1/me") is None
     assert scopes.needed("DELETE", "/api/v1/tokens/current") is None
 
 
-def test_nobody_is_known_by_cookie_before_the_cookie_was_read(app: Flask) -> None:
+def test_no_user_is_known_before_the_cookie_is_read(app: Flask) -> None:
     with app.test_request_context("/"):
         assert not by_cookie()

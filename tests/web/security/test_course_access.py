@@ -121,7 +121,7 @@ def test_every_route_declares_its_action(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("standing", PEOPLE)
-def test_the_api_does_what_the_table_says(scene: Scene, call: Visit, standing: Standing) -> None:
+def test_the_api_follows_the_table_of_permissions(scene: Scene, call: Visit, standing: Standing) -> None:
     client = call(scene.people[standing])
 
     def ask(method: str, slug: str, path: str) -> TestResponse:
@@ -132,7 +132,7 @@ def test_the_api_does_what_the_table_says(scene: Scene, call: Visit, standing: S
 
 
 @pytest.mark.parametrize("standing", PEOPLE)
-def test_the_pages_do_what_the_table_says(scene: Scene, visit: Visit, standing: Standing) -> None:
+def test_the_pages_follow_the_table_of_permissions(scene: Scene, visit: Visit, standing: Standing) -> None:
     client = visit(scene.people[standing])
     token = csrf(client, "/courses")
 
@@ -185,13 +185,13 @@ def _missing(text: str) -> bool:
     return any(words in text for words in said)
 
 
-def test_whoever_makes_courses(scene: Scene, call: Visit) -> None:
+def test_only_staff_create_courses(scene: Scene, call: Visit) -> None:
     for standing, user in scene.people.items():
         answer = call(user).post(f"{API}/courses", json={"slug": f"of-{standing.value}", "name": "New"})
         assert answer.status_code == (201 if standing in TABLE[Action.COURSE_CREATE] else 403), standing
 
 
-def test_a_course_is_closed_by_its_owners_alone(scene: Scene) -> None:
+def test_only_owners_archive_a_course(scene: Scene) -> None:
     from grader.errors import NotAllowed
 
     with pytest.raises(NotAllowed):
@@ -240,7 +240,7 @@ OF_PLATFORM: list[tuple[str, str, Action]] = [
 ]
 
 
-def test_teaching_a_course_gives_nothing_of_the_platform(scene: Scene, call: Visit) -> None:
+def test_course_staff_have_no_platform_rights(scene: Scene, call: Visit) -> None:
     make(scene.platform, scene.people[Standing.ADMIN])
     wrongly = []
     for standing, user in scene.people.items():

@@ -28,7 +28,7 @@ AWAY = [
 
 class TestDatabaseAway:
     @pytest.mark.parametrize("error", AWAY, ids=lambda error: type(error).__name__)
-    def test_is_a_503_that_says_when_to_try_again(
+    def test_a_database_outage_is_a_503_with_retry_after(
         self, app: Flask, monkeypatch: pytest.MonkeyPatch, error: Exception
     ) -> None:
         def broken(*_: object) -> None:
@@ -46,9 +46,7 @@ class TestDatabaseAway:
             assert told.message in each.text
             assert "secret" not in each.text
 
-    def test_also_where_it_is_really_gone(
-        self, visit: Visit, call: Visit, platform: Platform, ada: User
-    ) -> None:
+    def test_missing_tables_are_a_503(self, visit: Visit, call: Visit, platform: Platform, ada: User) -> None:
         """Missing tables look like a missing file on the disk: SQLite reports the same for both."""
         browser, program = visit(ada), call(ada)
         with platform.engine.begin() as connection:
@@ -62,7 +60,7 @@ class TestDatabaseAway:
         assert program.get(f"{API}/health").status_code == 503
         assert browser.get("/static/page.js", buffered=True).status_code == 200
 
-    def test_reading_goes_on_where_nothing_can_be_written(
+    def test_reading_works_if_the_database_is_read_only(
         self, call: Visit, platform: Platform, ada: User
     ) -> None:
         program = call(ada)
@@ -74,7 +72,9 @@ class TestDatabaseAway:
 
 
 class TestTooLarge:
-    def test_on_pages_and_api(self, visit: Visit, call: Visit, ada: User) -> None:
+    def test_an_oversized_request_is_refused_on_pages_and_api(
+        self, visit: Visit, call: Visit, ada: User
+    ) -> None:
         huge = b"x" * (limits.REQUEST_BYTES + 1)
         page = visit(ada).post("/challenges/vector_add", data={"source-triton": huge})
         answer = call(ada).post(f"{API}/submissions", data=huge, content_type="application/json")
@@ -82,7 +82,7 @@ class TestTooLarge:
             assert each.status_code == 413
             assert f"{limits.REQUEST_BYTES // limits.MIB} MiB" in each.text
 
-    def test_as_a_file_of_a_form(self, visit: Visit, ada: User) -> None:
+    def test_an_oversized_form_file_is_refused(self, visit: Visit, ada: User) -> None:
         head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\n'
         sent = visit(ada).post(
             "/challenges/vector_add",
@@ -91,14 +91,14 @@ class TestTooLarge:
         )
         assert sent.status_code == 413
 
-    def test_a_form_of_a_hundred_thousand_parts(self, visit: Visit, ada: User) -> None:
+    def test_a_form_of_too_many_parts_is_refused(self, visit: Visit, ada: User) -> None:
         fields = "&".join(f"a{number}=" for number in range(100_000))
         sent = visit(ada).post(
             "/challenges/vector_add", data=fields, content_type="application/x-www-form-urlencoded"
         )
         assert sent.status_code in (403, 413)
 
-    def test_a_length_that_lies(self, call: Visit, ada: User) -> None:
+    def test_a_false_content_length_is_refused(self, call: Visit, ada: User) -> None:
         sent = call(ada).post(
             f"{API}/submissions",
             data=b"{}",
@@ -108,7 +108,7 @@ class TestTooLarge:
         assert 400 <= sent.status_code < 500
 
     @pytest.mark.parametrize("path", ["/", f"{API}/challenges"])
-    def test_a_query_of_a_hundred_thousand_letters(self, app: Flask, path: str) -> None:
+    def test_a_too_long_query_is_refused(self, app: Flask, path: str) -> None:
         assert app.test_client().get(f"{path}?{'a' * 100_000}=1").status_code in (200, 400)
 
 
@@ -124,7 +124,7 @@ ODD: list[Any] = [
 
 class TestOddText:
     @pytest.mark.parametrize("text", ODD)
-    def test_as_a_source(self, visit: Visit, platform: Platform, ada: User, text: bytes) -> None:
+    def test_an_odd_source_is_refused(self, visit: Visit, platform: Platform, ada: User, text: bytes) -> None:
         client = visit(ada)
         form = {"language": "triton", "source-triton": text, "csrf_token": csrf(client, "/account")}
         answer = client.post("/challenges/vector_add", data=form)
@@ -133,14 +133,16 @@ class TestOddText:
         assert builders.SLUG not in client.get("/submissions").text  # nothing was stored
 
     @pytest.mark.parametrize("text", ODD)
-    def test_as_a_name_or_password(self, app: Flask, ada: User, text: bytes) -> None:
+    def test_an_odd_name_or_password_is_refused(self, app: Flask, ada: User, text: bytes) -> None:
         client = app.test_client()
         for form in ({"name": text, "password": b"guess"}, {"name": b"ada", "password": text}):
             answer = client.post("/sign-in", data={**form, "csrf_token": csrf(client)})
             assert answer.status_code in (400, 401)
 
     @pytest.mark.parametrize("part", ["%00", "%ff%fe", "%ed%a0%80", "a" * 3000, "..%2f..%2fetc%2fpasswd"])
-    def test_in_an_address(self, visit: Visit, call: Visit, teacher: User, part: str) -> None:
+    def test_odd_text_in_an_address_is_no_server_error(
+        self, visit: Visit, call: Visit, teacher: User, part: str
+    ) -> None:
         browser, program = visit(teacher), call(teacher)
         for path in (
             f"/challenges/{part}",
@@ -155,7 +157,9 @@ class TestOddText:
             assert program.get(API + path).status_code in (200, 400, 404), path
 
     @pytest.mark.parametrize("number", ["9" * 30, "-1", "0", "1e9", "x", "", str(2**63), str(2**31)])
-    def test_as_a_number(self, visit: Visit, call: Visit, teacher: User, number: str) -> None:
+    def test_an_odd_number_is_no_server_error(
+        self, visit: Visit, call: Visit, teacher: User, number: str
+    ) -> None:
         browser, program = visit(teacher), call(teacher)
         for path in (
             f"/submissions?page={number}",
@@ -177,14 +181,14 @@ class TestOddText:
     @pytest.mark.parametrize(
         "kind", ["text/plain", "multipart/form-data", "application/json; charset=utf-16", "x", ""]
     )
-    def test_another_content_type(self, call: Visit, ada: User, kind: str) -> None:
+    def test_another_content_type_is_refused(self, call: Visit, ada: User, kind: str) -> None:
         body = '{"challenge": "vector_add", "source": "", "filename": "a.py"}'
         sent = call(ada).post(f"{API}/submissions", data=body, content_type=kind)
         assert sent.status_code in (400, 415)
         ErrorEnvelope.model_validate_json(sent.data)
 
 
-def test_every_error_has_the_one_shape(tmp_path: Path) -> None:
+def test_every_error_has_the_same_shape(tmp_path: Path) -> None:
     opened = open_platform(builders.make_settings(tmp_path / "e"))
     client = create_app(opened).test_client()
     for method, path, status in (

@@ -106,7 +106,9 @@ def people(served: tuple[Platform, Any]) -> dict[str, User | None]:
     }
 
 
-def test_the_document_is_whole(served: tuple[Platform, Any], by_label: dict[str, Any]) -> None:
+def test_the_api_document_covers_every_operation(
+    served: tuple[Platform, Any], by_label: dict[str, Any]
+) -> None:
     platform, schema = served
     schema.validate()
     document = create_app(platform).test_client().get("/api/v1/openapi.json").get_json()
@@ -116,7 +118,7 @@ def test_the_document_is_whole(served: tuple[Platform, Any], by_label: dict[str,
 
 @pytest.mark.parametrize("caller", CALLERS)
 @pytest.mark.parametrize("share", range(SHARES))
-def test_answers_are_as_the_document_says(
+def test_answers_follow_the_api_document(
     served: tuple[Platform, Any],
     by_label: dict[str, Any],
     people: dict[str, User | None],
@@ -138,7 +140,7 @@ def _ask(platform: Platform, people: dict[str, User | None], caller: str, label:
     user = people[caller]
     kept = tokens.list_tokens(platform, user).tokens if user else []
     known = NAMES | {"number": kept[0].id if kept else 1}
-    if "{id}" in label:  # one of its own, of the 200 that a student has in a day
+    if "{id}" in label:  # a fresh one, of the 200 that a student has in a day
         student, admin = people["student"], people["admin"]
         assert student is not None
         assert admin is not None
@@ -178,7 +180,7 @@ def _ask(platform: Platform, people: dict[str, User | None], caller: str, label:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_numbers_beyond_every_column(
+def test_numbers_beyond_every_column_are_no_server_error(
     served: tuple[Platform, Any], people: dict[str, User | None], number: int
 ) -> None:
     platform, schema = served

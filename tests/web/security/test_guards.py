@@ -53,7 +53,7 @@ OF_ANYONE = {
 
 class TestForgery:
     @pytest.mark.parametrize("token", [None, "", "x", "theirs"])
-    def test_no_form_goes_without_its_token(
+    def test_every_form_needs_its_token(
         self, app: Flask, visit: Visit, teacher: User, bob: User, token: str | None
     ) -> None:
         client, sent = visit(teacher), {}
@@ -70,7 +70,7 @@ class TestForgery:
             assert "coming from this site" in answer.text, path
         assert client.get("/submissions").status_code == 200
 
-    def test_no_call_goes_by_cookie_alone(self, app: Flask, visit: Visit, teacher: User) -> None:
+    def test_no_unsafe_call_works_by_cookie_alone(self, app: Flask, visit: Visit, teacher: User) -> None:
         client = visit(teacher)
         paths = unsafe(app, api=True)
         assert len(paths) > 15
@@ -79,7 +79,7 @@ class TestForgery:
             assert (answer.status_code, answer.get_json()["error"]["code"]) == (403, "csrf"), path
         assert client.get(f"{API}/me").status_code == 200
 
-    def test_a_body_that_a_foreign_form_can_send_is_no_json(self, app: Flask, ada: User) -> None:
+    def test_a_body_with_a_form_content_type_is_refused(self, app: Flask, ada: User) -> None:
         """Such as enctype=text/plain, which needs no permission from the browser."""
         body = f'{{"name": "ada", "password": "{builders.PASSWORD}"}}'
         answer = app.test_client().post(f"{API}/tokens", data=body, content_type="text/plain")
@@ -104,7 +104,7 @@ class TestForgery:
             ({}, 403),
         ],
     )
-    def test_over_tls_the_origin_must_be_ours_too(
+    def test_over_tls_the_origin_must_be_ours(
         self, app: Flask, ada: User, headers: dict[str, str], status: int
     ) -> None:
         """An attacker who can plant a cookie knows a matching token."""
@@ -116,7 +116,7 @@ class TestForgery:
         answer = client.post("/sign-in", data=data, base_url=TLS, headers=headers)
         assert answer.status_code == status
 
-    def test_nothing_is_changed_by_reading(self, app: Flask) -> None:
+    def test_get_requests_change_nothing(self, app: Flask) -> None:
         for rule in app.url_map.iter_rules():
             if rule.rule in OF_OTHERS:
                 continue  # a learning platform may start a sign-in with either; nothing is stored
@@ -138,7 +138,7 @@ def thief_of(app: Flask, client: FlaskClient) -> FlaskClient:
 
 
 class TestSession:
-    def test_a_form_sent_after_the_end_of_its_session_leads_to_sign_in(
+    def test_a_form_after_the_sessions_end_leads_to_sign_in(
         self, app: Flask, visit: Visit, platform: Platform, teacher: User
     ) -> None:
         """It is not called forged. Forms for anyone, such as signing in, keep their check."""
@@ -156,7 +156,7 @@ class TestSession:
                     others.add(path)
         assert others == OF_ANYONE | OF_OTHERS
 
-    def test_a_planted_session_is_not_signed_in(self, app: Flask, ada: User) -> None:
+    def test_a_planted_session_is_replaced_at_sign_in(self, app: Flask, ada: User) -> None:
         """Fixation: the cookie from before the sign-in gives nothing of the session after it."""
         victim = app.test_client()
         token = csrf(victim)
@@ -211,7 +211,7 @@ class TestSession:
         assert client.post("/account/password", data=form).status_code == status
         assert visit(ada).get("/account").status_code == 200
 
-    def test_a_token_of_the_list_can_be_revoked(self, visit: Visit, call: Visit, ada: User) -> None:
+    def test_a_listed_token_can_be_revoked(self, visit: Visit, call: Visit, ada: User) -> None:
         program, client = call(ada), visit(ada)
         assert program.get(f"{API}/me").status_code == 200
         page = client.get("/account").text
@@ -222,7 +222,7 @@ class TestSession:
         client.post(f"/account/tokens/{number}/revoke", data={"csrf_token": csrf(client, "/account")})
         assert program.get(f"{API}/me").status_code == 401
 
-    def test_a_session_ends_by_itself(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_a_session_expires(self, visit: Visit, platform: Platform, ada: User) -> None:
         client = visit(ada)
         with writing(platform.sessions) as session:
             session.execute(update(TokenRow).values(expires_at=utcnow()))
@@ -230,17 +230,17 @@ class TestSession:
 
 
 class TestTransport:
-    def test_cookie_and_headers_over_tls(self, app: Flask) -> None:
+    def test_cookies_and_headers_are_strict_over_tls(self, app: Flask) -> None:
         answer = app.test_client().get("/sign-in", base_url=TLS)
         for part in ("Secure", "HttpOnly", "SameSite=Lax", "Path=/"):
             assert part in answer.headers["Set-Cookie"]
         assert answer.headers["Strict-Transport-Security"] == "max-age=31536000"
 
-    def test_no_promise_of_tls_without_it(self, app: Flask) -> None:
+    def test_no_hsts_without_tls(self, app: Flask) -> None:
         assert "Strict-Transport-Security" not in app.test_client().get("/sign-in").headers
 
     @pytest.mark.parametrize(("proxies", "secure"), [(0, False), (1, True)])
-    def test_only_a_known_proxy_is_believed(self, tmp_path: Path, proxies: int, secure: bool) -> None:
+    def test_only_a_known_proxy_is_trusted(self, tmp_path: Path, proxies: int, secure: bool) -> None:
         opened = open_platform(builders.make_settings(tmp_path / "p", proxies=proxies))
         headers = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.7, 192.0.2.8"}
         with create_app(opened).test_client() as client:
@@ -251,7 +251,7 @@ class TestTransport:
         opened.close()
         assert ("Secure" in answer.headers["Set-Cookie"]) == secure
 
-    def test_the_policy_lets_nothing_in(self, visit: Visit, ada: User) -> None:
+    def test_the_content_policy_allows_nothing_foreign(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         for path in ("/", "/account", "/nothing", f"{API}/me", f"{API}/nothing"):
             policy = client.get(path).headers["Content-Security-Policy"]
@@ -261,7 +261,7 @@ class TestTransport:
             assert set(directives) >= {"form-action", "script-src", "style-src"}
             assert set(directives.values()) == {"'self'"}
 
-    def test_what_only_one_may_read_is_not_kept(self, visit: Visit, platform: Platform, ada: User) -> None:
+    def test_private_answers_are_not_cached(self, visit: Visit, platform: Platform, ada: User) -> None:
         seen = builders.judged(platform, ada, builders.accepted())
         client = visit(ada)
         for path in (
@@ -279,7 +279,7 @@ class TestTransport:
 
 
 class TestTokens:
-    def test_a_token_lives_as_long_as_the_settings_say_and_no_longer(
+    def test_token_lifetimes_are_limited_by_the_settings(
         self, platform: Platform, call: Visit, app: Flask, ada: User
     ) -> None:
         body = {"name": "ada", "password": builders.PASSWORD}
@@ -298,7 +298,9 @@ class TestTokens:
         too_long = app.test_client().post(f"{API}/tokens", json=body | {"days": 181})
         assert (too_long.status_code, "180 days" in too_long.text) == (400, True)
 
-    def test_it_ends(self, platform: Platform, call: Visit, ada: User) -> None:
+    def test_an_expired_token_is_refused_and_removed(
+        self, platform: Platform, call: Visit, ada: User
+    ) -> None:
         program = call(ada)
         with writing(platform.sessions) as session:
             session.execute(update(TokenRow).values(expires_at=utcnow()))
@@ -309,7 +311,7 @@ class TestTokens:
         with platform.sessions() as session:
             assert len(session.scalars(select(TokenRow)).all()) == 1
 
-    def test_its_use_is_noted_once_in_a_while(self, platform: Platform, call: Visit, ada: User) -> None:
+    def test_a_tokens_use_is_recorded_occasionally(self, platform: Platform, call: Visit, ada: User) -> None:
         program = call(ada)
         assert tokens.list_tokens(platform, ada).tokens[0].last_used_at is None
         assert program.get(f"{API}/me").status_code == 200
@@ -318,13 +320,15 @@ class TestTokens:
         assert first is not None
         assert tokens.list_tokens(platform, ada).tokens[0].last_used_at == first
 
-    def test_others_cannot_end_it(self, platform: Platform, call: Visit, ada: User, bob: User) -> None:
+    def test_others_cannot_revoke_a_token(
+        self, platform: Platform, call: Visit, ada: User, bob: User
+    ) -> None:
         tokens.issue_token(platform, ada)
         number = tokens.list_tokens(platform, ada).tokens[0].id
         assert call(bob).delete(f"{API}/tokens/{number}").status_code == 404
         assert call(ada).delete(f"{API}/tokens/{number}").status_code == 204
 
-    def test_staff_set_a_password_for_who_forgot_it(self, platform: Platform, call: Visit, ada: User) -> None:
+    def test_a_new_password_ends_old_tokens(self, platform: Platform, call: Visit, ada: User) -> None:
         program = call(ada)
         accounts.set_password(platform, "ADA", "another password")
         assert program.get(f"{API}/me").status_code == 401

@@ -30,7 +30,7 @@ def known(app: Flask, visit: Visit, user: User) -> FlaskClient:
     return client
 
 
-def test_its_owner_still_gets_in(app: Flask, visit: Visit, ada: User) -> None:
+def test_a_known_browser_signs_in_during_an_attack(app: Flask, visit: Visit, ada: User) -> None:
     client = known(app, visit, ada)
     cookie = client.get_cookie("grader_device")
     assert cookie
@@ -41,7 +41,7 @@ def test_its_owner_still_gets_in(app: Flask, visit: Visit, ada: User) -> None:
     assert sign_in(client, "Ada") == 303
 
 
-def test_a_known_browser_may_not_guess_without_end(app: Flask, visit: Visit, ada: User) -> None:
+def test_a_known_browser_has_limited_guesses(app: Flask, visit: Visit, ada: User) -> None:
     client = known(app, visit, ada)
     found = [sign_in(client, "ada", "guess") for _ in range(limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT)]
     assert set(found[:-1]) == {401}
@@ -51,7 +51,7 @@ def test_a_known_browser_may_not_guess_without_end(app: Flask, visit: Visit, ada
     )  # nor does it shut out its owner elsewhere
 
 
-def test_it_is_known_for_its_own_account_alone(app: Flask, visit: Visit, ada: User, bob: User) -> None:
+def test_a_browser_is_known_for_one_account_only(app: Flask, visit: Visit, ada: User, bob: User) -> None:
     """At another account, a user is a stranger, signed out or in."""
     outside, inside = known(app, visit, bob), visit(bob)
     shut(app, "ada")
@@ -61,21 +61,23 @@ def test_it_is_known_for_its_own_account_alone(app: Flask, visit: Visit, ada: Us
 
 
 @pytest.mark.parametrize("value", ["", "x", "a.b.c", "WyJ4IiwgInkiXQ.aaaaaa.bbbbbb"])
-def test_a_forged_cookie_is_nobodys(app: Flask, ada: User, value: str) -> None:
+def test_a_forged_device_cookie_is_ignored(app: Flask, ada: User, value: str) -> None:
     shut(app, "ada")
     client = app.test_client()
     client.set_cookie("grader_device", value)
     assert sign_in(client, "ada") == 429
 
 
-def test_who_is_signed_in_changes_the_password_meanwhile(app: Flask, visit: Visit, ada: User) -> None:
+def test_a_signed_in_user_can_change_the_password_during_an_attack(
+    app: Flask, visit: Visit, ada: User
+) -> None:
     client = visit(ada)
     shut(app, "ada")
     form = {"present": builders.PASSWORD, "new": "a new password", "csrf_token": csrf(client, "/account")}
     assert client.post("/account/password", data=form).status_code == 303
 
 
-def test_one_address_cannot_shut_an_account(app: Flask, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_address_cannot_lock_an_account(app: Flask, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """However patient: a minute passes between its rounds."""
     import limits.storage.memory as storage
 

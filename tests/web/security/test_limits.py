@@ -82,7 +82,7 @@ class TestQuota:
     def _unthrottled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(throttle.limiter, "enabled", False)
 
-    def test_fifty_posts_at_a_quota_of_one_let_one_in(self, served: Platform) -> None:
+    def test_one_of_fifty_simultaneous_posts_passes_a_quota_of_one(self, served: Platform) -> None:
         app = create_app(served)
         user = accounts.create_user(served, "ada", builders.PASSWORD)
         token = tokens.issue_token(served, user).token
@@ -93,7 +93,7 @@ class TestQuota:
         assert statuses == {201: 1, 429: AT_ONCE - 1}
         assert _stored(served) == 1
 
-    def test_nor_do_fifty_forms(self, served: Platform) -> None:
+    def test_one_of_fifty_simultaneous_forms_passes_a_quota_of_one(self, served: Platform) -> None:
         app = create_app(served)
         accounts.create_user(served, "ada", builders.PASSWORD)
         client = app.test_client()
@@ -118,7 +118,7 @@ class TestQuota:
         assert at_once(post) == {303: 1, 429: AT_ONCE - 1}
         assert _stored(served) == 1
 
-    def test_one_key_fifty_times_is_one_submission(
+    def test_fifty_requests_with_one_key_are_one_submission(
         self, served: Platform, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         app = create_app(served)
@@ -213,9 +213,7 @@ def bare() -> Flask:
 class TestClass:
     """A class in one room has one address."""
 
-    def test_a_class_signs_in_within_a_minute_while_a_neighbour_guesses(
-        self, bare: Flask, clock: Clock
-    ) -> None:
+    def test_a_class_signs_in_while_a_neighbour_guesses(self, bare: Flask, clock: Clock) -> None:
         checked, signed_in = 0, []
         for number in range(1_500):  # the same 50 accounts again and again
             clock.now += 60 / 1_500
@@ -225,7 +223,7 @@ class TestClass:
         assert signed_in == [True] * 150
         assert checked == limits.WRONG_PASSWORDS_PER_MINUTE
 
-    def test_few_guesses_are_left_in_an_hour(self, bare: Flask, clock: Clock) -> None:
+    def test_guesses_are_limited_by_the_hour(self, bare: Flask, clock: Clock) -> None:
         checked = []
         for number in range(1_000):
             clock.now += 3
@@ -235,7 +233,7 @@ class TestClass:
         clock.now += 3600
         assert try_password(bare, "user0", right=False)
 
-    def test_who_mistypes_tries_again_beside_a_class_that_does(self, bare: Flask) -> None:
+    def test_a_mistyped_password_can_be_repeated_in_a_class(self, bare: Flask) -> None:
         for number in range(0, 150, 5):
             assert try_password(bare, f"student{number}", right=False)
             assert try_password(bare, f"student{number}", right=True)
@@ -246,7 +244,7 @@ class TestClass:
             for name in ["ada"] * 50 + [f"student{n}" for n in range(150)]
         )
 
-    def test_join_codes_and_codes_of_command_lines(self, app: Flask, platform: Platform) -> None:
+    def test_join_codes_and_device_codes_are_limited(self, app: Flask, platform: Platform) -> None:
         code = "ABC-DEF-GHJ"
         with app.test_request_context(environ_base={"REMOTE_ADDR": "192.0.2.1"}):
             for _ in range(4 * 150):  # its page, the account's page, the account, joining
@@ -265,7 +263,7 @@ class TestClass:
         codes = {client.post(f"{API}/device-codes", json={}).status_code for _ in range(150)}
         assert codes == {201}
 
-    def test_passwords_are_hashed_where_the_queue_expects_it(self, app: Flask) -> None:
+    def test_password_hashing_routes_are_the_queued_ones(self, app: Flask) -> None:
         for rule in app.url_map.iter_rules():
             hashes = rule.endpoint in {
                 "sign_in.submit",
@@ -278,7 +276,7 @@ class TestClass:
 
 
 class TestGuessing:
-    def test_fifty_guesses_at_once_from_one_address(
+    def test_simultaneous_guesses_from_one_address_are_limited(
         self, counted: Flask, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(limits, "WRONG_PASSWORDS_PER_MINUTE", 15)
@@ -287,14 +285,14 @@ class TestGuessing:
         statuses = at_once(lambda number: guess(counted, f"user{number % 5}", "192.0.2.1"))
         assert statuses == {401: 10, 429: AT_ONCE - 10}
 
-    def test_fifty_addresses_at_one_account(self, counted: Flask) -> None:
+    def test_guesses_from_many_addresses_at_one_account_are_limited(self, counted: Flask) -> None:
         most = limits.SIGN_IN_PER_ACCOUNT
         statuses = at_once(lambda number: guess(counted, "ada", f"192.0.2.{number}"))
         assert statuses == {401: most, 429: AT_ONCE - most}
         assert guess(counted, "ADA", "192.0.2.200") == 429  # whatever the case
         assert guess(counted, "bob", "192.0.2.200") == 401  # and nobody else's
 
-    def test_the_right_password_comes_too_late_as_well(self, app: Flask, ada: User) -> None:
+    def test_a_limited_account_refuses_the_right_password(self, app: Flask, ada: User) -> None:
         for number in range(limits.SIGN_IN_PER_ACCOUNT):
             assert guess(app, "ada", f"192.0.2.{number}") == 401
         assert guess(app, "ada", "192.0.2.200", builders.PASSWORD) == 429
@@ -302,7 +300,7 @@ class TestGuessing:
         form = {"name": " ada ", "password": builders.PASSWORD, "csrf_token": csrf(client)}
         assert client.post("/sign-in", data=form).status_code == 429
 
-    def test_no_answer_says_which_names_there_are(self, app: Flask, ada: User) -> None:
+    def test_answers_do_not_reveal_existing_names(self, app: Flask, ada: User) -> None:
         client = app.test_client()
         told = {
             client.post(f"{API}/tokens", json={"name": name, "password": "guess"}).text
@@ -310,7 +308,7 @@ class TestGuessing:
         }
         assert len(told) == 1
 
-    def test_known_and_unknown_names_cost_one_check_each(
+    def test_known_and_unknown_names_cost_one_password_check(
         self, app: Flask, ada: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         checked: list[str] = []
@@ -326,7 +324,7 @@ class TestGuessing:
     @pytest.mark.parametrize(
         "body", [b"[]", b'"x"', b"null", b"{", b'{"name": {"a": 1}}', b"\xff", _WITHIN_A_STRING]
     )
-    def test_odd_bodies_weigh_no_password_and_count_for_nobody(
+    def test_malformed_bodies_check_no_password_and_are_not_counted(
         self, app: Flask, ada: User, body: bytes
     ) -> None:
         client = app.test_client()
@@ -337,7 +335,7 @@ class TestGuessing:
         assert statuses == {400}
         assert guess(app, "ada", "127.0.0.1", builders.PASSWORD) == 201
 
-    def test_a_prefix_of_ipv6_is_one_address(self, app: Flask) -> None:
+    def test_an_ipv6_prefix_counts_as_one_address(self, app: Flask) -> None:
         statuses = Counter(guess(app, "user", f"2001:db8:1:2:{n:x}::{n:x}") for n in range(AT_ONCE))
         most = limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT
         assert statuses == {401: most, 429: AT_ONCE - most}
@@ -355,10 +353,10 @@ class TestGuessing:
             (None, "unknown"),
         ],
     )
-    def test_what_one_client_is(self, address: str | None, client: str) -> None:
+    def test_addresses_are_grouped_into_clients(self, address: str | None, client: str) -> None:
         assert client_of(address) == client
 
-    def test_behind_a_proxy_clients_are_counted_and_not_the_proxy(self, tmp_path: Path) -> None:
+    def test_behind_a_proxy_clients_are_counted_separately(self, tmp_path: Path) -> None:
         platform = open_platform(builders.make_settings(tmp_path, trusted_proxies="10.0.0.5"))
         client = create_app(platform).test_client()
 
@@ -378,7 +376,7 @@ class TestGuessing:
         platform.close()
 
     @pytest.mark.parametrize("form", ["password", "email"])
-    def test_a_stolen_session_cannot_hide_whose_password_it_tries(
+    def test_a_stolen_session_cannot_evade_the_guess_limit(
         self, app: Flask, visit: Visit, ada: User, form: str
     ) -> None:
         client = visit(ada)
@@ -394,7 +392,7 @@ class TestGuessing:
         most = limits.SIGN_IN_PER_ADDRESS_AND_ACCOUNT
         assert statuses == [403] * most + [429] * (AT_ONCE - most)
 
-    def test_new_accounts_are_counted_by_address_also_for_who_is_signed_in(
+    def test_new_accounts_are_limited_by_address_for_signed_in_users_too(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Otherwise each new account could create as many more."""
@@ -412,9 +410,7 @@ class TestGuessing:
         assert statuses == [201, 201, 201, 429]
         platform.close()
 
-    def test_codes_of_command_lines_are_counted_wherever_else_the_request_names_one(
-        self, visit: Visit, ada: User
-    ) -> None:
+    def test_device_code_guesses_are_counted_in_any_request_field(self, visit: Visit, ada: User) -> None:
         client = visit(ada)
         form = {"code": "WDJB-MJHT", "answer": "approve", "csrf_token": csrf(client, "/account")}
         statuses = [
@@ -440,7 +436,7 @@ class TestGuessing:
         assert show(right) == 200  # a neighbour's old program locks nobody out
         assert client.get(f"{API}/challenges").status_code == 200
 
-    def test_right_tokens_are_not(self, app: Flask, platform: Platform, ada: User) -> None:
+    def test_right_tokens_are_not_counted(self, app: Flask, platform: Platform, ada: User) -> None:
         headers = {"Authorization": f"Bearer {tokens.issue_token(platform, ada).token}"}
         client = app.test_client()
         for _ in range(limits.BAD_TOKENS_PER_MINUTE + 5):

@@ -253,7 +253,7 @@ def _judged(platform: Platform, user: User) -> str:
     return view.id
 
 
-def test_every_row_of_the_table_has_an_answer() -> None:
+def test_every_action_of_the_table_is_tested() -> None:
     assert set(ROWS) == set(Action)
     for action, row in ROWS.items():
         assert row is not Else.PLATFORM or not TABLE[action] & _OF_COURSES, action
@@ -264,9 +264,7 @@ def test_every_row_of_the_table_has_an_answer() -> None:
     ("action", "way"),
     [(action, way) for action, row in ROWS.items() if not isinstance(row, Else) for way in row],
 )
-def test_what_was_handed_in_for_another_course_is_out_of_reach(
-    scene: Scene, action: Action, way: str
-) -> None:
+def test_submissions_for_another_course_are_out_of_reach(scene: Scene, action: Action, way: str) -> None:
     row = ROWS[action]
     assert not isinstance(row, Else)
     assert not row[way](scene, scene.foreign)

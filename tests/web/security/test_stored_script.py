@@ -48,7 +48,7 @@ API = "/api/v1"
         "<svg onload=alert(1)>",
     ],
 )
-def test_the_reader_sees_what_runs(page: str) -> None:
+def test_the_script_detector_finds_scripts(page: str) -> None:
     assert what_runs(page)
 
 
@@ -170,7 +170,7 @@ def pages(ids: dict[str, str]) -> list[str]:
     ]
 
 
-def test_on_every_page(visit: Visit, ids: dict[str, str], ada: User, teacher: User) -> None:
+def test_no_page_runs_stored_script(visit: Visit, ids: dict[str, str], ada: User, teacher: User) -> None:
     shown = 0
     for user in (ada, teacher):
         client = visit(user)
@@ -184,7 +184,7 @@ def test_on_every_page(visit: Visit, ids: dict[str, str], ada: User, teacher: Us
 
 
 @pytest.mark.usefixtures("evil_names")
-def test_even_in_names(visit: Visit, ids: dict[str, str], teacher: User) -> None:
+def test_no_page_runs_script_in_names(visit: Visit, ids: dict[str, str], teacher: User) -> None:
     client = visit(teacher)
     more = ("/leaderboards/scale", "/users/ada", "/people", "/design", f"/?q={EVIL}&track={EVIL}")
     for path in (*pages(ids), *more):
@@ -192,7 +192,7 @@ def test_even_in_names(visit: Visit, ids: dict[str, str], teacher: User) -> None
 
 
 @pytest.mark.usefixtures("evil_names")
-def test_the_api_answers_json_that_nothing_sniffs(
+def test_api_answers_are_json_with_nosniff(
     app: Flask, call: Visit, ids: dict[str, str], teacher: User
 ) -> None:
     client = call(teacher)
@@ -213,7 +213,7 @@ def test_the_api_answers_json_that_nothing_sniffs(
         json.loads(answer.data)
 
 
-def test_what_is_typed_comes_back_as_text(visit: Visit, ada: User, app: Flask) -> None:
+def test_rejected_form_input_is_escaped(visit: Visit, ada: User, app: Flask) -> None:
     client = visit(ada)
     sent = {
         "/challenges/scale": {
@@ -231,7 +231,7 @@ def test_what_is_typed_comes_back_as_text(visit: Visit, ada: User, app: Flask) -
         assert what_runs(answer.text) == [], path
 
 
-def test_an_exceptions_text_is_not_shown(
+def test_exception_text_is_not_shown(
     app: Flask, visit: Visit, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -244,7 +244,7 @@ def test_an_exceptions_text_is_not_shown(
     assert "alert(" not in page.text  # every page has an element of the role alert
 
 
-def test_open_sign_up_takes_no_script_as_a_name(tmp_path: Path) -> None:
+def test_sign_up_refuses_script_as_a_name(tmp_path: Path) -> None:
     opened = open_platform(builders.make_settings(tmp_path / "open", sign_up="open"))
     client = create_app(opened).test_client()
     form = {"name": EVIL, "password": builders.PASSWORD, "csrf_token": csrf(client, "/sign-up")}
