@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response
 
-from grader.schemas.account import AddressBody, ForgottenBody, MessageSent, ResetBody, SignUpBody
+from grader.schemas.account import ForgottenBody, MessageSent, SignUpBody
 from grader.schemas.submission import ErrorEnvelope, Me
 from grader.service.accounts import resets, sign_up
 from grader.web import throttle
@@ -26,15 +26,6 @@ def create_account(body: SignUpBody) -> Response:
     return answer(Me(name=user.name, role=user.role), 201)
 
 
-@api.post("/accounts/address", responses={202: MessageSent})
-@open_to(ANYONE)
-@throttle.mailed_link_limit
-def ask_for_account(body: AddressBody) -> Response:
-    """Mail a link that creates an account, if the platform accepts the address's domain."""
-    sign_up.ask_for_link(platform(), body.email)
-    return answer(MessageSent(message=sign_up.ANSWER), 202)
-
-
 @api.post("/password-resets", responses={202: MessageSent, 409: ErrorEnvelope})
 @open_to(ANYONE)
 @throttle.mailed_link_limit
@@ -42,12 +33,3 @@ def ask_for_password(body: ForgottenBody) -> Response:
     """Mail a link that sets a new password. The answer is the same for every name."""
     resets.ask(platform(), body.name)
     return answer(MessageSent(message=resets.ANSWER), 202)
-
-
-@api.post("/password-resets/use", responses={204: None})
-@open_to(ANYONE)
-@throttle.mailed_link_limit
-def reset_password(body: ResetBody) -> Response:
-    """Set a password with a link's key, which works once. Ends every session and token of the account."""
-    resets.use(platform(), body.key, body.password)
-    return Response(status=204)

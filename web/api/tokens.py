@@ -71,13 +71,5 @@ def delete_one(path: TokenPath) -> Response:
     return Response(status=204)
 
 
-@api.delete("/sessions", responses={204: None})
-@open_to(SIGNED_IN)
-def end_sessions() -> Response:
-    """End all your browser sessions except that of this call."""
-    tokens.end_sessions(platform(), current_user(), _present())
-    return Response(status=204)
-
-
 def _present() -> str:
     return bearer_token() or session.get(sessions.TOKEN_KEY, "")

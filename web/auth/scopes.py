@@ -21,7 +21,6 @@ OF_ACCOUNTS = frozenset(
         "/people/<name>/export",
         "/people/<name>/deletion",
         "/people/<name>/password-reset",
-        "/sessions",
         "/tokens/<int:number>",
     )
 )

@@ -30,7 +30,6 @@ OF_ACCOUNTS = {
         "/people/<name>/deletion",
         "/people/<name>/export",
         "/people/<name>/password-reset",
-        "/sessions",
         "/tokens/<int:number>",
     )
 }
@@ -129,7 +128,6 @@ ANSWERS = {
     """,
     204: """
         DELETE /api/v1/drafts/<challenge>/<language>
-        DELETE /api/v1/sessions
         DELETE /api/v1/tokens/<int:number>
         DELETE /api/v1/tokens/current
     """,
@@ -165,7 +163,6 @@ ANSWERS = {
         POST /api/v1/inbox/decide
         POST /api/v1/me/deletion
         POST /api/v1/notices/unsubscribe
-        POST /api/v1/password-resets/use
         POST /api/v1/people/<name>/deletion
         POST /api/v1/runs
         POST /api/v1/submissions
@@ -207,7 +204,6 @@ ANSWERS = {
     404: """
         POST /account/connect/<provider>
         POST /api/v1/accounts
-        POST /api/v1/accounts/address
         GET /api/v1/challenges/<slug>/sources.zip
         GET /api/v1/competitions/<slug>
         GET /api/v1/competitions/<slug>/board
@@ -488,9 +484,7 @@ BODIES = {
     f"{API}/tokens": {"name": "owner", "password": "a wrong one"},
     f"{API}/device-codes/token": {"device_code": "a wrong one"},
     f"{API}/accounts": {"name": "eve", "password": "correct horses"},
-    f"{API}/accounts/address": {"email": "eve@uni.example"},
     f"{API}/password-resets": {"name": "owner"},
-    f"{API}/password-resets/use": {"key": "a wrong one", "password": "correct horses"},
     f"{API}/people/bob/role": {"role": "staff"},
     f"{API}/courses": {"slug": "new", "name": "New"},
     f"{API}/courses/join": {"key": "BCDF-GHJK"},
