@@ -476,7 +476,6 @@ BODIES = {
     f"{API}/runs": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/tokens": {"name": "owner", "password": "a wrong one"},
     f"{API}/device-codes/token": {"device_code": "a wrong one"},
-    f"{API}/people/bob/role": {"role": "staff"},
     f"{API}/courses": {"slug": "new", "name": "New"},
     f"{API}/courses/join": {"key": "BCDF-GHJK"},
     **{f"{API}/courses/none{path}": body for path, body in OF_COURSES_BODIES.items()},
