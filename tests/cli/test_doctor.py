@@ -122,9 +122,7 @@ def test_an_empty_catalogue_says_how_to_begin_and_that_works(
         assert found.level is Level.MISSING
         assert "grader challenge new NAME" in found.hint
     assert (
-        challenge.new(
-            "first", "First", "any", "easy", 1, ["x:input:float32:n", "y:output:float32:n"], ["n=64"]
-        )
+        challenge.new("first", "First", "any", "easy", ["x:input:float32:n", "y:output:float32:n"], ["n=64"])
         == 0
     )
     assert [finding.level for finding in machine_checks.catalogue()] == [Level.OK]
