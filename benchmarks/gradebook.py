@@ -200,7 +200,7 @@ def looks(platform: Platform, host: str, port: int) -> dict[str, Callable[[], ob
     return {
         "page": lambda: get(f"/courses/{COURSE}/gradebook"),
         "API": lambda: get(f"/api/v1/courses/{COURSE}/gradebook"),
-        "CSV": lambda: get(f"/api/v1/courses/{COURSE}/gradebook.csv"),
+        "CSV": lambda: get(f"/courses/{COURSE}/gradebook/grades.csv"),
         "page of one student": lambda: get(f"/courses/{COURSE}/grades/student0001"),
     }
 

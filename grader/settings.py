@@ -8,14 +8,15 @@ import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from grader import limits
 from grader.device_kinds import default_board, find_kind
+from grader.errors import BadRequest
 from grader.oidc_settings import PROVIDER_NAME, OidcProvider
 from grader.sandbox.options import NODES, RUNC, SandboxOptions
 
@@ -44,6 +45,20 @@ def _is_redis_url(value: str) -> bool:
     except ValueError:
         return False
     return bool(parts.scheme == "unix" or (parts.scheme in ("redis", "rediss") and parts.hostname))
+
+
+def _host_and_port(value: str) -> tuple[str, int] | None:
+    """None if ``value`` is not a host with or without a port."""
+    try:
+        parts = urlsplit(f"//{value}")
+        port = 587 if parts.port is None else parts.port
+    except ValueError:  # a bracket is missing, or the port is no number or too large
+        return None
+    # Rules out a scheme, a path, a user and a colon without a port.
+    host = parts.hostname or ""
+    whole = f"[{host}]" if ":" in host else host
+    fits = value.lower() in (whole, f"{whole}:{parts.port}")
+    return (host, port) if host and port and fits and not re.search(r"\s", value) else None
 
 
 class Settings(BaseSettings):
@@ -215,8 +230,11 @@ class Settings(BaseSettings):
         description="addresses and networks, separated by commas, of the proxies whose X-Forwarded-* headers "
         "are trusted; headers from others are dropped",
     )
-    smtp_host: str = Field(default="", description="the mail server; empty: nothing is mailed")
-    smtp_port: int = Field(default=587, ge=1, le=65535, description="the mail server's port")
+    smtp_host: str = Field(
+        default="",
+        description="the mail server, such as mail.uni.edu or, if its port is not 587, mail.uni.edu:465; empty: "
+        "nothing is mailed",
+    )
     smtp_security: Literal["starttls", "tls", "none"] = Field(
         default="starttls", description="none is only for a relay on this machine without a password"
     )
@@ -285,6 +303,18 @@ class Settings(BaseSettings):
         "(people who share a course), private (only the person); each person can narrow it, staff always may",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_old_names(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Unknown variables are ignored, so a name of an earlier version must say what took its place."""
+        given = {name.upper(): value for name, value in os.environ.items()}
+        if port := given.get("GRADER_SMTP_PORT", ""):
+            host = given.get("GRADER_SMTP_HOST") or values.get("smtp_host") or "mail.uni.edu"
+            raise ValueError(
+                f"GRADER_SMTP_PORT is no longer a setting: write GRADER_SMTP_HOST={host}:{port} instead of both"
+            )
+        return values
+
     @field_validator("database_url")
     @classmethod
     def _check_database_url(cls, value: str) -> str:
@@ -324,7 +354,9 @@ class Settings(BaseSettings):
 
     @field_validator("smtp_host")
     @classmethod
-    def _need_an_address_for_links(cls, value: str, info: ValidationInfo) -> str:
+    def _check_mail_server(cls, value: str, info: ValidationInfo) -> str:
+        if value and _host_and_port(value) is None:
+            raise ValueError("write it like mail.uni.edu or mail.uni.edu:465; an IPv6 address like [::1]:25")
         # The Host header of a request must not decide a link that is mailed to somebody else.
         if value and not info.data.get("url"):
             raise ValueError("mails contain links: set GRADER_URL to the address that people open")
@@ -384,6 +416,13 @@ class Settings(BaseSettings):
         return [ipaddress.ip_network(each, strict=False) for each in _listed(self.trusted_proxies)]
 
     @property
+    def mail_server(self) -> tuple[str, int]:
+        """Host and port."""
+        found = _host_and_port(self.smtp_host)
+        assert found is not None, "a validator checked it"
+        return found
+
+    @property
     def domains(self) -> list[str]:
         """E-mail domains that may sign up, in lower case."""
         return [each.lower() for each in _listed(self.sign_up_domains)]
@@ -422,3 +461,16 @@ class Settings(BaseSettings):
             finally:
                 partial.unlink(missing_ok=True)
         return bytes.fromhex(path.read_text().strip())
+
+
+def load_settings(**chosen: Any) -> Settings:
+    """``chosen`` (except None), else the environment. Raises BadRequest with the variable."""
+    try:
+        settings = Settings(**{name: value for name, value in chosen.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        said = first["msg"].removeprefix("Value error, ").removesuffix(".")
+        if first["loc"]:
+            said = f"GRADER_{'__'.join(str(part) for part in first['loc']).upper()} cannot be used: {said}"
+        raise BadRequest(f"{said}.", "See the settings in docs/reference/settings.md.") from error
+    return settings.model_copy(update={"data_dir": settings.data_dir.absolute()})

@@ -50,6 +50,7 @@ TARGETS = {
         "tests/service/queues/test_reuse.py",
         "tests/service/submissions/test_run.py",
     ),
+    "web/access.py": ("tests/web/security/test_declarations.py",),
     "web/auth/csrf.py": ("tests/web/security/test_guards.py",),
     "web/auth/devices.py": ("tests/web/security/test_known_devices.py",),
     "web/auth/identity.py": ("tests/web/security/test_guards.py", "tests/web/security/test_access.py"),

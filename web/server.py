@@ -15,7 +15,7 @@ from grader.metrics.host import forget_dead
 from grader.service.accounts import first_admin
 from grader.service.operation.exposure import check_exposure
 from grader.service.platform import open_platform
-from grader.settings import Settings
+from grader.settings import Settings, load_settings
 from grader.web.worker import Worker
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def _announce(arbiter: Any) -> None:
 
 
 def main() -> int:
-    settings = Settings()
     try:
+        settings = load_settings()
         serve(settings, settings.host, settings.port)
     except GraderError as error:
         print(f"{error.message} {error.hint}", file=sys.stderr)

@@ -115,7 +115,7 @@ limiter = Limiter(
     key_prefix="grader",
     headers_enabled=True,
 )
-_HASHES_PASSWORDS = frozenset({"/sign-in", "/sign-up", "/api/v1/tokens", "/api/v1/accounts"})
+_HASHES_PASSWORDS = frozenset({"/sign-in", "/sign-up", "/api/v1/tokens"})
 _checking = threading.BoundedSemaphore(limits.PASSWORDS_AT_ONCE)
 
 

@@ -16,8 +16,8 @@ def has_browser() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def allowed(flag: bool | None) -> bool:
-    return bool(config.value("browser")) if flag is None else flag
+def allowed() -> bool:
+    return bool(config.value("browser"))
 
 
 def open_page(address: str) -> bool:

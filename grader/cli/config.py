@@ -268,21 +268,10 @@ def _write(lines: list[str]) -> None:
 
 
 def load_settings(**chosen: Any) -> Settings:
-    """The platform's settings: ``chosen`` (except None), else the environment. Raises BadRequest with the variable."""
-    from pydantic import ValidationError
+    """As ``grader.settings.load_settings``, which is imported late: commands that need no platform start faster."""
+    from grader import settings
 
-    from grader.settings import Settings
-
-    try:
-        settings = Settings(**{key: value for key, value in chosen.items() if value is not None})
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = f"GRADER_{'__'.join(str(part) for part in first['loc']).upper()}"
-        said = first["msg"].removeprefix("Value error, ").removesuffix(".")
-        raise BadRequest(
-            f"{name} cannot be used: {said}.", "See the settings in docs/reference/settings.md."
-        ) from error
-    return settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
+    return settings.load_settings(**chosen)
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -155,7 +155,6 @@ def submissions(
         float | None, typer.Option("--days", metavar="N", min=0, help="Only the last N days.")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="How many, newest first.")] = 50,
-    runs: Annotated[bool, typer.Option("--runs", help="List runs (public cases only) instead.")] = False,
     json: options.Json = False,
 ) -> int:
     """List this machine's submissions, newest first, or show one."""
@@ -164,9 +163,7 @@ def submissions(
     from grader.schemas.submission_search import FoundSubmissionList
     from grader.service.submissions.submission_search import SearchFilter, entries
 
-    wanted = SearchFilter(
-        challenge, user, state, verdict, device, request=request, since_days=days, runs=runs
-    )
+    wanted = SearchFilter(challenge, user, state, verdict, device, request=request, since_days=days)
     with here() as platform:
         found = list(entries(platform, wanted, limit))
     if json:
@@ -206,19 +203,13 @@ def export(
         Literal["csv", "json"], typer.Option("--format", help="csv: a table; json: JSON lines.")
     ] = "csv",
     challenge: _OfChallenge = None,
-    user: _User = None,
-    verdict: _WithVerdict = None,
-    days: Annotated[
-        float | None, typer.Option("--days", metavar="N", min=0, help="Only the last N days.")
-    ] = None,
     bom: options.Bom = False,
 ) -> int:
     """Write results, without sources, as CSV for spreadsheets or as JSON lines."""
     from grader.service.submissions.submission_search import SearchFilter, as_csv, entries
 
-    wanted = SearchFilter(challenge, user, verdict=verdict, since_days=days)
     with here() as platform:
-        found = entries(platform, wanted)
+        found = entries(platform, SearchFilter(challenge))
         lines = as_csv(found, bom) if form == "csv" else (each.model_dump_json() + "\n" for each in found)
         if file is None or file == Path("-"):
             sys.stdout.writelines(lines)

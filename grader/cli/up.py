@@ -45,7 +45,6 @@ class PlatformPlan:
     """``compilers``: how many workers only compile; None: as many as suit the GPUs."""
 
     settings: Settings
-    workers: int
     ready_file: Path | None
     compilers: int | None = None
 
@@ -78,7 +77,7 @@ def run_platform(plan: PlatformPlan) -> int:
             say("Starting web and workers ...", "dim")
             env = environment(settings)
             children.append(ChildProcess("web", lambda: start_python(["-m", "grader.web.server"], env)))
-            children += [board_child(number, settings.device, env) for number in range(1, plan.workers + 1)]
+            children.append(board_child(1, settings.device, env))
             children += [gpu_child(gpu, env) for gpu in gpus]
             compilers = default_compilers(len(gpus)) if plan.compilers is None else plan.compilers
             children += [compile_child(number, env) for number in range(1, compilers + 1)]

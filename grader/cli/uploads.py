@@ -36,15 +36,6 @@ Number = Annotated[
     int, typer.Argument(metavar="NUMBER", min=1, help="The upload, as `grader challenge uploads` numbers it.")
 ]
 NoteOption = Annotated[str, typer.Option("--note", "-m", help="What changed, for other staff.")]
-BaseOption = Annotated[
-    int | None,
-    typer.Option(
-        "--base",
-        min=0,
-        metavar="NUMBER",
-        help="The newest upload that you saw (0: none). Fails if there is a newer one.",
-    ),
-]
 
 
 def register(challenge: typer.Typer) -> None:
@@ -58,7 +49,6 @@ def upload(
         typer.Argument(metavar="SLUG|FILE.zip", help="A challenge of your course folder, or a ZIP archive."),
     ],
     note: NoteOption = "",
-    base: BaseOption = None,
     wait: Annotated[
         bool,
         typer.Option(
@@ -68,8 +58,8 @@ def upload(
     json: options.Json = False,
 ) -> int:
     """Upload a challenge to the server, where a worker checks it."""
-    body = UploadBody(archive=base64.b64encode(_archive(what)), note=note, base=base)
-    sent = {"archive": base64.b64encode(body.archive).decode(), "note": note, "base": base}
+    body = UploadBody(archive=base64.b64encode(_archive(what)), note=note)
+    sent = {"archive": base64.b64encode(body.archive).decode(), "note": note}
     view = understood(UploadView, connect().post("/uploads", sent))
     if not json:
         say(f"{view.challenge}: upload {view.number}, version {view.version}", "green")
@@ -206,9 +196,6 @@ def use(
     number: Annotated[
         int, typer.Argument(metavar="NUMBER", min=0, help="The upload; 0: the course's own folder again.")
     ],
-    unproven: Annotated[
-        bool, typer.Option("--unproven", help="Use it even if its check did not pass.")
-    ] = False,
     json: options.Json = False,
 ) -> int:
     """Use an upload as the challenge from now on: a new version, or an earlier one again."""
@@ -219,7 +206,7 @@ def use(
         else:
             say(f"{slug}: no upload is in use", "green")
         return 0
-    body = UseBody(unproven=unproven).model_dump(mode="json")
+    body = UseBody().model_dump(mode="json")
     found = understood(UploadDetail, connect().post(f"/uploads/{segment(slug)}/{number}/use", body))
     if json:
         put_json(found)
@@ -235,7 +222,6 @@ def spec(
         typer.Argument(metavar="[FILE]", help="The new text (default: print the present one)."),
     ] = None,
     note: NoteOption = "",
-    base: BaseOption = None,
     json: options.Json = False,
 ) -> int:
     """Print the server's spec.md of a challenge, or upload a new text of it."""
@@ -247,7 +233,7 @@ def spec(
             out().print(safe(str(found["text"])), soft_wrap=True, end="")
         return 0
     try:
-        body = SpecBody(text=file.read_text(encoding="utf-8"), note=note, base=base)
+        body = SpecBody(text=file.read_text(encoding="utf-8"), note=note)
     except (OSError, UnicodeDecodeError) as error:
         raise BadRequest(f"'{file}' cannot be read as UTF-8: {error}.") from error
     answer = connect().put(f"/uploads/{segment(slug)}/spec", body.model_dump(mode="json"))

@@ -34,15 +34,6 @@ def read(session: Session, place: DraftKey) -> DraftRow | None:
     return session.scalar(select(DraftRow).where(*place.conditions()))
 
 
-def of_user(session: Session, user: int) -> Sequence[DraftRow]:
-    """Most recently changed first."""
-    table = DraftRow
-    newest = table.updated_at.desc()
-    return session.scalars(
-        select(table).where(table.user_id == user).order_by(newest, table.challenge, table.language)
-    ).all()
-
-
 def of_challenge(session: Session, user: int, challenge: str) -> Sequence[DraftRow]:
     table = DraftRow
     return session.scalars(select(table).where(table.user_id == user, table.challenge == challenge)).all()

@@ -61,10 +61,6 @@ class PersonList(Strict):
     people: list[PersonView]
 
 
-class RoleBody(Strict):
-    role: RoleName
-
-
 class InvitationBody(Strict):
     """Body of POST /api/v1/invitations."""
 
@@ -97,41 +93,9 @@ class InvitationList(Strict):
     invitations: list[InvitationView]
 
 
-class LinkView(Strict):
-    """A link that works once, and is shown only this once."""
-
-    link: str
-    expires_at: datetime
-
-
 class SignUpBody(Strict):
-    """Body of POST /api/v1/accounts."""
+    """An account that somebody makes for themselves."""
 
     name: str
     password: str
     key: str = Field(default="", max_length=128, description="of an invitation or of a mailed link")
-
-
-class AddressBody(Strict):
-    """Body of POST /api/v1/accounts/address."""
-
-    email: str = Field(max_length=limits.EMAIL_CHARS, description="receives the link that makes an account")
-
-
-class ForgottenBody(Strict):
-    """Body of POST /api/v1/password-resets."""
-
-    name: str = Field(max_length=limits.EMAIL_CHARS, description="name or e-mail address of the account")
-
-
-class ResetBody(Strict):
-    """Body of POST /api/v1/password-resets/use."""
-
-    key: str = Field(max_length=128)
-    password: str
-
-
-class MessageSent(Strict):
-    """The answer is the same for every caller and every name."""
-
-    message: str

@@ -21,18 +21,9 @@ class DraftBody(Strict):
     )
 
 
-class DraftLine(Strict):
+class DraftView(Strict):
     challenge: str
     language: Language
     bytes: int = Field(description="of the source in UTF-8")
     updated_at: datetime
-
-
-class DraftView(DraftLine):
     source: str
-
-
-class DraftList(Strict):
-    """Most recently changed first."""
-
-    drafts: list[DraftLine]

@@ -120,9 +120,7 @@ def test_the_hint_for_an_empty_catalogue_works(tmp_path: Path, monkeypatch: pyte
         assert found.level is Level.MISSING
         assert "grader challenge new NAME" in found.hint
     assert (
-        challenge.new(
-            "first", "First", "any", "easy", 1, ["x:input:float32:n", "y:output:float32:n"], ["n=64"]
-        )
+        challenge.new("first", "First", "any", "easy", ["x:input:float32:n", "y:output:float32:n"], ["n=64"])
         == 0
     )
     assert [finding.level for finding in machine_checks.catalogue()] == [Level.OK]

@@ -183,7 +183,7 @@ def test_a_regrade_is_ordered_compared_and_published(site: Site, monkeypatch: py
         (2, "discarded"),
         (1, "published"),
     ]
-    assert "A case was wrong." in site.run(teacher, "regrade", "list", "--state", "discarded").out
+    assert "A case was wrong." in site.run(teacher, "regrade", "list").out
 
     for who, args, code, words in (
         (teacher, ["show", "9"], 2, "no regrade 9"),
@@ -335,7 +335,7 @@ def test_an_upload_from_its_check_to_its_use(site: Site, home: Path) -> None:
     assert site.json(site.teacher, "challenge", "findings", *one, "--stop")["check"] == "failed"
     refused(site.run(site.teacher, "challenge", "findings", *one, "--stop"), 2, "not being checked")
     Path("spec.md").write_text("# Reworded\n")
-    assert site.run(site.teacher, "challenge", "spec", builders.SLUG, "spec.md", "--base", "1").code == 0
+    assert site.run(site.teacher, "challenge", "spec", builders.SLUG, "spec.md").code == 0
     examine(site.platform)
     two = (builders.SLUG, "2")
     assert "# Reworded" in site.json(site.teacher, "challenge", "preview", *two)["spec"]

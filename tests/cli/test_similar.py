@@ -38,7 +38,7 @@ def test_similar_shows_lines_and_groups_and_reopens_a_decision(cli: Cli, server:
     )
     server.answer(f"PUT {PATH}/3", PAIR.model_dump(mode="json"))
     server.answer(f"GET {PATH}", report.model_dump(mode="json"))
-    ran = cli("assignment", "similar", "gpu", "week1", "--reopen", "3")
+    ran = cli("assignment", "similar", "gpu", "week1", "3", "--decide", "open")
     assert "group: ada, bob" in ran.out
     assert json.loads(server.asked[0].body) == {"decision": "open", "reason": ""}
     sources = SimilarSources(
@@ -49,5 +49,5 @@ def test_similar_shows_lines_and_groups_and_reopens_a_decision(cli: Cli, server:
         matches=[MatchedLines(left=2, right=1, bits=9.0)],
     )
     server.answer(f"GET {PATH}/3", sources.model_dump(mode="json"))
-    shown = cli("assignment", "similar", "gpu", "week1", "--lines", "3").out.splitlines()
+    shown = cli("assignment", "similar", "gpu", "week1", "3").out.splitlines()
     assert [" ".join(line.split()) for line in shown] == ["line ada line bob", "2 x = a[i] 1 y = b[j]"]

@@ -41,8 +41,7 @@ class Postbox:
     def settings(self, **values: Any) -> dict[str, Any]:
         given = {
             "url": "https://grader.uni.example",
-            "smtp_host": "localhost",
-            "smtp_port": self.port,
+            "smtp_host": f"localhost:{self.port}",
             "smtp_from": "grader@uni.example",
             "smtp_user": USER,
             "smtp_password": PASSWORD,

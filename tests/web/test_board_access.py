@@ -38,7 +38,6 @@ PATHS = (
     "/leaderboards",
     "/leaderboards/tracks/first",
     "/users/zelda",
-    f"{API}/leaderboards",
     f"{API}/leaderboards/{SLUG}",
     f"{API}/leaderboards/{SLUG}/records",
     f"{API}/tracks/first/leaderboard",

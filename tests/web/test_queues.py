@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from flask.testing import FlaskClient
 
-from grader.schemas.queue import ChallengeKind, QueueList, Quotas
+from grader.schemas.queue import ChallengeKind, QueueList
 from grader.schemas.submission import JudgingReason, SubmissionView, WaitReason
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
+from grader.service.submissions.quotas import get_quotas
 from tests.web import builders
 from tests.web.conftest import Visit
 from tests.web.refusals import refused
@@ -52,10 +53,9 @@ def test_a_request_cannot_set_its_priority(call: Visit, ada: User) -> None:
 def test_the_remaining_quota_is_reported(call: Visit, platform: Platform, ada: User) -> None:
     client = call(ada)
     assert _post(client).remaining == platform.settings.quota - 1
-    found = Quotas.model_validate_json(client.get(f"{API}/challenges/{builders.SLUG}/quota").data)
+    found = get_quotas(platform, ada, builders.SLUG)
     assert (found.submissions.used, found.waiting.used) == (1, 1)
     assert found.submissions.remaining == platform.settings.quota - 1
-    refused(client.get(f"{API}/challenges/nothing/quota"), 404, "unknown_challenge")
 
 
 def test_a_queue_is_paused_and_resumed(call: Visit, platform: Platform, ada: User, teacher: User) -> None:

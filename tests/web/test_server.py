@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from grader.errors import NotAllowed
-from grader.web.server import serve
+from grader.errors import EXIT_USAGE, NotAllowed
+from grader.web.server import main, serve
 from tests.web import builders
 
 
@@ -104,3 +104,12 @@ def test_a_start_failure_exits_with_3(tmp_path: Path) -> None:
         out, error = server.communicate(timeout=30)
     assert (server.returncode, out) == (3, "")
     assert "GRADER_BOX=docker" in error
+
+
+def test_a_setting_of_an_earlier_version_ends_the_start_with_its_new_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GRADER_SMTP_HOST", "mail.uni.example")
+    monkeypatch.setenv("GRADER_SMTP_PORT", "465")
+    assert main() == EXIT_USAGE
+    assert "write GRADER_SMTP_HOST=mail.uni.example:465 instead of both" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response
 from pydantic import BaseModel, Field
 
-from grader.schemas.draft import DraftBody, DraftList, DraftView
+from grader.schemas.draft import DraftBody, DraftView
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.submissions import drafts
 from grader.web import throttle
@@ -21,13 +21,6 @@ api = resource("drafts", "Code in the editor")
 class DraftPath(BaseModel):
     challenge: str = Field(max_length=64)
     language: str = Field(max_length=16)
-
-
-@api.get("/drafts", responses={200: DraftList})
-@open_to(SIGNED_IN)
-def list_drafts() -> Response:
-    """Your drafts, without their sources."""
-    return answer(drafts.list_drafts(platform(), current_user()))
 
 
 @api.get("/drafts/<challenge>/<language>", responses={200: DraftView})

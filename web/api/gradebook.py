@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from flask import Response
-from pydantic import BaseModel, Field
 
-from grader import spreadsheet
 from grader.schemas.gradebook import (
-    POINT_COLUMNS,
-    ExportRow,
     Gradebook,
     GradebookExport,
     OverrideBody,
     StudentGrades,
 )
-from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.courses import gradebook, overrides
 from grader.service.courses.permissions import Action
@@ -25,13 +20,6 @@ from grader.web.api.courses import CoursePath, StaffPath
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
-
-
-class TableQuery(BaseModel):
-    bom: Switch = Field(
-        default=False, description="begin with a byte order mark, so spreadsheets detect UTF-8"
-    )
-
 
 api = resource("gradebook", "Points, each explained")
 
@@ -49,13 +37,6 @@ def export_gradebook(path: CoursePath) -> Response:
     """One row per student and part (staff only)."""
     rows = gradebook.export(platform(), current_user(), path.course)
     return answer(GradebookExport.model_construct(rows=rows))
-
-
-@api.get("/courses/<course>/gradebook.csv", responses={200: {"content": {"text/csv": {}}}})
-@open_to(PARTY, action=Action.GRADES_READ)
-def export_gradebook_csv(path: CoursePath, query: TableQuery) -> Response:
-    """The export as CSV, safe in spreadsheets, with rounded points (staff only)."""
-    return csv_answer(path.course, query.bom)
 
 
 @api.get("/courses/<course>/grades", responses={200: StudentGrades})
@@ -79,11 +60,3 @@ def get_grades(path: StaffPath) -> Response:
 def override(path: AssignmentPath, body: OverrideBody) -> Response:
     """Replace a student's computed points, with a reason shown to the student; or remove the override."""
     return answer(overrides.override(platform(), current_user(), path.course, path.assignment, body))
-
-
-def csv_answer(course: str, bom: bool) -> Response:
-    rows = gradebook.export(platform(), current_user(), course)
-    lines = spreadsheet.table(ExportRow, rows, POINT_COLUMNS, bom)
-    response = Response("".join(lines), mimetype="text/csv")
-    response.headers["Content-Disposition"] = f'attachment; filename="{course}-grades.csv"'
-    return response

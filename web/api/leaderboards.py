@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from grader import limits
 from grader.languages import Language
-from grader.schemas.leaderboard import Leaderboard, LeaderboardList, RecordHistory, TrackBoard
+from grader.schemas.leaderboard import Leaderboard, RecordHistory, TrackBoard
 from grader.service.boards import leaderboard, track_board
 from grader.service.boards.leaderboard import Wanted
 from grader.web.access import READERS, open_to
@@ -60,13 +60,6 @@ def _wanted(query: BoardQuery) -> Wanted:
         "version": query.version,
         "drafts": is_staff(),
     }
-
-
-@api.get("/leaderboards", responses={200: LeaderboardList})
-@open_to(READERS)
-def list_leaderboards(query: DeviceQuery) -> Response:
-    """Every challenge by track, with the first entry of its board."""
-    return cheap(track_board.leaderboards(platform(), query.device, viewer()))
 
 
 @api.get("/leaderboards/<slug>", responses={200: Leaderboard})

@@ -6,15 +6,15 @@ from http import HTTPStatus
 from typing import Any
 
 from flask import Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
+from grader import limits
 from grader.schemas.personal import DeletionBody, DeletionView
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.accounts import deletion, personal_data
 from grader.web import throttle
 from grader.web.access import SIGNED_IN, STAFF, open_to
 from grader.web.answers import answer, zip_answer
-from grader.web.api.people import PersonPath
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
@@ -24,6 +24,10 @@ api = resource("personal", "Personal data")
 _ZIP: dict[str | int | HTTPStatus, type[BaseModel] | dict[Any, Any] | None] = {
     200: {"description": "a ZIP of JSON, sources and reports", "content": {"application/zip": {}}}
 }
+
+
+class PersonPath(BaseModel):
+    name: str = Field(max_length=limits.NAME_CHARS)
 
 
 @api.get("/me/export", responses=_ZIP)

@@ -31,13 +31,6 @@ def list_states() -> Response:
     return answer(publication.list_states(platform(), current_user()))
 
 
-@api.get("/challenges/<slug>/state", responses={200: PublicationView})
-@open_to(TEACHERS)
-def get_state(path: ChallengePath) -> Response:
-    """One challenge's state."""
-    return answer(publication.get_state(platform(), current_user(), path.slug))
-
-
 @api.put("/challenges/<slug>/state", responses={200: PublicationView, 409: ErrorEnvelope})
 @open_to(STAFF)
 def put_state(path: ChallengePath, body: PublicationBody) -> Response:

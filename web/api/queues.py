@@ -10,11 +10,9 @@ from grader.schemas.queue import (
     KindBody,
     PauseBody,
     QueueList,
-    Quotas,
     WorkerList,
 )
 from grader.service.operation import queues
-from grader.service.submissions import quotas
 from grader.web.access import SIGNED_IN, STAFF, open_to
 from grader.web.answers import answer, cheap
 from grader.web.api.challenges import ChallengePath
@@ -88,10 +86,3 @@ def get_kind(path: ChallengePath) -> Response:
 def set_kind(path: ChallengePath, body: KindBody) -> Response:
     """Set the kind of a challenge's future submissions (staff only)."""
     return answer(queues.set_kind(platform(), current_user(), path.slug, body.kind))
-
-
-@api.get("/challenges/<slug>/quota", responses={200: Quotas})
-@open_to(SIGNED_IN)
-def get_quota(path: ChallengePath) -> Response:
-    """What you may still submit: at once, and for this challenge."""
-    return answer(quotas.get_quotas(platform(), current_user(), path.slug))

@@ -6,7 +6,7 @@ from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from grader import limits
-from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeList, RegradeState, RegradeView
+from grader.schemas.regrade import RegradeBody, RegradeDecision, RegradeList, RegradeView
 from grader.schemas.strict import Switch
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.review import regrade
@@ -27,7 +27,6 @@ class RegradesQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     course: str | None = Field(default=None, max_length=limits.SLUG_CHARS, description="only this course's")
-    state: RegradeState | None = Field(default=None, description="only those in this state")
 
 
 class RegradeQuery(BaseModel):
@@ -40,7 +39,7 @@ class RegradeQuery(BaseModel):
 @open_to(TEACHERS)
 def list_regrades(query: RegradesQuery) -> Response:
     """Regrades that you may decide on, newest first."""
-    return answer(regrade.list_regrades(platform(), current_user(), query.course, query.state))
+    return answer(regrade.list_regrades(platform(), current_user(), query.course))
 
 
 @api.post("/regrades", responses={200: RegradeView, 409: ErrorEnvelope})

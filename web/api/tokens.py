@@ -1,18 +1,17 @@
-"""API tokens and sessions: create, list, revoke."""
+"""API tokens: create, and revoke the present one."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 from flask import Response, request, session
-from pydantic import BaseModel, Field
 
-from grader.schemas.token import TokenBody, TokenList, TokenView
+from grader.schemas.token import TokenBody, TokenView
 from grader.service.accounts import accounts, tokens
 from grader.service.accounts.accounts import User
 from grader.service.accounts.tokens import Issued, TokenRequest
 from grader.web import throttle
-from grader.web.access import ANYONE, OWNER, SIGNED_IN, open_to
+from grader.web.access import ANYONE, SIGNED_IN, open_to
 from grader.web.answers import answer
 from grader.web.api.resource import resource
 from grader.web.auth import sessions
@@ -20,10 +19,6 @@ from grader.web.auth.identity import bearer_token, current_user
 from grader.web.current import platform
 
 api = resource("tokens", "Tokens for programs")
-
-
-class TokenPath(BaseModel):
-    number: int = Field(ge=1, le=2**31 - 1)
 
 
 @api.post("/tokens", responses={201: TokenView})
@@ -47,35 +42,12 @@ def shown(user: User, issued: Issued) -> TokenView:
     )
 
 
-@api.get("/tokens", responses={200: TokenList})
-@open_to(SIGNED_IN)
-def list_tokens() -> Response:
-    """Your tokens and sessions: where they were created, when last used, when they expire."""
-    return answer(tokens.list_tokens(platform(), current_user(), _present()))
-
-
 @api.delete("/tokens/current", responses={204: None})
 @open_to(SIGNED_IN)
 def delete_token() -> Response:
     """Revoke the token of this call."""
     current_user()
     tokens.revoke_token(platform(), _present())
-    return Response(status=204)
-
-
-@api.delete("/tokens/<int:number>", responses={204: None})
-@open_to(OWNER)
-def delete_one(path: TokenPath) -> Response:
-    """Revoke one of your tokens or sessions by its number in the list."""
-    tokens.revoke_own(platform(), current_user(), path.number)
-    return Response(status=204)
-
-
-@api.delete("/sessions", responses={204: None})
-@open_to(SIGNED_IN)
-def end_sessions() -> Response:
-    """End all your browser sessions except that of this call."""
-    tokens.end_sessions(platform(), current_user(), _present())
     return Response(status=204)
 
 

@@ -20,9 +20,6 @@ OF_ACCOUNTS = frozenset(
         "/me/deletion",
         "/people/<name>/export",
         "/people/<name>/deletion",
-        "/people/<name>/password-reset",
-        "/sessions",
-        "/tokens/<int:number>",
     )
 )
 _READING = ("GET", "HEAD", "OPTIONS")

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from grader import spreadsheet
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.feedback import ScoreView
-from grader.schemas.gradebook import OverrideBody, PartStatistics, StudentGrades
+from grader.schemas.gradebook import POINT_COLUMNS, ExportRow, OverrideBody, PartStatistics, StudentGrades
 from grader.service.courses import courses, feedback, gradebook, overrides
 from grader.service.courses.permissions import Action
 from grader.service.lti import linked_courses
 from grader.web import forms
 from grader.web.access import PARTY, open_to
-from grader.web.api.gradebook import csv_answer
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import titles
@@ -50,7 +50,11 @@ def show(course: str) -> str:
 @open_to(PARTY, action=Action.GRADES_READ)
 def export(course: str) -> Response:
     """One row per student and part, safe in spreadsheets; ?bom=1 adds a byte order mark for Excel. For staff."""
-    return csv_answer(course, forms.asks("bom"))
+    rows = gradebook.export(platform(), current_user(), course)
+    lines = spreadsheet.table(ExportRow, rows, POINT_COLUMNS, forms.asks("bom"))
+    response = Response("".join(lines), mimetype="text/csv")
+    response.headers["Content-Disposition"] = f'attachment; filename="{course}-grades.csv"'
+    return response
 
 
 @pages.get("/courses/<course>/grades")

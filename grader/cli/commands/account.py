@@ -64,10 +64,6 @@ def login(
     password: Annotated[
         bool, typer.Option("--password", help="Ask for name and password here instead of showing a code.")
     ] = False,
-    browser: Annotated[
-        bool | None,
-        typer.Option("--browser/--no-browser", help="Open the page in a browser, or only print its address."),
-    ] = None,
     password_stdin: options.PasswordStdin = False,
 ) -> int:
     """Sign in to a server and keep a token for it.
@@ -78,9 +74,7 @@ def login(
     scopes = _read_scopes(scope)
     label = f"cli on {platform.node()}"[:_LABEL_CHARS]
     if name is None and not password and not password_stdin:
-        return _keep(
-            client, sign_in(client, DeviceCodeBody(label=label, scopes=scopes, days=days), allowed(browser))
-        )
+        return _keep(client, sign_in(client, DeviceCodeBody(label=label, scopes=scopes, days=days)))
     user = name or _ask_name()
     secret = options.read_password(password_stdin, f"Password of {user}")
     body = TokenBody(name=user, password=secret, label=label, days=days, scopes=scopes)
@@ -136,7 +130,7 @@ SLOWER_SECONDS = 5
 _MIN_SECONDS, _MAX_SECONDS = 1, 60
 
 
-def sign_in(client: Client, body: DeviceCodeBody, browser: bool) -> TokenView:
+def sign_in(client: Client, body: DeviceCodeBody) -> TokenView:
     """Show the code and wait until it is approved. Raises AccessDenied, ExpiredToken."""
     code = understood(
         DeviceCode, client.post("/device-codes", body.model_dump(exclude_none=True, mode="json"))
@@ -146,7 +140,7 @@ def sign_in(client: Client, body: DeviceCodeBody, browser: bool) -> TokenView:
     say(f"    {code.user_code}", "bold")
     say("Never enter a code that somebody else gave you.", "dim")
     say(f"It is valid for {wait(code.expires_in)}. Waiting for your approval; Ctrl-C cancels.", "dim")
-    if browser and has_browser() and not open_page(_page(client, code.verification_uri_complete)):
+    if allowed() and has_browser() and not open_page(_page(client, code.verification_uri_complete)):
         say("No browser could be opened; the address above works in any.", "dim")
     return _wait(client, code)
 

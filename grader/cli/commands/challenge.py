@@ -49,7 +49,6 @@ def new(
     title: Annotated[str | None, typer.Option("--title", help="The title that students see.")] = None,
     track: Annotated[str | None, typer.Option("--track", help="A track of challenges/tracks.toml.")] = None,
     difficulty: Annotated[Difficulty | None, typer.Option("--difficulty", help="How hard it is.")] = None,
-    order: Annotated[int, typer.Option("--order", min=0, help="Its position in the track.")] = 100,
     arg: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,7 +77,6 @@ def new(
         title=title or _ask("Title", slug.replace("_", " ").capitalize()),
         track=track or _ask_track([known.title for known in catalogue.curriculum.tracks]),
         difficulty=difficulty or _ask(f"Difficulty ({', '.join(get_args(Difficulty))})", "easy"),
-        order=order,
         args=arg or _ask_args() or DEFAULT_ARGS,
         workloads=workload or _ask_workloads(),
     )

@@ -280,8 +280,6 @@ def change(
     name: Name,
     section: Annotated[str | None, typer.Option(metavar="NAME", help="Another section.")] = None,
     group: Annotated[str | None, typer.Option(metavar="NAME", help="Another group.")] = None,
-    full_name: Annotated[str | None, typer.Option(metavar="NAME", help="Another full name.")] = None,
-    student_number: Annotated[str | None, typer.Option(metavar="NUMBER", help="Another number.")] = None,
     on_roster: Annotated[
         bool | None,
         typer.Option("--enrol/--drop", help="Let a removed student back in, or remove a student."),
@@ -289,13 +287,7 @@ def change(
     json: options.Json = False,
 ) -> int:
     """Change one member."""
-    change = MemberChange(
-        section=section,
-        group=group,
-        full_name=full_name,
-        student_number=student_number,
-        on_roster=on_roster,
-    )
+    change = MemberChange(section=section, group=group, on_roster=on_roster)
     body = change.model_dump(exclude_none=True)
     found = connect().patch(f"/courses/{segment(slug)}/roster/{segment(name)}", body)
     return _show_roster(understood(Roster, found), json)

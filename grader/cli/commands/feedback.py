@@ -90,11 +90,10 @@ def _criterion(text: str) -> tuple[str, dict[str, Any]]:
 def release(
     course: Course,
     slug: Slug,
-    hold: Annotated[bool, typer.Option("--hold", help="Hold it back again.")] = False,
     json: options.Json = False,
 ) -> int:
     """Let students read the feedback that was held back, and notify them."""
-    answer = connect().post(f"{_path(course, slug)}/feedback/release", {"released": not hold})
+    answer = connect().post(f"{_path(course, slug)}/feedback/release", {"released": True})
     return _show(understood(FeedbackView, answer), json)
 
 

@@ -285,29 +285,28 @@ def _show(found: AssignmentView, json: bool) -> int:
 def similar(
     course: Course,
     slug: Slug,
-    compare: Annotated[bool, typer.Option("--compare", help="Compare again first.")] = False,
-    confirm: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Confirm a pair: both students' reports are marked.")
-    ] = None,
-    dismiss: Annotated[int | None, typer.Option(metavar="NUMBER", help="Dismiss a pair.")] = None,
-    reopen: Annotated[int | None, typer.Option(metavar="NUMBER", help="Undo the decision on a pair.")] = None,
-    lines: Annotated[
+    pair: Annotated[
         int | None,
-        typer.Option("--lines", metavar="NUMBER", help="Show the matching lines of a pair, side by side."),
+        typer.Argument(metavar="[PAIR]", min=1, help="Show the matching lines of this pair, side by side."),
     ] = None,
-    reason: Annotated[str, typer.Option(help="Why; required with --confirm.")] = "",
+    compare: Annotated[bool, typer.Option("--compare", help="Compare again first.")] = False,
+    decide: Annotated[
+        Decision | None,
+        typer.Option(help="Decide on PAIR; confirmed marks both students' reports, open undoes a decision."),
+    ] = None,
+    reason: Annotated[str, typer.Option(help="Why; required to confirm.")] = "",
     json: options.Json = False,
 ) -> int:
     """Show similar submissions, and decide on a pair (staff only)."""
+    if decide is not None and pair is None:
+        raise BadRequest("Which pair?", "Write its number after the assignment.")
     client, path = connect(), f"{_path(course, slug)}/similarity"
     if compare:
         client.post(path, {})
-    decided = ((confirm, Decision.CONFIRMED), (dismiss, Decision.DISMISSED), (reopen, Decision.OPEN))
-    for number, decision in decided:
-        if number is not None:
-            client.put(f"{path}/{number}", {"decision": decision, "reason": reason})
-    if lines is not None:
-        return _side_by_side(understood(SimilarSources, client.get(f"{path}/{lines}")), json)
+    if decide is not None:
+        client.put(f"{path}/{pair}", {"decision": decide, "reason": reason})
+    elif pair is not None:
+        return _side_by_side(understood(SimilarSources, client.get(f"{path}/{pair}")), json)
     found = understood(SimilarityReport, client.get(path))
     if json:
         put_json(found)
@@ -316,16 +315,16 @@ def similar(
         say("Nothing was compared yet. Compare with: --compare", "yellow")
         return 0
     rows = table("pair", "challenge", "one", "shared", "other", "shared", "bits", "decision")
-    for pair in found.pairs:
+    for each in found.pairs:
         rows.add_row(
-            str(pair.number),
-            safe(pair.challenge),
-            safe(_side(pair.left), "cyan"),
-            f"{pair.left.share:.0%}",
-            safe(_side(pair.right), "cyan"),
-            f"{pair.right.share:.0%}",
-            f"{pair.bits:.0f}",
-            pair.decision.value,
+            str(each.number),
+            safe(each.challenge),
+            safe(_side(each.left), "cyan"),
+            f"{each.left.share:.0%}",
+            safe(_side(each.right), "cyan"),
+            f"{each.right.share:.0%}",
+            f"{each.bits:.0f}",
+            each.decision.value,
         )
     put_table(rows)
     for group in found.clusters:

@@ -19,12 +19,9 @@ app.add_typer(notice, name="notice", help="Read notices, and choose which ones y
 
 
 @notice.command(name="list")
-def list_notices(
-    limit: Annotated[int, typer.Option(min=1, max=200, help="How many.")] = 20,
-    json: options.Json = False,
-) -> int:
-    """List your notices, newest first."""
-    return _notices(connect().get("/notices", limit=limit), json)
+def list_notices(json: options.Json = False) -> int:
+    """List your latest notices, newest first."""
+    return _notices(connect().get("/notices"), json)
 
 
 @notice.command()

@@ -34,7 +34,7 @@ def open_in_browser(
 ) -> int:
     """Open a page of the server in the browser."""
     address = Client(login.server()).server + page_of(what, leaderboard)
-    if print_only or not browser.allowed(None) or not browser.has_browser() or not browser.open_page(address):
+    if print_only or not browser.allowed() or not browser.has_browser() or not browser.open_page(address):
         tell(address)
     else:
         say(f"Opened {address}", "dim")

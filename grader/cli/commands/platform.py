@@ -36,9 +36,6 @@ def up(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port. (GRADER_PORT)")
     ] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, max=64, help="How many workers serve the board without a GPU.")
-    ] = 1,
     gpu: GpuOption = None,
     compilers: Annotated[
         int | None,
@@ -51,9 +48,6 @@ def up(
         ),
     ] = None,
     box: Box = None,
-    data_dir: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="The folder of the database. (GRADER_DATA_DIR)")
-    ] = None,
     ready_file: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write {url, pid} as JSON to this file once everything answers."),
@@ -61,15 +55,15 @@ def up(
 ) -> int:
     """Start everything on this machine: Redis, web and workers. Ctrl-C stops all.
 
-    It starts workers for the board without a GPU (GRADER_DEVICE), one worker for each GPU that --gpu names (by default
-    all), and workers that compile ahead while a GPU is busy.
+    It starts a worker for the board without a GPU (GRADER_DEVICE), one for each GPU that --gpu names (by default all),
+    and workers that compile ahead while a GPU is busy. `grader worker` starts more.
     """
     _need_linux()
     from grader.cli.config import load_settings
     from grader.cli.up import PlatformPlan, run_platform, with_free_port
 
-    settings = load_settings(host=host, port=port, box=box, gpu=gpu, data_dir=data_dir)
-    return run_platform(PlatformPlan(with_free_port(settings), workers, ready_file, compilers))
+    settings = load_settings(host=host, port=port, box=box, gpu=gpu)
+    return run_platform(PlatformPlan(with_free_port(settings), ready_file, compilers))
 
 
 @app.command()

@@ -110,13 +110,10 @@ def start(
 @regrade.command(name="list")
 def list_regrades(
     course: Annotated[str | None, typer.Option(metavar="COURSE", help="Only this course's.")] = None,
-    state: Annotated[RegradeState | None, typer.Option(help="Only those in this state.")] = None,
     json: options.Json = False,
 ) -> int:
     """List the regrades that you may decide on, newest first."""
-    found = understood(
-        RegradeList, connect().get("/regrades", course=course, state=state.value if state else None)
-    )
+    found = understood(RegradeList, connect().get("/regrades", course=course))
     if json:
         put_json(found)
         return 0
@@ -158,16 +155,10 @@ def show_regrade(
 @regrade.command()
 def publish(
     number: Number,
-    partial: Annotated[
-        bool,
-        typer.Option(
-            "--partial", help="Publish even if the platform failed to judge some: their results stay."
-        ),
-    ] = False,
     json: options.Json = False,
 ) -> int:
     """Let the new results count; students see when and why."""
-    return _decided(connect().post(f"/regrades/{number}/publish", {"partial": partial}), json)
+    return _decided(connect().post(f"/regrades/{number}/publish", {"partial": False}), json)
 
 
 @regrade.command()

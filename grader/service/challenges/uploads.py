@@ -265,7 +265,7 @@ def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -
     if row.check_state is not CheckState.PROVEN and not body.unproven:
         raise Conflict(
             f"Upload {number} is not proven: its check is {row.check_state.value}.",
-            "Read its findings. You can still use it unproven.",
+            "Read its findings. You can still use it unproven, on its page.",
         )
     served = serving.serve(platform, load_upload(platform, row))
     with _changing(platform, user, Action.CHALLENGE_USE) as session:

@@ -126,7 +126,7 @@ def send(
             _part(server)
         # Never the error's text: some servers repeat what they were sent.
         raise (NoAnswer if unsure else Unreachable)(
-            f"{settings.smtp_host}:{settings.smtp_port} "
+            f"{':'.join(map(str, settings.mail_server))} "
             f"{'did not say whether it took' if unsure else 'did not take'} a mail: {type(error).__name__}.",
             "See the GRADER_SMTP_* settings.",
         ) from error
@@ -164,7 +164,7 @@ def _part(server: smtplib.SMTP) -> None:
 
 
 def _connect(settings: Settings) -> _Connection:
-    host, port, seconds = settings.smtp_host, settings.smtp_port, limits.MAIL_SECONDS
+    (host, port), seconds = settings.mail_server, limits.MAIL_SECONDS
     if settings.smtp_security == "tls":
         return _TlsConnection(host, port, timeout=seconds, context=ssl.create_default_context())
     server = _Connection(host, port, timeout=seconds)

@@ -189,14 +189,10 @@ def _check(session: Session, user: User) -> tuple[list[int], bool]:
     return taught, mine
 
 
-def list_regrades(
-    platform: Platform, user: User, course: str | None = None, state: RegradeState | None = None
-) -> RegradeList:
+def list_regrades(platform: Platform, user: User, course: str | None = None) -> RegradeList:
     """Those that the user may decide about, newest first, at most 200. Raises NotFound, NotAllowed."""
     with platform.sessions() as session:
         query = select(RegradeRow).order_by(RegradeRow.id.desc()).limit(_LISTED)
-        if state is not None:
-            query = query.where(RegradeRow.state == state)
         if course is not None:
             opened = courses.open_in(session, user, course, Action.REGRADE)
             query = query.where(RegradeRow.course_id == opened.row.id)
@@ -231,7 +227,7 @@ def publish(platform: Platform, user: User, number: int, body: RegradeDecision) 
         if failed and not body.partial:
             raise Conflict(
                 f"The platform failed to judge {failed} submissions of regrade {number}.",
-                "Order it again to repeat these, or publish with --partial: they keep their present verdicts.",
+                "Order it again to repeat these, or publish without them on its page: their present verdicts stay.",
             )
         for slug, version in regrades.by_challenge(session, [row.id]).get(row.id, {}).items():
             if not regrades.is_published(session, slug, version):

@@ -12,7 +12,7 @@ from grader.records import drafts
 from grader.records.drafts import DraftKey
 from grader.records.engine import writing
 from grader.records.models import DraftRow
-from grader.schemas.draft import DraftBody, DraftLine, DraftList, DraftView
+from grader.schemas.draft import DraftBody, DraftView
 from grader.service.accounts.accounts import User
 from grader.service.challenges import publication
 from grader.service.platform import Platform
@@ -22,11 +22,6 @@ class DraftChanged(Conflict):
     """Somebody, most likely the same person in another window, changed the draft since."""
 
     code = "draft_changed"
-
-
-def list_drafts(platform: Platform, user: User) -> DraftList:
-    with platform.sessions() as session:
-        return DraftList(drafts=[_line(row) for row in drafts.of_user(session, user.id)])
 
 
 def of_challenge(platform: Platform, user: User, challenge: str) -> dict[Language, DraftView]:
@@ -96,14 +91,11 @@ def _checked(source: str) -> str:
     return source
 
 
-def _line(row: DraftRow) -> DraftLine:
-    return DraftLine(
+def _view(row: DraftRow) -> DraftView:
+    return DraftView(
         challenge=row.challenge,
         language=row.language,
         bytes=len(row.source.encode()),
         updated_at=row.updated_at,
+        source=row.source,
     )
-
-
-def _view(row: DraftRow) -> DraftView:
-    return DraftView(**_line(row).model_dump(), source=row.source)

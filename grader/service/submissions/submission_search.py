@@ -24,7 +24,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class SearchFilter:
-    """None matches everything. ``since_days``: submitted in these last days. ``runs``: these instead of submissions."""
+    """None matches everything. ``since_days``: submitted in these last days. Runs are left out."""
 
     challenge: str | None = None
     user: str | None = None
@@ -34,12 +34,9 @@ class SearchFilter:
     language: Language | None = None
     request: str | None = None
     since_days: float | None = None
-    runs: bool = False
 
     def conditions(self) -> list[ColumnElement[bool]]:
-        wanted = [
-            SubmissionRow.kind == JudgingReason.RUN if self.runs else SubmissionRow.kind != JudgingReason.RUN
-        ]
+        wanted: list[ColumnElement[bool]] = [SubmissionRow.kind != JudgingReason.RUN]
         pairs = (
             (SubmissionRow.challenge, self.challenge),
             (SubmissionRow.state, self.state),

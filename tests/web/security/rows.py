@@ -29,9 +29,6 @@ OF_ACCOUNTS = {
         "/me/export",
         "/people/<name>/deletion",
         "/people/<name>/export",
-        "/people/<name>/password-reset",
-        "/sessions",
-        "/tokens/<int:number>",
     )
 }
 
@@ -73,7 +70,6 @@ _STAND_INS_BELOW = {
     "/courses/<course>/roster": {"name": "ada"},
     "/invitations": {"number": "1"},
     "/people/invitations": {"number": "1"},
-    "/tokens": {"number": "{number}"},
     "/users": {"name": "owner"},
 }
 _SCORES = f"{API}/courses/<course>/assignments/<assignment>/scores"
@@ -125,12 +121,9 @@ ANSWERS = {
     201: """
         POST /api/v1/courses
         POST /api/v1/device-codes
-        POST /api/v1/people/<name>/password-reset
     """,
     204: """
         DELETE /api/v1/drafts/<challenge>/<language>
-        DELETE /api/v1/sessions
-        DELETE /api/v1/tokens/<int:number>
         DELETE /api/v1/tokens/current
     """,
     302: """
@@ -165,7 +158,6 @@ ANSWERS = {
         POST /api/v1/inbox/decide
         POST /api/v1/me/deletion
         POST /api/v1/notices/unsubscribe
-        POST /api/v1/password-resets/use
         POST /api/v1/people/<name>/deletion
         POST /api/v1/runs
         POST /api/v1/submissions
@@ -206,8 +198,6 @@ ANSWERS = {
     """,
     404: """
         POST /account/connect/<provider>
-        POST /api/v1/accounts
-        POST /api/v1/accounts/address
         GET /api/v1/challenges/<slug>/sources.zip
         GET /api/v1/competitions/<slug>
         GET /api/v1/competitions/<slug>/board
@@ -262,7 +252,6 @@ ANSWERS = {
     409: """
         POST /api/v1/challenges/<slug>/publish
         POST /api/v1/invitations
-        POST /api/v1/password-resets
         POST /api/v1/regrades
         POST /challenges/<slug>/publish
         POST /people/invitations
@@ -487,11 +476,6 @@ BODIES = {
     f"{API}/runs": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/tokens": {"name": "owner", "password": "a wrong one"},
     f"{API}/device-codes/token": {"device_code": "a wrong one"},
-    f"{API}/accounts": {"name": "eve", "password": "correct horses"},
-    f"{API}/accounts/address": {"email": "eve@uni.example"},
-    f"{API}/password-resets": {"name": "owner"},
-    f"{API}/password-resets/use": {"key": "a wrong one", "password": "correct horses"},
-    f"{API}/people/bob/role": {"role": "staff"},
     f"{API}/courses": {"slug": "new", "name": "New"},
     f"{API}/courses/join": {"key": "BCDF-GHJK"},
     **{f"{API}/courses/none{path}": body for path, body in OF_COURSES_BODIES.items()},

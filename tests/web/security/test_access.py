@@ -199,13 +199,9 @@ def ask(scene: Scene, row: Row, client: FlaskClient) -> int:
 
 # Routes for people who are not signed in yet.
 WITHOUT_ACCOUNT = {
-    f"{API}/accounts",
-    f"{API}/accounts/address",
     f"{API}/device-codes",
     f"{API}/device-codes/token",
     f"{API}/notices/unsubscribe",
-    f"{API}/password-resets",
-    f"{API}/password-resets/use",
     f"{API}/tokens",
 }
 API_ROWS = [row for row in ROWS if row.path.startswith(API)]

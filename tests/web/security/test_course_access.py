@@ -221,8 +221,6 @@ OF_PLATFORM: list[tuple[str, str, Action]] = [
     ("POST", "/uploads/none/1/check", Action.CHALLENGE_CHECK),
     ("POST", "/uploads/none/1/stop", Action.CHALLENGE_CHECK),
     ("POST", "/uploads/none/1/use", Action.CHALLENGE_USE),
-    ("PUT", "/people/none/role", Action.PERSON_ROLE),
-    ("POST", "/people/none/password-reset", Action.PERSON_RESET),
     ("GET", "/people/none/export", Action.ACCOUNT_EXPORT),
     ("POST", "/people/none/deletion", Action.ACCOUNT_DELETE),
     ("POST", "/invitations", Action.INVITATION_MAKE),

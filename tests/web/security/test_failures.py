@@ -176,7 +176,7 @@ class TestOddText:
         token = csrf(browser, "/account")
         revoked = browser.post(f"/account/tokens/{number}/revoke", data={"csrf_token": token})
         assert revoked.status_code in (404, 405)
-        assert program.delete(f"{API}/tokens/{number}").status_code in (400, 404, 405)
+        assert program.delete(f"{API}/invitations/{number}").status_code in (400, 404, 405)
 
     @pytest.mark.parametrize(
         "kind", ["text/plain", "multipart/form-data", "application/json; charset=utf-16", "x", ""]

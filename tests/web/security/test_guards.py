@@ -321,12 +321,15 @@ class TestTokens:
         assert tokens.list_tokens(platform, ada).tokens[0].last_used_at == first
 
     def test_others_cannot_revoke_a_token(
-        self, platform: Platform, call: Visit, ada: User, bob: User
+        self, platform: Platform, visit: Visit, ada: User, bob: User
     ) -> None:
         tokens.issue_token(platform, ada)
         number = tokens.list_tokens(platform, ada).tokens[0].id
-        assert call(bob).delete(f"{API}/tokens/{number}").status_code == 404
-        assert call(ada).delete(f"{API}/tokens/{number}").status_code == 204
+        for user, status in ((bob, 404), (ada, 303)):
+            client = visit(user)
+            form = {"csrf_token": csrf(client, "/account")}
+            assert client.post(f"/account/tokens/{number}/revoke", data=form).status_code == status
+        assert number not in [entry.id for entry in tokens.list_tokens(platform, ada).tokens]
 
     def test_a_new_password_ends_old_tokens(self, platform: Platform, call: Visit, ada: User) -> None:
         program = call(ada)

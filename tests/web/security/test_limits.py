@@ -269,7 +269,6 @@ class TestClass:
                 "sign_in.submit",
                 "sign_up.submit",
                 "api_tokens.create_token",
-                "api_accounts.create_account",
             }
             methods = {method for method in rule.methods or () if throttle.hashes_password(method, rule.rule)}
             assert methods == ({"POST"} if hashes and "POST" in (rule.methods or ()) else set())
@@ -401,13 +400,17 @@ class TestGuessing:
         app = create_app(platform)
 
         def make(number: int) -> int:
-            maker = accounts.create_user(platform, f"maker{number}", builders.PASSWORD)
-            headers = {"Authorization": f"Bearer {tokens.issue_token(platform, maker).token}"}
-            body = {"name": f"user{number}", "password": builders.PASSWORD}
-            return app.test_client().post(f"{API}/accounts", json=body, headers=headers).status_code
+            accounts.create_user(platform, f"maker{number}", builders.PASSWORD)
+            client = app.test_client()
+            form = {"name": f"maker{number}", "password": builders.PASSWORD}
+            form["csrf_token"] = csrf(client, "/sign-in")
+            assert client.post("/sign-in", data=form).status_code == 303
+            form = {"name": f"user{number}", "password": builders.PASSWORD}
+            form["csrf_token"] = csrf(client, "/sign-up")
+            return client.post("/sign-up", data=form).status_code
 
         statuses = [make(number) for number in range(4)]
-        assert statuses == [201, 201, 201, 429]
+        assert statuses == [303, 303, 303, 429]
         platform.close()
 
     def test_device_code_guesses_are_counted_in_any_request_field(self, visit: Visit, ada: User) -> None:

@@ -134,7 +134,6 @@ ROWS: Mapping[Action, Mapping[str, Reach] | Else] = {
     Action.GRADES_READ: {
         "gradebook": _names(f"{MINE}/gradebook"),
         "export": _names(f"{MINE}/gradebook/export"),
-        "table": _names(f"{MINE}/gradebook.csv"),
         "of one": _names(f"{MINE}/grades/bob"),
     },
     Action.SOURCES: {"archive": _archive},
