@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests import rotation
+from tests import groups, rotation
 from tests.applications import cheap_applications  # noqa: F401 - for every folder
 from tests.components import need
 from tests.databases import (  # noqa: F401 - fixtures for every folder
@@ -31,17 +31,6 @@ from tests.databases import (  # noqa: F401 - fixtures for every folder
 # They say what tests may not skip, how much is proven, and whether the full matrix runs.
 _KEPT = {"GRADER_REQUIRE", "GRADER_PROVE", "GRADER_TESTS", "GRADER_TEST_GPU", "GRADER_TEST_SEED"}
 _home = pytest.StashKey[Path]()
-# Their tests share what takes long to make, or take every processor for themselves: one process runs them all.
-_FOLDERS_AS_ONE = ["images", "browser", "faults", "topology"]
-# These take longest, so they are begun first: whoever comes last runs alone.
-_FIRST = [
-    *_FOLDERS_AS_ONE,
-    "tests/hostile/test_attacks.py",
-    "tests/emulator/test_challenges.py",
-    "tests/hostile/test_of_boxes.py",
-    "tests/web/security/test_fuzz.py",
-    "tests/challenge/test_signature.py",
-]
 # How many files are named with the seconds that they took.
 _COSTLIEST = 40
 # Of Python's garbage collector: ten times the objects before it looks, with little for it to look at.
@@ -113,12 +102,6 @@ def durable_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_prepare_sqlite", inspect.unwrap(engine._prepare_sqlite))
 
 
-def _group(path: str) -> str:
-    """What one process runs: the tests of a file, or of a whole folder. ``path`` is from the root."""
-    folder = Path(path).parts[1]
-    return folder if folder in _FOLDERS_AS_ONE else path
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What was imported and collected stays until the end: thousands of tests and modules, which the garbage collector
@@ -149,21 +132,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             return not (matrix and (every or rotation.has_turn(item.nodeid)))
         return not matrix and item.get_closest_marker("matrix") is not None
 
-    left_out = [item for item in items if is_left_out(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
-    first = {name: place for place, name in enumerate(_FIRST)}
-    items.sort(key=lambda item: first.get(_group(item.nodeid.partition("::")[0]), len(first)))
+    left_out = {item for item in items if is_left_out(item)}
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: groups.place(item.nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Of its own schedules, --dist=loadgroup makes no groups under pytest 9.2 (pytest-xdist 3.8)."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Grouped(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return _group(nodeid.partition("::")[0])
+    from tests.scheduler import Grouped
 
     return Grouped(config, log)
 
@@ -177,7 +154,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     ]
     seconds: Counter[str] = Counter()
     for report in reports:
-        seconds[_group(report.nodeid.partition("::")[0])] += report.duration
+        seconds[groups.group(report.nodeid)] += report.duration
     terminalreporter.section(f"slowest {_COSTLIEST} groups, of {seconds.total():.0f}s")
     for name, spent in seconds.most_common(_COSTLIEST):
         terminalreporter.write_line(f"{spent:.2f}s {name}")
