@@ -25,6 +25,7 @@ from tests.databases import (  # noqa: F401 - fixtures for every folder
     is_second_twin,
     postgres_copies,
     postgres_url,
+    share_statements,
     upgrade_by_copy,
 )
 
@@ -74,18 +75,19 @@ def _cheap_platforms(request: pytest.FixtureRequest) -> Iterator[None]:
     from grader.service import platform
     from grader.service.accounts import accounts
 
-    prepare = engine._prepare_sqlite
+    switch = engine._switch_to_wal
 
-    @functools.wraps(prepare)
-    def prepare_for_a_test(connection: Any, record: object) -> None:
-        prepare(connection, record)
+    @functools.wraps(switch)
+    def switch_for_a_test(connection: Any) -> None:
         connection.execute("PRAGMA synchronous = OFF")
+        switch(connection)
 
     quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(accounts, "_hasher", lambda: quick)
-        patch.setattr(engine, "_prepare_sqlite", prepare_for_a_test)
+        patch.setattr(engine, "_switch_to_wal", switch_for_a_test)
         patch.setattr(platform, "upgrade", request.getfixturevalue("upgrade_by_copy"))
+        share_statements(patch)
         yield
 
 
@@ -99,7 +101,7 @@ def durable_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is committed is on the disk, as where people work."""
     from grader.records import engine
 
-    monkeypatch.setattr(engine, "_prepare_sqlite", inspect.unwrap(engine._prepare_sqlite))
+    monkeypatch.setattr(engine, "_switch_to_wal", inspect.unwrap(engine._switch_to_wal))
 
 
 @pytest.hookimpl(wrapper=True)
