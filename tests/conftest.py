@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import gc
 import inspect
@@ -163,5 +164,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    gc.unfreeze()
+    # Not yet: pytest now collects garbage several times. At the end of the process nanobind names what is left as leaks.
+    atexit.register(gc.unfreeze)
     shutil.rmtree(config.stash[_home], ignore_errors=True)
