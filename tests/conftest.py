@@ -164,6 +164,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    # Not yet: pytest now collects garbage several times. At the end of the process nanobind names what is left as leaks.
+    # Not yet: pytest now collects garbage several times. At the end of the process nanobind calls what is left a leak.
     atexit.register(gc.unfreeze)
     shutil.rmtree(config.stash[_home], ignore_errors=True)
