@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import gc
 import inspect
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests import rotation
+from tests import groups, rotation
 from tests.applications import cheap_applications  # noqa: F401 - for every folder
 from tests.components import need
 from tests.databases import (  # noqa: F401 - fixtures for every folder
@@ -25,23 +26,13 @@ from tests.databases import (  # noqa: F401 - fixtures for every folder
     is_second_twin,
     postgres_copies,
     postgres_url,
+    share_statements,
     upgrade_by_copy,
 )
 
 # They say what tests may not skip, how much is proven, and whether the full matrix runs.
 _KEPT = {"GRADER_REQUIRE", "GRADER_PROVE", "GRADER_TESTS", "GRADER_TEST_GPU", "GRADER_TEST_SEED"}
 _home = pytest.StashKey[Path]()
-# Their tests share what takes long to make, or take every processor for themselves: one process runs them all.
-_FOLDERS_AS_ONE = ["images", "browser", "faults", "topology"]
-# These take longest, so they are begun first: whoever comes last runs alone.
-_FIRST = [
-    *_FOLDERS_AS_ONE,
-    "tests/hostile/test_attacks.py",
-    "tests/emulator/test_challenges.py",
-    "tests/hostile/test_of_boxes.py",
-    "tests/web/security/test_fuzz.py",
-    "tests/challenge/test_signature.py",
-]
 # How many files are named with the seconds that they took.
 _COSTLIEST = 40
 # Of Python's garbage collector: ten times the objects before it looks, with little for it to look at.
@@ -85,18 +76,19 @@ def _cheap_platforms(request: pytest.FixtureRequest) -> Iterator[None]:
     from grader.service import platform
     from grader.service.accounts import accounts
 
-    prepare = engine._prepare_sqlite
+    switch = engine._switch_to_wal
 
-    @functools.wraps(prepare)
-    def prepare_for_a_test(connection: Any, record: object) -> None:
-        prepare(connection, record)
+    @functools.wraps(switch)
+    def switch_for_a_test(connection: Any) -> None:
         connection.execute("PRAGMA synchronous = OFF")
+        switch(connection)
 
     quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(accounts, "_hasher", lambda: quick)
-        patch.setattr(engine, "_prepare_sqlite", prepare_for_a_test)
+        patch.setattr(engine, "_switch_to_wal", switch_for_a_test)
         patch.setattr(platform, "upgrade", request.getfixturevalue("upgrade_by_copy"))
+        share_statements(patch)
         yield
 
 
@@ -110,13 +102,7 @@ def durable_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is committed is on the disk, as where people work."""
     from grader.records import engine
 
-    monkeypatch.setattr(engine, "_prepare_sqlite", inspect.unwrap(engine._prepare_sqlite))
-
-
-def _group(path: str) -> str:
-    """What one process runs: the tests of a file, or of a whole folder. ``path`` is from the root."""
-    folder = Path(path).parts[1]
-    return folder if folder in _FOLDERS_AS_ONE else path
+    monkeypatch.setattr(engine, "_switch_to_wal", inspect.unwrap(engine._switch_to_wal))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -149,21 +135,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             return not (matrix and (every or rotation.has_turn(item.nodeid)))
         return not matrix and item.get_closest_marker("matrix") is not None
 
-    left_out = [item for item in items if is_left_out(item)]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
-    first = {name: place for place, name in enumerate(_FIRST)}
-    items.sort(key=lambda item: first.get(_group(item.nodeid.partition("::")[0]), len(first)))
+    left_out = {item for item in items if is_left_out(item)}
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: groups.place(item.nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Of its own schedules, --dist=loadgroup makes no groups under pytest 9.2 (pytest-xdist 3.8)."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Grouped(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return _group(nodeid.partition("::")[0])
+    from tests.scheduler import Grouped
 
     return Grouped(config, log)
 
@@ -180,12 +160,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     ]
     seconds: Counter[str] = Counter()
     for report in reports:
-        seconds[_group(report.nodeid.partition("::")[0])] += report.duration
+        seconds[groups.group(report.nodeid)] += report.duration
     terminalreporter.section(f"slowest {_COSTLIEST} groups, of {seconds.total():.0f}s")
     for name, spent in seconds.most_common(_COSTLIEST):
         terminalreporter.write_line(f"{spent:.2f}s {name}")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    gc.unfreeze()
+    # Not yet: pytest now collects garbage several times. At the end of the process nanobind calls what is left a leak.
+    atexit.register(gc.unfreeze)
     shutil.rmtree(config.stash[_home], ignore_errors=True)

@@ -10,10 +10,13 @@ import itertools
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import Engine, inspect
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 
 from grader.records import schema
 from tests.components import need
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 _numbers = itertools.count()
+_STATEMENTS = 5000
 
 
 def is_second_twin(item: pytest.Item) -> bool:
@@ -92,6 +96,23 @@ def database(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def _sqlite(folder: Path) -> str:
     return f"sqlite:///{folder / 'grader.sqlite3'}"
+
+
+def share_statements(patch: pytest.MonkeyPatch) -> None:
+    """What SQLAlchemy compiles for one engine serves all engines of this process that have the same dialect. Most tests
+    open an engine, and would compile some sixty statements again.
+    """
+    compiled: LRUCache[Any, Any] = LRUCache(_STATEMENTS)
+
+    def kind(dialect: Any) -> tuple[object, ...]:
+        return type(dialect), dialect.server_version_info
+
+    shared = property(lambda self: compiled, lambda self, own: None)
+    patch.setattr(Engine, "_compiled_cache", shared, raising=False)
+    # The cache's keys contain the engine's dialect.
+    for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
+        patch.setattr(dialect, "__hash__", lambda self: hash(type(self)))
+        patch.setattr(dialect, "__eq__", lambda self, other: kind(self) == kind(other))
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
 
+from grader.challenge.catalogue import Catalogue
+from grader.judge.launch import submission_spec
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.local_box import LocalBoxes
+from grader.sandbox.pool import SpareBoxes
+from tests.components import need
+from tests.hostile.host_state import settled, take
+from tests.hostile.range import CATALOGUE, QuickHost, Range
 from tests.hostile.suite import Entry
 from tests.judge.conftest import catalogue, judge  # noqa: F401 - the same fixtures serve both folders
 
@@ -17,6 +24,32 @@ from tests.judge.conftest import catalogue, judge  # noqa: F401 - the same fixtu
 def boxes() -> BoxMaker:
     """Each is a process with its own limits."""
     return LocalBoxes()
+
+
+@pytest.fixture(scope="module")
+def docker_range() -> Iterator[Range]:
+    """The box of servers, and one spare: one entry is judged while the next one's box starts. Afterwards the host must
+    be as before."""
+    need("docker")
+    from grader.sandbox.choose import make_boxes
+
+    maker = make_boxes("docker")
+    before = take([CATALOGUE])
+    device = QuickHost()
+    memory = Catalogue(CATALOGUE).load("twice").manifest.limits.memory_bytes
+    pool = SpareBoxes(maker, submission_spec(device, Language.TRITON, memory), count=1)
+    pool.refill()
+    yield Range(pool, device)
+    pool.close()
+    maker.reap()
+    assert settled(before, [CATALOGUE]).changed_since(before) == {}, "the suite changed the host"
+
+
+def judge_in_docker(range_: Range, entry: Entry) -> None:
+    assert isinstance(range_.boxes, SpareBoxes)
+    range_.boxes.refill()
+    finding = range_.judge(entry)
+    assert not finding.failed, finding
 
 
 def parameters(entries: Iterable[Entry], matrix: Callable[[Entry], bool] = lambda _: False) -> list[Any]:

@@ -37,6 +37,8 @@ ATTACKS, CONTROLS = FOLDER / "attacks", FOLDER / "controls"
 CONTROL = "control"
 # Judged as submissions. Attacks on the service speak HTTP, see ``tests/hostile/service.py``.
 SURFACES = ("clock", "replay", "answers", "verdict", "specification", "compile", "box")
+# Of them, those whose tests need boxes without others.
+OF_BOXES = ("compile", "box")
 CHARGED = "charged"
 
 _FIELD = re.compile(r"^(?P<name>[A-Z][a-z]+): (?P<value>.*(?:\n[ \t]+.*)*)", re.M)

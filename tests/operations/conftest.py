@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.cli.config import environment
+from grader.queue.embedded import EmbeddedRedis
 from grader.service.accounts import accounts, tokens
 from grader.service.platform import Platform, open_platform
 from grader.settings import Settings
@@ -22,6 +23,7 @@ from tests.service.world import until
 from tests.web import builders
 
 SCRAPE_TOKEN = "scrape-me-0123456789"
+WEB = "grader.web.server"
 PASSWORD = "a password that no log may hold"
 
 
@@ -48,17 +50,27 @@ class Running:
 
 @pytest.fixture
 def running(tmp_path: Path, redis_url: str) -> Iterator[Running]:  # noqa: F811 - a fixture
+    """Web and worker."""
+    yield from _run(tmp_path, redis_url, (WEB, "grader.queue.worker"))
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory, redis_server: EmbeddedRedis) -> Iterator[Running]:  # noqa: F811
+    yield from _run(tmp_path_factory.mktemp("web"), redis_server.url, (WEB,))
+
+
+def _run(folder: Path, redis: str, modules: tuple[str, ...]) -> Iterator[Running]:
     settings = builders.make_settings(
-        tmp_path, redis_url=redis_url, port=0, metrics_token=SCRAPE_TOKEN, log_format="json"
+        folder, redis_url=redis, port=0, metrics_token=SCRAPE_TOKEN, log_format="json"
     )
     platform = open_platform(settings)
     ada = accounts.create_user(platform, "ada", PASSWORD)
     token = tokens.issue_token(platform, ada, "test").token
-    logs = [tmp_path / "web.log", tmp_path / "worker.log"]
+    logs = [folder / f"{module}.log" for module in modules]
     started: list[subprocess.Popen[bytes]] = []
     try:
-        started = [_start(name, settings, path) for name, path in zip(_MODULES, logs, strict=True)]
-        told = until(lambda: _address(tmp_path / "web.log.out"), "the web listens", 60)
+        started = [_start(module, settings, log) for module, log in zip(modules, logs, strict=True)]
+        told = until(lambda: _address(folder / f"{WEB}.log.out"), "the web listens", 60)
         yield Running(settings, platform, told, token, logs, started)
     finally:
         for process in started:
@@ -66,9 +78,6 @@ def running(tmp_path: Path, redis_url: str) -> Iterator[Running]:  # noqa: F811 
         for process in started:
             process.wait(60)
         platform.close()
-
-
-_MODULES = ("grader.web.server", "grader.queue.worker")
 
 
 def _start(module: str, settings: Settings, log: Path) -> subprocess.Popen[bytes]:

@@ -97,18 +97,18 @@ def lines(running: Running) -> list[dict[str, Any]]:
     return [json.loads(line) for line in running.told().splitlines()]
 
 
-def test_request_counts_of_both_processes_add_up(running: Running) -> None:
+def test_request_counts_of_both_processes_add_up(web: Running) -> None:
     asked = 40
 
     def ask(_number: int) -> int:
-        return call(f"{running.url}/api/v1/challenges").status
+        return call(f"{web.url}/api/v1/challenges").status
 
     with ThreadPoolExecutor(8) as pool:
         processes: set[str] = set()
 
         def both() -> bool:
             nonlocal asked
-            processes.update(path.stem for path in folder_of(running.settings).glob("histogram_*.db"))
+            processes.update(path.stem for path in folder_of(web.settings).glob("histogram_*.db"))
             if len(processes) >= 2:
                 return True
             assert set(pool.map(ask, range(20))) == {200}
@@ -117,12 +117,12 @@ def test_request_counts_of_both_processes_add_up(running: Running) -> None:
 
         assert set(pool.map(ask, range(40))) == {200}
         until(both, "both processes served something", 60)
-    found = samples(scrape(running).body)
+    found = samples(scrape(web).body)
     served = found["grader_http_request_seconds_count"]
     assert total(served, route="/api/v1/challenges", method="GET", status="200") == asked
 
 
-def test_scraping_needs_the_token(running: Running) -> None:
-    assert scrape(running).status == 200
-    assert scrape(running, "wrong").status == 401
-    assert call(f"{running.url}/metrics").status == 404
+def test_scraping_needs_the_token(web: Running) -> None:
+    assert scrape(web).status == 200
+    assert scrape(web, "wrong").status == 401
+    assert call(f"{web.url}/metrics").status == 404

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.client_wheel import client_wheel
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -51,19 +53,16 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return inside
 
 
-def install(python: Path, wheel: Path) -> None:
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(python),
-        "install",
-        "--no-deps",
-        "--no-index",
-        str(wheel),
-    ]
-    ran = subprocess.run(pip, capture_output=True, text=True, check=False, timeout=240)
+def install(python: Path, wheel: Path | str) -> None:
+    """``wheel``: its file, or its address."""
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    ran = subprocess.run(
+        [*pip, "install", "--no-deps", "--no-index", str(wheel)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
@@ -120,6 +119,15 @@ def test_the_editor_travels_as_it_was_built_and_without_its_sources(wheel: Path)
     built = ROOT / "web" / "static" / "built" / "editor.js"
     assert ("static/built/editor.js" in names) == built.exists()
     assert [name for name in names if name.startswith("client/") or "node_modules" in name] == []
+
+
+def test_the_client_that_a_server_offers_holds_what_the_wheel_holds(wheel: Path, tmp_path: Path) -> None:
+    (tmp_path / "ours.whl").write_bytes(client_wheel().content)
+    built, ours = _names(wheel), _names(tmp_path / "ours.whl")
+    left_out = ("grader/catalogue/", "grader/manual/docs/", "grader/web/static/built/")
+    lacking = {name for name in built - ours if "/licenses/" not in name}
+    assert {name for name in lacking if not name.startswith(left_out)} == set()
+    assert ours - built == set()
 
 
 def test_wheel_from_sdist_is_the_same(sdist: Path, wheel: Path, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,20 +12,24 @@ from grader.records.models import QuotaRow, ReportRow, SubmissionRow
 from grader.schemas.report import Verdict
 from grader.schemas.submission import State
 from grader.service.accounts import tokens
-from grader.service.accounts.accounts import create_user
+from grader.service.accounts.accounts import User, create_user
 from grader.service.platform import Platform, open_platform
+from grader.service.submissions.cancel import cancel
 from tests.components import need
 from tests.service.world import make_catalogue, make_settings, until
 from tests.topology.hosts import PATIENCE, Hosts, hosts
 
+_numbers = itertools.count()
+
 
 @dataclass(frozen=True)
 class Site:
-    """Hosts with a catalogue, a web, and a student's token. ``platform`` reads the database past every network."""
+    """Hosts with a catalogue, a web, and a student with a token. ``platform`` reads the database past every network."""
 
     hosts: Hosts
     catalogue: Path
     platform: Platform
+    student: User
     token: str
 
     def submit(self, **values: str) -> str:
@@ -39,7 +45,8 @@ class Site:
     def used(self) -> dict[str, int]:
         """The student's counters."""
         with self.platform.sessions() as session:
-            return {row.scope: row.used for row in session.query(QuotaRow)}
+            rows = session.query(QuotaRow).filter_by(user_id=self.student.id)
+            return {row.scope: row.used for row in rows}
 
     def held_by(self, sent: str, worker: str) -> None:
         def look() -> bool:
@@ -57,18 +64,42 @@ class Site:
         return row
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+@dataclass(frozen=True)
+class Shared:
+    hosts: Hosts
+    catalogue: Path
+    platform: Platform
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    """Database, queue and web start once for all tests."""
     need("netns")
     need("postgres")
-    catalogue = make_catalogue(tmp_path / "catalogue")
+    folder = tmp_path_factory.mktemp("topology")
+    catalogue = make_catalogue(folder / "catalogue")
     with hosts("b", "c") as found:
         # Without Redis: this platform only reads the database, and wakes nobody.
         mine = make_settings(
-            tmp_path / "mine", "unix:///nowhere", database_url=found.sql_url, challenges=catalogue
+            folder / "mine", "unix:///nowhere", database_url=found.sql_url, challenges=catalogue
         )
         platform = open_platform(mine)
-        token = tokens.issue_token(platform, create_user(platform, "ada", "correct horse"), "test").token
         found.start_web(GRADER_DEVICES="cpu,h200", **found.settings(catalogue))
-        yield Site(found, catalogue, platform, token)
+        yield Shared(found, catalogue, platform)
         platform.close()
+
+
+@pytest.fixture
+def site(shared: Shared) -> Iterator[Site]:
+    """A student of the test's own. Afterwards every cable is whole, and no worker and no submission is left."""
+    earlier = len(shared.hosts.started)
+    student = create_user(shared.platform, f"student{next(_numbers)}", "correct horse")
+    token = tokens.issue_token(shared.platform, student, "test").token
+    yield Site(shared.hosts, shared.catalogue, shared.platform, student, token)
+    shared.hosts.network.restore_all()
+    for process in shared.hosts.started[earlier:]:
+        process.end(signal.SIGKILL)
+    with shared.platform.sessions() as session:
+        left = [row.public_id for row in session.query(SubmissionRow) if not row.state.final]
+    for submission in left:
+        cancel(shared.platform, student, submission)

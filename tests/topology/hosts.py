@@ -84,6 +84,7 @@ class Hosts:
         self.folder = folder
         self.sql_url = sql_url
         self._stack = stack
+        self.started: list[Process] = []
 
     def settings(self, catalogue: Path | None = None) -> dict[str, str]:
         """The settings that connect a host with the others."""
@@ -121,6 +122,7 @@ class Hosts:
             )
         started = Process(host, process, str(own), log)
         self._stack.callback(started.end, signal.SIGKILL)
+        self.started.append(started)
         return started
 
     def start_worker(self, host: str, what: str, catalogue: Path) -> Process:

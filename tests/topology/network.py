@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 from contextlib import ExitStack
 
 _SUBNET = "10.77.0"
+_networks = itertools.count()
 
 
 class Network:
     """Hosts by name, each with an address. Needs root (``need("netns")``); ``close`` removes everything."""
 
     def __init__(self, *names: str) -> None:
-        self._tag = f"gr{os.getpid()}"
+        self._tag = f"gr{os.getpid()}-{next(_networks)}"
         self._numbers = {name: number for number, name in enumerate(names, 1)}
         self._stack = ExitStack()
         try:
@@ -34,6 +36,10 @@ class Network:
 
     def restore(self, host: str) -> None:
         self._switch("link", "set", f"p-{host}", "master", "switch")
+
+    def restore_all(self) -> None:
+        for host in self._numbers:
+            self.restore(host)
 
     def close(self) -> None:
         self._stack.close()

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
+import sysconfig
 import threading
 import venv
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from werkzeug.serving import make_server
 
+from grader.client_wheel import client_wheel
 from grader.service.platform import open_platform
 from grader.web.app import create_app
+from tests.packaging.test_wheel import install
 from tests.web import builders
 
 
@@ -39,20 +42,26 @@ def test_pip_installs_the_client_from_the_servers_page(address: str, tmp_path: P
     assert found, "the first page shows the command"
     venv.create(tmp_path / "venv", symlinks=True)
     python = tmp_path / "venv" / "bin" / "python"
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(python),
-        "install",
-        "--no-deps",
-        "--no-index",
-        found[1],
-    ]
-    ran = subprocess.run(pip, capture_output=True, text=True, check=False, timeout=240)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert (tmp_path / "venv" / "bin" / "grader").exists()
+    install(python, found[1])
+    (site,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
+    (site / "third_party.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    ran = subprocess.run(
+        [str(tmp_path / "venv" / "bin" / "grader"), "--version"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert found[1].split("-")[1] in ran.stdout
+
+
+def test_the_client_has_no_secrets(tmp_path: Path) -> None:
+    (tmp_path / "client.whl").write_bytes(client_wheel().content)
+    with zipfile.ZipFile(tmp_path / "client.whl") as archive:
+        names = archive.namelist()
+    assert [name for name in names if name.endswith((".toml", ".so", ".pyc")) or "solution" in name] == []
 
 
 def test_an_older_wheel_name_redirects_to_the_current_one(tmp_path: Path) -> None:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import shutil
 import stat
 import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event, func, select, text
+from sqlalchemy import Engine, event, func, make_url, select, text
 
 from grader.cli import machine_checks
 from grader.cli.checks import Level
 from grader.errors import Conflict
-from grader.records import dump
+from grader.records import dump, schema
 from grader.records.engine import make_engine, writing, writing_connection
 from grader.records.models import Base, SubmissionRow, UserRow
 from grader.records.schema import SchemaTooNew, head, missing_of
@@ -31,34 +32,59 @@ from grader.service.operation.archive import FORMAT, ArchiveManifest, BadBackup,
 from grader.service.platform import Platform, open_platform
 from grader.service.submissions import submissions
 from grader.settings import Settings
-from tests.components import need
+from tests.databases import KINDS
 from tests.records import releases
+from tests.records.postgres import drop_database, new_database
 from tests.web import builders
 
 pytestmark = pytest.mark.both_databases
 
+Filled = Callable[..., str]
 
-@pytest.fixture
-def source(tmp_path: Path, empty_url: str) -> Iterator[Platform]:
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    """Makes a database of an earlier release with all sorts of rows, and migrates it, once for each kind."""
+    made: dict[str, str] = {}
+
+    def fill(kind: str, server: str = "") -> str:
+        if kind not in made:
+            name = f"filled_{kind}"
+            file = tmp_path_factory.mktemp(name) / "grader.sqlite3"
+            made[kind] = new_database(server, name) if server else f"sqlite:///{file}"
+            engine = make_engine(made[kind])
+            releases.make(engine, "0005")
+            schema.upgrade(engine)
+            engine.dispose()
+        return made[kind]
+
+    return fill
+
+
+@pytest.fixture(params=KINDS)
+def source(request: pytest.FixtureRequest, tmp_path: Path, filled: Filled) -> Iterator[Platform]:
     """A platform with all sorts of rows, and secrets."""
-    engine = make_engine(empty_url)
-    releases.make(engine, "0005")
-    engine.dispose()
-    platform = open_platform(builders.make_settings(tmp_path / "one", database_url=empty_url))
+    if request.param == "sqlite":
+        url = (
+            f"sqlite:///{shutil.copy(str(make_url(filled('sqlite')).database), tmp_path / 'grader.sqlite3')}"
+        )
+    else:
+        server = request.getfixturevalue("postgres_url")
+        url = new_database(server, "source", str(make_url(filled("postgres", server)).database))
+    platform = open_platform(builders.make_settings(tmp_path / "one", database_url=url))
     platform.settings.secret("seeds")
     yield platform
     platform.close()
+    if request.param == "postgres":
+        drop_database(url)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(params=KINDS)
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
     """The settings of an empty platform of each kind."""
     url = f"sqlite:///{tmp_path / 'other.sqlite3'}"
     if request.param == "postgres":
-        need("postgres")
-        from tests.records.postgres import drop_database, new_database
-
-        url = new_database(request.getfixturevalue("postgres_url"), "restored", "template0")
+        url = new_database(request.getfixturevalue("postgres_url"), "restored")
     yield builders.make_settings(tmp_path / "two", database_url=url)
     if request.param == "postgres":
         drop_database(url)
