@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..names import FUNCTION_BASE
-from ..ptx import Module, Place, Variable
+from ..ptx import Instruction, Module, Place, Variable
 
 # As struct row.
 ROW = struct.Struct("<HBBBBHIIIIIIqII")
@@ -75,6 +75,7 @@ class Lowered:
     is_async: bool = False  # has instructions of hopper
     allocates: bool = False  # calls malloc or free
     cluster: tuple[int, int, int] = (1, 1, 1)  # compiled size, x y z
+    origins: list[Instruction] = field(default_factory=list)  # the instruction of each row
 
     def code_rows(self) -> list[CodeRow]:
         return list(map(CodeRow._make, ROW.iter_unpack(self.rows)))
