@@ -566,6 +566,15 @@ static void ask_second(struct warp *w, uint64_t sector, enum access access, uint
     later(latency, there ? L2_CYCLES : DRAM_CYCLES);
 }
 
+/* Lanes ask for ``bytes`` of the array at ``address``. */
+static void note_array(struct warp *w, uint64_t address, uint64_t bytes) {
+    struct counts *counts = counts_of(w);
+    const struct region *region = region_of(w->block->launch->engine, address);
+    uint64_t number = region ? region->number : MIXED;
+    counts->array = counts->bytes && counts->array != number ? MIXED : number;
+    counts->bytes += bytes;
+}
+
 /* A bulk copy of ``size`` bytes: around the first-level cache, through shared memory. */
 uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum access access, bool of_memory) {
     uint64_t latency = of_memory ? L2_CYCLES : CLUSTER_CYCLES, stored = latency;
@@ -774,15 +783,6 @@ static uint64_t ask_first(
         if (!cached || !cache_has(w->block->first, sectors[i]))
             ask_second(w, sectors[i], access, access == READS ? &latency : &stored);
     return latency;
-}
-
-/* Lanes ask for ``bytes`` of the array at ``address``. */
-static void note_array(struct warp *w, uint64_t address, uint64_t bytes) {
-    struct counts *counts = counts_of(w);
-    const struct region *region = region_of(w->block->launch->engine, address);
-    uint64_t number = region ? region->number : MIXED;
-    counts->array = counts->bytes && counts->array != number ? MIXED : number;
-    counts->bytes += bytes;
 }
 
 static uint32_t packed(const uint64_t *addresses, uint32_t mask, uint64_t into[LANES]) {
