@@ -39,7 +39,12 @@ def assembled(text: str, ptxas: Path) -> tuple[dict[str, int], Spills]:
         into = f"/proc/self/fd/{made}"
         command = [str(ptxas), "-v", "--generate-line-info", f"--gpu-name={target[1]}", "-o", into, path]
         ran = subprocess.run(
-            command, pass_fds=[descriptor, made], capture_output=True, text=True, timeout=_SECONDS, check=False
+            command,
+            pass_fds=[descriptor, made],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
         )
         with os.fdopen(os.dup(made), "rb") as file:
             file.seek(0)

@@ -237,18 +237,25 @@ _NAMES_OF_NEEDS = {
 
 
 def spills_in(launch: Launch, rows: Sequence[Row], of_line: Mapping[int, int]) -> list[Spill]:
-    """``of_line``: see ``spills.Spills``. A line is passed as often as warps issue its instructions on average."""
+    """``of_line``: see ``spills.Spills``. A line is passed as often as warps issue its instructions on average. If
+    PTX accesses local memory there, that is counted already."""
     issued: dict[int, list[int]] = {}
+    counted = {row.line for row in rows if row.local_requests}
     for row in rows:
         issued.setdefault(row.line, []).append(row.issued)
     warps = launch.blocks * -(-launch.threads // 32)
     return [
-        Spill(line, size, round(size / 4 * (math.fsum(issued[line]) / len(issued[line]) if line in issued else warps)))
+        Spill(
+            line,
+            size,
+            round(size / 4 * (math.fsum(issued[line]) / len(issued[line]) if line in issued else warps)),
+        )
         for line, size in sorted(of_line.items())
+        if line not in counted
     ]
 
 
-def _spilling(launch: Launch, card: Card) -> dict[str, float]:
+def spilling(launch: Launch, card: Card) -> dict[str, float]:
     """What spills add to each part: all multiprocessors alike, from the first-level cache if they fit there."""
     requests = sum(spill.requests for spill in launch.spills)
     if not requests:
@@ -287,7 +294,7 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
         "blocks": card.block * launch.blocks,
         "latency": launch.chain / card.clock,
     }
-    for name, seconds in _spilling(launch, card).items():
+    for name, seconds in spilling(launch, card).items():
         found[name] += seconds
     return {name: seconds for name, seconds in found.items() if seconds}
 

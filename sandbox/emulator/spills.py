@@ -68,9 +68,7 @@ def _line_at(rows: list[tuple[int, int]], at: int) -> int:
     return next((line for offset, line in reversed(rows) if offset <= at), 0)
 
 
-def _lines(
-    code: bytes, sections: list[tuple[str, tuple[int, ...]]]
-) -> Mapping[str, list[tuple[int, int]]]:
+def _lines(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> Mapping[str, list[tuple[int, int]]]:
     """For each section of code, offsets and lines of the file in which the kernel begins; of others line 0."""
     heads = dict(sections)
     if _LINES not in heads:
