@@ -671,19 +671,22 @@ def _small_blocks(kernel: KernelProfile, everything: KernelCounts) -> Iterator[H
 
 def _little_work(kernel: KernelProfile, everything: KernelCounts) -> Iterator[Hint]:
     """Many blocks of enough threads, each of which does little."""
-    more = min(_MORE_WORK, kernel.blocks / (2 * MULTIPROCESSORS * kernel.resident_blocks))
-    if kernel.threads < 2 * _WARP or more < 2:
-        return
     accesses = [access for access in kernel.accesses if access.kind != "atomic"]
-    if not accesses:
+    elements = _elements(kernel) / kernel.blocks
+    if kernel.threads < 2 * _WARP or not accesses or not elements:
+        return
+    # Until each thread has an element, and then as long as blocks are left to run side by side.
+    more = max(kernel.threads / elements, kernel.blocks / (2 * MULTIPROCESSORS * kernel.resident_blocks))
+    more = min(_MORE_WORK, more, kernel.blocks / MULTIPROCESSORS)
+    if more < 2:
         return
     stalled = kernel.stalls.get("global memory", 0) * (1 - 1 / more)
     costs = Costs(kernel, everything, cycles=stalled, factors={"blocks": 1 / more})
     bytes_each = sum(access.bytes for access in accesses) / (kernel.launches * kernel.blocks)
     yield costs.hint(
         0,
-        f"kernel {kernel.name}: {kernel.blocks:,} blocks that access {bytes_each:,.0f} bytes each: they begin one "
-        "after the other, and each thread waits for few loads at a time",
+        f"kernel {kernel.name}: {kernel.blocks:,} blocks of {kernel.threads} threads that access {bytes_each:,.0f} "
+        "bytes each: they begin one after the other, and each thread waits for few loads at a time",
         "little work",
         "Let each thread handle several elements: a larger BLOCK, vectors of four, or a loop over the grid.",
     )
