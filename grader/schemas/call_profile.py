@@ -149,6 +149,11 @@ class KernelCounts(Strict):
         return self.threads_on / self.instructions if self.instructions else 0.0
 
     @property
+    def waited_for(self) -> int:
+        """Cycles; profiles of earlier versions have them where warps wait, not where they wait for."""
+        return self.delay_cycles or self.stall_cycles
+
+    @property
     def local_bytes(self) -> int:
         """Bytes from and to local memory: arrays of threads, and spilled registers."""
         return SECTOR_BYTES * self.local_sectors + 4 * 32 * self.spill_requests

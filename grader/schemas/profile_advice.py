@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from grader.formats import duration, size_text
 from grader.schemas.call_profile import (
     MOST_WARPS,
     MULTIPROCESSORS,
@@ -698,7 +699,8 @@ def _few(kernel: KernelProfile, everything: KernelCounts) -> Iterator[Hint]:
     in_flight = _in_flight(kernel)
     if kernel.blocks >= MULTIPROCESSORS and in_flight >= _LOW_OCCUPANCY * kernel.resident_warps:
         return
-    elements = _elements(kernel) / threads
+    # Profiles of earlier versions do not say how many elements there are.
+    elements = _elements(kernel) / threads if kernel.accesses else math.inf
     used = min(1.0, kernel.blocks / MULTIPROCESSORS)
     room = MOST_WARPS * MULTIPROCESSORS / max(used * MULTIPROCESSORS * in_flight, 1.0)
     more = min(elements, room)
@@ -817,6 +819,37 @@ def totals(counts: KernelCounts) -> Iterator[tuple[str, str]]:
         yield "spilled registers", f"{counts.spill_requests:,} requests, {128 * counts.spill_requests:,} B"
     yield "L2 traffic", f"{counts.l2_bytes:,} B"
     yield "DRAM traffic", f"{counts.dram_bytes:,} B"
+
+
+def gain_text(hint: Hint, profile: CallProfile) -> str:
+    """``about 20.2 µs less (77 %)``."""
+    return f"about {duration(hint.us)} less ({hint.us / profile.time_us:.0%})"
+
+
+def waits(kernel: KernelProfile) -> list[tuple[str, float]]:
+    """What warps wait for, and its share of all waiting; the longest first."""
+    whole = sum(kernel.stalls.values())
+    return [(reason, cycles / whole) for reason, cycles in kernel.stalls.items() if cycles >= _WORTH * whole]
+
+
+def bytes_text(kernel: KernelProfile) -> str:
+    """Bytes that went through memory against those of each array once; empty if its arrays are unknown."""
+    needed = kernel.launches * sum(
+        array.bytes * (bool(array.read) + bool(array.written)) for array in kernel.arrays
+    )
+    if not needed:
+        return ""
+    moved = sum(array.moved for array in kernel.arrays)
+    return f"{size_text(moved)} through memory; every array once is {size_text(needed)} ({moved / needed:.2f} times)"
+
+
+def local_text(kernel: KernelProfile) -> str:
+    """What a thread moves to and from local memory; empty if nothing."""
+    total = kernel.total
+    if not total.local_bytes:
+        return ""
+    spilled = " of spilled registers" if not total.local_requests else ""
+    return f"{kernel.local_bytes_a_thread:,.0f} bytes a thread to and from local memory{spilled}"
 
 
 def shown_lines(profile: CallProfile, count: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The right advice comes first for kernels that are slow for one reason, and the better kernel gains what it promises."""
+"""The right advice comes first for kernels that are slow for one reason; the better ones gain what it promises."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_what_is_right_needs_no_hint() -> None:
             "that all threads of a warp read",
         ),
         (
-            row(7, "", N, lanes=8 * N),
+            row(7, "", 50 * N, lanes=8 * 50 * N),
             "Line 7: 8.0 of a warp's 32 threads are active here on average, the others wait: let the threads of "
             "a warp take the same path",
         ),
@@ -72,7 +72,8 @@ def test_what_is_planted_is_named(planted: Row, sentence: str) -> None:
 
 def test_of_a_kernels_shape() -> None:
     slow: dict[str, Any] = {"chain": 60_000}
-    few, odd = launch("few", grid=5, **slow), launch("odd", grid=2000, block=(40, 1, 1), **slow)
+    few = launch("few", grid=5, **slow)
+    odd = launch("odd", grid=2000, block=(40, 1, 1), rows=[row(1, issued=50 * N)])
     assert "Kernel few: 5 blocks for 132 multiprocessors: the others are idle" in sentences(few)
     assert any("a warp with only 8: use a multiple of 32" in sentence for sentence in sentences(odd))
     fat = launch("fat", grid=2000, registers=255, **slow)
