@@ -91,7 +91,7 @@ def _put_kernel(console: Console, kernel: KernelProfile) -> None:
     ]
     if waited := waits(kernel):
         lines.append("warps wait for " + ", ".join(f"{reason} {share:.0%}" for reason, share in waited))
-    lines += [text for text in (local_text(kernel), bytes_text(kernel)) if text]
+    lines += filter(None, (local_text(kernel), bytes_text(kernel)))
     for array in kernel.arrays:
         times = [
             f"{verb} {moved / (array.bytes * kernel.launches):,.3g} times"

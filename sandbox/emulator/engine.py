@@ -593,11 +593,12 @@ def _launch_of(
         if each[COUNT.ISSUED] and work.kind != "free":
             steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
             line, regular = place_of(lowered, row.line).line, each[COUNT.REGULAR] == 1
-            array_name, array_bytes = arrays.get(each[COUNT.ARRAY], ("", 0)) if each[COUNT.BYTES] else ("", 0)
+            array, size = arrays.get(each[COUNT.ARRAY], ("", 0)) if each[COUNT.BYTES] else ("", 0)
+            counted = Row(work, line, steps if regular else None, *each[: COUNT.STEPS])
             rows.append(
-                Row(
-                    work, line, steps if regular else None, *each[: COUNT.STEPS], each[COUNT.DELAYED],
-                    each[COUNT.BYTES], array_name, array_bytes, str(lowered.origins[number]),
+                replace(
+                    counted, delayed=each[COUNT.DELAYED], bytes=each[COUNT.BYTES], array=array, array_bytes=size,
+                    ptx=str(lowered.origins[number]),
                 )
             )  # fmt: skip
     return replace(

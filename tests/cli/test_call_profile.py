@@ -62,14 +62,21 @@ def test_all_of_it() -> None:
     assert "Kernel copy  1 launch" in whole
     assert "limited by threads" in whole
     assert "200,000 requests, 32.0 sectors each" in whole
-    assert "  1. Line 10: 32 sectors per request, ideally 4: neighbouring threads read 128 bytes apart." in lines
-    assert "About 32.8 µs less" in whole
+    assert (
+        "  1. Line 10: 32 sectors per request, ideally 4: neighbouring threads read 128 bytes apart." in lines
+    )
+    assert "About 33.2 µs less" in whole
     assert "  warps wait for global memory 100%" in lines
-    assert "  2.0 MiB through memory; every array once is 12.2 MiB (0.16 times)" in lines
+    assert "  2 MiB through memory; every array once is 12.2 MiB (0.16 times)" in lines
     assert "    x, 12.2 MiB: read 2 times" in lines
     head = next(line for line in lines if line.startswith("line  "))
     ten = next(line for line in lines if line.startswith("  10 "))
-    for name, value in (("instr", "200,000"), ("active", "32.0"), ("sect/req", "32.0"), ("DRAM", "2,048,000")):
+    for name, value in (
+        ("instr", "200,000"),
+        ("active", "32.0"),
+        ("sect/req", "32.0"),
+        ("DRAM", "2,048,000"),
+    ):
         end = head.index(name) + len(name)
         assert ten[:end].endswith(value), "below its name"
     assert "line 10" in ten

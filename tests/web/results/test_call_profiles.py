@@ -55,7 +55,7 @@ class TestPage:
         hint = "32 sectors per request, ideally 4: neighbouring threads read 128 bytes apart."
         assert f'<a href="#L-4">Line 4</a>: {hint}' in part
         assert re.search(r"About [0-9.]+ µs less \([0-9]+%\)", part)
-        assert part.count("<tr class=\"hinted") == 4, "lines 4 and 5 of two workloads"
+        assert part.count('<tr class="hinted') == 4, "lines 4 and 5 of two workloads"
         assert "200,000  ld.global.f32 %f1, [%rd2]" in part, "the PTX of line 4"
         assert "Warps wait for global memory" in part
         assert "every array once is" in part
