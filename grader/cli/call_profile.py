@@ -99,8 +99,8 @@ def _put_kernel(console: Console, kernel: KernelProfile) -> None:
             if moved and array.bytes
         ]
         lines.append(f"  {array.name}, {size_text(array.bytes)}: {', '.join(times)}")
-    for line in lines:
-        console.print(safe(f"  {line}"), soft_wrap=True)
+    for text in lines:
+        console.print(safe(f"  {text}"), soft_wrap=True)
 
 
 def _terms(kernel: KernelProfile) -> list[tuple[str, float]]:

@@ -43,6 +43,8 @@ _UNBALANCED = 0.85
 # Elements that are read as often could come from shared memory, where a tile serves as many threads. If each thread
 # makes four results of them, it loads 5 values where it loaded 8, and half of the instructions go.
 _REUSED, _TILE, _TILE_USES, _TILE_SLOTS = 8.0, 32, 1.6, 0.5
+# An array of no more bytes is a tile itself.
+_SMALL_BYTES = 4096
 _SHARED_CYCLES = 30
 # An array that goes through memory as often is worth a sentence.
 _AGAIN = 1.7
@@ -54,8 +56,8 @@ _INTEGER_RATE, _ISSUE_RATE = 2.0, 4.0
 _LONG_DIVISION = re.compile(r"(?:div|rem)\.[us]64|and\.b64 .*-4294967296")
 # A hint on the grid may come first only if it gains as many times what others do: a small workload needs few blocks.
 _GRID_WEIGHT, _SMALL_GRID_WEIGHT = 0.5, 0.1
-# Tiles are more work than other changes.
-_TILE_WEIGHT = 0.8
+# Tiles are more work than other changes, and not every launch can join another.
+_TILE_WEIGHT, _FUSING_WEIGHT = 0.8, 0.6
 _LINE_SECTORS = 4
 _BOUNDS = {
     "DRAM": "bytes from and to memory",
@@ -141,25 +143,29 @@ def hints_of(profile: CallProfile) -> list[Hint]:
 
 
 def _several_passes(profile: CallProfile) -> Iterator[Hint]:
-    """Launches that each move the same arrays."""
+    """Launches that each go through the same arrays."""
     launches = sum(kernel.launches for kernel in profile.kernels)
-    moved, sizes = dict[str, int](), dict[str, int]()
+    passes, sizes = dict[str, int](), dict[str, int]()
     for kernel in profile.kernels:
         for array in kernel.arrays:
-            moved[array.name] = moved.get(array.name, 0) + array.moved
-            sizes[array.name] = array.bytes * (bool(array.read) + bool(array.written))
-    needed = sum(sizes.values())
-    if launches < 2 or not needed or sum(moved.values()) < _AGAIN * needed:
+            most = kernel.launches * array.bytes
+            passes[array.name] = passes.get(array.name, 0) + min(array.read, most) + min(array.written, most)
+            sizes[array.name] = max(
+                sizes.get(array.name, 0), array.bytes * (bool(array.read) + bool(array.written))
+            )
+    needed, gone = sum(sizes.values()), sum(passes.values())
+    if launches < 2 or not needed or gone < _AGAIN * needed:
         return
-    most = max(moved, key=lambda name: moved[name])
-    kept = max(needed / sum(moved.values()), 1 / launches)
+    worst = max(passes, key=lambda name: passes[name])
+    kept = max(needed / gone, 1 / launches)
     yield Hint(
         0,
-        f"{launches} launches move {sum(moved.values()):,} bytes, {most} alone {moved[most]:,}; all arrays once are "
-        f"{needed:,} bytes",
+        f"{launches} launches go through {size_text(gone)} of arrays, of {worst} alone {size_text(passes[worst])}; all "
+        f"arrays once are {size_text(needed)}",
         (1 - kept) * (profile.time_us - profile.copies_us),
         "launches",
         "Let one kernel do what several do, so that values stay in registers.",
+        weight=_FUSING_WEIGHT,
     )
 
 
@@ -372,6 +378,9 @@ def _atomics(kernel: KernelProfile, everything: KernelCounts) -> Iterator[Hint]:
     per_block = sum(access.threads for access in found) <= 2 * blocks
     # By one thread of each block and, if that is so, by fewer blocks.
     few = MULTIPROCESSORS * kernel.launches if per_block else blocks
+    if per_block:
+        costs.factors = {"blocks": 1 / _MORE_WORK}
+        costs.cycles = kernel.stalls.get("global memory", 0) * (1 - 1 / _MORE_WORK)
     for access in found:
         kept = min(1.0, few / access.threads) if access.threads else 1.0
         costs.turns += (1 - kept) * access.turns
@@ -401,7 +410,9 @@ def _atomics(kernel: KernelProfile, everything: KernelCounts) -> Iterator[Hint]:
 def _reused(kernel: KernelProfile, everything: KernelCounts) -> Iterator[Hint]:
     """Elements that many threads read from global memory."""
     again = [
-        access for access in kernel.accesses if access.kind == "load" and (access.times or 0.0) >= _REUSED
+        access
+        for access in kernel.accesses
+        if access.kind == "load" and (access.times or 0.0) >= _REUSED and access.array_bytes > _SMALL_BYTES
     ]
     if not again:
         return

@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from . import LIBRARY, ptx
 from .branches import work_of
@@ -594,11 +595,11 @@ def _launch_of(
             steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
             line, regular = place_of(lowered, row.line).line, each[COUNT.REGULAR] == 1
             array, size = arrays.get(each[COUNT.ARRAY], ("", 0)) if each[COUNT.BYTES] else ("", 0)
-            counted = Row(work, line, steps if regular else None, *each[: COUNT.STEPS])
+            counted: list[Any] = each[: COUNT.STEPS]
             rows.append(
-                replace(
-                    counted, delayed=each[COUNT.DELAYED], bytes=each[COUNT.BYTES], array=array, array_bytes=size,
-                    ptx=str(lowered.origins[number]),
+                Row(
+                    work, line, steps if regular else None, *counted, delayed=each[COUNT.DELAYED],
+                    bytes=each[COUNT.BYTES], array=array, array_bytes=size, ptx=str(lowered.origins[number]),
                 )
             )  # fmt: skip
     return replace(

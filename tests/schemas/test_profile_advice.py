@@ -95,3 +95,40 @@ def test_what_decides_is_said() -> None:
 
 def test_the_card_is_the_models() -> None:
     assert H200.multiprocessors == MULTIPROCESSORS
+
+
+def test_profiles_of_earlier_versions_have_advice() -> None:
+    """They have counts by line only."""
+    planted = row(
+        7, "load", N, requests=N, sectors=32 * N, ideal_sectors=4 * N, l2=32 * N, steps=128, waited=10**6
+    )
+    made = profile_of([launch(grid=2000, rows=[planted])])
+    old = {name: value for name, value in made.items() if name != "timeline"}
+    new = {"accesses", "arrays", "stalls", "spill_terms_us", "spilled_bytes", "balance"}
+    counts = {"l1_lines", "delay_cycles", "issue_slots"}
+    old["kernels"] = [
+        {
+            **{name: value for name, value in kernel.items() if name not in new},
+            "lines": [
+                {name: value for name, value in line.items() if name not in counts}
+                for line in kernel["lines"]
+            ],
+        }
+        for kernel in made["kernels"]
+    ]
+    (hint,) = hints_of(CallProfile.model_validate(old))
+    assert (hint.line, hint.kind) == (7, "coalescing")
+    assert hint.us == pytest.approx(hints_of(CallProfile.model_validate(made))[0].us, rel=0.2)
+
+
+def test_a_second_hint_is_without_the_first_cost() -> None:
+    scattered = row(
+        7, "load", 20 * N, requests=20 * N, sectors=640 * N, ideal_sectors=80 * N, l2=640 * N, lines=640 * N
+    )
+    conflicting = row(
+        9, "load", 20 * N, shared_requests=20 * N, passes=640 * N, ideal_passes=20 * N, steps=128
+    )
+    profiled = profile(launch(grid=2000, rows=[scattered, conflicting]))
+    first, second = hints_of(profiled)
+    assert [first.kind, second.kind] == ["coalescing", "banks"]
+    assert 0 < first.us + second.us < profiled.time_us - 3
