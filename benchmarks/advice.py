@@ -43,7 +43,7 @@ PAIRS = (
     ("vector_add/few_threads.cu", "vector_add/grid_stride.cu", ("few blocks",)),
     ("vector_add/blocks_of_128.py", "vector_add/solution.py", ("little work",)),
     ("matmul/uncoalesced.cu", "matmul/naive.cu", ("coalescing",)),
-    ("matmul/naive.cu", "matmul/four_by_four.cu", ("reuse",)),
+    ("matmul/naive.cu", "matmul/solution.cu", ("reuse",)),
     ("matmul/tile_conflicts.cu", "matmul/tile_32.cu", ("banks",)),
     ("reduce_sum/one_block.cu", "reduce_sum/solution.cu", ("few blocks",)),
     ("reduce_sum/runs_of_64.cu", "reduce_sum/solution.cu", ("coalescing",)),

@@ -123,23 +123,31 @@ def bound_sentence(profile: CallProfile) -> str:
 
 
 def hints_of(profile: CallProfile) -> list[Hint]:
-    """What to try next, the best first."""
-    found = [hint for kernel in profile.kernels for hint in _of_kernel(kernel)]
+    """What to try next, the best first; hints of one kernel stay in their order."""
+    lists = [list(_of_kernel(kernel)) for kernel in profile.kernels]
+    lists += [[hint] for hint in (*_launching(profile), *_several_passes(profile))]
+    worth = [[hint for hint in hints if hint.us >= _WORTH * profile.time_us] for hints in lists]
+    found: list[Hint] = []
+    while len(found) < MOST_HINTS and any(worth):
+        best = max(filter(None, worth), key=lambda hints: hints[0].weight * hints[0].us)
+        hint = best.pop(0)
+        # Two ways to say that launches should be one.
+        if not any(other.kind == hint.kind == "launches" for other in found):
+            found.append(hint)
+    return found
+
+
+def _launching(profile: CallProfile) -> Iterator[Hint]:
     launching = sum(kernel.launch_us for kernel in profile.kernels)
     launches = sum(kernel.launches for kernel in profile.kernels)
     if launches > 1 and launching > 0.5 * profile.time_us:
-        found.append(
-            Hint(
-                0,
-                f"{launches} launches cost {launching:.1f} µs by themselves: do more per launch",
-                launching * (1 - 1 / launches),
-                "launches",
-                "Let one kernel do what several do, or loop inside the kernel.",
-            )
+        yield Hint(
+            0,
+            f"{launches} launches cost {launching:.1f} µs by themselves: do more per launch",
+            launching * (1 - 1 / launches),
+            "launches",
+            "Let one kernel do what several do, or loop inside the kernel.",
         )
-    found += _several_passes(profile)
-    worth = [hint for hint in found if hint.us >= _WORTH * profile.time_us]
-    return sorted(worth, key=lambda hint: (-hint.weight * hint.us, hint.line, hint.text))[:MOST_HINTS]
 
 
 def _several_passes(profile: CallProfile) -> Iterator[Hint]:
