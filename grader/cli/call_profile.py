@@ -93,12 +93,12 @@ def _put_kernel(console: Console, kernel: KernelProfile) -> None:
         lines.append("warps wait for " + ", ".join(f"{reason} {share:.0%}" for reason, share in waited))
     lines += filter(None, (local_text(kernel), bytes_text(kernel)))
     for array in kernel.arrays:
-        times = [
+        asked = [
             f"{verb} {moved / (array.bytes * kernel.launches):,.3g} times"
             for verb, moved in (("read", array.read), ("written", array.written))
             if moved and array.bytes
         ]
-        lines.append(f"  {array.name}, {size_text(array.bytes)}: {', '.join(times)}")
+        lines.append(f"  {array.name}, {size_text(array.bytes)}: {', '.join(asked)}")
     for text in lines:
         console.print(safe(f"  {text}"), soft_wrap=True)
 

@@ -595,13 +595,11 @@ def _launch_of(
             steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
             line, regular = place_of(lowered, row.line).line, each[COUNT.REGULAR] == 1
             array, size = arrays.get(each[COUNT.ARRAY], ("", 0)) if each[COUNT.BYTES] else ("", 0)
-            counted: list[Any] = each[: COUNT.STEPS]
-            rows.append(
-                Row(
-                    work, line, steps if regular else None, *counted, delayed=each[COUNT.DELAYED],
-                    bytes=each[COUNT.BYTES], array=array, array_bytes=size, ptx=str(lowered.origins[number]),
-                )
-            )  # fmt: skip
+            counted: list[Any] = [
+                *each[: COUNT.STEPS], each[COUNT.DELAYED], each[COUNT.BYTES], array, size,
+                str(lowered.origins[number]),
+            ]  # fmt: skip
+            rows.append(Row(work, line, steps if regular else None, *counted))
     return replace(
         asked,
         updates=profile.updates,
