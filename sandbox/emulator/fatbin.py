@@ -102,6 +102,6 @@ def sections_of(library: bytes) -> list[tuple[str, tuple[int, ...]]]:
         heads = [struct.unpack_from("<IIQQQQIIQQ", library, table + index * size) for index in range(count)]
         starts = [heads[names_at][4] + head[0] for head in heads]
         names = [library[start : library.index(b"\0", start)].decode("ascii", "replace") for start in starts]
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, LookupError, ValueError, OverflowError) as error:
         raise ValueError("the library is damaged") from error
     return list(zip(names, heads, strict=True))

@@ -6,6 +6,7 @@ of the source that its debug information gives.
 
 from __future__ import annotations
 
+import bisect
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -50,7 +51,7 @@ def spills_of_code(code: bytes) -> Spills:
                 of_line[line] = of_line.get(line, 0) + size
             if of_line:
                 found[name.removeprefix(_CODE)] = of_line
-    except (ValueError, LookupError, struct.error):
+    except (ValueError, LookupError, OverflowError, struct.error):
         return {}
     return found
 
@@ -65,7 +66,8 @@ def _accesses(text: bytes) -> Iterator[tuple[int, int]]:
 
 def _line_at(rows: list[tuple[int, int]], at: int) -> int:
     """``rows``: offsets and lines, ascending."""
-    return next((line for offset, line in reversed(rows) if offset <= at), 0)
+    index = bisect.bisect_right(rows, at, key=lambda row: row[0])
+    return rows[index - 1][1] if index else 0
 
 
 def _lines(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> Mapping[str, list[tuple[int, int]]]:

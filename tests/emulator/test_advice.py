@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import random
 import struct
 import subprocess
 from pathlib import Path
@@ -15,8 +16,8 @@ from grader.languages import Language
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.emulator.device import Device, HostProcess
 from grader.sandbox.emulator.engine import NOTHING, Engine
-from grader.sandbox.emulator.fatbin import section_of
-from grader.sandbox.emulator.spills import spills_of
+from grader.sandbox.emulator.fatbin import machine_codes, section_of
+from grader.sandbox.emulator.spills import spills_of, spills_of_code
 from grader.sandbox.toolkit import cuda_home
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.profile_advice import hints_of
@@ -116,6 +117,20 @@ def test_spills_are_found_in_machine_code_by_line(library: Path) -> None:
     assert kernel.spilled_bytes == sum(spilled.values())
     assert kernel.local_bytes_a_thread >= kernel.spilled_bytes
     assert kernel.terms_us["L2"] > kernel.spill_terms_us["L2"] > 0
+
+
+def test_damaged_machine_code_raises_nothing(library: Path) -> None:
+    """A submission may add machine code of its own."""
+    (code, *_) = machine_codes(section_of(library.read_bytes()))
+    assert spills_of_code(code)
+    dice = random.Random(7)
+    for number in range(200):
+        damaged = bytearray(code[: dice.randrange(len(code))] if number % 5 == 0 else code)
+        for _ in range(dice.choice((1, 3, 20)) if damaged else 0):
+            damaged[dice.randrange(len(damaged))] = dice.randrange(256)
+        head = dice.randrange(0x40)
+        damaged[head : head + 1] = bytes([dice.randrange(256)])
+        spills_of_code(bytes(damaged))
 
 
 def test_who_waits_for_what(library: Path) -> None:
