@@ -1,4 +1,4 @@
-"""A profile on a terminal: totals, limits of the time, hints, and the source with its counts."""
+"""A profile on a terminal: what to try next, limits of the time, totals, and the source with its counts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,32 @@ from rich.text import Text
 
 from grader.cli.report import sizes_text, whole
 from grader.cli.terminal import out, safe
-from grader.formats import duration
+from grader.formats import duration, size_text
 from grader.schemas.call_profile import MOST_WARPS, CallProfile, KernelProfile, LineCounts
-from grader.schemas.profile_advice import bound_sentence, hints_of, shown_lines, totals
+from grader.schemas.profile_advice import (
+    bound_sentence,
+    bytes_text,
+    gain_text,
+    hints_of,
+    local_text,
+    shown_lines,
+    totals,
+    waits,
+)
 from grader.schemas.report import WorkloadReport
 
 _WIDEST_SOURCE = 100
 # A kernel's largest terms; the others are far from limiting it.
 _MOST_TERMS = 5
-_COLUMNS = ("instr", "threads", "sect/req", "DRAM", "passes", "stall")
+_COLUMNS = ("instr", "active", "sect/req", "DRAM", "passes", "waited")
+# Launches on the time line.
+_MOST_LAUNCHES = 8
 
 
-def put_profile(workload: WorkloadReport, source: str, console: Console | None = None) -> None:
+def put_profile(
+    workload: WorkloadReport, source: str, console: Console | None = None, *, ptx: bool = False
+) -> None:
+    """``ptx``: below each line the PTX instructions that it became."""
     profile, console = workload.profile, console or out()
     assert profile is not None
     console.print(Text.assemble("\n", safe(workload.name, "bold"), f"  {sizes_text(workload.sizes)}"))
@@ -29,16 +43,37 @@ def put_profile(workload: WorkloadReport, source: str, console: Console | None =
     model = f"by the model of an {profile.card}"
     console.print(Text.assemble((duration(profile.time_us), "bold"), f" {model}: {parts}."), soft_wrap=True)
     console.print(safe(bound_sentence(profile)), soft_wrap=True)
+    _put_hints(console, profile)
+    _put_timeline(console, profile)
     for kernel in profile.kernels:
         _put_kernel(console, kernel)
     if profile.left_out:
         console.print(Text(f"\n... and {profile.left_out} launches of further kernels.", "dim"))
     _put_totals(console, profile)
-    if hints := hints_of(profile):
-        console.print(Text("\nHints", "bold"))
-        for hint in hints:
-            console.print(safe(f"  {hint.sentence}."), soft_wrap=True)
-    _put_source(console, profile, source.splitlines())
+    _put_source(console, profile, source.splitlines(), ptx)
+
+
+def _put_hints(console: Console, profile: CallProfile) -> None:
+    hints = hints_of(profile)
+    if hints:
+        console.print(Text("\nTry next", "bold"))
+    for number, hint in enumerate(hints, 1):
+        also = f" (also {hint.also})" if hint.also else ""
+        console.print(safe(f"  {number}. {hint.sentence}{also}."), soft_wrap=True)
+        console.print(safe(f"     {hint.remedy} {gain_text(hint, profile).capitalize()}."), soft_wrap=True)
+
+
+def _put_timeline(console: Console, profile: CallProfile) -> None:
+    if len(profile.timeline) < 2:
+        return
+    shown = [
+        f"{duration(launched.start_us)} {profile.kernels[launched.kernel].name}"
+        for launched in profile.timeline[:_MOST_LAUNCHES]
+    ]
+    launches = sum(kernel.launches for kernel in profile.kernels) + profile.left_out
+    left = launches - len(shown)
+    rest = f", and {left} more" if left else ""
+    console.print(safe(f"\nLaunches: {', '.join(shown)}{rest}."), soft_wrap=True)
 
 
 def _put_kernel(console: Console, kernel: KernelProfile) -> None:
@@ -54,8 +89,18 @@ def _put_kernel(console: Console, kernel: KernelProfile) -> None:
         f"({kernel.occupancy:.0%} occupancy), limited by {kernel.limiter}",
         "alone: " + ", ".join(f"{name} {duration(us)}" for name, us in _terms(kernel)),
     ]
-    for line in lines:
-        console.print(safe(f"  {line}"), soft_wrap=True)
+    if waited := waits(kernel):
+        lines.append("warps wait for " + ", ".join(f"{reason} {share:.0%}" for reason, share in waited))
+    lines += filter(None, (local_text(kernel), bytes_text(kernel)))
+    for array in kernel.arrays:
+        asked = [
+            f"{verb} {moved / (array.bytes * kernel.launches):,.3g} times"
+            for verb, moved in (("read", array.read), ("written", array.written))
+            if moved and array.bytes
+        ]
+        lines.append(f"  {array.name}, {size_text(array.bytes)}: {', '.join(asked)}")
+    for text in lines:
+        console.print(safe(f"  {text}"), soft_wrap=True)
 
 
 def _terms(kernel: KernelProfile) -> list[tuple[str, float]]:
@@ -79,7 +124,7 @@ def _put_totals(console: Console, profile: CallProfile) -> None:
     console.print(rows)
 
 
-def _put_source(console: Console, profile: CallProfile, source: Sequence[str]) -> None:
+def _put_source(console: Console, profile: CallProfile, source: Sequence[str], ptx: bool) -> None:
     counts = profile.by_line
     shown = shown_lines(profile, len(source))
     cells = {
@@ -102,6 +147,8 @@ def _put_source(console: Console, profile: CallProfile, source: Sequence[str]) -
             console.print(Text("...", "dim"))
         last = number
         put(cells[number], source[number - 1].expandtabs(4), "" if number in counts else "dim")
+        for each in counts[number].ptx if ptx and number in counts else ():
+            put(["", f"{each.instructions:,}", *[""] * (len(_COLUMNS) - 1)], f"    {each.text}", "dim")
     if 0 in counts:
         console.print(Text(f"{counts[0].instructions:,} instructions have no source line.", "dim"))
 
@@ -111,9 +158,9 @@ def line_cells(line: LineCounts) -> list[str]:
     per_request, passes = line.sectors_per_request, line.passes_per_request
     return [
         f"{line.instructions:,}",
-        f"{line.threads_per_instruction:.1f}",
+        f"{line.active_threads:.1f}",
         f"{per_request:.1f}" if per_request is not None else "",
         f"{line.dram_bytes:,}" if line.dram_sectors else "",
         f"{passes:.1f}" if passes is not None else "",
-        f"{line.stall_cycles:,}" if line.stall_cycles else "",
+        f"{line.waited_for:,}" if line.waited_for else "",
     ]

@@ -7,7 +7,7 @@ code, this counts PTX, in which addresses take more instructions and short branc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, StringConstraints, model_serializer
 
@@ -15,6 +15,7 @@ from grader.schemas.strict import Strict
 
 # ``sandbox/emulator/profile.py`` cuts at these: nobody reads more, and it is stored with every report.
 MOST_KERNELS, MOST_LINES = 32, 200
+MOST_ACCESSES, MOST_IN_TIMELINE = 64, 100
 SECTOR_BYTES = 32
 # Multiprocessors of the modelled card, and warps of each.
 MULTIPROCESSORS, MOST_WARPS = 132, 64
@@ -24,6 +25,8 @@ Step = Annotated[int, Field(gt=-(2**63), lt=2**63)]
 Size = Annotated[int, Field(ge=1, lt=2**32)]
 Microseconds = Annotated[float, Field(ge=0, lt=3600e6, allow_inf_nan=False)]
 KernelName = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9_$<>:, .()-]+$")]
+ArrayName = Annotated[str, StringConstraints(max_length=60, pattern=r"^[A-Za-z0-9_$<>:, .()-]*$")]
+Text = Annotated[str, StringConstraints(max_length=100)]
 Term = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z0-9 ]+$")]
 
 
@@ -108,17 +111,52 @@ class KernelCounts(Strict):
         description="accesses to local memory: arrays of a thread, and calls",
     )
     local_sectors: Count = Field(default=0, description="their sectors")
+    spill_requests: Count = Field(
+        default=0,
+        description="accesses of warps to registers that the assembler put into local memory, 4 bytes a thread each; "
+        "from machine code, times how often warps pass the line",
+    )
+    l1_lines: Count = Field(
+        default=0, description="lines of 128 bytes that requests touch (l1tex__t_set_accesses_pipe_lsu)"
+    )
+    delay_cycles: Count = Field(
+        default=0,
+        description="cycles that warps waited for results of these instructions, or at these barriers",
+    )
+    issue_slots: Count = Field(
+        default=0, description="cycles of issue: one for most instructions, many for a division"
+    )
+    division_slots: Count = Field(
+        default=0, description="those of divisions of integers, and of their remainders"
+    )
 
     # Without a return type: it would replace the fields in the OpenAPI document.
     @model_serializer(mode="wrap")
     def _without_zeros(self, serialize: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
         kept = serialize(self).items()
-        return {name: value for name, value in kept if value is not None and (value or name not in _COUNTS)}
+        return {
+            name: value for name, value in kept if value not in (None, []) and (value or name not in _COUNTS)
+        }
 
     @property
     def threads_per_instruction(self) -> float:
         """Active threads per warp of 32, on average."""
         return self.threads / self.instructions if self.instructions else 0.0
+
+    @property
+    def active_threads(self) -> float:
+        """Threads per warp of 32 that did something, on average; a predicate that is false switches a thread off."""
+        return self.threads_on / self.instructions if self.instructions else 0.0
+
+    @property
+    def waited_for(self) -> int:
+        """Cycles; profiles of earlier versions have them where warps wait, not where they wait for."""
+        return self.delay_cycles or self.stall_cycles
+
+    @property
+    def local_bytes(self) -> int:
+        """Bytes from and to local memory: arrays of threads, and spilled registers."""
+        return SECTOR_BYTES * self.local_sectors + 4 * 32 * self.spill_requests
 
     @property
     def requests(self) -> int:
@@ -151,6 +189,13 @@ class KernelCounts(Strict):
         return SECTOR_BYTES * self.l2_sectors
 
 
+class PtxCount(Strict):
+    """A PTX instruction, and how often warps issued it."""
+
+    text: Text
+    instructions: Count
+
+
 class LineCounts(KernelCounts):
     """Counts of one line, over all launches of a kernel. A step is the distance in bytes between the addresses of
     neighbouring threads, if it is constant."""
@@ -159,6 +204,50 @@ class LineCounts(KernelCounts):
     load_step: Step | None = None
     store_step: Step | None = None
     shared_step: Step | None = None
+    ptx: list[PtxCount] = Field(default_factory=list, description="in the program's order")
+
+
+class AccessCounts(Strict):
+    """Accesses of one kind to one array of global memory at one line, over all launches of a kernel."""
+
+    line: int = Field(ge=0, lt=2**31, description="of the source; 0: unknown")
+    array: ArrayName = Field(default="", description="empty: unknown, or several")
+    array_bytes: Count = Field(default=0, description="the array's size")
+    kind: Literal["load", "store", "atomic"]
+    requests: Count = Field(default=0, description="by warps")
+    sectors: Count = 0
+    ideal_sectors: Count = 0
+    l1_lines: Count = 0
+    l2_sectors: Count = 0
+    dram_sectors: Count = 0
+    bytes: Count = Field(default=0, description="that threads asked for")
+    threads: Count = Field(default=0, description="that asked")
+    turns: Count = Field(default=0, description="of atomics, see ``atomic_turns``")
+    delay_cycles: Count = 0
+    step: Step | None = None
+
+    @property
+    def times(self) -> float | None:
+        """How often each byte of the array is asked for on average; None if the array is unknown."""
+        return self.bytes / self.array_bytes if self.array_bytes else None
+
+
+class ArrayCounts(Strict):
+    """Bytes of an array of global memory, over all launches of a kernel."""
+
+    name: ArrayName
+    bytes: Count = Field(description="its size")
+    read: Count = Field(description="bytes that threads asked for")
+    written: Count = Field(description="bytes that threads wrote or changed")
+    moved: Count = Field(description="bytes between the modelled L2 cache and memory")
+
+
+class Launched(Strict):
+    """A launch on the time line of the call."""
+
+    kernel: int = Field(ge=0, lt=MOST_KERNELS, description="index in ``kernels``")
+    start_us: Microseconds
+    time_us: Microseconds
 
 
 class KernelProfile(Strict):
@@ -185,11 +274,45 @@ class KernelProfile(Strict):
         max_length=MOST_LINES, description="the lines with most work, in the source's order"
     )
     rest: KernelCounts = Field(default_factory=KernelCounts, description="of the omitted lines")
+    accesses: list[AccessCounts] = Field(
+        default_factory=list, max_length=MOST_ACCESSES, description="those with most sectors first"
+    )
+    arrays: list[ArrayCounts] = Field(
+        default_factory=list, max_length=MOST_ACCESSES, description="the largest first"
+    )
+    stalls: dict[Term, Count] = Field(
+        default_factory=dict, max_length=16, description="cycles that warps waited, by what they waited for"
+    )
+    spill_terms_us: dict[Term, Microseconds] = Field(
+        default_factory=dict, max_length=32, description="the part of ``terms_us`` that is spilled registers"
+    )
+    spilled_bytes: Count = Field(
+        default=0, description="of a thread's loads and stores of spilled registers in the machine code"
+    )
+    balance: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="instructions of an average multiprocessor, as a share of the busiest one's",
+    )
 
     @property
     def occupancy(self) -> float:
         """Share of a multiprocessor's warps that can be resident."""
         return min(self.resident_warps / MOST_WARPS, 1.0)
+
+    @property
+    def threads(self) -> int:
+        """Of a block."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def blocks(self) -> int:
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def local_bytes_a_thread(self) -> float:
+        return self.total.local_bytes / (self.launches * self.blocks * self.threads)
 
     @property
     def bound(self) -> str:
@@ -214,6 +337,11 @@ class CallProfile(Strict):
     copies_us: Microseconds
     kernels: list[KernelProfile] = Field(max_length=MOST_KERNELS, description="the longest first")
     left_out: Count = Field(default=0, description="launches of omitted kernels")
+    timeline: list[Launched] = Field(
+        default_factory=list,
+        max_length=MOST_IN_TIMELINE,
+        description="the first launches, one after the other; copies are left out",
+    )
 
     @property
     def total(self) -> KernelCounts:
@@ -273,4 +401,5 @@ def _merged(line: int, counts: list[LineCounts]) -> LineCounts:
         requests = name.replace("step", "requests")
         seen = {getattr(each, name) for each in counts if getattr(each, requests)}
         steps[name] = seen.pop() if len(seen) == 1 else None
-    return LineCounts(line=line, **steps, **_sums(counts))
+    ptx = [instruction for each in counts for instruction in each.ptx]
+    return LineCounts(line=line, **steps, **_sums(counts), ptx=ptx)

@@ -1,4 +1,4 @@
-"""Register counts from NVIDIA's assembler, for PTX that comes without machine code."""
+"""Registers and spills from NVIDIA's assembler, for PTX that comes without machine code."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 from pathlib import Path
+
+from .spills import Spills, spills_of_code
 
 # After this long, a kernel counts as using all registers.
 _SECONDS = 30.0
@@ -24,24 +26,34 @@ def tritons_ptxas() -> Path | None:
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
-def registers_of_ptx(text: str, ptxas: Path) -> dict[str, int]:
-    """Registers of a thread by kernel. Empty if ``ptxas`` is missing or rejects ``text``."""
+def assembled(text: str, ptxas: Path) -> tuple[dict[str, int], Spills]:
+    """Registers of a thread by kernel, and spills. Empty if ``ptxas`` is missing or rejects ``text``."""
     target = _TARGET.search(text)
     if target is None:
-        return {}
-    descriptor = os.memfd_create("ptx")
+        return {}, {}
+    descriptor, made = os.memfd_create("ptx"), os.memfd_create("code")
     try:
         with os.fdopen(os.dup(descriptor), "wb") as file:
             file.write(text.encode())
         path = f"/proc/self/fd/{descriptor}"
-        command = [str(ptxas), "-v", f"--gpu-name={target[1]}", "-o", "/dev/null", path]
+        into = f"/proc/self/fd/{made}"
+        command = [str(ptxas), "-v", "--generate-line-info", f"--gpu-name={target[1]}", "-o", into, path]
         ran = subprocess.run(
-            command, pass_fds=[descriptor], capture_output=True, text=True, timeout=_SECONDS, check=False
+            command,
+            pass_fds=[descriptor, made],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
         )
+        with os.fdopen(os.dup(made), "rb") as file:
+            file.seek(0)
+            code = file.read()
     except (OSError, subprocess.TimeoutExpired):
-        return {}
+        return {}, {}
     finally:
         os.close(descriptor)
+        os.close(made)
     found: dict[str, int] = {}
     name = ""
     for line in (ran.stdout + ran.stderr).splitlines():
@@ -49,4 +61,4 @@ def registers_of_ptx(text: str, ptxas: Path) -> dict[str, int]:
             name = entry[1]
         elif name and (used := _USED.match(line)):
             found[name], name = int(used[1]), ""
-    return found
+    return found, spills_of_code(code)

@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from . import LIBRARY, ptx
 from .branches import work_of
@@ -34,7 +35,7 @@ from .library import (
 )
 from .limits import MOST_COOPERATIVE, LaunchRefused, check_shape, cluster_of
 from .lower import ROW, Lowered, function_address, lower
-from .model import H200, Launch, Row, cycles_of, occupancy_of, share_of, weights_of
+from .model import H200, Launch, Row, cycles_of, occupancy_of, share_of, spills_in, weights_of
 from .names import (
     BUILT_WITH,
     CHECK,
@@ -52,6 +53,7 @@ from .sample import (
     Ran,
     Sample,
 )
+from .spills import Spills
 from .widths import widths_of
 from .work import KINDS as KINDS_OF_WORK
 from .work import Work
@@ -92,6 +94,7 @@ class Loaded:
     addresses: dict[str, int]  # of variables, by name
     kernels: dict[str, _Ready] = field(default_factory=dict)  # that were used
     registers: dict[str, int] = field(default_factory=dict)  # of a thread, by kernel, if known
+    spills: Spills = field(default_factory=dict)
 
 
 @dataclass
@@ -451,7 +454,9 @@ class Engine:
                 self.release(address, forget=True)
         self.instructions = int(self._c.engine_instructions(self._engine))
         if self.launches is not None and profile is not None and counts is not None and not ended:
-            self.launches.append(_launch_of(ready, profile, counts, asked))
+            arrays = {number: (named.name, named.size) for number, named in self._named.items()}
+            spills = loaded.spills.get(name, {})
+            self.launches.append(_launch_of(ready, profile, counts, asked, arrays, spills))
         if ended == STOP.NO_MEMORY:
             raise MemoryError("no memory is left for the blocks of a launch")
         fault = None
@@ -585,9 +590,14 @@ def check(module: ptx.Module, library: Path = LIBRARY) -> None:
 
 
 def _launch_of(
-    ready: _Ready, profile: CProfile, counts: ctypes.Array[ctypes.c_uint64], asked: Launch
+    ready: _Ready,
+    profile: CProfile,
+    counts: ctypes.Array[ctypes.c_uint64],
+    asked: Launch,
+    arrays: Mapping[int, tuple[str, int]],
+    spills: Mapping[int, int],
 ) -> Launch:
-    """``asked`` with the counts."""
+    """``asked`` with the counts. ``arrays``: name and bytes of each region; ``spills``: see ``spills.Spills``."""
     lowered, rows = ready.lowered, []
     # A sample's counts are scaled up to all blocks.
     times = asked.blocks / profile.counted if profile.counted else 1.0
@@ -596,8 +606,13 @@ def _launch_of(
         if each[COUNT.ISSUED] and work.kind != "free":
             steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
             line, regular = place_of(lowered, row.line).line, each[COUNT.REGULAR] == 1
-            scaled = (round(times * count) for count in each[: COUNT.STEPS])
-            rows.append(Row(work, line, steps if regular else None, *scaled))
+            array, size = arrays.get(each[COUNT.ARRAY], ("", 0)) if each[COUNT.BYTES] else ("", 0)
+            scaled: list[Any] = [
+                round(times * count)
+                for count in (*each[: COUNT.STEPS], each[COUNT.DELAYED], each[COUNT.BYTES])
+            ]
+            row_of = (*scaled, array, size, str(lowered.origins[number]))
+            rows.append(Row(work, line, steps if regular else None, *row_of))
     return replace(
         asked,
         counted=profile.counted,
@@ -606,6 +621,7 @@ def _launch_of(
         chain=profile.chain,
         busiest=tuple(profile.busiest),
         rows=tuple(rows),
+        spills=tuple(spills_in(asked, rows, spills)),
     )
 
 

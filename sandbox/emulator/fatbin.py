@@ -27,15 +27,20 @@ def ptx_of(data: bytes) -> list[str]:
 def registers_of(data: bytes) -> dict[str, int]:
     """Registers of a thread by kernel, from the machine code in ``data``. Damaged code yields none."""
     found: dict[str, int] = {}
-    for code in _entries(data, _MACHINE_CODE):
+    for code in machine_codes(data):
         with suppress(ValueError):
-            sections = _sections(code)
+            sections = sections_of(code)
             counts = _counts(code, sections)
             for name, head in sections:
                 if name.startswith(_CODE):
                     # From sh_info: the upper byte up to sm_89, later the symbol that the notes count by.
                     found[name.removeprefix(_CODE)] = head[7] >> 24 or counts.get(head[7], 0)
     return found
+
+
+def machine_codes(data: bytes) -> list[bytes]:
+    """Every file of machine code in ``data``, a sequence of fat binaries. Raises ValueError if it is damaged."""
+    return _entries(data, _MACHINE_CODE)
 
 
 def _counts(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> dict[int, int]:
@@ -82,12 +87,12 @@ def _entries(data: bytes, wanted: int) -> list[bytes]:
 
 def section_of(library: bytes, name: str = ".nv_fatbin") -> bytes:
     """A section of a 64-bit ELF library, empty if absent. Raises ValueError for another kind of file."""
-    found = (head for its_name, head in _sections(library) if its_name == name)
+    found = (head for its_name, head in sections_of(library) if its_name == name)
     head = next(found, None)
     return library[head[4] : head[4] + head[5]] if head is not None else b""
 
 
-def _sections(library: bytes) -> list[tuple[str, tuple[int, ...]]]:
+def sections_of(library: bytes) -> list[tuple[str, tuple[int, ...]]]:
     """Names and headers of an ELF file's sections. Raises ValueError."""
     try:
         if library[:5] != b"\x7fELF\x02":
@@ -97,6 +102,6 @@ def _sections(library: bytes) -> list[tuple[str, tuple[int, ...]]]:
         heads = [struct.unpack_from("<IIQQQQIIQQ", library, table + index * size) for index in range(count)]
         starts = [heads[names_at][4] + head[0] for head in heads]
         names = [library[start : library.index(b"\0", start)].decode("ascii", "replace") for start in starts]
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, LookupError, ValueError, OverflowError) as error:
         raise ValueError("the library is damaged") from error
     return list(zip(names, heads, strict=True))

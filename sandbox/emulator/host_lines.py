@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .fatbin import section_of
+from .reader import Reader
 
 _SUFFIX = b".cu"
 # More rows than any student's source has.
@@ -63,43 +64,16 @@ class HostLines:
         return next((line for _, start, end, line in self._inlined if start <= offset < end), 0)
 
 
-class _Reader:
-    def __init__(self, data: bytes, at: int, end: int) -> None:
-        self.data, self.at, self.end = data, at, min(end, len(data))
-
-    def number(self, size: int) -> int:
-        if self.at + size > self.end:
-            raise IndexError(self.at)
-        self.at += size
-        return int.from_bytes(self.data[self.at - size : self.at], "little")
-
-    def leb(self, *, signed: bool = False) -> int:
-        value = shift = 0
-        while True:
-            byte = self.number(1)
-            value |= (byte & 127) << shift
-            shift += 7
-            if shift > 70:
-                raise ValueError("a number is too long")
-            if not byte & 128:
-                return value - (1 << shift) if signed and byte & 64 else value
-
-    def text(self) -> bytes:
-        end = self.data.index(b"\0", self.at, self.end)
-        text, self.at = self.data[self.at : end], end + 1
-        return text
-
-
 def _rows(table: bytes, strings: dict[int, bytes], files: dict[int, set[int]]) -> Iterator[tuple[int, int]]:
     """Fills ``files``: offset of a unit in the table -> the source's file numbers in it."""
     at = 0
     while at + 4 < len(table):
         length = int.from_bytes(table[at : at + 4], "little")
-        yield from _unit(_Reader(table, at + 4, at + 4 + length), strings, files.setdefault(at, set()))
+        yield from _unit(Reader(table, at + 4, at + 4 + length), strings, files.setdefault(at, set()))
         at += 4 + length
 
 
-def _unit(it: _Reader, strings: dict[int, bytes], ours: set[int]) -> Iterator[tuple[int, int]]:
+def _unit(it: Reader, strings: dict[int, bytes], ours: set[int]) -> Iterator[tuple[int, int]]:
     if it.number(2) != 5:
         return
     it.number(2)  # sizes of addresses and of segments
@@ -149,7 +123,7 @@ def _unit(it: _Reader, strings: dict[int, bytes], ours: set[int]) -> Iterator[tu
         yield address, line if file in ours and line > 0 else 0
 
 
-def _names(it: _Reader, strings: dict[int, bytes]) -> dict[int, bytes]:
+def _names(it: Reader, strings: dict[int, bytes]) -> dict[int, bytes]:
     names: dict[int, bytes] = {}
     for _ in range(2):  # folders, then files
         forms = [(it.leb(), it.leb()) for _ in range(it.number(1))]
@@ -164,7 +138,7 @@ def _names(it: _Reader, strings: dict[int, bytes]) -> dict[int, bytes]:
     return names
 
 
-def _value(it: _Reader, form: int, strings: dict[int, bytes]) -> bytes | int:
+def _value(it: Reader, form: int, strings: dict[int, bytes]) -> bytes | int:
     if form == _BY_NAME:
         return it.text()
     if form in _NUMBERS:
@@ -204,7 +178,7 @@ def _inlined(library: bytes, files: dict[int, set[int]]) -> Iterator[tuple[int, 
     at = found = 0
     while at + 12 < len(info):
         length = int.from_bytes(info[at : at + 4], "little")
-        it = _Reader(info, at + 4, at + 4 + length)
+        it = Reader(info, at + 4, at + 4 + length)
         at += 4 + length
         if it.number(2) != 5 or it.number(1) not in (1, 2):
             continue
@@ -231,7 +205,7 @@ def _inlined(library: bytes, files: dict[int, set[int]]) -> Iterator[tuple[int, 
 
 
 def _abbreviations(data: bytes, at: int) -> dict[int, _Abbreviation]:
-    it, found = _Reader(data, at, len(data)), {}
+    it, found = Reader(data, at, len(data)), {}
     while code := it.leb():
         tag, _ = it.leb(), it.number(1)
         attributes = []
@@ -250,7 +224,7 @@ def _spans(values: dict[int, bytes | int], base: int, ranges: bytes) -> Iterator
         low, high = int(values.get(_LOW, 0)), int(values.get(_HIGH, 0))
         yield low, low + high
         return
-    it = _Reader(ranges, int(values[_RANGES]), len(ranges))
+    it = Reader(ranges, int(values[_RANGES]), len(ranges))
     while (kind := it.number(1)) != 0:
         if kind == 4:
             start, end = it.leb(), it.leb()

@@ -121,6 +121,20 @@ class Row:
     local_requests: int
     local_sectors: int
     lines: int  # that requests touch; the first-level cache looks them up one by one
+    delayed: int = 0  # cycles that warps waited for its result
+    bytes: int = 0  # of global memory that its threads asked for
+    array: str = ""  # that it accesses; empty: none, or several
+    array_bytes: int = 0
+    ptx: str = ""
+
+
+@dataclass(frozen=True)
+class Spill:
+    """Registers that the assembler put into local memory at a line of the source."""
+
+    line: int
+    bytes: int  # that a thread moves each time that it passes the line
+    requests: int  # of warps, of 4 bytes a thread, in the whole launch
 
 
 @dataclass(frozen=True)
@@ -138,6 +152,7 @@ class Launch:
     chain: int = 0  # cycles of the slowest place for blocks, by latency alone
     busiest: tuple[int, ...] = (0,) * len(NEEDS)  # for each need, the most that a multiprocessor has
     rows: tuple[Row, ...] = ()
+    spills: tuple[Spill, ...] = ()
 
     @property
     def blocks(self) -> int:
@@ -222,6 +237,44 @@ _NAMES_OF_NEEDS = {
 }
 
 
+def spills_in(launch: Launch, rows: Sequence[Row], of_line: Mapping[int, int]) -> list[Spill]:
+    """``of_line``: see ``spills.Spills``. A line is passed as often as warps issue its instructions on average. If
+    PTX accesses local memory there, that is counted already."""
+    issued: dict[int, list[int]] = {}
+    counted = {row.line for row in rows if row.local_requests}
+    for row in rows:
+        issued.setdefault(row.line, []).append(row.issued)
+    warps = launch.blocks * -(-launch.threads // 32)
+    return [
+        Spill(
+            line,
+            size,
+            round(size / 4 * (math.fsum(issued[line]) / len(issued[line]) if line in issued else warps)),
+        )
+        for line, size in sorted(of_line.items())
+        if line not in counted
+    ]
+
+
+def spilling(launch: Launch, card: Card) -> dict[str, float]:
+    """What spills add to each part: all multiprocessors alike, from the first-level cache if they fit there."""
+    requests = sum(spill.requests for spill in launch.spills)
+    if not requests:
+        return {}
+    occupancy, share = occupancy_of(launch, card), requests / min(card.multiprocessors, launch.blocks)
+    found = {
+        "memory units": share / card.rates["memory"] / card.clock,
+        "instruction issue": share / card.issue / card.clock,
+        "L1 lines": share / card.l1 / card.clock,
+    }
+    # A register is stored once and loaded once.
+    kept = 32 * occupancy.warps * sum(spill.bytes for spill in launch.spills) // 2
+    if kept > share_of(launch, card).l1_lines * _BYTES_OF_LINE * occupancy.blocks:
+        found["L2 to a multiprocessor"] = _SECTORS_OF_LINE * share / card.from_l2 / card.clock
+        found["L2"] = requests * _BYTES_OF_LINE / card.l2
+    return found
+
+
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
     """Seconds of each part of a launch on its own."""
     l2 = dram = 0
@@ -242,6 +295,8 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
         "blocks": card.block * launch.blocks,
         "latency": launch.chain / card.clock,
     }
+    for name, seconds in spilling(launch, card).items():
+        found[name] += seconds
     return {name: seconds for name, seconds in found.items() if seconds}
 
 

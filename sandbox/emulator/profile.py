@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
-from .explain import kernel_name
-from .model import H200, MODEL_VERSION, Card, Launch, Row, copies_seconds, longest_of, occupancy_of, parts_of
+from .explain import array_name, kernel_name
+from .model import (
+    H200,
+    MODEL_VERSION,
+    NEEDS,
+    Card,
+    Launch,
+    Row,
+    copies_seconds,
+    longest_of,
+    occupancy_of,
+    parts_of,
+    spilling,
+)
 
 # The longest kernels and the lines with most work are kept, so the profile always fits into a message.
 _MOST_KERNELS, _MOST_LINES, _MOST_LINES_IN_ALL = 32, 200, 240
+_MOST_ACCESSES, _MOST_ARRAYS, _MOST_IN_TIMELINE = 32, 16, 100
+# Bytes of JSON of all lines, of all accesses and arrays, and of PTX.
+_BYTES_OF_LINES, _BYTES_OF_ACCESSES, _BYTES_OF_PTX = 140_000, 30_000, 30_000
 _MAY_BE_NAMED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$<>:, .()-")
-_NAME_CHARS = 100
+_NAME_CHARS, _ARRAY_CHARS, _PTX_CHARS = 100, 60, 100
 # Counts with one name for every kind of row.
 _ALIKE = {
     "instructions": "issued",
@@ -19,6 +35,7 @@ _ALIKE = {
     "threads_on": "guarded",
     "divergent_branches": "divergent",
     "stall_cycles": "waited",
+    "l1_lines": "lines",
     "l2_sectors": "l2",
     "dram_sectors": "dram",
     "shared_requests": "shared_requests",
@@ -30,6 +47,7 @@ _ALIKE = {
     "local_sectors": "local_sectors",
 }
 _OF_ACCESSES = {"load": "load", "copy": "load", "store": "store", "atomic": "atomic"}
+_SECTOR_BYTES = 32
 Counts = dict[str, Any]
 
 
@@ -39,14 +57,12 @@ def profile_of(
     """``copies``, ``copied``: see ``model.seconds_of``."""
     alike: dict[tuple[Any, ...], list[Launch]] = {}
     for launch in launches:
-        alike.setdefault(
-            (launch.kernel, launch.grid, launch.block, launch.shared, launch.registers), []
-        ).append(launch)
-    kernels = sorted((_kernel(same, card) for same in alike.values()), key=lambda it: -it["time_us"])
-    left = _MOST_LINES_IN_ALL
-    for kernel in kernels[:_MOST_KERNELS]:
-        _cut(kernel, min(left, _MOST_LINES))
-        left -= len(kernel["lines"])
+        alike.setdefault(_shape(launch), []).append(launch)
+    made = {shape: _kernel(same, card) for shape, same in alike.items()}
+    order = sorted(made, key=lambda shape: -made[shape]["time_us"])
+    kernels = [made[shape] for shape in order]
+    kept = kernels[:_MOST_KERNELS]
+    _cut_all(kept)
     copying = 1e6 * copies_seconds(copies, copied, card)
     return {
         "card": card.name,
@@ -55,9 +71,28 @@ def profile_of(
         "copies": copies,
         "copied_bytes": copied,
         "copies_us": copying,
-        "kernels": kernels[:_MOST_KERNELS],
+        "kernels": kept,
         "left_out": sum(kernel["launches"] for kernel in kernels[_MOST_KERNELS:]),
+        "timeline": _timeline(launches, {shape: number for number, shape in enumerate(order)}, card),
     }
+
+
+def _shape(launch: Launch) -> tuple[Any, ...]:
+    return launch.kernel, launch.grid, launch.block, launch.shared, launch.registers
+
+
+def _timeline(
+    launches: Sequence[Launch], numbers: dict[tuple[Any, ...], int], card: Card
+) -> list[dict[str, Any]]:
+    """The first launches, one after the other."""
+    found, now = [], 0.0
+    for launch in launches[:_MOST_IN_TIMELINE]:
+        took = 1e6 * (card.launch + longest_of(parts_of(launch, card), card))
+        number = numbers[_shape(launch)]
+        if number < _MOST_KERNELS:
+            found.append({"kernel": number, "start_us": now, "time_us": took})
+        now += took
+    return found
 
 
 def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
@@ -65,6 +100,10 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
     terms: dict[str, float] = {}
     longest = 0.0
     lines: dict[int, Counts] = {}
+    accesses: dict[tuple[int, str, str], Counts] = {}
+    arrays: dict[str, Counts] = {}
+    stalls: dict[str, int] = {}
+    spill_terms: dict[str, float] = {}
     for launch in launches:
         parts = parts_of(launch, card)
         longest += longest_of(parts, card)
@@ -72,10 +111,17 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
             terms[name] = terms.get(name, 0.0) + 1e6 * seconds
         for row in launch.rows:
             _add(lines.setdefault(row.line, {}), row)
+            _add_access(accesses, arrays, row)
+            if waited := _delays(row):
+                _add_to(stalls, _reason(row), waited)
+        for name, seconds in spilling(launch, card).items():
+            spill_terms[name] = spill_terms.get(name, 0.0) + 1e6 * seconds
+        for spill in launch.spills:
+            _add_to(lines.setdefault(spill.line, {}), "spill_requests", spill.requests)
     launching = 1e6 * card.launch * len(launches)
-    name = "".join(letter if letter in _MAY_BE_NAMED else "_" for letter in kernel_name(first.kernel))
+    name = _fit(kernel_name(first.kernel), _NAME_CHARS) or "kernel"
     return {
-        "name": name[:_NAME_CHARS] or "kernel",
+        "name": name,
         "launches": len(launches),
         "grid": first.grid,
         "block": first.block,
@@ -89,13 +135,32 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
         "terms_us": terms,
         "lines": [{"line": line, **_plain(lines[line])} for line in sorted(lines)],
         "rest": {},
+        "accesses": sorted(map(_plain, accesses.values()), key=lambda access: -access["sectors"]),
+        "arrays": sorted(arrays.values(), key=lambda array: -array["bytes"])[:_MOST_ARRAYS],
+        "stalls": dict(sorted(stalls.items(), key=lambda stall: -stall[1])),
+        "spill_terms_us": spill_terms,
+        "spilled_bytes": sum(spill.bytes for spill in first.spills),
+        "balance": _balance(first, card),
     }
+
+
+def _balance(launch: Launch, card: Card) -> float | None:
+    """Instructions of an average multiprocessor, as a share of the busiest one's."""
+    busiest = dict(zip(NEEDS, launch.busiest, strict=True))["issue"]
+    issued = sum(row.issued * row.work.slots for row in launch.rows)
+    return min(1.0, issued / card.multiprocessors / busiest) if busiest else None
 
 
 def _add(counts: Counts, row: Row) -> None:
     for name, of_row in _ALIKE.items():
         if value := getattr(row, of_row):
-            counts[name] = counts.get(name, 0) + value
+            _add_to(counts, name, value)
+    if slots := row.issued * row.work.slots:
+        _add_to(counts, "issue_slots", slots)
+        if row.work.division:
+            _add_to(counts, "division_slots", slots)
+    if delayed := _delays(row):
+        _add_to(counts, "delay_cycles", delayed)
     if row.requests:
         kind = _OF_ACCESSES.get(row.work.access, "load")
         _add_to(counts, f"{kind}_requests", row.requests)
@@ -107,6 +172,65 @@ def _add(counts: Counts, row: Row) -> None:
             counts.setdefault(f"{kind}_step", set()).add(row.steps)
     if row.shared_requests:
         counts.setdefault("shared_step", set()).add(row.steps)
+    if row.ptx and row.issued:
+        counts.setdefault("ptx", []).append({"text": row.ptx[:_PTX_CHARS], "instructions": row.issued})
+
+
+def _add_access(accesses: dict[tuple[int, str, str], Counts], arrays: dict[str, Counts], row: Row) -> None:
+    """Adds a row that accesses global memory to the entry of its line, array and kind."""
+    if not row.requests:
+        return
+    kind, name = _OF_ACCESSES.get(row.work.access, "load"), _fit(array_name(row.array), _ARRAY_CHARS)
+    counts = accesses.setdefault(
+        (row.line, name, kind),
+        {"line": row.line, "array": name, "kind": kind, "array_bytes": row.array_bytes},
+    )
+    for count, value in (
+        ("requests", row.requests),
+        ("sectors", row.sectors),
+        ("ideal_sectors", row.ideal_sectors),
+        ("l1_lines", row.lines),
+        ("l2_sectors", row.l2),
+        ("dram_sectors", row.dram),
+        ("bytes", row.bytes),
+        ("threads", row.guarded),
+        ("delay_cycles", row.delayed),
+        ("turns", row.same if kind == "atomic" else 0),
+    ):
+        _add_to(counts, count, value)
+    counts.setdefault("step", set()).add(row.steps)
+    if name:
+        array = arrays.setdefault(
+            name, {"name": name, "bytes": row.array_bytes, "read": 0, "written": 0, "moved": 0}
+        )
+        array["read" if kind == "load" else "written"] += row.bytes
+        array["moved"] += row.dram * _SECTOR_BYTES
+
+
+def _delays(row: Row) -> int:
+    """Cycles that warps wait for it: for its result or, at a barrier, for others."""
+    return row.waited if row.work.kind == "sync" else row.delayed
+
+
+def _reason(row: Row) -> str:
+    """What warps wait for that wait for this row."""
+    if row.work.kind == "sync":
+        return "global memory" if row.ptx.startswith("cp.async") else "barriers"
+    if row.work.access == "atomic":
+        return "atomics"
+    for reason, count in (
+        ("global memory", row.requests),
+        ("local memory", row.local_requests),
+        ("shared memory", row.shared_requests),
+        ("constant memory", row.constant_requests),
+    ):
+        if count:
+            return reason
+    return {"matrix": "tensor cores", "shuffle": "shuffles"}.get(row.work.kind, "arithmetic")
+
+
+def _fit(name: str, chars: int) -> str:
+    return "".join(letter if letter in _MAY_BE_NAMED else "_" for letter in name)[:chars]
 
 
 def _add_to(counts: Counts, name: str, value: int) -> None:
@@ -124,16 +248,49 @@ def _plain(counts: Counts) -> Counts:
     return found
 
 
-def _cut(kernel: dict[str, Any], most: int) -> None:
-    """Keep the lines with most work, and sum up the others."""
-    work = {line["line"]: _work(line) for line in kernel["lines"]}
-    kept = set(sorted(work, key=lambda line: (-work[line], line))[:most])
+def _cut_all(kernels: Sequence[dict[str, Any]]) -> None:
+    lines, line_bytes = _MOST_LINES_IN_ALL, _BYTES_OF_LINES
+    access_bytes, ptx_bytes = _BYTES_OF_ACCESSES, _BYTES_OF_PTX
+    for kernel in kernels:
+        line_bytes -= _cut(kernel, min(lines, _MOST_LINES), line_bytes)
+        lines -= len(kernel["lines"])
+        for name in ("arrays", "accesses"):
+            kernel[name], size = _within(kernel[name][:_MOST_ACCESSES], access_bytes)
+            access_bytes -= size
+        for line in sorted(kernel["lines"], key=_work, reverse=True):
+            if "ptx" in line:
+                line["ptx"], size = _within(line["ptx"], ptx_bytes)
+                ptx_bytes -= size
+
+
+def _within(entries: Sequence[Counts], room: int) -> tuple[list[Counts], int]:
+    """The first entries that fit into ``room`` bytes of JSON, and their bytes."""
+    kept: list[Counts] = []
+    used = 0
+    for entry in entries:
+        size = len(json.dumps(entry)) + 2
+        if used + size > room:
+            break
+        kept.append(entry)
+        used += size
+    return kept, used
+
+
+def _cut(kernel: dict[str, Any], most: int, room: int) -> int:
+    """Keep the lines with most work, sum up the others, and return the bytes of JSON that those take."""
+    kept: set[int] = set()
+    used = 0
+    for line in sorted(kernel["lines"], key=lambda line: (-_work(line), line["line"]))[:most]:
+        if (used := used + len(json.dumps({**line, "ptx": []}))) > room:
+            break
+        kept.add(line["line"])
     for line in kernel["lines"]:
         if line["line"] not in kept:
             for name, value in line.items():
-                if name != "line" and not name.endswith("_step"):
+                if name not in ("line", "ptx") and not name.endswith("_step"):
                     _add_to(kernel["rest"], name, value)
     kernel["lines"] = [line for line in kernel["lines"] if line["line"] in kept]
+    return used
 
 
 def _work(counts: Counts) -> int:

@@ -68,6 +68,10 @@ class Instruction:
     guard: str
     place: Place
 
+    def __str__(self) -> str:
+        guard = f"@{self.guard} " if self.guard else ""
+        return f"{guard}{self.opcode} {', '.join(self.operands)}".rstrip()
+
     @property
     def opcode(self) -> str:
         return ".".join((self.name, *self.modifiers))

@@ -20,6 +20,7 @@ _WEIGHTS = (
     (re.compile(r"popc|brev|bfind"), 4),
     (re.compile(r"(add|sub|mul_lo|mad_lo|min|max|setp_\w+)_[us]64|(shl|shr)_[bus]64"), 2),
 )
+_DIVISION = re.compile(r"(?:div|rem)_[us](\d+)$")
 _KINDS_OF_NAMES = (
     (re.compile(r"mov_|piece_|join_|ext(32|64)_u|cut32_|isspacep|.*_pred$|pred_of|b32_of_pred"), "free"),
     (re.compile(r".*f64(?!_of)"), "double"),
@@ -55,6 +56,7 @@ class Work:
     type: str = ""  # of a matrix product
     flops: int = 0
     access: str = ""  # load, store, atomic or copy (cp.async); empty: no memory access
+    division: int = 0  # bits of a division of integers, or of its remainder
 
 
 def work_of_row(lowered: Lowered, row: CodeRow, names: Sequence[str]) -> Work:
@@ -104,5 +106,6 @@ def work_of_name(name: str) -> Work:
     if name not in _known:
         kind = next((kind for pattern, kind in _KINDS_OF_NAMES if pattern.match(name)), "integer")
         slots = next((slots for pattern, slots in _WEIGHTS if pattern.match(name)), 1)
-        _known[name] = Work(kind, slots)
+        division = _DIVISION.match(name)
+        _known[name] = Work(kind, slots, division=int(division[1]) if division else 0)
     return _known[name]

@@ -18,7 +18,7 @@ _NONE = dict.fromkeys(
 )  # fmt: skip
 
 
-def row(line: int, access: str = "", issued: int = 100, steps: int | None = None, **counts: int) -> Row:
+def row(line: int, access: str = "", issued: int = 100, steps: int | None = None, **counts: Any) -> Row:
     """``issued``: by full warps."""
     kind = "memory" if access or counts.get("requests") else "integer"
     work = Work(kind, access=access or ("load" if kind == "memory" else ""))
@@ -26,7 +26,7 @@ def row(line: int, access: str = "", issued: int = 100, steps: int | None = None
         **_NONE,
         "issued": issued,
         "lanes": 32 * issued,
-        "guarded": 32 * issued,
+        "guarded": counts.get("lanes", 32 * issued),
         **counts,
     }
     return Row(work=work, line=line, steps=steps, **given)

@@ -60,7 +60,7 @@ def test_a_good_profile_gets_no_hint() -> None:
             "that all threads of a warp read",
         ),
         (
-            row(7, "", N, lanes=8 * N),
+            row(7, "", 50 * N, lanes=8 * 50 * N),
             "Line 7: 8.0 of a warp's 32 threads are active here on average, the others wait: let the threads of "
             "a warp take the same path",
         ),
@@ -72,7 +72,8 @@ def test_each_planted_mistake_gets_its_hint(planted: Row, sentence: str) -> None
 
 def test_hints_cover_a_kernels_shape() -> None:
     slow: dict[str, Any] = {"chain": 60_000}
-    few, odd = launch("few", grid=5, **slow), launch("odd", grid=2000, block=(40, 1, 1), **slow)
+    few = launch("few", grid=5, **slow)
+    odd = launch("odd", grid=2000, block=(40, 1, 1), rows=[row(1, issued=50 * N)])
     assert "Kernel few: 5 blocks for 132 multiprocessors: the others are idle" in sentences(few)
     assert any("a warp with only 8: use a multiple of 32" in sentence for sentence in sentences(odd))
     fat = launch("fat", grid=2000, registers=255, **slow)
@@ -94,3 +95,40 @@ def test_the_limiting_factor_is_named() -> None:
 
 def test_the_models_card_has_the_documented_multiprocessors() -> None:
     assert H200.multiprocessors == MULTIPROCESSORS
+
+
+def test_profiles_of_earlier_versions_have_advice() -> None:
+    """They have counts by line only."""
+    planted = row(
+        7, "load", N, requests=N, sectors=32 * N, ideal_sectors=4 * N, l2=32 * N, steps=128, waited=10**6
+    )
+    made = profile_of([launch(grid=2000, rows=[planted])])
+    old = {name: value for name, value in made.items() if name != "timeline"}
+    new = {"accesses", "arrays", "stalls", "spill_terms_us", "spilled_bytes", "balance"}
+    counts = {"l1_lines", "delay_cycles", "issue_slots"}
+    old["kernels"] = [
+        {
+            **{name: value for name, value in kernel.items() if name not in new},
+            "lines": [
+                {name: value for name, value in line.items() if name not in counts}
+                for line in kernel["lines"]
+            ],
+        }
+        for kernel in made["kernels"]
+    ]
+    (hint,) = hints_of(CallProfile.model_validate(old))
+    assert (hint.line, hint.kind) == (7, "coalescing")
+    assert hint.us == pytest.approx(hints_of(CallProfile.model_validate(made))[0].us, rel=0.2)
+
+
+def test_a_second_hint_is_without_the_first_cost() -> None:
+    scattered = row(
+        7, "load", 20 * N, requests=20 * N, sectors=640 * N, ideal_sectors=80 * N, l2=640 * N, lines=640 * N
+    )
+    conflicting = row(
+        9, "load", 20 * N, shared_requests=20 * N, passes=640 * N, ideal_passes=20 * N, steps=128
+    )
+    profiled = profile(launch(grid=2000, rows=[scattered, conflicting]))
+    first, second = hints_of(profiled)
+    assert [first.kind, second.kind] == ["coalescing", "banks"]
+    assert 0 < first.us + second.us < profiled.time_us - 3

@@ -193,20 +193,26 @@ def profiled(**values: Any) -> Report:
     """Accepted on the emulated GPU: a kernel with every mark of a profile in lines 1 to 5, and a copy."""
     rows = [
         row(0),
-        row(1, issued=900, lanes=900 * 10),
+        row(1, issued=90_000, lanes=90_000 * 10),
         row(
             4,
             "load",
-            2000,
-            requests=2000,
-            sectors=64_000,
-            ideal_sectors=8_000,
-            l2=64_000,
-            dram=640,
+            200_000,
+            requests=200_000,
+            sectors=6_400_000,
+            ideal_sectors=800_000,
+            l2=6_400_000,
+            dram=64_000,
             steps=128,
+            lines=6_400_000,
+            delayed=4_000_000,
+            bytes=25_600_000,
+            array="x",
+            array_bytes=3_200_000,
+            ptx="ld.global.f32 %f1, [%rd2]",
         ),
-        row(4, "store", 1000, shared_requests=1000, passes=32_000, ideal_passes=1000, steps=128),
-        row(5, "atomic", 100, requests=100, sectors=100, same=3200, waited=40_000),
+        row(4, "store", 100_000, shared_requests=100_000, passes=3_200_000, ideal_passes=100_000, steps=128),
+        row(5, "atomic", 10_000, requests=10_000, sectors=10_000, same=320_000, waited=4_000_000),
     ]
     launches = [launch("_Z4copyPf", grid=2000, rows=rows), launch("_Z5clearPf", grid=3, registers=None)]
     profile = CallProfile.model_validate(profile_of(launches, copies=1, copied=4096))

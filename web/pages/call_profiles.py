@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from grader import limits
 from grader.schemas.call_profile import MOST_WARPS, CallProfile, KernelProfile, LineCounts
-from grader.schemas.profile_advice import Hint, bound_sentence, hints_of, shown_lines, totals
+from grader.schemas.profile_advice import (
+    Hint,
+    bound_sentence,
+    bytes_text,
+    gain_text,
+    hints_of,
+    local_text,
+    shown_lines,
+    totals,
+    waits,
+)
 from grader.schemas.report import WorkloadReport
 from grader.web.pages.code import lines
 from grader.web.pages.plots import Bar
@@ -32,10 +42,33 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Launch:
+    """On the time line: ``start`` and ``width`` in percent; ``track``: of its kernel, from 0."""
+
+    start: float
+    width: float
+    track: int
+    look: int
+
+
+@dataclass(frozen=True)
+class Track:
+    """A kernel on the time line; ``us``: its first launch."""
+
+    label: str
+    count: int
+    us: float
+    look: int
+
+
+@dataclass(frozen=True)
 class KernelView:
     kernel: KernelProfile
     shape: str
     bars: list[Bar]
+    waits: list[tuple[str, float]]
+    bytes: str
+    local: str
 
     @property
     def occupancy(self) -> str:
@@ -50,13 +83,15 @@ class KernelView:
 @dataclass(frozen=True)
 class SourceRow:
     """A line of the source; ``counts`` is None if it does nothing. ``heat``: percent of the instructions and waits
-    of the busiest line. ``gap``: lines before it are left out."""
+    of the busiest line. ``gap``: lines before it are left out. ``waited``: percent of all waits that are for it."""
 
     number: int
     text: str
     counts: LineCounts | None
     heat: float
     gap: bool
+    waited: float = 0.0
+    hinted: bool = False
 
     @property
     def scattered(self) -> bool:
@@ -78,7 +113,11 @@ class SourceRow:
 
     @property
     def diverging(self) -> bool:
-        return self.counts is not None and 0 < self.counts.threads_per_instruction < _FEW_THREADS
+        return (
+            self.counts is not None
+            and self.counts.instructions > 0
+            and self.counts.active_threads < _FEW_THREADS
+        )
 
 
 @dataclass(frozen=True)
@@ -91,6 +130,11 @@ class ProfileView:
     totals: list[tuple[str, str]]
     hints: list[Hint]
     rows: list[SourceRow]
+    launches: list[Launch]
+    tracks: list[Track]
+
+    def gain(self, hint: Hint) -> str:
+        return gain_text(hint, self.profile)
 
 
 def profile_views(workloads: Sequence[WorkloadReport], source: str) -> list[ProfileView]:
@@ -98,16 +142,52 @@ def profile_views(workloads: Sequence[WorkloadReport], source: str) -> list[Prof
 
 
 def _view(workload: WorkloadReport, profile: CallProfile, source: str) -> ProfileView:
+    hints = hints_of(profile)
+    launches, tracks = _timeline(profile)
     return ProfileView(
         workload=workload,
         profile=profile,
         bound=bound_sentence(profile),
         parts=_parts(profile.parts_us),
-        kernels=[KernelView(kernel, _shape(kernel), _bars(kernel)) for kernel in profile.kernels],
+        kernels=[
+            KernelView(
+                kernel, _shape(kernel), _bars(kernel), waits(kernel), bytes_text(kernel), local_text(kernel)
+            )
+            for kernel in profile.kernels
+        ],
         totals=list(totals(profile.total)),
-        hints=hints_of(profile),
-        rows=_rows(profile, lines(source)[: limits.LISTED_LINES]),
+        hints=hints,
+        rows=_rows(profile, lines(source)[: limits.LISTED_LINES], {hint.line for hint in hints}),
+        launches=launches,
+        tracks=tracks,
     )
+
+
+def _timeline(profile: CallProfile) -> tuple[list[Launch], list[Track]]:
+    """Empty if there is only one launch."""
+    if len(profile.timeline) < 2:
+        return [], []
+    whole = profile.timeline[-1].start_us + profile.timeline[-1].time_us
+    order = list(dict.fromkeys(launched.kernel for launched in profile.timeline))
+    launches = [
+        Launch(
+            start=round(100 * launched.start_us / whole, 2),
+            width=max(0.2, round(100 * launched.time_us / whole - 0.1, 2)),
+            track=order.index(launched.kernel),
+            look=order.index(launched.kernel) % _LOOKS + 1,
+        )
+        for launched in profile.timeline
+    ]
+    tracks = [
+        Track(
+            label=profile.kernels[kernel].name,
+            count=profile.kernels[kernel].launches,
+            us=next(launched.start_us for launched in profile.timeline if launched.kernel == kernel),
+            look=number % _LOOKS + 1,
+        )
+        for number, kernel in enumerate(order)
+    ]
+    return launches, tracks
 
 
 def _parts(parts_us: Mapping[str, float]) -> list[Part]:
@@ -138,13 +218,17 @@ def _bars(kernel: KernelProfile) -> list[Bar]:
     ]
 
 
-def _rows(profile: CallProfile, source: Sequence[str]) -> list[SourceRow]:
+def _rows(profile: CallProfile, source: Sequence[str], hinted: Set[int]) -> list[SourceRow]:
     counts, found, last = profile.by_line, [], 0
+    waited = sum(entry.waited_for for entry in counts.values())
     most = max((_work(entry) for line, entry in counts.items() if line), default=0)
     for number in shown_lines(profile, len(source)):
         own = counts.get(number)
         heat = round(100 * _work(own) / most, 1) if own is not None and most else 0.0
-        found.append(SourceRow(number, source[number - 1], own, heat, gap=number != last + 1))
+        share = 100 * own.waited_for / waited if own is not None and waited else 0.0
+        found.append(
+            SourceRow(number, source[number - 1], own, heat, number != last + 1, share, number in hinted)
+        )
         last = number
     return found
 

@@ -156,6 +156,9 @@ def profile_here(
             "--workload", metavar="NAME", help="Count this workload (default: the emulated board's)."
         ),
     ] = None,
+    ptx: Annotated[
+        bool, typer.Option("--ptx", help="Also print the PTX instructions that each line became.")
+    ] = False,
     box: Box = "local",
     json: options.Json = False,
 ) -> int:
@@ -186,7 +189,7 @@ def profile_here(
     if json or not report.workloads:
         return _finish(report, file, json)
     for each in report.workloads:
-        put_profile(each, source)
+        put_profile(each, source, ptx=ptx)
     return exit_code(report.verdict)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..assembler import registers_of_ptx
+from ..assembler import assembled
 from ..engine import Engine, Loaded
 from ..explain import array_name
 from ..fatbin import ptx_of, registers_of
@@ -24,6 +24,7 @@ from ..names import MESSAGE, MISUSE
 from ..profile import profile_of
 from ..ptx import BadPtx
 from ..sample import ENOUGH_BYTES
+from ..spills import spills_of
 from .outcome import Call, Misuse, Returned, Unfreed
 from .refusals import why_not_launched
 from .requests import (
@@ -186,7 +187,7 @@ class Device:
                 loaded = self.engine.load(texts[-1], self._left)
                 self._left -= sum(loaded.module.variables[name].size for name in loaded.addresses)
                 if not plain:
-                    loaded.registers = registers_of(body)
+                    loaded.registers, loaded.spills = registers_of(body), spills_of(body)
                 elif self._ptxas is not None:
                     self._not_assembled[number] = texts[-1]
                 self._modules[number] = loaded
@@ -530,7 +531,8 @@ class Device:
         try:
             if self.engine.launches is not None and module in self._not_assembled:
                 assert self._ptxas is not None
-                loaded.registers = registers_of_ptx(self._not_assembled.pop(module), self._ptxas)
+                text = self._not_assembled.pop(module)
+                loaded.registers, loaded.spills = assembled(text, self._ptxas)
             # ptxas rejected it, so a card would not run it; here it runs at the lowest occupancy.
             loaded.registers.setdefault(name, MOST_REGISTERS)
             params = body[LAUNCH_HEAD.size + length :]

@@ -312,11 +312,13 @@ struct cluster {
 };
 
 /* Counts of one row, see model.Row. ``steps``: bytes between addresses of neighbouring lanes if ``regular`` is 1; 2:
- * it varies. */
+ * it varies. ``delayed``: cycles that warps waited for its result; ``bytes``: of global memory that lanes asked for;
+ * ``array``: the region's number, MIXED if there are several. */
+#define MIXED (~0ull)
 struct counts {
     uint64_t issued, lanes, guarded, divergent, waited, requests, sectors, ideal_sectors, l2, dram, same,
             shared_requests, passes, ideal_passes, constant_requests, constant_passes, local_requests, local_sectors,
-            lines, steps, regular;
+            lines, steps, regular, delayed, bytes, array;
 };
 /* Needs of a row each time that it is issued. */
 struct weight { uint32_t slots, tensor; };

@@ -451,22 +451,29 @@ void profile_block_ends(struct block *block) {
     memcpy(kept->asked, block->asked, sizeof kept->asked);
 }
 
+/* ``timing.ready`` holds a cycle and, in its lowest bits, the row that makes the value. */
+enum { MAKER_BITS = 24, NO_MAKER = (1 << MAKER_BITS) - 1 };
 static uint64_t when(const struct warp *w, uint32_t operand) {
-    return operand < w->block->launch->kernel->units ? w->timing.ready[operand] : 0;
+    return operand < w->block->launch->kernel->units ? w->timing.ready[operand] >> MAKER_BITS : 0;
 }
 static void later(uint64_t *clock, uint64_t than) {
     if (than > *clock) *clock = than;
 }
-static void will_be(struct warp *w, uint32_t operand, uint64_t at) {
-    if (operand < w->block->launch->kernel->units) w->timing.ready[operand] = at;
+static void will_be_by(struct warp *w, uint32_t operand, uint64_t at, uint32_t maker) {
+    if (operand < w->block->launch->kernel->units) w->timing.ready[operand] = at << MAKER_BITS | (maker & NO_MAKER);
 }
+static void will_be(struct warp *w, uint32_t operand, uint64_t at) { will_be_by(w, operand, at, w->pc); }
+
+static uint32_t maker_of(const struct warp *w, const struct row *r, uint64_t at);
 
 /* The row has its operands at ``begins``; all rows before it had theirs by the horizon. */
-static void begins(struct warp *w, struct counts *counts, uint64_t at) {
+static void begins(struct warp *w, const struct row *r, struct counts *counts, uint64_t at) {
     w->timing.begins = at;
     later(&w->timing.horizon, w->timing.clock);
     if (at > w->timing.horizon) {
+        uint32_t maker = maker_of(w, r, at);
         counts->waited += at - w->timing.horizon;
+        w->block->launch->profile->counts[maker].delayed += at - w->timing.horizon;
         w->timing.horizon = at;
     }
 }
@@ -573,6 +580,42 @@ static uint32_t described_sources(const struct warp *w, const struct row *r, uin
     return r->op == OP_ASYNC && r->size == BULK_COPY ? bulk_sources(w, r, units) : 0;
 }
 
+/* Operands of a matrix product, whose units lie in the pool: of D, then of A, B and C. */
+static const uint32_t *matrix_units(const struct warp *w, const struct row *r, uint32_t *first, uint32_t *all) {
+    const uint32_t *words = (const uint32_t *)w->pool + r->a, *counts = words + 12;
+    *first = counts[0];
+    *all = counts[0] + counts[1] + counts[2] + counts[3];
+    if (*all > 64) *all = 64;
+    return words + 16;
+}
+
+/* The row whose result is ready at ``at`` and the last that this row needs; the row itself if it is unknown. */
+static uint32_t maker_of(const struct warp *w, const struct row *r, uint64_t at) {
+    uint32_t candidates[64 + MOST_SOURCES], count = 0, first, all;
+    if (r->guard != NONE) candidates[count++] = r->guard & ~CONSTANT;
+    if (r->op == OP_MATRIX && r->count == 0) {
+        const uint32_t *units = matrix_units(w, r, &first, &all);
+        for (uint32_t i = first; i < all; i++) candidates[count++] = units[i];
+    } else {
+        candidates[count++] = r->a;
+        if (!loads(r)) {
+            candidates[count++] = r->b;
+            candidates[count++] = r->c;
+            candidates[count++] = r->e;
+        }
+        if (r->op == OP_STORE) candidates[count++] = r->d;
+        const uint32_t *vector = vector_of(w, r);
+        for (uint32_t k = 0; vector && k < r->count && k < 16; k++) candidates[count++] = vector[k];
+        count += described_sources(w, r, candidates + count);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (when(w, candidates[i]) == at && at) {
+            uint32_t maker = w->timing.ready[candidates[i]] & NO_MAKER;
+            if (maker < w->block->launch->kernel->row_count) return maker;
+        }
+    return w->pc;
+}
+
 /* An instruction is issued. ``mask``: the lanes that do it. */
 void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct counts *counts = counts_of(w);
@@ -608,17 +651,17 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
         uint32_t first = matrix_counts[0], all = first + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
         for (uint32_t i = first; i < all && i < 64; i++) later(&at, when(w, units[i]));
         for (uint32_t i = 0; i < first && i < 64; i++) will_be(w, units[i], at + LATENCY[class]);
-        begins(w, counts, at);
+        begins(w, r, counts, at);
         return;
     }
     if (class == CLASS_BRANCH) {
-        begins(w, counts, at);
+        begins(w, r, counts, at);
         block_ends(w, r);
         w->timing.clock++;
         return;
     }
     if (class == CLASS_SYNC) {
-        begins(w, counts, at);
+        begins(w, r, counts, at);
         in_order(w);
         return;
     }
@@ -637,11 +680,11 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (r->op == OP_ASYNC && r->size <= MBARRIER_TRY)
         pass(w, r->size >= MBARRIER_TEST ? 1 : (uint64_t)__builtin_popcount(mask));
     if (class == CLASS_FREE) {
-        if (mask) will_be(w, r->d, at);
+        if (mask) will_be_by(w, r->d, at, maker_of(w, r, at));
         return;
     }
     if (r->op == OP_LOAD && r->space == SHARED) later(&at, w->timing.shared_stored);
-    begins(w, counts, at);
+    begins(w, r, counts, at);
     if (r->op == OP_STORE && r->space == SHARED) later(&w->timing.shared_stored, w->timing.horizon);
     else if (class == CLASS_MEMORY && r->op != OP_LOAD && r->op != OP_MATRIX) in_order(w);
     uint64_t latency = LATENCY[class];
@@ -663,10 +706,20 @@ static void ask_second(struct warp *w, uint64_t sector, enum access access, uint
     later(latency, there ? L2_CYCLES : DRAM_CYCLES);
 }
 
+/* Lanes ask for ``bytes`` of the array at ``address``. */
+static void note_array(struct warp *w, uint64_t address, uint64_t bytes) {
+    struct counts *counts = counts_of(w);
+    const struct region *region = region_of(w->block->launch->engine, address);
+    uint64_t number = region ? region->number : MIXED;
+    counts->array = counts->bytes && counts->array != number ? MIXED : number;
+    counts->bytes += bytes;
+}
+
 /* A bulk copy of ``size`` bytes: around the first-level cache, through shared memory. */
 uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum access access, bool of_memory) {
     uint64_t latency = of_memory ? L2_CYCLES : CLUSTER_CYCLES, stored = latency;
     if (access != FETCHES) pass(w, (size + LINE - 1) / LINE);
+    if (of_memory && size && access != FETCHES) note_array(w, address, size);
     if (of_memory)
         for (uint64_t sector = address / SECTOR; size && sector <= (address + size - 1) / SECTOR; sector++) {
             ask_second(w, sector, access, access == READS ? &latency : &stored);
@@ -888,6 +941,7 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
     uint64_t latency =
             ask_first(w, sectors, count, (uint64_t)lanes * size, access, access == READS && !(r->flags & STRONG));
     note_steps(counts, addresses, mask);
+    if (lanes && access != FETCHES) note_array(w, each[0], (uint64_t)lanes * size);
     if (access == UPDATES) { /* lanes change one word in turn */
         uint32_t of_sector[LANES * 2] = {0};
         for (uint32_t left = mask; left; left &= left - 1) {

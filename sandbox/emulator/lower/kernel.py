@@ -65,6 +65,7 @@ class Kernel:
     ) -> None:
         self.module, self.function, self.addresses, self.operations = module, function, addresses, operations
         self.rows: list[CodeRow] = []
+        self.origins: list[Instruction] = []
         self.pool: list[int] = []
         self.known: dict[tuple[int, int], int] = {}
         self.specials: dict[str, int] = {}
@@ -158,6 +159,7 @@ class Kernel:
             shared_names=self.shared_names,
             is_async=any(row.op == OP.ASYNC for row in self.rows),
             cluster=self.function.cluster,
+            origins=self.origins,
         )
 
     def _reachable(self) -> list[Function]:
@@ -404,6 +406,7 @@ class Kernel:
         spare: int = NONE,
     ) -> int:
         flags |= self.guard_flags
+        self.origins.append(self.instruction)
         self.rows.append(
             CodeRow(op, flags, size, count, space, wide, self.guard, d, a, b, c, e, imm, self.line, spare)
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..names import FUNCTION_BASE
-from ..ptx import Module, Place, Variable
+from ..ptx import Instruction, Module, Place, Variable
 
 # As struct row.
 ROW = struct.Struct("<HBBBBHIIIIIIqII")
@@ -77,6 +77,7 @@ class Lowered:
     # Polls global memory, or uses results of atomics there: what a block does depends on what others did.
     coordinates: bool = False
     cluster: tuple[int, int, int] = (1, 1, 1)  # compiled size, x y z
+    origins: list[Instruction] = field(default_factory=list)  # the instruction of each row
 
     def code_rows(self) -> list[CodeRow]:
         return list(map(CodeRow._make, ROW.iter_unpack(self.rows)))

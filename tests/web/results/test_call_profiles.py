@@ -47,13 +47,19 @@ class TestPage:
         view = builders.judged(platform, ada, builders.profiled())
         page = visit(ada).get(f"/submissions/{view.id}").text
         part = unescape(page.partition('id="call-profile"')[2].partition("</section>")[0])
-        assert part.count("<summary>") == 2, "one for each workload"
+        assert part.count("<summary><h3>") == 2, "one for each workload"
         assert part.count('<details class="profiled" open>') == 1
         assert "Kernel <code>copy</code>" in part
         assert "registers not known" in part
         assert "limited by threads" in part
         hint = "32 sectors per request, ideally 4: neighbouring threads read 128 bytes apart."
         assert f'<a href="#L-4">Line 4</a>: {hint}' in part
+        assert re.search(r"About [0-9.]+ µs less \([0-9]+%\)", part)
+        assert part.count('<tr class="hinted') == 4, "lines 4 and 5 of two workloads"
+        assert "200,000  ld.global.f32 %f1, [%rd2]" in part, "the PTX of line 4"
+        assert "Warps wait for global memory" in part
+        assert "every array once is" in part
+        assert part.count("<code>clear</code> <span") == 4, "a launch on the time line, and a kernel"
         assert re.search(r'class="right figures marked">32\.0</td>', part)
         assert "&lt;b&gt;not bold&lt;/b&gt;" in page.partition('id="call-profile"')[2]
         assert "style=" not in part
