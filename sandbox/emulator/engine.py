@@ -27,6 +27,7 @@ from .library import (
     COverlay,
     CProfile,
     CSample,
+    CWriter,
     EngineMissing,
     Triple,
     open_library,
@@ -46,6 +47,7 @@ from .names import (
     STOP,
     STREAMS,
     TOGETHER,
+    WRITER,
 )
 from .sample import (
     ENOUGH_BYTES,
@@ -59,6 +61,7 @@ from .sample import (
 from .widths import widths_of
 from .work import KINDS as KINDS_OF_WORK
 from .work import Work
+from .writers import Writer
 
 # What launches are checked for, see names.h.
 NOTHING, EVERYTHING, BUT_SHARED_RACES = CHECK.NOTHING, CHECK.EVERYTHING, CHECK.BUT_SHARED_RACES
@@ -264,6 +267,35 @@ class Engine:
         self._works.append((work, None))
         self._c.engine_copied(self._engine, to, source, size)
         return [self._finding(found, None, work) for found in self._found()]
+
+    @property
+    def works_begun(self) -> int:
+        """Launches and copies of this call."""
+        return len(self._works)
+
+    def writers(self, addresses: Sequence[int]) -> list[Writer | None]:
+        """Who wrote each element last in this call; None: unknown."""
+        given = (ctypes.c_uint64 * len(addresses))(*addresses)
+        found = (CWriter * len(addresses))()
+        self._c.engine_writers(self._engine, given, len(addresses), found)
+        made: dict[bytes, Writer | None] = {}
+        for raw in found:
+            key = bytes(raw)
+            if key not in made:
+                made[key] = self._writer(raw)
+        return [made[bytes(raw)] for raw in found]
+
+    def _writer(self, raw: CWriter) -> Writer | None:
+        if raw.kind == WRITER.NOT_RECORDED or (raw.kind != WRITER.NOBODY and raw.work >= len(self._works)):
+            return None
+        if raw.kind == WRITER.NOBODY:
+            return Writer(None)
+        work, lowered = self._works[raw.work]
+        if raw.kind == WRITER.COPIED:
+            return Writer(work, number=raw.work)
+        lines = sorted({place_of(lowered, line).line for line in raw.lines[: raw.line_count]} - {0})
+        who = Thread(tuple(raw.block), tuple(raw.thread))
+        return Writer(work, who, tuple(lines), many=bool(raw.many), number=raw.work)
 
     def use_heap(self, size: int) -> bool:
         """Replace the memory that kernels allocate from. False if the present one has live allocations."""

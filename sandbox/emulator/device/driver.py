@@ -7,7 +7,7 @@ import itertools
 import re
 import struct
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from ..names import MESSAGE, MISUSE
 from ..profile import profile_of
 from ..ptx import BadPtx
 from ..sample import ENOUGH_BYTES
+from ..writers import Writer
 from .outcome import Call, Misuse, Returned, Unfreed
 from .refusals import why_not_launched
 from .requests import (
@@ -118,6 +119,17 @@ class Device:
         self._memory.pop(address, None)
         self._arguments.pop(address, None)
         self.engine.release(address, forget=True)
+
+    def writers(self, addresses: Sequence[int]) -> list[Writer | None]:
+        """See ``Engine.writers``; with the source lines of copies. None for all in a sampled call."""
+        if self.engine.sample is not None:
+            return [None] * len(addresses)
+        found = self.engine.writers(addresses)
+        copies = {it for it in found if it is not None and it.work is not None and it.who is None}
+        lines = {it: self.line_at(it.work.place) for it in copies if it.work is not None}
+        return [
+            replace(it, lines=(lines[it],)) if it is not None and lines.get(it, 0) else it for it in found
+        ]
 
     def begin(self, *, counted: bool = False) -> None:
         """Begin a call. ``counted``: count its work for a modelled time, which is slower."""
