@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from grader import limits
 from grader.challenge.cases import Case, Category
@@ -16,7 +17,8 @@ from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, compare_in_pieces, trespass, wrong_result
 from grader.judge.device import CaseDevice
-from grader.judge.error_map import error_map
+from grader.judge.error_map import error_map, with_writers
+from grader.judge.evidence import Wrong
 from grader.judge.large import LargeInputs, LargeQuestion
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Unfreed
@@ -26,7 +28,12 @@ from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.sampled import examine, of_lost_box
 from grader.judge.sampled_arena import LargeArena
+from grader.judge.worst import place_of
+from grader.schemas.error_map import ErrorMap
 from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass
@@ -135,17 +142,17 @@ class Suite:
             running = answer.seconds
             self._note(case, answer)
             with phase("compare"):
-                finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
+                finding, mismatch = self._examine(client, arena, question, case, answer)
             if finding is not None and answer.may_have_waited and not self.needs_open_gate:
                 self._printed(client)  # only the output of the call that counts is shown
                 with phase("call"):
                     answer = client.open_call(arena, question.inputs, seconds)
                 running = answer.seconds
                 with phase("compare"):
-                    finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
+                    finding, mismatch = self._examine(client, arena, question, case, answer)
                 # Only once, else a kernel that is wrong now and then would get a second try in every case.
                 self.needs_open_gate = client.needs_open_gate = finding is None
-            alive = answer.failure is None or not answer.failure.sticky
+            alive = not client.lost and (answer.failure is None or not answer.failure.sticky)
             if answer.failure is not None and faults.is_endless(answer.failure):
                 self.endless = case.name
         except ChannelError as error:
@@ -253,13 +260,18 @@ class Suite:
         return seconds
 
     def _examine(
-        self, arena: Arena, question: Question | LargeQuestion, case: Case, answer: Answer, memory_bytes: int
+        self,
+        client: RunnerClient,
+        arena: Arena,
+        question: Question | LargeQuestion,
+        case: Case,
+        answer: Answer,
     ) -> tuple[faults.CaseFault | None, Mismatch | None]:
         # Hidden cases need no hints: their author sees only the verdict.
         mistakes = self.mistakes if not case.hidden else None
         if answer.failure is not None:
             mistake = mistakes.of_failure(answer.failure) if mistakes is not None else ""
-            return faults.of_exception(answer.failure, "solve ran", memory_bytes, mistake), None
+            return faults.of_exception(answer.failure, "solve ran", client.memory_bytes, mistake), None
         snapshot = None
         if isinstance(question, LargeQuestion):
             mismatch = question.examine(arena)
@@ -279,13 +291,25 @@ class Suite:
         inputs = question.inputs if isinstance(question, Question) else {}
         if wrong is not None and self._maps < limits.ERROR_MAPS:
             self._maps += 1
-            mismatch = mismatch.model_copy(update={"map": error_map(wrong, inputs)})
+            mismatch = mismatch.model_copy(update={"map": self._map(client, mismatch, wrong, inputs)})
         mistake = mistakes.of_result(wrong, mismatch, case, inputs)
         adds = mistakes.adds_to(mismatch.argument)
         finding = faults.of_mismatch(
             mismatch, case, answer.empty_launches, mistake, adds, forgotten=forgotten
         )
         return finding, mismatch
+
+    def _map(
+        self, client: RunnerClient, mismatch: Mismatch, wrong: Wrong, inputs: Mapping[str, torch.Tensor]
+    ) -> ErrorMap | None:
+        found = error_map(wrong, inputs)
+        if found is None or mismatch.index is None:
+            return found
+        said = client.writers(mismatch.argument, place_of(mismatch.index, wrong.shape), found)
+        if said is None:
+            return found
+        assert self.mistakes is not None
+        return with_writers(found, said, programs=self.mistakes.language.python)
 
     def _record(
         self,
