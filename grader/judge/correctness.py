@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader import limits
@@ -65,6 +65,8 @@ class Suite:
     endless: str = ""
     _fresh: int = 0
     _maps: int = 0
+    #: The right results of the public case that the present box judged last.
+    _before: Mapping[str, torch.Tensor] = field(default_factory=dict)
     _ended: list[str] = field(default_factory=list)
 
     @property
@@ -92,6 +94,7 @@ class Suite:
                     self._record(case, None, faults.not_run(self._fresh, self._ended), None, "", None)
                     continue
                 self._fresh += 1
+                self._before = {}
                 try:
                     current = self.start()
                 except LoadFailed as failed:
@@ -168,6 +171,7 @@ class Suite:
                 client.unbind()
             question = None
             self._make_room()
+        self._before = question.outputs if isinstance(question, Question) and not case.hidden else {}
         printed = printed_text(self._printed(client), early)
         if not alive:
             client.close()
@@ -288,6 +292,11 @@ class Suite:
         wrong = None
         if snapshot is not None and isinstance(question, Question):
             wrong = wrong_result(arena, mismatch.argument, snapshot, question)
+            wrong = replace(
+                wrong,
+                given=question.inputs.get(mismatch.argument),
+                before=self._before.get(mismatch.argument),
+            )
         inputs = question.inputs if isinstance(question, Question) else {}
         if wrong is not None and self._maps < limits.ERROR_MAPS:
             self._maps += 1

@@ -14,8 +14,9 @@ from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.judge.cuda_mistakes import CudaMistakes
-from grader.judge.evidence import Pattern, Wrong, answers_another, line_pattern, pattern_of
+from grader.judge.evidence import Pattern, Wrong, answers_another, pattern_of
 from grader.judge.messages import Failure
+from grader.judge.placement import line_pattern
 from grader.judge.triton_mistakes.mistakes import TritonMistakes
 from grader.languages import Language
 from grader.schemas.report import Mismatch
