@@ -153,6 +153,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_order", word, [pointer, word, pointer]),
         ("engine_copied", None, [pointer, long, long, long]),
         ("engine_writers", None, [pointer, pointer, word, pointer]),
+        ("engine_writing_blocks", None, [pointer, pointer, word, pointer]),
         ("engine_texture", long, [pointer, ctypes.c_char_p]),
         ("engine_heap", word, [pointer, long, long]),
         ("engine_keep_apart", None, [pointer, long]),

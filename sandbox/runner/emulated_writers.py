@@ -6,6 +6,7 @@ import base64
 import math
 import struct
 import zlib
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,8 @@ _UNKNOWN, _NOBODY, _FIRST = 0, 1, 2
 # Half of what the judge accepts in a message, for both parts of a map together.
 _MOST_CHARS = 96 << 10
 _MOST_KERNELS = 64
+# More would be too small to see.
+_MOST_BLOCKS = 1 << 13
 # Cells times copies and launches: each cell is compared with each copy.
 _MOST_STEPS = 1 << 26
 
@@ -35,13 +38,12 @@ def answer(
     size = entry["nbytes"] // math.prod(entry["shape"])
     total = entry["nbytes"] // size
     first, cells = message["first"], _places(message, total)
-    if len(cells) * max(device.engine.works_begun, 1) > _MOST_STEPS:
-        cells = []
-    places = [place for place in (first, *cells) if 0 <= place < total]
-    writers = dict(zip(places, device.writers([address + size * place for place in places]), strict=True))
-    found = {"first": _described(writers.get(first), first, later)}
-    if cells:
-        found["blocks"] = _blocks(writers, cells, later)
+    if not 0 <= first < total:
+        return {}
+    found: dict[str, Any] = {"first": _described(device.writer(address + size * first), first, later)}
+    if device.engine.sample is None and len(cells) * device.engine.works_begun <= _MOST_STEPS:
+        indices, writers = device.engine.writing_blocks([address + size * place for place in cells])
+        found["blocks"] = _blocks(indices, writers, cells, later)
     return found
 
 
@@ -58,45 +60,52 @@ def _places(message: dict[str, Any], total: int) -> list[int]:
 def _described(writer: Any, place: int, later: Later | None) -> dict[str, Any] | None:
     if writer is None:
         return None
-    if later is not None and later(place, writer.number if writer.work is not None else -1):
+    if later is not None and later(place, writer.number):
         return {"by": "host"}
     if writer.work is None:
         return {"by": "nobody"}
-    if writer.who is None:
+    if writer.block is None:
         return {"by": "copy", "lines": list(writer.lines)}
     return {
         "by": "thread",
         "kernel": explain.kernel_name(writer.work.kernel),
-        "block": list(writer.who.block),
-        "thread": list(writer.who.thread),
+        "block": list(writer.block),
+        "thread": list(writer.thread),
         "lines": list(writer.lines),
         "many": writer.many,
     }
 
 
-def _blocks(writers: dict[int, Any], cells: list[int], later: Later | None) -> dict[str, Any] | None:
+def _blocks(
+    indices: list[int], writers: list[Any], cells: list[int], later: Later | None
+) -> dict[str, Any] | None:
     """Who wrote each cell: an id of two bytes each; and for each id four words: an index of ``kernels`` (launches, in
     their order) and the block's index. None if it is too long for a message."""
-    ids: dict[tuple[int, tuple[int, int, int]], int] = {}
-    codes = bytearray()
-    kernels: dict[int, str] = {}
-    for place in cells:
-        writer = writers.get(place)
-        code = _UNKNOWN
-        number = writer.number if writer is not None and writer.work is not None else -1
-        if writer is not None and not (later is not None and later(place, number)):
-            if writer.work is None:
-                code = _NOBODY
-            elif writer.who is not None:
-                code = ids.setdefault((number, writer.who.block), len(ids) + _FIRST)
-                kernels.setdefault(number, writer.work.kernel)
-        if code > 0xFFFF:
-            return None
-        codes += struct.pack("<H", code)
-    numbers = sorted(kernels)
-    table = b"".join(struct.pack("<4I", numbers.index(number), *block) for number, block in ids)
-    packed = [base64.b64encode(zlib.compress(data)).decode() for data in (bytes(codes), table)]
-    if len(numbers) > _MOST_KERNELS or sum(map(len, packed)) > _MOST_CHARS:
+    blocks = [it for it in writers if it is not None and it.block is not None]
+    numbers = sorted({it.number for it in blocks})
+    if len(blocks) > _MOST_BLOCKS or len(numbers) > _MOST_KERNELS:
         return None
-    names = [explain.kernel_name(kernels[number]) for number in numbers]
-    return {"cells": packed[0], "table": packed[1], "kernels": names}
+    rows = iter(range(_FIRST, _FIRST + len(blocks)))
+    codes = [
+        _UNKNOWN
+        if it is None
+        else _NOBODY
+        if it.work is None
+        else _UNKNOWN
+        if it.block is None
+        else next(rows)
+        for it in writers
+    ]
+    ids = array(
+        "H", [codes[index] if place >= 0 else _UNKNOWN for index, place in zip(indices, cells, strict=True)]
+    )
+    if later is not None:
+        for cell, (index, place) in enumerate(zip(indices, cells, strict=True)):
+            if place >= 0 and writers[index] is not None and later(place, writers[index].number):
+                ids[cell] = _UNKNOWN
+    table = b"".join(struct.pack("<4I", numbers.index(it.number), *it.block) for it in blocks)
+    packed = [base64.b64encode(zlib.compress(data)).decode() for data in (ids.tobytes(), table)]
+    if sum(map(len, packed)) > _MOST_CHARS:
+        return None
+    kernels = {it.number: explain.kernel_name(it.work.kernel) for it in blocks}
+    return {"cells": packed[0], "table": packed[1], "kernels": [kernels[number] for number in numbers]}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
@@ -54,19 +52,20 @@ class Array:
         loaded: Loaded = self.engine.load(KERNEL.format(name=name, body=body, size=size))
         self.engine.launch(loaded, name, (grid, 1, 1), (block, 1, 1), self.address.to_bytes(8, "little"))
 
-    def writers(self, words: Sequence[int]) -> list[Writer | None]:
-        return self.device.writers([self.address + 4 * word for word in words])
+    def writer(self, word: int) -> Writer | None:
+        return self.device.writer(self.address + 4 * word)
 
     def said(self, word: int) -> tuple[str, int, int, tuple[int, ...]] | str:
         """Kernel, block, thread and lines."""
-        (found,) = self.writers([word])
+        found = self.writer(word)
         if found is None:
             return "unknown"
         if found.work is None:
             return "nobody"
-        if found.who is None:
+        if found.block is None:
             return "copy"
-        return found.work.kernel, found.who.block[0], found.who.thread[0], found.lines
+        assert found.thread
+        return found.work.kernel, found.block[0], found.thread[0], found.lines
 
 
 @pytest.fixture
@@ -95,7 +94,7 @@ def test_two_stores_of_a_thread_name_both_lines(array: Array) -> None:
 
 def test_an_atomic_update_says_that_others_may_have_added(array: Array) -> None:
     array.launch(ATOMIC, grid=2, block=32)
-    (found,) = array.writers([0])
+    found = array.writer(0)
     assert found
     assert (found.many, found.lines) == (True, (6,))
 
@@ -140,4 +139,14 @@ def test_records_of_another_granule_may_be_lost_so_nothing_is_claimed(array: Arr
 
 def test_addresses_without_memory_are_unknown(array: Array) -> None:
     array.launch(STORE, grid=1, block=32)
-    assert array.device.writers([0, 1 << 60, array.address - 4, array.address + 1024]) == [None] * 4
+    places = [0, 1 << 60, array.address - 4, array.address + 1024]
+    assert array.engine.writers(places) == [None] * 4
+    assert array.engine.writing_blocks(places) == ([0] * 4, [None])
+
+
+def test_blocks_of_many_elements(array: Array) -> None:
+    array.launch(STORE, grid=3, block=16)
+    indices, writers = array.engine.writing_blocks([array.address + 4 * word for word in (0, 15, 16, 47, 48)])
+    assert indices == [0, 0, 1, 2, 3]
+    assert [writer and writer.block for writer in writers] == [(0, 0, 0), (1, 0, 0), (2, 0, 0), None]
+    assert writers[3] == Writer(None)

@@ -7,7 +7,7 @@ import itertools
 import re
 import struct
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -120,16 +120,15 @@ class Device:
         self._arguments.pop(address, None)
         self.engine.release(address, forget=True)
 
-    def writers(self, addresses: Sequence[int]) -> list[Writer | None]:
-        """See ``Engine.writers``; with the source lines of copies. None for all in a sampled call."""
+    def writer(self, address: int) -> Writer | None:
+        """See ``Engine.writers``; with the source line of a copy. None for any in a sampled call."""
         if self.engine.sample is not None:
-            return [None] * len(addresses)
-        found = self.engine.writers(addresses)
-        copies = {it for it in found if it is not None and it.work is not None and it.who is None}
-        lines = {it: self.line_at(it.work.place) for it in copies if it.work is not None}
-        return [
-            replace(it, lines=(lines[it],)) if it is not None and lines.get(it, 0) else it for it in found
-        ]
+            return None
+        (found,) = self.engine.writers([address])
+        if found is None or found.work is None or found.block is not None:
+            return found
+        line = self.line_at(found.work.place)
+        return replace(found, lines=(line,) if line else ())
 
     def begin(self, *, counted: bool = False) -> None:
         """Begin a call. ``counted``: count its work for a modelled time, which is slower."""

@@ -509,14 +509,26 @@ static struct writer writer_at(struct engine *engine, const struct region *regio
     return found;
 }
 
+static struct writer writer_of(struct engine *engine, uint64_t address, uint32_t granules) {
+    const struct region *region = region_of(engine, address);
+    if (!region || !region->written || atomic_load(&engine->next_segment) >= MOST_SEGMENTS)
+        return (struct writer){.kind = NOT_RECORDED};
+    return writer_at(engine, region, address - region->address, granules);
+}
+
 /* The last writer of each address in this call, among launches that were checked. */
 void engine_writers(struct engine *engine, const uint64_t *addresses, uint32_t count, struct writer *into) {
     uint32_t granules = order_granules(engine);
-    bool complete = atomic_load(&engine->next_segment) < MOST_SEGMENTS;
+    for (uint32_t i = 0; i < count; i++) into[i] = writer_of(engine, addresses[i], granules);
+}
+
+/* Only the kind, the work, and the block's index of each, for many addresses. */
+void engine_writing_blocks(struct engine *engine, const uint64_t *addresses, uint32_t count, uint32_t (*into)[5]) {
+    uint32_t granules = order_granules(engine);
     for (uint32_t i = 0; i < count; i++) {
-        const struct region *region = region_of(engine, addresses[i]);
-        into[i] = (struct writer){.kind = NOT_RECORDED};
-        if (complete && region && region->written)
-            into[i] = writer_at(engine, region, addresses[i] - region->address, granules);
+        struct writer it = writer_of(engine, addresses[i], granules);
+        into[i][0] = it.kind;
+        into[i][1] = it.work;
+        memcpy(&into[i][2], it.block, sizeof it.block);
     }
 }
