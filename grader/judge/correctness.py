@@ -303,8 +303,9 @@ class Suite:
             mismatch = mismatch.model_copy(update={"map": self._map(client, mismatch, wrong, inputs)})
         mistake = mistakes.of_result(wrong, mismatch, case, inputs)
         adds = mistakes.adds_to(mismatch.argument)
+        evidence = mistakes.spread(wrong) if wrong is not None else ""
         finding = faults.of_mismatch(
-            mismatch, case, answer.empty_launches, mistake, adds, forgotten=forgotten
+            mismatch, case, answer.empty_launches, mistake, adds, evidence, forgotten=forgotten
         )
         return finding, mismatch
 

@@ -21,7 +21,7 @@ _MOST_CHUNKS = 256
 
 def line_pattern(result: Wrong) -> Pattern | None:
     """Which rows, columns or elements are wrong. Says less than ``pattern_of``, which says how they are."""
-    for find in (_old_values, _spread, _block_order, _periodic, _last_tile, _few_lines):
+    for find in (_old_values, _block_order, _periodic, _last_tile, _few_lines):
         if (found := find(result)) is not None:
             return found
     return None
@@ -54,7 +54,7 @@ def _old_values(result: Wrong) -> Pattern | None:
     return None
 
 
-def _spread(result: Wrong) -> Pattern | None:
+def spread(result: Wrong) -> Pattern | None:
     """Every wrong element is NaN or infinite; all, or in whole rows or columns."""
     import torch
 

@@ -11,7 +11,7 @@ import torch
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
 from grader.judge.evidence import Wrong, answers_another, pattern_of
-from grader.judge.placement import line_pattern
+from grader.judge.placement import line_pattern, spread
 
 CHALLENGE = Catalogue(Path(__file__).parents[2]).load("transpose")
 RESULT = CHALLENGE.manifest.results[0]
@@ -112,9 +112,8 @@ def test_nan_that_spreads_along_a_line(place: tuple[slice, slice], text: str) ->
     want = noise(40, 50)
     got = want.clone()
     got[place] = math.nan
-    found = line_pattern(made(got, want))
+    found = spread(made(got, want))
     assert found
-    assert found.kind == "spread"
     assert text in found.text
 
 
