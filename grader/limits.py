@@ -22,7 +22,7 @@ ERROR_MAP_CELLS = 1 << 16
 # Of a map's packed cells: half a byte each for noise of all codes, in base64.
 ERROR_MAP_CHARS = 48 * KIB
 # Of its blocks' packed cells and indices: two bytes a cell compress by a hundred for blocks of neighbours.
-ERROR_MAP_BLOCK_CHARS = 48 * KIB
+ERROR_MAP_BLOCK_CHARS = 24 * KIB
 # Launches that write to one result.
 ERROR_MAP_LAUNCHES = 64
 # Failing cases of a report that have a map.

@@ -277,15 +277,15 @@ class Engine:
         """Who wrote each element last in this call; None: unknown."""
         found = (CWriter * len(addresses))()
         self._c.engine_writers(self._engine, _words(addresses), len(addresses), found)
-        return [self._writer(it) for it in found]
+        return [self._writer(writer) for writer in found]
 
-    def _writer(self, it: CWriter) -> Writer | None:
-        made = self._wrote(it.kind, it.work, it.block)
+    def _writer(self, found: CWriter) -> Writer | None:
+        made = self._wrote(found.kind, found.work, found.block)
         if made is None or made.work is None or made.block is None:
             return made
-        lowered = self._works[it.work][1]
-        lines = sorted({place_of(lowered, line).line for line in it.lines[: it.line_count]} - {0})
-        return replace(made, thread=tuple(it.thread), lines=tuple(lines), many=bool(it.many))
+        lowered = self._works[found.work][1]
+        lines = sorted({place_of(lowered, line).line for line in found.lines[: found.line_count]} - {0})
+        return replace(made, thread=tuple(found.thread), lines=tuple(lines), many=bool(found.many))
 
     def writing_blocks(self, addresses: Sequence[int]) -> tuple[list[int], list[Writer | None]]:
         """As ``writers``, without threads and lines, but fast: for each address, an index in the list."""

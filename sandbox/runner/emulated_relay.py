@@ -309,7 +309,9 @@ class Copies:
             if changed.any():
                 real[changed] = now[changed]
                 known[:] = now
-                self._changed.setdefault(name, np.full(len(now), -1, dtype=np.int32))[changed] = works
+                if name not in self._changed:
+                    self._changed[name] = np.full(len(now), -1, dtype=np.int32)
+                self._changed[name][changed] = works
 
     def forget_changes(self) -> None:
         self._changed.clear()

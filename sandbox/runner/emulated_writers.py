@@ -17,8 +17,8 @@ explain = part("explain")
 
 # Ids of a map's cells: outside the array or not recorded; written by nothing. Later ids are rows of the table.
 _UNKNOWN, _NOBODY, _FIRST = 0, 1, 2
-# Half of what the judge accepts in a message, for both parts of a map together.
-_MOST_CHARS = 96 << 10
+# Of both parts of a map together: a report keeps no more.
+_MOST_CHARS = 48 << 10
 _MOST_KERNELS = 64
 # More would be too small to see.
 _MOST_BLOCKS = 1 << 13
@@ -81,20 +81,14 @@ def _blocks(
 ) -> dict[str, Any] | None:
     """Who wrote each cell: an id of two bytes each; and for each id four words: an index of ``kernels`` (launches, in
     their order) and the block's index. None if it is too long for a message."""
-    blocks = [it for it in writers if it is not None and it.block is not None]
-    numbers = sorted({it.number for it in blocks})
+    blocks = [writer for writer in writers if writer is not None and writer.block is not None]
+    numbers = sorted({block.number for block in blocks})
     if len(blocks) > _MOST_BLOCKS or len(numbers) > _MOST_KERNELS:
         return None
-    rows = iter(range(_FIRST, _FIRST + len(blocks)))
+    rows = dict(zip(blocks, range(_FIRST, _FIRST + len(blocks)), strict=True))
     codes = [
-        _UNKNOWN
-        if it is None
-        else _NOBODY
-        if it.work is None
-        else _UNKNOWN
-        if it.block is None
-        else next(rows)
-        for it in writers
+        rows.get(writer, _NOBODY if writer is not None and writer.work is None else _UNKNOWN)
+        for writer in writers
     ]
     ids = array(
         "H", [codes[index] if place >= 0 else _UNKNOWN for index, place in zip(indices, cells, strict=True)]
@@ -103,9 +97,9 @@ def _blocks(
         for cell, (index, place) in enumerate(zip(indices, cells, strict=True)):
             if place >= 0 and writers[index] is not None and later(place, writers[index].number):
                 ids[cell] = _UNKNOWN
-    table = b"".join(struct.pack("<4I", numbers.index(it.number), *it.block) for it in blocks)
+    table = b"".join(struct.pack("<4I", numbers.index(block.number), *block.block) for block in blocks)
     packed = [base64.b64encode(zlib.compress(data)).decode() for data in (ids.tobytes(), table)]
     if sum(map(len, packed)) > _MOST_CHARS:
         return None
-    kernels = {it.number: explain.kernel_name(it.work.kernel) for it in blocks}
+    kernels = {block.number: explain.kernel_name(block.work.kernel) for block in blocks}
     return {"cells": packed[0], "table": packed[1], "kernels": [kernels[number] for number in numbers]}

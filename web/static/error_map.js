@@ -183,18 +183,19 @@ function writer(map, place) {
 // Each warp's 32 elements, and each cell once there is room.
 function grid(context, canvas, map, view, cell, colour) {
   context.strokeStyle = colour;
+  const right = Math.min(canvas.width, (map.columns - view.x) * cell), bottom = Math.min(canvas.height, (map.rows - view.y) * cell);
   for (const [every, alpha] of [[32 / map.tile[1], 0.45], [1, 0.15]]) {
     if (every < 1 || every * cell < 9) continue;
     context.globalAlpha = alpha;
     context.beginPath();
     for (let x = Math.ceil(view.x / every) * every; x <= map.columns; x += every) {
       context.moveTo((x - view.x) * cell, 0);
-      context.lineTo((x - view.x) * cell, canvas.height);
+      context.lineTo((x - view.x) * cell, bottom);
     }
     const rows = every === 1 ? 1 : 32 / map.tile[0];
     for (let y = Math.ceil(view.y / rows) * rows; rows >= 1 && y <= map.rows; y += rows) {
       context.moveTo(0, (y - view.y) * cell);
-      context.lineTo(canvas.width, (y - view.y) * cell);
+      context.lineTo(right, (y - view.y) * cell);
     }
     context.stroke();
   }
