@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import base64
+import socket
 import struct
 import zlib
 from collections.abc import Iterator
 from string import Template
+from types import SimpleNamespace
 
 import pytest
 
+from grader.judge.channel import Channel
 from grader.judge.error_map import with_writers
 from grader.judge.messages import ADAPTER, Writers
+from grader.judge.runner_client import RunnerClient
 from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.schemas.error_map import (
@@ -177,3 +181,19 @@ def test_blocks_that_fit_are_kept() -> None:
 def test_a_writer_out_of_bounds_is_no_message(first: str) -> None:
     with pytest.raises(ValueError, match="first"):
         ADAPTER.validate_json(f'{{"op": "writers", "first": {first}}}')
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"no message", b'{"op": "bound"}', b'{"op": "writers", "first": {"by": "judge"}}']
+)
+def test_a_box_that_answers_nonsense_is_lost_and_the_report_goes_on(answer: bytes) -> None:
+    judges, boxes = socket.socketpair()
+    client = RunnerClient.__new__(RunnerClient)
+    client.box = SimpleNamespace(cpu_seconds=lambda: 0.0)  # type: ignore[assignment]
+    client._device = SimpleNamespace(modelled=True, on_processor=True)  # type: ignore[assignment]
+    client._channel, client.lost = Channel(judges), False
+    with judges, boxes:
+        boxes.sendall(struct.pack("<I", len(answer)) + answer)
+        boxes.shutdown(socket.SHUT_WR)
+        assert client.writers("out", 0, MAP) is None
+    assert client.lost
