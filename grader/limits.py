@@ -21,6 +21,10 @@ ERROR_MAP_ELEMENTS = 1 << 24
 ERROR_MAP_CELLS = 1 << 16
 # Of a map's packed cells: half a byte each for noise of all codes, in base64.
 ERROR_MAP_CHARS = 48 * KIB
+# Of its blocks' packed cells and indices: two bytes a cell compress by a hundred for blocks of neighbours.
+ERROR_MAP_BLOCK_CHARS = 24 * KIB
+# Launches that write to one result.
+ERROR_MAP_LAUNCHES = 64
 # Failing cases of a report that have a map.
 ERROR_MAPS = 4
 # Rows and columns of the numbers shown around the first wrong element.

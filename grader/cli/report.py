@@ -14,7 +14,7 @@ from grader.advice import advise, same_findings
 from grader.cli.terminal import out, safe
 from grader.device_kinds import EMULATED, caution_of, languages_of
 from grader.formats import duration, three_digits
-from grader.schemas.error_map import Cell, ErrorMap
+from grader.schemas.error_map import Cell, ErrorMap, lines_text
 from grader.schemas.hardware import KernelUsage, Witness
 from grader.schemas.report import (
     TOO_SHORT,
@@ -262,7 +262,18 @@ def _map(mismatch: Mismatch, found: ErrorMap) -> list[RenderableType]:
     legend = ", ".join(f"{_mark_of(code)[0]} {found.label_of(code)}" for code in sorted(codes))
     head = safe(f"  {mismatch.argument}, {size} each, lines of {found.width:,}: {legend}", "dim")
     text.rstrip()
-    return [head, text]
+    return [*_first_wrong(mismatch, found), head, text]
+
+
+def _first_wrong(mismatch: Mismatch, found: ErrorMap) -> list[RenderableType]:
+    """``First wrong: out[17, 3] (expected 2.5, got 0.0). Thread 3 of block 2 of turn wrote it last, at line 14.``"""
+    if found.writer is None or mismatch.index is None:
+        return []
+    element = f"{mismatch.argument}[{', '.join(map(str, mismatch.index))}]"
+    line = f", at {lines_text(found.writer.lines)}" if found.writer.lines else ""
+    numbers = f"(expected {mismatch.expected}, got {mismatch.got})"
+    text = f"First wrong: {element} {numbers}. {found.writer.sentence}{line}."
+    return [Padding(safe(text), (0, 0, 0, 2))]
 
 
 def _mark_of(code: int) -> tuple[str, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from grader import limits
 from grader.challenge.cases import Case, Category
@@ -16,7 +17,8 @@ from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
 from grader.judge.compare import compare, compare_in_pieces, forbidden_write, wrong_result
 from grader.judge.device import CaseDevice
-from grader.judge.error_map import error_map
+from grader.judge.error_map import error_map, with_writers
+from grader.judge.evidence import Wrong
 from grader.judge.large import LargeInputs, LargeQuestion
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Unfreed
@@ -26,7 +28,12 @@ from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.sampled import examine, of_lost_box
 from grader.judge.sampled_arena import LargeArena
+from grader.judge.worst import place_of
+from grader.schemas.error_map import ErrorMap
 from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass
@@ -58,6 +65,8 @@ class Suite:
     endless: str = ""
     _fresh: int = 0
     _maps: int = 0
+    #: The right results of the public case that the present box judged last.
+    _before: Mapping[str, torch.Tensor] = field(default_factory=dict)
     _ended: list[str] = field(default_factory=list)
 
     @property
@@ -85,6 +94,7 @@ class Suite:
                     self._record(case, None, faults.not_run(self._fresh, self._ended), None, "", None)
                     continue
                 self._fresh += 1
+                self._before = {}
                 try:
                     current = self.start()
                 except LoadFailed as failed:
@@ -135,17 +145,17 @@ class Suite:
             running = answer.seconds
             self._note(case, answer)
             with phase("compare"):
-                finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
+                finding, mismatch = self._examine(client, arena, question, case, answer)
             if finding is not None and answer.may_have_waited and not self.needs_open_gate:
                 self._printed(client)  # only the output of the call that counts is shown
                 with phase("call"):
                     answer = client.open_call(arena, question.inputs, seconds)
                 running = answer.seconds
                 with phase("compare"):
-                    finding, mismatch = self._examine(arena, question, case, answer, client.memory_bytes)
+                    finding, mismatch = self._examine(client, arena, question, case, answer)
                 # Only once, else a kernel that is wrong now and then would get a second try in every case.
                 self.needs_open_gate = client.needs_open_gate = finding is None
-            alive = answer.failure is None or not answer.failure.sticky
+            alive = not client.lost and (answer.failure is None or not answer.failure.sticky)
             if answer.failure is not None and faults.is_endless(answer.failure):
                 self.endless = case.name
         except ChannelError as error:
@@ -161,6 +171,7 @@ class Suite:
                 client.unbind()
             question = None
             self._make_room()
+        self._before = question.outputs if isinstance(question, Question) and not case.hidden else {}
         printed = printed_text(self._printed(client), early)
         if not alive:
             client.close()
@@ -253,13 +264,18 @@ class Suite:
         return seconds
 
     def _examine(
-        self, arena: Arena, question: Question | LargeQuestion, case: Case, answer: Answer, memory_bytes: int
+        self,
+        client: RunnerClient,
+        arena: Arena,
+        question: Question | LargeQuestion,
+        case: Case,
+        answer: Answer,
     ) -> tuple[faults.CaseFault | None, Mismatch | None]:
         # Hidden cases need no hints: their author sees only the verdict.
         mistakes = self.mistakes if not case.hidden else None
         if answer.failure is not None:
             mistake = mistakes.of_failure(answer.failure) if mistakes is not None else ""
-            return faults.of_exception(answer.failure, "solve ran", memory_bytes, mistake), None
+            return faults.of_exception(answer.failure, "solve ran", client.memory_bytes, mistake), None
         snapshot = None
         if isinstance(question, LargeQuestion):
             mismatch = question.examine(arena)
@@ -276,16 +292,34 @@ class Suite:
         wrong = None
         if snapshot is not None and isinstance(question, Question):
             wrong = wrong_result(arena, mismatch.argument, snapshot, question)
+            wrong = replace(
+                wrong,
+                given=question.inputs.get(mismatch.argument),
+                before=self._before.get(mismatch.argument),
+            )
         inputs = question.inputs if isinstance(question, Question) else {}
         if wrong is not None and self._maps < limits.ERROR_MAPS:
             self._maps += 1
-            mismatch = mismatch.model_copy(update={"map": error_map(wrong, inputs)})
+            mismatch = mismatch.model_copy(update={"map": self._map(client, mismatch, wrong, inputs)})
         mistake = mistakes.of_result(wrong, mismatch, case, inputs)
         adds = mistakes.adds_to(mismatch.argument)
+        evidence = mistakes.spread(wrong) if wrong is not None else ""
         finding = faults.of_mismatch(
-            mismatch, case, answer.empty_launches, mistake, adds, forgotten=forgotten
+            mismatch, case, answer.empty_launches, mistake, adds, evidence, forgotten=forgotten
         )
         return finding, mismatch
+
+    def _map(
+        self, client: RunnerClient, mismatch: Mismatch, wrong: Wrong, inputs: Mapping[str, torch.Tensor]
+    ) -> ErrorMap | None:
+        found = error_map(wrong, inputs)
+        if found is None or mismatch.index is None:
+            return found
+        said = client.writers(mismatch.argument, place_of(mismatch.index, wrong.shape), found)
+        if said is None:
+            return found
+        assert self.mistakes is not None
+        return with_writers(found, said, programs=self.mistakes.language.python)
 
     def _record(
         self,

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING
 
 from grader import limits
 from grader.judge.evidence import Wrong
+from grader.judge.messages import Writers, WritingBlocks
 from grader.judge.worst import index_of
-from grader.schemas.error_map import DECADES, Cell, ErrorMap, ErrorWindow
+from grader.schemas.error_map import (
+    DECADES,
+    Blocks,
+    By,
+    Cell,
+    ErrorMap,
+    ErrorWindow,
+    Writer,
+    unpacked,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -48,6 +58,34 @@ def error_map(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> ErrorMap | N
         cells=ErrorMap.packed(cells.reshape(-1).cpu().numpy().tobytes()),
         window=_window(result, inputs, width),
     )
+
+
+def with_writers(found: ErrorMap, said: Writers, *, programs: bool) -> ErrorMap:
+    """``found`` with what an emulated GPU said. ``programs``: speak of Triton's programs."""
+    writer = None
+    if said.first is not None:
+        by = By.PROGRAM if programs and said.first.by == "thread" else By(said.first.by)
+        writer = Writer.model_validate({**said.first.model_dump(), "by": by})
+    return found.model_copy(
+        update={"writer": writer, "blocks": _blocks(said.blocks, found.rows * found.columns)}
+    )
+
+
+def _blocks(said: WritingBlocks | None, cells: int) -> Blocks | None:
+    """None unless they fit the map."""
+    if said is None:
+        return None
+    try:
+        ids, table = unpacked(said.cells, 2 * cells), unpacked(said.table, 16 * cells)
+        made = Blocks.packed(ids, table, list(said.kernels))
+        if made is None:
+            return None
+        made.ids(cells)
+    except ValueError:
+        return None
+    launches = {table[at : at + 4] for at in range(0, len(table), 16)}
+    fits = all(int.from_bytes(launch, "little") < len(said.kernels) for launch in launches)
+    return made if fits and len(table) % 16 == 0 else None
 
 
 def _width(shape: tuple[int, ...], total: int) -> int:

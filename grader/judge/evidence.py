@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     import torch
 
 # Fewer wrong elements may fit a pattern by chance.
-_FEWEST = 8
+FEWEST = 8
 # With fewer input elements, several questions may have the same answer.
 _TELLING = 32
-_TILES = (128, 64, 32, 16, 8)
-_STEPS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+TILES = (128, 64, 32, 16, 8)
 # Relative precision of a constant factor.
 _SAME_FACTOR = 2e-3
 # Largest relative errors of rounding to half's 11 bits: in sums of many terms, and of a few.
@@ -51,6 +50,10 @@ class Wrong:
     #: The scale of the tolerance; None if that is ``want``.
     magnitude: torch.Tensor | None
     tolerance: Tolerance
+    #: Of an in-out: its values before the call, flat.
+    given: torch.Tensor | None = None
+    #: The right values of the same result in the case before, flat; None if another process ran that.
+    before: torch.Tensor | None = None
 
     def agrees(self, got: torch.Tensor, want: torch.Tensor) -> bool:
         import torch
@@ -131,20 +134,20 @@ def _unwritten(result: Wrong) -> Pattern | None:
 
 
 def _zeros(result: Wrong) -> Pattern | None:
-    if int(result.wrong.sum()) < _FEWEST or not bool((result.got == 0).all()):
+    if int(result.wrong.sum()) < FEWEST or not bool((result.got == 0).all()):
         return None
     return Pattern("zeros", f"All of {result.argument.name} is 0.")
 
 
-def _matrix(result: Wrong, values: torch.Tensor) -> torch.Tensor | None:
+def matrix_of(result: Wrong, values: torch.Tensor) -> torch.Tensor | None:
     if len(result.shape) < 2 or values.numel() != math.prod(result.shape) or min(result.shape[-2:]) < 2:
         return None
     return values.reshape(-1, *result.shape[-2:])
 
 
 def _turned(result: Wrong) -> Pattern | None:
-    want = _matrix(result, result.want)
-    if want is None or int(result.wrong.sum()) < _FEWEST:
+    want = matrix_of(result, result.want)
+    if want is None or int(result.wrong.sum()) < FEWEST:
         return None
     if result.agrees(result.got, want.transpose(1, 2)):
         name = result.argument.name
@@ -155,11 +158,11 @@ def _turned(result: Wrong) -> Pattern | None:
 
 
 def _turned_tiles(result: Wrong) -> Pattern | None:
-    got, want = _matrix(result, result.got), _matrix(result, result.want)
+    got, want = matrix_of(result, result.got), matrix_of(result, result.want)
     if got is None or want is None:
         return None
     rows, columns = result.shape[-2:]
-    for size in _TILES:
+    for size in TILES:
         if rows < size or columns < size:
             continue
         whole = slice(0, rows // size * size), slice(0, columns // size * size)
@@ -177,8 +180,8 @@ def _turned_tiles(result: Wrong) -> Pattern | None:
 
 
 def _repeated(result: Wrong) -> Pattern | None:
-    got, want = _matrix(result, result.got), _matrix(result, result.want)
-    if got is None or want is None or int(result.wrong.sum()) < _FEWEST:
+    got, want = matrix_of(result, result.got), matrix_of(result, result.want)
+    if got is None or want is None or int(result.wrong.sum()) < FEWEST:
         return None
     name = result.argument.name
     if got.is_floating_point() and not bool(got.isfinite().all()):
@@ -198,7 +201,7 @@ def _shifted(result: Wrong) -> Pattern | None:
     total = result.got.numel()
     row = result.shape[-1] if len(result.shape) > 1 else 0
     for by in dict.fromkeys((1, -1, 2, -2, row, -row)):
-        if not by or total - abs(by) < 2 * _FEWEST or int(result.wrong.sum()) < _FEWEST:
+        if not by or total - abs(by) < 2 * FEWEST or int(result.wrong.sum()) < FEWEST:
             continue
         moved = result.want[by:] if by > 0 else result.want[:by]
         kept = result.got[:-by] if by > 0 else result.got[-by:]
@@ -214,12 +217,12 @@ def _shifted(result: Wrong) -> Pattern | None:
 def _factor(result: Wrong) -> Pattern | None:
     import torch
 
-    if not result.want.is_floating_point() or int(result.wrong.sum()) < _FEWEST:
+    if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
         return None
     got, want = result.got.double(), result.want.double()
     finite = torch.isfinite(got) & torch.isfinite(want)
     large = finite & (want.abs() > 1e-3 * want[finite].abs().max() if bool(finite.any()) else finite)
-    if int(large.sum()) < _FEWEST:
+    if int(large.sum()) < FEWEST:
         return None
     ratio = got[large] / want[large]
     factor = float(ratio.median())
@@ -237,7 +240,7 @@ def _factor(result: Wrong) -> Pattern | None:
 def _offset(result: Wrong) -> Pattern | None:
     import torch
 
-    if int(result.wrong.sum()) < _FEWEST:
+    if int(result.wrong.sum()) < FEWEST:
         return None
     off = result.got.double() - result.want.double()
     if not bool(torch.isfinite(off).all()):
@@ -265,7 +268,7 @@ def _rounding(result: Wrong) -> Pattern | None:
         torch.isfinite(want[result.wrong]).all()
     ):
         return None
-    own, few = want.abs(), result.want.numel() < _FEWEST
+    own, few = want.abs(), result.want.numel() < FEWEST
     # An element near 0 may be the sum of terms that are not.
     least = 0.0 if few else float(_typical(own))
     scale = (own if few or result.magnitude is None else result.magnitude.double().abs()).clamp(min=least)
@@ -297,77 +300,12 @@ def _tail(result: Wrong) -> Pattern | None:
 
     places = torch.nonzero(result.wrong).reshape(-1)
     first, total = int(places[0]), result.wrong.numel()
-    if first < _FEWEST or places.numel() < 0.5 * (total - first):
+    if first < FEWEST or places.numel() < 0.5 * (total - first):
         return None
     place = ", ".join(map(str, index_of(first, result.shape)))
     return Pattern(
         "tail", f"{result.argument.name} is right up to its element [{place}] and wrong from there on.", first
     )
-
-
-def line_pattern(result: Wrong) -> Pattern | None:
-    """Which rows, columns or elements are wrong. Says less than ``pattern_of``, which says how they are."""
-    return _periodic(result) or _few_lines(result)
-
-
-def _periodic(result: Wrong) -> Pattern | None:
-    """Wrong elements at one place of each group of neighbours: of columns, of rows, or of a vector's elements."""
-    import torch
-
-    if int(result.wrong.sum()) < _FEWEST:
-        return None
-    for places, size, word in _lines(result):
-        for step in _STEPS:
-            within = torch.unique(places % step)
-            if within.numel() != 1:
-                continue
-            first = int(within[0])
-            expected = torch.arange(first, size, step, device=places.device)
-            if expected.numel() > 1 and torch.equal(torch.unique(places), expected):
-                every = f"Exactly every {_ordinal(step)} {word} of {result.argument.name}"
-                return Pattern("periodic", f"{every} is wrong, from {word} {first} on.", step)
-    return None
-
-
-def _few_lines(result: Wrong) -> Pattern | None:
-    """All wrong elements are in a few rows or columns, and most of these are wrong."""
-    import torch
-
-    if int(result.wrong.sum()) < _FEWEST:
-        return None
-    for places, size, word in _lines(result):
-        if word == "element":
-            continue
-        lines, counts = torch.unique(places, return_counts=True)
-        other = result.wrong.numel() // size
-        if lines.numel() > min(size // 4, 4) or int(counts.min()) < 0.9 * other:
-            continue
-        named = [str(int(line)) for line in lines]
-        words = (
-            f"{word} {named[0]}" if len(named) == 1 else f"{word}s {', '.join(named[:-1])} and {named[-1]}"
-        )
-        return Pattern(
-            "few_lines", f"All wrong elements of {result.argument.name} are in {words}.", int(lines[0])
-        )
-    return None
-
-
-def _lines(result: Wrong) -> Iterator[tuple[torch.Tensor, int, str]]:
-    """For columns and rows of a matrix, or elements of a vector: each wrong element's place, how many there are, and
-    their word."""
-    import torch
-
-    flat = torch.nonzero(result.wrong).reshape(-1)
-    if len(result.shape) < 2 or result.wrong.numel() != math.prod(result.shape):
-        yield flat, result.wrong.numel(), "element"
-        return
-    rows, columns = result.shape[-2:]
-    yield flat % columns, columns, "column"
-    yield flat // columns % rows, rows, "row"
-
-
-def _ordinal(number: int) -> str:
-    return f"{number}{'nd' if number % 10 == 2 and number % 100 != 12 else 'th'}"
 
 
 # Other questions
@@ -380,7 +318,7 @@ def answers_another(
     are tried, else other uses of the arguments."""
     if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
         return None
-    if not result.want.is_floating_point() and result.want.numel() < _FEWEST:
+    if not result.want.is_floating_point() and result.want.numel() < FEWEST:
         return None  # few integers may be the same by chance
     tries = _rounded_inputs(case, inputs) if rounding else _other_uses(challenge, case, inputs)
     for pattern, asked, given in itertools.islice(tries, limits.OTHER_QUESTIONS):

@@ -171,9 +171,44 @@ class Returned(Message):
     instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
+#: Of a kernel, as the emulated GPU's program reads it from PTX.
+KernelName = Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>,:$ -]*$")]
+#: Packed parts of a map.
+Packed = Annotated[str, StringConstraints(max_length=limits.MESSAGE_BYTES)]
+Index = tuple[Small, Small, Small]
+
+
+class Wrote(Message):
+    """See ``grader.schemas.error_map.Writer``."""
+
+    by: Literal["thread", "copy", "host", "nobody"]
+    kernel: KernelName = ""
+    block: Index = (0, 0, 0)
+    thread: Index = (0, 0, 0)
+    lines: Annotated[list[Small], Field(max_length=6)] = Field(default_factory=list)
+    many: bool = False
+
+
+class WritingBlocks(Message):
+    """See ``grader.schemas.error_map.Blocks``."""
+
+    cells: Packed
+    table: Packed
+    kernels: Annotated[list[KernelName], Field(max_length=limits.ERROR_MAP_LAUNCHES)]
+
+
+class Writers(Message):
+    """Who wrote a result's elements in the last call, as the emulated GPU's program says."""
+
+    op: Literal["writers"]
+    first: Wrote | None = None
+    blocks: WritingBlocks | None = None
+
+
 AnyMessage = Annotated[
-    Imported | Hello | Loaded | Bound | Compiling | Compiled | Queued | Returned, Field(discriminator="op")
+    Imported | Hello | Loaded | Bound | Compiling | Compiled | Queued | Returned | Writers,
+    Field(discriminator="op"),
 ]
-ADAPTER: TypeAdapter[Imported | Hello | Loaded | Bound | Compiling | Compiled | Queued | Returned] = (
-    TypeAdapter(AnyMessage)
-)
+ADAPTER: TypeAdapter[
+    Imported | Hello | Loaded | Bound | Compiling | Compiled | Queued | Returned | Writers
+] = TypeAdapter(AnyMessage)

@@ -14,8 +14,9 @@ from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.judge.cuda_mistakes import CudaMistakes
-from grader.judge.evidence import Pattern, Wrong, answers_another, line_pattern, pattern_of
+from grader.judge.evidence import Pattern, Wrong, answers_another, pattern_of
 from grader.judge.messages import Failure
+from grader.judge.placement import line_pattern, spread
 from grader.judge.triton_mistakes.mistakes import TritonMistakes
 from grader.languages import Language
 from grader.schemas.report import Mismatch
@@ -78,13 +79,18 @@ class Mistakes:
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
         said = self._said(lambda reading: reading.of_result(pattern, mismatch, case, inputs))
         # After the rules: some ask that no pattern fits.
-        if pattern is None and wrong is not None and wrong.wrong.numel() <= limits.EXPLAINED_ELEMENTS:
-            pattern = line_pattern(wrong)
+        if pattern is None and wrong is not None and not self.spread(wrong):
+            pattern = line_pattern(wrong) if wrong.wrong.numel() <= limits.EXPLAINED_ELEMENTS else None
         if pattern is None or pattern.kind.startswith("unwritten"):
             return said
         if not said and pattern.kind == "rounding":
             said = _ROUNDED
         return " ".join(part for part in (pattern.text, said) if part)
+
+    def spread(self, wrong: Wrong) -> str:
+        """How far NaN and infinity reach, if nothing else is wrong; else empty."""
+        found = spread(wrong) if wrong.wrong.numel() <= limits.EXPLAINED_ELEMENTS else None
+        return found.text if found is not None else ""
 
     def _pattern(self, wrong: Wrong, case: Case, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
         elements = max((tensor.numel() for tensor in (wrong.want, *inputs.values())), default=0)

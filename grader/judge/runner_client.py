@@ -34,17 +34,21 @@ from grader.judge.messages import (
     Seen,
     Starting,
     Unfreed,
+    Writers,
 )
 from grader.judge.phases import phase
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxEnd, Clocked
 from grader.schemas.call_profile import CallProfile
+from grader.schemas.error_map import ErrorMap
 
 if TYPE_CHECKING:
     import torch
 
 # A runner that needs this much processor time to map a few descriptors has stopped working.
 _BIND_SECONDS = 10.0
+# The same to look up who wrote the elements of a map: 65,536 take 0.3 s.
+_WRITERS_SECONDS = 10.0
 # A runner not queued by then waits behind the closed gate for an allocation, a synchronous copy or a compilation. The
 # gate opens for it, and the call counts as ungated.
 _GATED_SECONDS = 2.0
@@ -142,6 +146,8 @@ class RunnerClient:
         self._seen_waiting = False
         # A call was requested and has not returned.
         self._calling = False
+        # It did not answer a question, so it must be closed.
+        self.lost = False
         # A call was right only with the gate open from the start: from then on, all calls are made so.
         self.needs_open_gate = False
 
@@ -255,6 +261,19 @@ class RunnerClient:
         self._send_call()
         self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
+
+    def writers(self, array: str, first: int, found: ErrorMap) -> Writers | None:
+        """Who wrote the element ``first`` (flat) and the cells of a map of ``array`` in the last call, if this is an
+        emulated GPU that says so. A box that fails to answer is ended: it is then ``lost``."""
+        if not self._device.modelled:
+            return None
+        asked = {"width": found.width, "tile": found.tile, "rows": found.rows, "columns": found.columns}
+        try:
+            self._channel.send({"op": "writers", "array": array, "first": first, **asked})
+            return self._channel.expect(Writers, self._processor(_WRITERS_SECONDS))
+        except ChannelError:
+            self.lost = True
+            return None
 
     def timed_call(
         self,

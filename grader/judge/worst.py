@@ -125,6 +125,14 @@ def index_of(flat: int, shape: tuple[int, ...]) -> list[int]:
     return index[::-1]
 
 
+def place_of(index: Sequence[int], shape: tuple[int, ...]) -> int:
+    """The flat place of an index."""
+    flat = 0
+    for place, dimension in zip(index, shape, strict=True):
+        flat = flat * dimension + place
+    return flat
+
+
 def text_of(value: torch.Tensor) -> str:
     """One element as text: floats with nine significant digits, or ``nan``, ``inf`` and ``-inf``."""
     number = value.item()

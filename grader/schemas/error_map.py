@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import sys
 import zlib
-from enum import IntEnum
+from array import array
+from collections.abc import Sequence
+from enum import IntEnum, StrEnum
 
 from pydantic import Field
 
@@ -35,6 +38,114 @@ class ErrorWindow(Strict):
     )
 
 
+class By(StrEnum):
+    THREAD = "thread"
+    #: A program of Triton's.
+    PROGRAM = "program"
+    COPY = "copy"
+    #: PyTorch on the host.
+    HOST = "host"
+    NOBODY = "nobody"
+
+
+class Writer(Strict):
+    """Who wrote an element last in a call on the emulated GPU."""
+
+    by: By
+    kernel: str = ""
+    block: tuple[int, int, int] = Field(default=(0, 0, 0), description="x, y, z; of a program: its ids")
+    thread: tuple[int, int, int] = Field(default=(0, 0, 0), description="x, y, z in its block")
+    lines: list[int] = Field(
+        default_factory=list, description="where it stores to the array; of a copy: where it is called"
+    )
+    many: bool = Field(
+        default=False, description="by an atomic operation, so others may have added to the value"
+    )
+
+    @property
+    def sentence(self) -> str:
+        """Without the lines, which a page links."""
+        match self.by:
+            case By.NOBODY:
+                return "Nothing wrote it"
+            case By.HOST:
+                return "PyTorch wrote it last, on the host"
+            case By.COPY:
+                return "A copy or memset wrote it last"
+        who = f"{'program' if self.by is By.PROGRAM else 'block'} {index_text(self.block)}"
+        if self.by is By.THREAD:
+            who = f"thread {index_text(self.thread)} of {who}"
+        who += f" of {self.kernel}" if self.kernel else ""
+        if self.many:
+            return f"It was updated atomically, last by {who}"
+        return f"{who[0].upper()}{who[1:]} wrote it last"
+
+
+def index_text(index: Sequence[int]) -> str:
+    """An index x, y, z as kernels have it: ``3``, ``(3, 1)``, ``(3, 1, 2)``."""
+    count = 3 if index[2] else 2 if index[1] else 1
+    return str(index[0]) if count == 1 else f"({', '.join(map(str, index[:count]))})"
+
+
+#: Ids of cells in ``Blocks`` that are no rows of its table.
+UNKNOWN, UNWRITTEN, FIRST_BLOCK = 0, 1, 2
+
+
+class Blocks(Strict):
+    """Which block wrote the first element of each cell last, in the call on the emulated GPU."""
+
+    cells: str = Field(
+        max_length=limits.ERROR_MAP_BLOCK_CHARS,
+        description=(
+            "row-major, two bytes each (little-endian), zlib, base64: 0 unknown or no element, 1 nothing wrote it, "
+            "else a row of the table, from 2"
+        ),
+    )
+    table: str = Field(
+        max_length=limits.ERROR_MAP_BLOCK_CHARS,
+        description="four words of four bytes each a row: launch, and the block's index x, y, z; packed like the cells",
+    )
+    kernels: list[str] = Field(
+        max_length=limits.ERROR_MAP_LAUNCHES, description="of each launch, in their order"
+    )
+
+    @classmethod
+    def packed(cls, ids: bytes, table: bytes, kernels: list[str]) -> Blocks | None:
+        """None if it is too long for a report."""
+        cells, rows = ErrorMap.packed(ids), ErrorMap.packed(table)
+        if max(len(cells), len(rows)) > limits.ERROR_MAP_BLOCK_CHARS:
+            return None
+        return cls(cells=cells, table=rows, kernels=kernels)
+
+    def ids(self, cells: int) -> array[int]:
+        """An id for each cell. Raises ValueError if they don't fit, or a row that they name is not there."""
+        ids = _words(self.cells, "H", cells)
+        rows = unpacked(self.table, 16 * cells)
+        if max(ids, default=0) >= len(rows) // 16 + FIRST_BLOCK:
+            raise ValueError("a map's cells name blocks that are not in its table")
+        return ids
+
+
+def _words(text: str, code: str, count: int) -> array[int]:
+    words = array(code)
+    size = words.itemsize * count
+    found = unpacked(text, size)
+    if len(found) != size:
+        raise ValueError(f"a map of {count} cells holds {len(found) // words.itemsize} ids")
+    words.frombytes(found)
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words
+
+
+def unpacked(text: str, most: int) -> bytes:
+    """At most ``most`` + 1 bytes. Raises ValueError."""
+    try:
+        return zlib.decompressobj().decompress(base64.b64decode(text), most + 1)
+    except zlib.error as error:
+        raise ValueError(f"the cells of a map cannot be unpacked: {error}") from error
+
+
 class ErrorMap(Strict):
     """The result's elements in row-major order, folded into lines of ``width`` elements. Each cell covers a tile of
     lines and elements, and has the code of its worst element."""
@@ -57,6 +168,8 @@ class ErrorMap(Strict):
         ),
     )
     window: ErrorWindow
+    writer: Writer | None = Field(default=None, description="of the first wrong element; null if unknown")
+    blocks: Blocks | None = None
 
     @classmethod
     def packed(cls, codes: bytes) -> str:
@@ -65,11 +178,7 @@ class ErrorMap(Strict):
     def codes(self) -> bytes:
         """A byte for each cell. Raises ValueError if they don't fit the map."""
         most = self.rows * self.columns
-        unpacker = zlib.decompressobj()
-        try:
-            found = unpacker.decompress(base64.b64decode(self.cells), most + 1)
-        except zlib.error as error:
-            raise ValueError(f"the cells of a map cannot be unpacked: {error}") from error
+        found = unpacked(self.cells, most)
         if len(found) != most:
             raise ValueError(f"a map of {self.rows} x {self.columns} cells holds {len(found)}")
         return found
@@ -78,6 +187,16 @@ class ErrorMap(Strict):
         """Lines and elements that a cell of ``coarse`` covers."""
         down, across = self._merged(rows, columns)
         return self.tile[0] * down, self.tile[1] * across
+
+    def coarse_blocks(self, rows: int, columns: int) -> list[list[int]]:
+        """As ``coarse``: the id of each first cell; empty if blocks are unknown. Raises as ``Blocks.ids``."""
+        if self.blocks is None:
+            return []
+        ids, (down, across) = self.blocks.ids(self.rows * self.columns), self._merged(rows, columns)
+        return [
+            [ids[top * self.columns + left] for left in range(0, self.columns, across)]
+            for top in range(0, self.rows, down)
+        ]
 
     def _merged(self, rows: int, columns: int) -> tuple[int, int]:
         return -(-self.rows // rows), -(-self.columns // columns)
@@ -104,6 +223,11 @@ class ErrorMap(Strict):
             )
             for top in range(0, self.rows, down)
         ]
+
+
+def lines_text(lines: Sequence[int]) -> str:
+    """``line 14``, ``line 14 or 18``; empty for none."""
+    return f"line {' or '.join(map(str, lines))}" if lines else ""
 
 
 def _worst(codes: list[int]) -> int:

@@ -28,6 +28,7 @@ from .library import (
     COverlay,
     CProfile,
     CSample,
+    CWriter,
     EngineMissing,
     Triple,
     open_library,
@@ -47,6 +48,7 @@ from .names import (
     STOP,
     STREAMS,
     TOGETHER,
+    WRITER,
 )
 from .sample import (
     Chosen,
@@ -57,6 +59,7 @@ from .spills import Spills
 from .widths import widths_of
 from .work import KINDS as KINDS_OF_WORK
 from .work import Work
+from .writers import Writer
 
 # What launches are checked for, see names.h.
 NOTHING, EVERYTHING, BUT_SHARED_RACES = CHECK.NOTHING, CHECK.EVERYTHING, CHECK.BUT_SHARED_RACES
@@ -264,6 +267,42 @@ class Engine:
         self._works.append((work, None))
         self._c.engine_copied(self._engine, to, source, size)
         return [self._finding(found, None, work) for found in self._found()]
+
+    @property
+    def works_begun(self) -> int:
+        """Launches and copies of this call."""
+        return len(self._works)
+
+    def writers(self, addresses: Sequence[int]) -> list[Writer | None]:
+        """Who wrote each element last in this call; None: unknown."""
+        found = (CWriter * len(addresses))()
+        self._c.engine_writers(self._engine, _words(addresses), len(addresses), found)
+        return [self._writer(writer) for writer in found]
+
+    def _writer(self, found: CWriter) -> Writer | None:
+        made = self._wrote(found.kind, found.work, found.block)
+        if made is None or made.work is None or made.block is None:
+            return made
+        lowered = self._works[found.work][1]
+        lines = sorted({place_of(lowered, line).line for line in found.lines[: found.line_count]} - {0})
+        return replace(made, thread=tuple(found.thread), lines=tuple(lines), many=bool(found.many))
+
+    def writing_blocks(self, addresses: Sequence[int]) -> tuple[list[int], list[Writer | None]]:
+        """As ``writers``, without threads and lines, but fast: for each address, an index in the list."""
+        found = (ctypes.c_uint32 * (5 * len(addresses)))()
+        self._c.engine_writing_blocks(self._engine, _words(addresses), len(addresses), found)
+        data, known = bytes(found), dict[bytes, int]()
+        indices = [known.setdefault(data[at : at + 20], len(known)) for at in range(0, len(data), 20)]
+        words = (struct.unpack("5I", key) for key in known)
+        return indices, [self._wrote(kind, work, block) for kind, work, *block in words]
+
+    def _wrote(self, kind: int, work: int, block: Sequence[int]) -> Writer | None:
+        if kind == WRITER.NOBODY:
+            return Writer(None)
+        if kind == WRITER.NOT_RECORDED or work >= len(self._works):
+            return None
+        operation = self._works[work][0]
+        return Writer(operation, work, None if kind == WRITER.COPIED else (block[0], block[1], block[2]))
 
     def use_heap(self, size: int) -> bool:
         """Replace the memory that kernels allocate from. False if the present one has live allocations."""
@@ -559,6 +598,10 @@ class Engine:
             place_of(others, found.other_line), bool(found.other_is_write),
             bool(found.together & TOGETHER.TOGETHER_WRITE), works,
         )  # fmt: skip
+
+
+def _words(addresses: Sequence[int]) -> ctypes.Array[ctypes.c_uint64]:
+    return (ctypes.c_uint64 * len(addresses)).from_buffer(array("Q", addresses or [0]))
 
 
 def _reserved(size: int) -> mmap.mmap:

@@ -105,6 +105,15 @@ class CSample(ctypes.Structure):
     ]
 
 
+class CWriter(ctypes.Structure):
+    _fields_ = [
+        *((name, ctypes.c_uint32) for name in ("kind", "work", "many", "line_count")),
+        ("block", Triple),
+        ("thread", Triple),
+        ("lines", ctypes.c_uint32 * 6),
+    ]
+
+
 OTHER_VERSION = "the engine was built from another version; run sandbox/emulator/build.sh"
 
 
@@ -148,6 +157,8 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_order_begins", None, [pointer]),
         ("engine_order", word, [pointer, word, pointer]),
         ("engine_copied", None, [pointer, long, long, long]),
+        ("engine_writers", None, [pointer, pointer, word, pointer]),
+        ("engine_writing_blocks", None, [pointer, pointer, word, pointer]),
         ("engine_texture", long, [pointer, ctypes.c_char_p]),
         ("engine_heap", word, [pointer, long, long]),
         ("engine_keep_apart", None, [pointer, long]),

@@ -23,6 +23,12 @@ _NUMBERS: dict[str, Any] = {
 
 
 class EmulatedBinding(HostBinding):
+    def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
+        super().__init__(entries, descriptors)
+        self._device: Any = None
+        # Of buffers that the device has, by name.
+        self.addresses: dict[str, int] = {}
+
     def adopt(self, device: Any, entry: Entry, *, written: bool) -> int:
         """Returns the address at which ``device`` has a buffer. ``written``: it may be read."""
         address = int(device.adopt(self.address(entry), entry["nbytes"], entry["name"], written=written))
@@ -65,18 +71,30 @@ class EmulatedBinding(HostBinding):
 
     @contextmanager
     def on(self, device: Any) -> Iterator[list[bytes]]:
-        """The arguments as C has them, in signature order, while ``device`` has the buffers."""
-        values, addresses = [], []
+        """The arguments as C has them, in signature order, for a call on ``device``. It has the buffers until the next
+        call or ``leave``."""
+        self.leave()
+        self._device = device
         self.prepare(device)
+        values = []
         try:
             for entry in self.entries:
                 if entry["kind"] == "value":
                     values.append(bytes(_NUMBERS[entry["dtype"]](entry["value"])))
                     continue
-                addresses.append(self.adopt(device, entry, written=not entry["output"]))
-                values.append(bytes(ctypes.c_uint64(addresses[-1])))
+                address = self.adopt(device, entry, written=not entry["output"])
+                self.addresses[entry["name"]] = address
+                values.append(bytes(ctypes.c_uint64(address)))
             yield values
         finally:
             device.engine.sample = None
-            for address in addresses:
-                device.forget(address)
+
+    def leave(self) -> None:
+        """Take the buffers of ``on`` from the device. Harmless when called again."""
+        for address in self.addresses.values():
+            self._device.forget(address)
+        self.addresses.clear()
+
+    def close(self) -> None:
+        self.leave()
+        super().close()

@@ -21,6 +21,7 @@ from emulated import (
     write_all,
 )
 from emulated_binding import EmulatedBinding
+from emulated_writers import answer
 from failure import Described
 
 device, engine = part("device"), part("engine")
@@ -81,6 +82,10 @@ class HostCall:
         self.instructions = returned.instructions
         self.modelled_us, self.profile = 1e6 * returned.modelled, returned.profile
 
+    def writers(self, message: dict[str, Any]) -> dict[str, Any]:
+        """See ``emulated_writers``."""
+        return self._host.writers(self._binding, message)
+
 
 class Host:
     """The process of the submission's host code, and the GPU that answers it."""
@@ -103,7 +108,8 @@ class Host:
         except device.HostEnded as ended:
             end_like(ended.status)
 
-    def _start_again(self) -> None:
+    def _start_again(self, binding: EmulatedBinding) -> None:
+        binding.leave()
         self._process.close()
         self._device.engine.close()
         self._start()
@@ -123,11 +129,11 @@ class Host:
             self.sampled = sampled_of(self._device.engine.sample)
         if returned is None:
             touched = self._device.call.on_host
-            self._start_again()
+            self._start_again(binding)
             raise Described(finding(touched.kind, touched.message, touched.line))
         write_all(returned.printed)
         if returned.fault is not None:  # a card's context would be lost too
-            self._start_again()
+            self._start_again(binding)
         if (failure := failure_of(returned)) is not None:
             raise Described(failure)
         if counted and returned.taken > _MOST_TAKEN:
@@ -135,3 +141,10 @@ class Host:
         for note in notes_of(returned):
             write_all(f"[emulated GPU] {note}\n".encode())
         return returned
+
+    def writers(self, binding: EmulatedBinding, message: dict[str, Any]) -> dict[str, Any]:
+        name = message["array"]
+        if name not in binding.addresses:
+            return {}
+        entry = next(entry for entry in binding.entries if entry["name"] == name)
+        return answer(self._device, entry, binding.addresses[name], message)

@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,6 +30,7 @@ import protocol
 from connect import connect
 from emulated import end_like, failure_of, part, sampled_of, write_all
 from emulated_binding import EmulatedBinding
+from emulated_writers import answer
 
 assembler, device, engine = part("assembler"), part("device"), part("engine")
 
@@ -101,7 +103,7 @@ class Relay:
         body = _exactly(self._requests, size)
         copies = self._copies
         if kind == device.LAUNCH and copies is not None:
-            copies.take_changes()
+            copies.take_changes(self._device.engine.works_begun)
         if kind == device.COPY and self._counted:
             body = self._with_contents(body)
         status, reply = self._device.answer(kind, body)
@@ -133,6 +135,10 @@ class Relay:
 
     def _take(self, message: dict[str, Any], descriptors: list[int]) -> None:
         """Pass the judge's message to the runner; give the GPU the buffers of a binding too."""
+        if message["op"] == "writers":
+            protocol.close_all(descriptors)
+            protocol.send(self._judge, {"op": "writers", **self._writers(message)})
+            return
         self._over = False
         if message["op"] in ("bind", "unbind"):
             self._unbind()
@@ -156,6 +162,8 @@ class Relay:
                 self._binding.prepare(self._device)
             self._noise.clear()
             self._device.begin(counted=self._counted)
+            if self._copies is not None:
+                self._copies.forget_changes()
         body = json.dumps(message).encode()
         try:
             if sent:
@@ -167,6 +175,16 @@ class Relay:
             self._end()
         finally:
             protocol.close_all(descriptors)
+
+    def _writers(self, message: dict[str, Any]) -> dict[str, Any]:
+        """See ``emulated_writers``."""
+        if self._binding is None or self._copies is None:
+            return {}
+        for entry in self._binding.entries:
+            if entry["name"] == message["array"] and "device" in entry:
+                later = self._copies.changed_later(entry["name"])
+                return answer(self._device, entry, entry["device"], message, later)
+        return {}
 
     def _unbind(self) -> None:
         if self._binding is not None and self._copies is not None:
@@ -217,7 +235,7 @@ class Relay:
 
     def _return(self, message: dict[str, Any]) -> None:
         if self._binding is not None and self._copies is not None:
-            self._copies.take_changes()
+            self._copies.take_changes(self._device.engine.works_begun)
             number = message.get("round")
             self._binding.flags.set_done(number if isinstance(number, int) else 0)
         returned = self._device.returned()
@@ -248,6 +266,9 @@ class Copies:
         self.descriptors: list[int] = []
         self._gate = mmap.mmap(self._memory(mmap.PAGESIZE), mmap.PAGESIZE)
         self._arrays = []
+        self._names: list[str] = []
+        # By array, for each element: launches and copies before the runner's last change of it; -1: none in this call.
+        self._changed: dict[str, np.ndarray[Any, Any]] = {}
         for entry in binding.entries:
             if entry["kind"] != "buffer":
                 continue
@@ -261,6 +282,7 @@ class Copies:
                 copy = np.frombuffer(mapped, dtype=np.uint8, count=entry["nbytes"], offset=entry["offset"])
                 size = entry["nbytes"] // math.prod(entry["shape"])
                 self._arrays.append(tuple(array.reshape(-1, size) for array in (real, copy, copy.copy())))
+                self._names.append(entry["name"])
 
     def _memory(self, size: int) -> int:
         descriptor = os.memfd_create("copy", os.MFD_CLOEXEC)
@@ -288,8 +310,9 @@ class Copies:
             known.reshape(-1)[:] = np.resize(noise, known.size)
             copy[:] = known
 
-    def take_changes(self) -> None:
-        for real, copy, known in self._arrays:
+    def take_changes(self, works: int) -> None:
+        """Give the GPU what the runner wrote. ``works``: launches and copies of this call so far."""
+        for name, (real, copy, known) in zip(self._names, self._arrays, strict=True):
             step = max(1, _PIECE_BYTES // copy.shape[1])
             for first in range(0, len(copy), step):
                 piece = slice(first, first + step)
@@ -299,6 +322,17 @@ class Copies:
                 changed = (now != known[piece]).any(axis=1)
                 real[piece][changed] = now[changed]
                 known[piece] = now
+                if name not in self._changed:
+                    self._changed[name] = np.full(len(copy), -1, dtype=np.int32)
+                self._changed[name][piece][changed] = works
+
+    def forget_changes(self) -> None:
+        self._changed.clear()
+
+    def changed_later(self, name: str) -> Callable[[int, int], bool] | None:
+        """Whether the runner changed an element (by its place) after a work (by its number)."""
+        changed = self._changed.get(name)
+        return None if changed is None else lambda place, work: bool(changed[place] > work)
 
 
 def _why(error: Any, returned: Any) -> Any:

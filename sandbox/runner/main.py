@@ -83,6 +83,9 @@ class Runner:
                 self._send({"op": "bound"})
             case "call":
                 self._call(message)
+            case "writers":
+                ask = getattr(self.call, "writers", None)
+                self._send({"op": "writers", **(ask(message) if ask is not None else {})})
 
     def _load(self, message: dict[str, Any], descriptors: list[int]) -> None:
         try:

@@ -11,7 +11,7 @@ from rich.console import Console
 from grader.cli import output
 from grader.cli.report import factor_text, put_report, replay_command
 from grader.device_kinds import caution_of
-from grader.schemas.error_map import ErrorMap, ErrorWindow
+from grader.schemas.error_map import By, ErrorMap, ErrorWindow, Writer
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread, Witness
 from grader.schemas.report import (
     CaseReport,
@@ -92,13 +92,16 @@ def test_the_error_map_has_a_letter_for_each_element() -> None:
         lowest=-1,
         cells=ErrorMap.packed(codes),
         window=ErrorWindow(first=[], values={}),
+        writer=Writer(by=By.THREAD, kernel="turn", block=(0, 2, 0), thread=(3, 1, 0), lines=[14, 18]),
     )
     assert WRONG_CASE.mismatch is not None
-    mismatch = WRONG_CASE.mismatch.model_copy(update={"map": found})
+    mismatch = WRONG_CASE.mismatch.model_copy(update={"map": found, "index": [1, 3]})
     lines = _text(wrong([WRONG_CASE.model_copy(update={"mismatch": mismatch})])).splitlines()
     assert "  out, an element each, lines of 16: · right, 1 off by less than 10, u never written" in lines
     assert "  ···1·······1····" in lines
     assert "  ···1·······1·uuu" in lines
+    first = f"First wrong: out[1, 3] (expected {mismatch.expected}, got {mismatch.got}). Thread (3, 1) of block (0, 2)"
+    assert f"{first} of turn wrote it last, at line 14 or 18." in " ".join(" ".join(lines).split())
 
 
 def test_workloads_and_score_are_shown() -> None:

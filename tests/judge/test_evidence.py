@@ -10,7 +10,8 @@ import torch
 
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
-from grader.judge.evidence import Wrong, answers_another, line_pattern, pattern_of
+from grader.judge.evidence import Wrong, answers_another, pattern_of
+from grader.judge.placement import line_pattern, spread
 
 CHALLENGE = Catalogue(Path(__file__).parents[2]).load("transpose")
 RESULT = CHALLENGE.manifest.results[0]
@@ -66,3 +67,80 @@ def test_scattered_wrong_elements_have_no_pattern() -> None:
     got = torch.arange(64 * 96, dtype=torch.float32) + 1
     got[torch.randperm(6144, generator=torch.Generator().manual_seed(1))[:300]] *= 2.5
     assert line_pattern(wrong((64, 96), got)) is None
+
+
+def said(result: Wrong) -> tuple[str, str]:
+    assert pattern_of(result) is None, "a pattern that says more"
+    found = line_pattern(result)
+    assert found
+    return found.kind, found.text
+
+
+def noise(*shape: int) -> torch.Tensor:
+    return torch.rand(shape, generator=torch.Generator().manual_seed(5)) * 100 + 1
+
+
+def made(got: torch.Tensor, want: torch.Tensor, **more: torch.Tensor) -> Wrong:
+    flat = (got.reshape(-1), want.reshape(-1))
+    bad = (flat[0] != flat[1]) | flat[0].isnan()
+    return Wrong(RESULT, tuple(want.shape), *flat, bad, None, None, CHALLENGE.manifest.tolerance, **more)
+
+
+def test_values_from_before_the_call_or_of_the_case_before() -> None:
+    want, old = noise(40, 50), noise(40, 50).flip(0) * 3
+    got = want.clone()
+    got[8:20, 5:40] = old[8:20, 5:40]
+    kind, text = said(made(got, want, given=old.reshape(-1)))
+    assert (kind, text) == (
+        "untouched",
+        "Where out is wrong, it still holds its values from before the call.",
+    )
+    assert said(made(got, want, before=old.reshape(-1)))[0] == "stale"
+    found = line_pattern(made(got, want, before=old.reshape(-1)[:500]))
+    assert found is None or found.kind != "stale"
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ((slice(7, 8), slice(None)), "In out everything is NaN in row 7, and nothing else is wrong"),
+        ((slice(None), slice(5, 9, 3)), "in 2 columns, the first of which is 5"),
+        ((slice(None), slice(None)), "All of out is NaN."),
+    ],
+)
+def test_nan_that_spreads_along_a_line(place: tuple[slice, slice], text: str) -> None:
+    want = noise(40, 50)
+    got = want.clone()
+    got[place] = math.nan
+    found = spread(made(got, want))
+    assert found
+    assert text in found.text
+
+
+def test_blocks_at_each_others_places() -> None:
+    want = noise(2100)
+    got = want.clone()
+    got[:2048] = want[:2048].reshape(8, 256).flip(0).reshape(-1)
+    assert said(made(got, want)) == (
+        "block_order",
+        "The values of out are right, but groups of 256 elements are in reverse order: group 0 holds the values of "
+        "group 7.",
+    )
+    matrix = noise(64, 96)
+    tiles = matrix.reshape(4, 16, 6, 16).clone()
+    tiles[0, :, 1], tiles[1, :, 0] = tiles[1, :, 0].clone(), tiles[0, :, 1].clone()
+    kind, text = said(made(tiles.reshape(64, 96), matrix))
+    assert kind == "block_order"
+    assert text.endswith(
+        "tiles of 16 x 16 are at each other's places: tile [0, 1] holds the values of tile [1, 0]."
+    )
+
+
+def test_the_last_tile_alone_is_wrong() -> None:
+    want = noise(50, 101)
+    got = want.clone()
+    got[:, 96:] = noise(50, 5) * 7
+    assert said(made(got, want)) == (
+        "last_tile",
+        "All wrong elements of out are from column 96 on: in the last tile of 32 columns, which has only 5 of them.",
+    )

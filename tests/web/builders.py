@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from grader.records.models import utcnow
 from grader.sandbox.emulator.profile import profile_of
 from grader.schemas.artefact import Artefact
 from grader.schemas.call_profile import CallProfile
-from grader.schemas.error_map import ErrorMap, ErrorWindow
+from grader.schemas.error_map import Blocks, By, ErrorMap, ErrorWindow, Writer
 from grader.schemas.hardware import ClockEvent, GpuState, KernelUsage, Spread
 from grader.schemas.report import (
     CaseReport,
@@ -241,6 +242,12 @@ def wrong(**values: Any) -> Report:
             lowest=0,
             cells=ErrorMap.packed(bytes(991) + bytes([1]) * 33),
             window=ErrorWindow(first=[[896]], values={"got": [["1.5", "0"]], "expected": [["1.5", "1.5"]]}),
+            writer=Writer(by=By.PROGRAM, kernel="add", block=(3, 0, 0), lines=[3]),
+            blocks=Blocks.packed(
+                struct.pack("<1024H", *(2 + place // 256 for place in range(1024))),
+                b"".join(struct.pack("<4I", 0, block, 0, 0) for block in range(4)),
+                ["add"],
+            ),
         ),
     )
     cases = [

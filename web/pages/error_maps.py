@@ -1,15 +1,18 @@
-"""The map of a wrong result as runs of cells for inline SVG, and the numbers around its first wrong element."""
+"""The map of a wrong result as runs of cells and edges of blocks for inline SVG, and the numbers around its first wrong
+element."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
-from grader.schemas.error_map import Cell, ErrorMap
+from grader.schemas.error_map import Cell, ErrorMap, Writer
 from grader.schemas.report import Mismatch
 
 # Cells of the still picture: more are smaller than a pixel on a phone.
 _ROWS, _COLUMNS = 64, 128
+# Edges of blocks are left out where they would hide the cells: the share of all edges between cells.
+_MOST_EDGES = 0.4
 
 
 @dataclass(frozen=True)
@@ -37,16 +40,29 @@ class NumberTable:
 
 
 @dataclass(frozen=True)
+class FirstWrong:
+    """``element``: as in ``out[17, 3]``."""
+
+    element: str
+    expected: str
+    got: str
+    writer: Writer
+
+
+@dataclass(frozen=True)
 class Picture:
-    """The still picture, of ``rows`` x ``columns`` cells of ``tile`` each. ``map``: for the script that zooms."""
+    """The still picture, of ``rows`` x ``columns`` cells of ``tile`` each. ``map``: for the script that zooms;
+    ``edges``: of blocks, as an SVG path; ``first``: None if its writer is unknown."""
 
     map: ErrorMap
     rows: int
     columns: int
     tile: str
     runs: list[Run]
+    edges: str
     legend: list[LegendEntry]
     numbers: list[NumberTable]
+    first: FirstWrong | None
 
 
 def picture(mismatch: Mismatch) -> Picture | None:
@@ -55,7 +71,7 @@ def picture(mismatch: Mismatch) -> Picture | None:
     if found is None:
         return None
     try:
-        lines = found.coarse(_ROWS, _COLUMNS)
+        lines, blocks = found.coarse(_ROWS, _COLUMNS), found.coarse_blocks(_ROWS, _COLUMNS)
     except ValueError:
         return None
     runs, codes = [], set()
@@ -74,9 +90,46 @@ def picture(mismatch: Mismatch) -> Picture | None:
         columns=len(lines[0]),
         tile="element" if down * across == 1 else f"tile of {down:,} x {across:,} elements",
         runs=runs,
+        edges=_edges(blocks),
         legend=[LegendEntry(code, found.label_of(code)) for code in sorted(codes)],
         numbers=_numbers(found),
+        first=_first(mismatch, found),
     )
+
+
+def _first(mismatch: Mismatch, found: ErrorMap) -> FirstWrong | None:
+    if found.writer is None or mismatch.index is None:
+        return None
+    element = f"{mismatch.argument}[{', '.join(map(str, mismatch.index))}]"
+    return FirstWrong(element, mismatch.expected or "", mismatch.got or "", found.writer)
+
+
+def _edges(blocks: list[list[int]]) -> str:
+    """A path along the cells' edges where the block changes."""
+    if not blocks:
+        return ""
+    upright, level = _runs(blocks), _runs([list(column) for column in zip(*blocks, strict=True)])
+    drawn = sum(end - start for _, start, end in (*upright, *level))
+    if drawn > _MOST_EDGES * 2 * len(blocks) * len(blocks[0]):
+        return ""
+    return "".join(
+        [f"M{x} {start}V{end}" for x, start, end in upright]
+        + [f"M{start} {y}H{end}" for y, start, end in level]
+    )
+
+
+def _runs(lines: list[list[int]]) -> list[tuple[int, int, int]]:
+    """Place in a line, first and last line of each straight edge between neighbours of a line that differ."""
+    changes = [[one != other for one, other in pairwise(line)] for line in lines]
+    found = []
+    for place, along in enumerate(zip(*changes, strict=True), 1):
+        at = 0
+        for is_edge, group in groupby(along):
+            length = len(list(group))
+            if is_edge:
+                found.append((place, at, at + length))
+            at += length
+    return found
 
 
 def _numbers(found: ErrorMap) -> list[NumberTable]:

@@ -79,8 +79,13 @@ class Result:
     log: Markup
     profiles: list[ProfileView]
     lines: int = 0
+    source: str = ""
     history: HistoryPlot | None = None
     legend: list[Cell] = field(default_factory=list)
+
+    def line_text(self, number: int) -> str:
+        """A line of the source that is on the page, or ""."""
+        return code.lines(self.source)[number - 1].strip() if 1 <= number <= self.lines else ""
 
     @property
     def failing(self) -> list[Cell]:
@@ -142,6 +147,7 @@ def result(
         log=linked(report.compiler_log, lines),
         profiles=profile_views(report.workloads, source),
         lines=lines,
+        source=source,
         history=history(times, own),
         legend=list({cell.letter: cell for cell in cells}.values()),
     )

@@ -3,6 +3,8 @@
 
 {
 const RIGHT = 0, NOT_FINITE = 13, NEVER_WRITTEN = 14, OUTSIDE = 15;
+// Ids of blocks: unknown; written by nothing; from FIRST_BLOCK on, rows of four words of a table.
+const UNKNOWN = 0, UNWRITTEN = 1, FIRST_BLOCK = 2;
 const LEAST_CELLS = 4;
 
 document.addEventListener("click", (event) => {
@@ -39,6 +41,12 @@ async function open(figure) {
   };
   try {
     map.codes = await unpack(dataset.cells);
+    if (dataset.blocks) {
+      map.ids = new Uint16Array((await unpack(dataset.blocks)).buffer);
+      map.table = new Uint32Array((await unpack(dataset.table)).buffer);
+      map.kernels = JSON.parse(dataset.kernels);
+      map.unit = dataset.unit;
+    }
   } catch {
     return; // the still picture stays
   }
@@ -135,23 +143,59 @@ function paint(canvas, map, view, colours) {
     }
   }
   grid(context, canvas, map, view, cell, colours.grid);
+  if (map.ids) edges(context, map, view, cell, last_x, last_y, colours.grid);
+}
+
+// Lines between cells that different blocks wrote.
+function edges(context, map, view, cell, last_x, last_y, colour) {
+  const id = (x, y) => map.ids[y * map.columns + x];
+  context.strokeStyle = colour;
+  context.globalAlpha = 0.85;
+  context.lineWidth = devicePixelRatio || 1;
+  context.beginPath();
+  for (let y = Math.max(0, Math.floor(view.y)); y < last_y; y += 1) {
+    for (let x = Math.max(0, Math.floor(view.x)); x < last_x; x += 1) {
+      const left = (x - view.x) * cell, top = (y - view.y) * cell;
+      if (x > 0 && id(x, y) !== id(x - 1, y)) {
+        context.moveTo(left, top);
+        context.lineTo(left, top + cell);
+      }
+      if (y > 0 && id(x, y) !== id(x, y - 1)) {
+        context.moveTo(left, top);
+        context.lineTo(left + cell, top);
+      }
+    }
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+function writer(map, place) {
+  const id = map.ids ? map.ids[place] : UNKNOWN;
+  if (id === UNKNOWN) return "";
+  if (id === UNWRITTEN) return "; nothing wrote it";
+  const [launch, ...index] = map.table.subarray(4 * (id - FIRST_BLOCK), 4 * (id - FIRST_BLOCK) + 4);
+  const count = index[2] ? 3 : index[1] ? 2 : 1;
+  const shown = count === 1 ? index[0] : `(${index.slice(0, count).join(", ")})`;
+  return `; ${map.unit} ${shown} of ${map.kernels[launch]} wrote it`;
 }
 
 // Each warp's 32 elements, and each cell once there is room.
 function grid(context, canvas, map, view, cell, colour) {
   context.strokeStyle = colour;
+  const right = Math.min(canvas.width, (map.columns - view.x) * cell), bottom = Math.min(canvas.height, (map.rows - view.y) * cell);
   for (const [every, alpha] of [[32 / map.tile[1], 0.45], [1, 0.15]]) {
     if (every < 1 || every * cell < 9) continue;
     context.globalAlpha = alpha;
     context.beginPath();
     for (let x = Math.ceil(view.x / every) * every; x <= map.columns; x += every) {
       context.moveTo((x - view.x) * cell, 0);
-      context.lineTo((x - view.x) * cell, canvas.height);
+      context.lineTo((x - view.x) * cell, bottom);
     }
     const rows = every === 1 ? 1 : 32 / map.tile[0];
     for (let y = Math.ceil(view.y / rows) * rows; rows >= 1 && y <= map.rows; y += rows) {
       context.moveTo(0, (y - view.y) * cell);
-      context.lineTo(canvas.width, (y - view.y) * cell);
+      context.lineTo(right, (y - view.y) * cell);
     }
     context.stroke();
   }
@@ -171,6 +215,6 @@ function words(map, x, y) {
   const what = code === RIGHT ? "right" : code === NOT_FINITE ? "not finite" : code === NEVER_WRITTEN ? "never written"
     : `off by 1e${map.lowest + code - 1} to 1e${map.lowest + code}`;
   const from = map.tile[0] * map.tile[1] > 1 ? "from " : "";
-  return `${from}${map.name}[${index.join(", ")}]: ${what}`;
+  return `${from}${map.name}[${index.join(", ")}]: ${what}${writer(map, y * map.columns + x)}`;
 }
 }

@@ -25,6 +25,7 @@ from ..profile import profile_of
 from ..ptx import BadPtx
 from ..sample import ENOUGH_BYTES
 from ..spills import spills_of
+from ..writers import Writer
 from .outcome import Call, Misuse, Returned, Unfreed
 from .refusals import why_not_launched
 from .requests import (
@@ -119,6 +120,16 @@ class Device:
         self._memory.pop(address, None)
         self._arguments.pop(address, None)
         self.engine.release(address, forget=True)
+
+    def writer(self, address: int) -> Writer | None:
+        """See ``Engine.writers``; with the source line of a copy. None for any in a sampled call."""
+        if self.engine.sample is not None:
+            return None
+        (found,) = self.engine.writers([address])
+        if found is None or found.work is None or found.block is not None:
+            return found
+        line = self.line_at(found.work.place)
+        return replace(found, lines=(line,) if line else ())
 
     def begin(self, *, counted: bool = False) -> None:
         """Begin a call. ``counted``: count its work for a modelled time, which is slower."""

@@ -101,6 +101,9 @@ static uint32_t line_in(const struct segment *s, uint32_t what) {
 }
 
 void check_new_segment(struct warp *w) { w->segment = 0; }
+void check_unrecorded(struct warp *w, struct region *region) {
+    __atomic_store_n(&region->unrecorded, w->block->launch->order.number + 1, __ATOMIC_RELAXED);
+}
 /* What follows are writes of cp.async. */
 void check_copies(struct warp *w, bool begin) {
     if (w->seen) {
@@ -378,6 +381,7 @@ void engine_copied(struct engine *engine, uint64_t to, uint64_t from, uint64_t s
     static const uint32_t one[3] = {1, 1, 1};
     uint32_t floor;
     struct order order = order_next(engine, COPY_GRANULE, one, one, &floor);
+    order_writes(engine, to, to ? size : 0);
     bool no_memory = false; /* then launches will fail, too */
     uint32_t number = order.given ? number_of_segment(engine, &no_memory) : 0;
     if (number == 0) return;
@@ -462,5 +466,69 @@ void check_visitors(struct warp *w, const struct row *r) {
         at.line = s->line[0].line;
         at.space = SHARED;
         report(visitor, &at, CLUSTER_EXITED, (int)LANE(entry), &block->shared_region, 0, 4, false, NULL);
+    }
+}
+
+static bool is_write_to(const struct segment *s, uint32_t entry, const struct region *region) {
+    return s->line[entry].what == (region->number << 1 | 1);
+}
+
+static void set_thread(
+        struct engine *engine, const struct region *region, uint32_t entry, int64_t work, struct writer *it) {
+    const struct segment *s = segment_at(engine, SEGMENT(entry));
+    it->kind = THREAD;
+    it->work = (uint32_t)work;
+    it->many = (entry & ATOMIC_ENTRY) != 0;
+    order_describe(engine, SEGMENT(entry), s->block, s->warp * LANES + LANE(entry), it->block, it->thread);
+    if (s->lines > SEGMENT_LINES) return;
+    for (uint32_t i = 0; i < s->lines; i++)
+        if (s->async || is_write_to(s, i, region)) it->lines[it->line_count++] = s->line[i].line;
+}
+
+/* A launch whose granule is another has its entry at another place, which may have overwritten this element's. */
+static struct writer writer_at(struct engine *engine, const struct region *region, uint64_t offset, uint32_t granules) {
+    struct writer found = {.kind = NOT_RECORDED};
+    int64_t best = -1, unrecorded = (int64_t)region->unrecorded - 1, lost = -1,
+            copied = order_copied(engine, region->address + offset);
+    uint32_t entry = 0;
+    for (uint32_t granule = 1; granule <= granules; granule *= 2) {
+        uint32_t last = granules & granule ? region->written[offset / granule] : 0;
+        int64_t work = SEGMENT(last) ? order_work(engine, SEGMENT(last)) : -1;
+        if (work < 0) continue;
+        if (order_granule(engine, (uint32_t)work) != granule) lost = work > lost ? work : lost;
+        else if (work > best) {
+            best = work;
+            entry = last;
+        }
+    }
+    if (copied >= 0 && copied >= best && copied >= lost && copied >= unrecorded) {
+        found.kind = COPIED;
+        found.work = (uint32_t)copied;
+    } else if (best >= 0 && best >= lost && best > unrecorded) set_thread(engine, region, entry, best, &found);
+    else if (best < 0 && lost < 0 && unrecorded < 0 && engine->works_from == 0) found.kind = NOBODY;
+    return found;
+}
+
+static struct writer writer_of(struct engine *engine, uint64_t address, uint32_t granules) {
+    const struct region *region = region_of(engine, address);
+    if (!region || !region->written || atomic_load(&engine->next_segment) >= MOST_SEGMENTS)
+        return (struct writer){.kind = NOT_RECORDED};
+    return writer_at(engine, region, address - region->address, granules);
+}
+
+/* The last writer of each address in this call, among launches that were checked. */
+void engine_writers(struct engine *engine, const uint64_t *addresses, uint32_t count, struct writer *into) {
+    uint32_t granules = order_granules(engine);
+    for (uint32_t i = 0; i < count; i++) into[i] = writer_of(engine, addresses[i], granules);
+}
+
+/* Only the kind, the work, and the block's index of each, for many addresses. */
+void engine_writing_blocks(struct engine *engine, const uint64_t *addresses, uint32_t count, uint32_t (*into)[5]) {
+    uint32_t granules = order_granules(engine);
+    for (uint32_t i = 0; i < count; i++) {
+        struct writer it = writer_of(engine, addresses[i], granules);
+        into[i][0] = it.kind;
+        into[i][1] = it.work;
+        memcpy(&into[i][2], it.block, sizeof it.block);
     }
 }

@@ -106,6 +106,7 @@ struct region {
     bool constant, freed, heap;
     struct lazy *lazy; /* NULL: all of it is there */
     struct block *owner; /* of shared memory; NULL for other memory */
+    uint32_t unrecorded; /* the last work whose writes ``written`` lacks, by its number in order.c + 1; 0: none */
 };
 
 enum finding_kind { FINDING_KINDS(NUMBERED) };
@@ -120,6 +121,12 @@ struct finding {
     uint32_t other_work; /* of a race between launches: number of the other work, see order.c */
 };
 
+enum writer_kind { WRITERS(NUMBERED) };
+#define SEGMENT_LINES 6
+/* The last write of an element. ``work``: see order.c; ``many``: it was atomic, so others may have added to the value;
+ * lines: where the thread stores to that array, none if there are too many. */
+struct writer { uint32_t kind, work, many, line_count, block[3], thread[3], lines[SEGMENT_LINES]; };
+
 /* See order.c. ``given``: false if it comes after all earlier work. */
 struct order {
     bool given;
@@ -129,7 +136,6 @@ struct order {
 #define FINDINGS 32
 enum together { TOGETHER(NUMBERED) };
 #define OF_SHUFFLE 0x80000000u /* in an undefined value's line: a shuffle took it from an absent lane */
-#define SEGMENT_LINES 6
 /* A line and its access: the region, and whether it writes. */
 struct accessed { uint32_t line, what; };
 /* Accesses of one warp between two points where it synchronised. */
@@ -486,6 +492,8 @@ void check_after(
         struct warp *, const struct row *, struct region *, uint64_t offset, uint32_t size, int lane, uint32_t entry);
 /* A block's last threads return: reports accesses of other blocks to its shared memory that may come later. */
 void check_visitors(struct warp *, const struct row *);
+/* A store that is no race, whatever else accesses the place, and leaves no record. */
+void check_unrecorded(struct warp *, struct region *);
 void check_new_segment(struct warp *);
 void check_release(struct warp *);
 void check_acquire(struct warp *);
@@ -509,6 +517,14 @@ bool order_knows(const struct engine *, const struct order *, uint32_t granule, 
 uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3],
         uint32_t thread_at[3]);
 void order_forget_segments(struct engine *);
+/* The last work begun is a copy or memset, and writes this memory. */
+void order_writes(struct engine *, uint64_t address, uint64_t size);
+/* The work of a segment, and the last copy or memset that wrote to an address; -1: none of this call. */
+int64_t order_work(const struct engine *, uint32_t segment);
+int64_t order_copied(const struct engine *, uint64_t address);
+uint32_t order_granule(const struct engine *, uint32_t work);
+/* Granules of this call's launches, a bit for each: their sum. */
+uint32_t order_granules(const struct engine *);
 /* progress.c: finds launches without an end */
 void progress_repeats(struct warp *);
 void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);

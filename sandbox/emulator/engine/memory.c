@@ -308,8 +308,10 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
         if (w->block->worker->watched) progress_stores(w, r, p.data, p.offsets, p.mask);
         else w->moved = true;
         /* before the store: storing the same value is no race */
-        if (check && p.region && p.region->written && !(r->flags & STRONG))
-            check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
+        if (check && p.region && p.region->written) {
+            if (r->flags & STRONG) check_unrecorded(w, p.region);
+            else check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
+        }
         bool row = p.mask == EVERY && p.region && in_a_row(p.offsets, total);
         if (r->size == 4 && r->count == 1 && !(r->wide & 1) && row)
             memcpy(p.data + p.offsets[0], unit_of(w, r->d), UNIT);

@@ -10,6 +10,6 @@ const char *engine_names(void) {
                     LIST(HEAP_CALLS) LIST(ATOMICS) LIST(ATOMIC_TYPES) LIST(ELEMENTS) LIST(MATRICES) LIST(OPERANDS)
                             LIST(MATRIX_MOVES) LIST(VIDEOS) LIST(COMPARISONS) LIST(VIDEO_SECONDS) LIST(VIDEO_MADS)
                                     LIST(LOOKUPS) LIST(BEYONDS) LIST(ASYNCS) LIST(ARRIVALS) LIST(COPIES) LIST(BULK_WAYS)
-                                            LIST(CHECKS) LIST(STOPS) LIST(FINDING_KINDS) LIST(TOGETHER) LIST(CLASSES)
-                                                    LIST(NEEDS) LIST(BRANCHES) LIST(WIDTHS) LIST(COUNTS);
+                                            LIST(CHECKS) LIST(STOPS) LIST(FINDING_KINDS) LIST(WRITERS) LIST(TOGETHER)
+                                                    LIST(CLASSES) LIST(NEEDS) LIST(BRANCHES) LIST(WIDTHS) LIST(COUNTS);
 }

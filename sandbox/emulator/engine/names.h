@@ -120,6 +120,8 @@
     X(CLUSTER_EXITED) X(EARLY_RESULT) X(BAD_DESCRIPTOR) X(BULK_UNWAITED) X(BAD_FREE) X(BAD_MASK) X(SHUFFLED) \
     X(BAD_COORDINATE) X(STREAM_RACE) X(ENDLESS)
 #define SHARED_ARRAY 0x80000000u /* a finding's region: an array of shared memory, by its number in kernel.arrays */
+/* What the records say about the last write of an element in this call. */
+#define WRITERS(X) X(NOT_RECORDED) X(NOBODY) X(THREAD) X(COPIED)
 /* Of races: two threads write one place from this line; some read it and some write it from this line. */
 #define TOGETHER(X) X(TOGETHER_WRITE, 1) X(TOGETHER_UPDATE)
 

@@ -8,12 +8,18 @@
 
 #include "engine.h"
 
-struct work { uint32_t first_segment, stream, place, granule, grid[3], threads[3]; };
+/* ``size``: bytes that a copy or memset wrote at ``address``. */
+struct work {
+    uint32_t first_segment, stream, place, granule, grid[3], threads[3];
+    uint64_t address, size;
+    bool copies;
+};
 
 /* A call begins: all before it is done. */
 void engine_order_begins(struct engine *engine) {
     engine->work_count = engine->works_from = engine->unordered = 0;
     engine->order = (struct order){0};
+    for (uint32_t i = 0; i < engine->region_count; i++) engine->regions[i].unrecorded = 0;
 }
 
 /* Sets the order of the next launch or copy. ``known``: places by stream, including its own. 0: no such stream. */
@@ -57,8 +63,30 @@ struct order order_next(
     return order;
 }
 
-/* The work of a segment; -1: unknown. */
-static int64_t work_of(const struct engine *engine, uint32_t segment) {
+void order_writes(struct engine *engine, uint64_t address, uint64_t size) {
+    if (engine->work_count == 0) return;
+    struct work *it = &engine->works[engine->work_count - 1];
+    it->copies = true;
+    it->address = address;
+    it->size = size;
+}
+
+int64_t order_copied(const struct engine *engine, uint64_t address) {
+    for (uint32_t i = engine->work_count; i-- > 0;)
+        if (address - engine->works[i].address < engine->works[i].size) return i;
+    return -1;
+}
+
+uint32_t order_granule(const struct engine *engine, uint32_t work) { return engine->works[work].granule; }
+
+uint32_t order_granules(const struct engine *engine) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < engine->work_count; i++)
+        if (!engine->works[i].copies) found |= engine->works[i].granule;
+    return found;
+}
+
+int64_t order_work(const struct engine *engine, uint32_t segment) {
     uint32_t low = engine->works_from, high = engine->work_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
@@ -69,7 +97,7 @@ static int64_t work_of(const struct engine *engine, uint32_t segment) {
 }
 
 bool order_knows(const struct engine *engine, const struct order *order, uint32_t granule, uint32_t segment) {
-    int64_t number = work_of(engine, segment);
+    int64_t number = order_work(engine, segment);
     if (number < 0 || !order->given) return true;
     const struct work *it = &engine->works[number];
     return it->granule != granule || it->place <= order->known[it->stream];
@@ -77,7 +105,7 @@ bool order_knows(const struct engine *engine, const struct order *order, uint32_
 
 uint32_t order_describe(const struct engine *engine, uint32_t segment, uint32_t block, uint32_t thread,
         uint32_t block_at[3], uint32_t thread_at[3]) {
-    int64_t number = work_of(engine, segment);
+    int64_t number = order_work(engine, segment);
     if (number < 0) return 0;
     const struct work *it = &engine->works[number];
     const uint32_t *sizes[2] = {it->grid, it->threads}, numbers[2] = {block, thread};

@@ -1,0 +1,105 @@
+"""Answers the judge who wrote the elements of a wrong result, by the records of the emulated GPU's race check."""
+
+from __future__ import annotations
+
+import base64
+import math
+import struct
+import zlib
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+from binding import Entry
+from emulated import part
+
+explain = part("explain")
+
+# Ids of a map's cells: outside the array or not recorded; written by nothing. Later ids are rows of the table.
+_UNKNOWN, _NOBODY, _FIRST = 0, 1, 2
+# Of both parts of a map together: a report keeps no more.
+_MOST_CHARS = 48 << 10
+_MOST_KERNELS = 64
+# More would be too small to see.
+_MOST_BLOCKS = 1 << 13
+# Cells times copies and launches: each cell is compared with each copy.
+_MOST_STEPS = 1 << 26
+
+# Work number -> True if the runner's process wrote the element at a place later.
+Later = Callable[[int, int], bool]
+
+
+def answer(
+    device: Any, entry: Entry, address: int, message: dict[str, Any], later: Later | None = None
+) -> dict[str, Any]:
+    """``message``: the judge's; ``address``: of the array on ``device``. Empty if nothing is known."""
+    if not entry["nbytes"]:
+        return {}
+    size = entry["nbytes"] // math.prod(entry["shape"])
+    total = entry["nbytes"] // size
+    first, cells = message["first"], _places(message, total)
+    if not 0 <= first < total:
+        return {}
+    found: dict[str, Any] = {"first": _described(device.writer(address + size * first), first, later)}
+    if device.engine.sample is None and len(cells) * device.engine.works_begun <= _MOST_STEPS:
+        indices, writers = device.engine.writing_blocks([address + size * place for place in cells])
+        found["blocks"] = _blocks(indices, writers, cells, later)
+    return found
+
+
+def _places(message: dict[str, Any], total: int) -> list[int]:
+    """The first element of each of a map's cells; -1: there is none."""
+    width, (down, across) = message["width"], message["tile"]
+    return [
+        place if (place := row * down * width + column * across) < total and column * across < width else -1
+        for row in range(message["rows"])
+        for column in range(message["columns"])
+    ]
+
+
+def _described(writer: Any, place: int, later: Later | None) -> dict[str, Any] | None:
+    if writer is None:
+        return None
+    if later is not None and later(place, writer.number):
+        return {"by": "host"}
+    if writer.work is None:
+        return {"by": "nobody"}
+    if writer.block is None:
+        return {"by": "copy", "lines": list(writer.lines)}
+    return {
+        "by": "thread",
+        "kernel": explain.kernel_name(writer.work.kernel),
+        "block": list(writer.block),
+        "thread": list(writer.thread),
+        "lines": list(writer.lines),
+        "many": writer.many,
+    }
+
+
+def _blocks(
+    indices: list[int], writers: list[Any], cells: list[int], later: Later | None
+) -> dict[str, Any] | None:
+    """Who wrote each cell: an id of two bytes each; and for each id four words: an index of ``kernels`` (launches, in
+    their order) and the block's index. None if it is too long for a message."""
+    blocks = [writer for writer in writers if writer is not None and writer.block is not None]
+    numbers = sorted({block.number for block in blocks})
+    if len(blocks) > _MOST_BLOCKS or len(numbers) > _MOST_KERNELS:
+        return None
+    rows = dict(zip(blocks, range(_FIRST, _FIRST + len(blocks)), strict=True))
+    codes = [
+        rows.get(writer, _NOBODY if writer is not None and writer.work is None else _UNKNOWN)
+        for writer in writers
+    ]
+    ids = array(
+        "H", [codes[index] if place >= 0 else _UNKNOWN for index, place in zip(indices, cells, strict=True)]
+    )
+    if later is not None:
+        for cell, (index, place) in enumerate(zip(indices, cells, strict=True)):
+            if place >= 0 and writers[index] is not None and later(place, writers[index].number):
+                ids[cell] = _UNKNOWN
+    table = b"".join(struct.pack("<4I", numbers.index(block.number), *block.block) for block in blocks)
+    packed = [base64.b64encode(zlib.compress(data)).decode() for data in (ids.tobytes(), table)]
+    if sum(map(len, packed)) > _MOST_CHARS:
+        return None
+    kernels = {block.number: explain.kernel_name(block.work.kernel) for block in blocks}
+    return {"cells": packed[0], "table": packed[1], "kernels": [kernels[number] for number in numbers]}
