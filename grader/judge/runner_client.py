@@ -32,6 +32,7 @@ from grader.judge.messages import (
     Sampled,
     Seen,
     Starting,
+    Stepped,
     Unfreed,
 )
 from grader.judge.phases import phase
@@ -95,6 +96,8 @@ class Answer:
     waits_left_out: bool = False
     #: The part of a call on large arrays that an emulated GPU ran.
     sampled: Sampled | None = None
+    #: Of a recorded call: its failing block, for a page.
+    step: Stepped | None = None
 
     @property
     def may_have_waited(self) -> bool:
@@ -242,6 +245,16 @@ class RunnerClient:
             self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
+    def recorded_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
+        """A call of which an emulated GPU records the block that goes wrong, with the gate open from the start. It
+        tests nothing."""
+        arena.reveal(inputs)
+        self._gate.next_round()
+        opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
+        self._send_call(record=True)
+        self._expect_queued(allowance, compiles=True)
+        return self._returned(opened, allowance)
+
     def open_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
         """The same with the gate open from the start: then waits are real."""
         arena.reveal(inputs)
@@ -352,10 +365,13 @@ class RunnerClient:
         self._gate.next_round()
         self._send_call(marked=marked, count=count)
 
-    def _send_call(self, *, marked: bool = True, survey: bool = False, count: bool = False) -> None:
+    def _send_call(
+        self, *, marked: bool = True, survey: bool = False, count: bool = False, record: bool = False
+    ) -> None:
         """Timed calls have no mark: nobody reads their output, and a mark would wake the reader during the check."""
         mark = self._mark() if marked else ""
-        more = {name: True for name, asked in (("survey", survey), ("count", count)) if asked}
+        asked_for = ("survey", survey), ("count", count), ("record", record)
+        more = {name: True for name, asked in asked_for if asked}
         self._calling = True
         self._channel.send({"op": "call", "round": self._gate.round, "mark": mark, **more})
 
@@ -431,6 +447,7 @@ class RunnerClient:
             tuple(message.remarks),
             message.waits_left_out,
             message.sampled,
+            message.step,
         )
 
     def _told_late(self) -> Returned | None:

@@ -30,7 +30,7 @@ if [ "$target" = engine.wasm ]; then
         exports="${exports:-} -Wl,--export=$name"
     done
     # shellcheck disable=SC2086
-    $cc $flags -nostartfiles -Wl,--no-entry -Wl,-s $exports -o "$into/.$target" "$objects"/*.o -lm
+    $cc $flags -mexec-model=reactor -Wl,-s $exports -o "$into/.$target" "$objects"/*.o -lm
 else
     # shellcheck disable=SC2086
     $cc -shared $flags -o "$into/.$target" "$objects"/*.o -lm -lpthread

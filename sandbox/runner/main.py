@@ -26,7 +26,7 @@ from failure import describe
 import compiling
 import preload
 import timings
-from binding import Binding, Call, CountedCall, Entry, MakeCall
+from binding import Binding, Call, CountedCall, Entry, MakeCall, RecordedCall
 from supervise import supervise
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ class Runner:
         number, mark, call, survey = message["round"], message.get("mark", ""), self.call, None
         if message.get("count"):
             call = cast("CountedCall", self.call).counted
+        elif message.get("record"):
+            call = cast("RecordedCall", self.call).recorded
         if message.get("survey"):
             from survey import TorchSurvey
 
@@ -133,7 +135,7 @@ class Runner:
         took_us = getattr(self.call, "took_us", None)
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
-        for name in ("unfreed", "forgotten", "sampled"):
+        for name in ("unfreed", "forgotten", "sampled", *(("step",) if message.get("record") else ())):
             if (value := getattr(self.call, name, None)) is not None:
                 answer[name] = value
         answer["remarks"] = getattr(self.call, "remarks", [])

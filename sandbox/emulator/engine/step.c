@@ -37,9 +37,9 @@ bool step_memory(struct engine *engine, uint32_t index, uint64_t out[6]) {
 
 /* Adds memory at the judge's own address, in the order of addresses. Only bytes from ``from`` on are in ``data``, and
  * in ``valid`` whether they were written (NULL: all were); the block that is stepped uses no others. ``seen``: twelve
- * zeros for each of these, or NULL. The caller owns all three. False: there is no room. */
+ * zeros for each of these, or NULL. The caller owns all three. ``granule``: the kernel's; ``from`` is a multiple. False: there is no room. */
 bool step_region(struct engine *engine, uint64_t address, uint64_t size, uint32_t number, uint32_t flags, uint64_t from,
-        uint64_t bytes, uint8_t *data, uint8_t *valid, uint8_t *seen) {
+        uint64_t bytes, uint8_t *data, uint8_t *valid, uint8_t *seen, uint32_t granule) {
     if (engine->region_count == engine->region_room) {
         struct region *more = grown(engine->regions, &engine->region_room, 64, sizeof *more);
         if (!more) return false;
@@ -53,7 +53,7 @@ bool step_region(struct engine *engine, uint64_t address, uint64_t size, uint32_
     if (data) it.data = data - from;
     if (valid) it.valid = valid - from;
     if (seen) {
-        it.written = (uint32_t *)(void *)seen - from;
+        it.written = (uint32_t *)(void *)seen - from / granule;
         it.read = it.written + bytes;
         it.read_too = it.read + bytes;
     }
