@@ -145,7 +145,8 @@ class Recorder:
         self._kept = None
 
     def _memory(self, engine: ctypes.c_void_p) -> list[_Memory] | None:
-        found, total, out = [], 0, (ctypes.c_uint64 * 6)()
+        found: list[_Memory] = []
+        total, out = 0, (ctypes.c_uint64 * 6)()
         while self._c.step_memory(engine, len(found), out):
             address, size, data, valid, number, flags = out
             it = _Memory(address, size, number, flags)
@@ -174,9 +175,10 @@ class Recorder:
         for memory, each in zip(kept.memory, used, strict=True):
             first, last = each.find(1), each.rfind(1) + 1
             first -= first % _ALIGN if first > 0 else 0
+            name = array_name(named.get(memory.number, ""))
             region: dict[str, Any] = {
                 "address": str(memory.address), "size": str(memory.size), "number": memory.number,
-                "flags": memory.flags, "name": array_name(named.get(memory.number, "")), "from": max(first, 0), "bytes": 0,
+                "flags": memory.flags, "name": name, "from": max(first, 0), "bytes": 0,
             }  # fmt: skip
             if last > 0:
                 region["bytes"] = last - first

@@ -151,6 +151,7 @@ class Machine {
       f64: (lane) => view.getFloat64(at + 8 * lane, true),
       s32: (lane) => view.getInt32(at + 4 * lane, true),
       u32: (lane) => view.getUint32(at + 4 * lane, true),
+      b32: (lane) => view.getUint32(at + 4 * lane, true),
       s64: (lane) => view.getBigInt64(at + 8 * lane, true),
       u64: (lane) => view.getBigUint64(at + 8 * lane, true),
     };
@@ -160,6 +161,7 @@ class Machine {
   kindOf(row, index) {
     if ((row.wide >> (8 + index)) & 1) return "pred";
     const wide = ((row.wide >> index) & 1) === 1;
+    if (!wide && (ACCESSES.has(row.name) || !row.name.includes("_") || row.name.includes("_b32"))) return "b32";
     const last = row.name.split("_").at(-1);
     if (last === "f64") return wide ? "f64" : "s32";
     if (last === "f32" && !wide) return "f32";
@@ -178,7 +180,8 @@ class Machine {
       if (operand === NONE || (!constant && number >= this.units)) return [];
       if (ACCESSES.has(row.name) && index === 1) return []; // the address, which the access shows
       const kind = this.kindOf(row, index);
-      return [{ name: named[index], kind, values: this.lanes(this.warp, operand, kind) }];
+      const name = index === 0 && row.name === "store" ? "value" : named[index];
+      return [{ name, kind, values: this.lanes(this.warp, operand, kind) }];
     });
   }
 
