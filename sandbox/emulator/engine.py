@@ -447,7 +447,9 @@ class Engine:
         if self.recorder is not None:
             pool = ctypes.string_at(ready.pool, ctypes.sizeof(ready.pool))
             shape = (grid, block, cluster)
-            self.recorder.begins(self._engine, lowered, ready.kernel, pool, shape, shared, self.check)
+            self.recorder.begins(
+                self._engine, lowered, ready.kernel, pool, shape, shared, self.check, cooperative=cooperative
+            )
         try:
             ended = self._c.engine_launch(
                 self._engine,

@@ -20,7 +20,7 @@ from typing import Any
 
 from .explain import array_name, kernel_name
 from .findings import KINDS, shared_array
-from .library import CFinding, CKernel
+from .library import CFinding, CKernel, Triple
 from .lower import Lowered
 from .names import (
     CONSTANT,
@@ -82,7 +82,9 @@ class _Memory:
 
 
 @dataclass
-class _Kept:
+class Kept:
+    """A launch as it begins."""
+
     lowered: Lowered
     kernel: CKernel
     pool: bytes
@@ -90,6 +92,7 @@ class _Kept:
     grid: tuple[int, int, int]
     memory: list[_Memory] | None  # None: it is too large
     alone: bool  # blocks are in no cluster
+    cooperative: bool
 
 
 class Recorder:
@@ -99,7 +102,7 @@ class Recorder:
         """``operations``: names of alu.ops, in order."""
         self._c = _declared(library)
         self._operations = operations
-        self._kept: _Kept | None = None
+        self.kept: Kept | None = None
         self.bundle = b""
         self.why = ""
         # Of the row that goes wrong, see ``_lanes``.
@@ -114,6 +117,8 @@ class Recorder:
         shape: tuple[Sequence[int], Sequence[int], Sequence[int]],
         shared: int,
         check: int,
+        *,
+        cooperative: bool,
     ) -> None:
         """A launch begins. ``shape``: blocks, threads, and blocks of a cluster, x y z."""
         if self.bundle or self.why:
@@ -129,20 +134,20 @@ class Recorder:
             ("GRANULE", kernel.granule), ("ASYNC", kernel.is_async), ("ARRAY_COUNT", kernel.array_count),
         ):  # fmt: skip
             words[STEP_LAUNCH[f"STEP_{name}"]] = value
-        self._kept = _Kept(
+        self.kept = Kept(
             lowered, kernel, pool, words, (grid[0], grid[1], grid[2]), self._memory(engine),
-            cluster[0] * cluster[1] * cluster[2] == 1,
+            cluster[0] * cluster[1] * cluster[2] == 1, cooperative,
         )  # fmt: skip
 
     def found(self, finding: CFinding, named: dict[int, str]) -> None:
         """The launch did something wrong. ``named``: names of memory by number."""
-        if self.bundle or self.why or self._kept is None or finding.kind not in STEPPED:
+        if self.bundle or self.why or self.kept is None or finding.kind not in STEPPED:
             return
         try:
-            self.bundle = self._made(self._kept, finding, named)
+            self.bundle = self._made(self.kept, finding, named)
         except Refused as refused:
             self.why = str(refused)
-        self._kept = None
+        self.kept = None
 
     def _memory(self, engine: ctypes.c_void_p) -> list[_Memory] | None:
         found: list[_Memory] = []
@@ -159,7 +164,7 @@ class Recorder:
             found.append(it)
         return found
 
-    def _made(self, kept: _Kept, finding: CFinding, named: dict[int, str]) -> bytes:
+    def _made(self, kept: Kept, finding: CFinding, named: dict[int, str]) -> bytes:
         """Raises Refused."""
         rows = kept.lowered.code_rows()
         if not kept.alone or any(row.op in _OPS_LEFT_OUT for row in rows):
@@ -170,9 +175,28 @@ class Recorder:
         other = _number(finding.other_block, kept.grid) if finding.has_other else block
         before = other if other != block else NONE
         count, used, shown = self._run_alone(kept, finding, block, before, named)
+        header = {
+            "block": block,
+            "index": list(finding.block),
+            "before": before,
+            "kind": finding.kind,
+            "kind_name": KINDS[finding.kind],
+            "line": finding.line,
+            "rows": count,
+            "finding": shown,
+        }
+        packed = self.packed(kept, header, used, named)
+        if len(packed) > MOST_BYTES:
+            raise Refused(_TOO_LARGE)
+        return packed
+
+    def packed(
+        self, kept: Kept, header: dict[str, Any], used: Sequence[bytearray], named: dict[int, str]
+    ) -> bytes:
+        """A bundle of what is kept: of memory, the bytes that are ``used``. Raises Refused."""
         regions, blobs = [], _Blobs()
         total = 0
-        for memory, each in zip(kept.memory, used, strict=True):
+        for memory, each in zip(kept.memory or (), used, strict=True):
             first, last = each.find(1), each.rfind(1) + 1
             first -= first % _ALIGN if first > 0 else 0
             name = array_name(named.get(memory.number, ""))
@@ -191,39 +215,25 @@ class Recorder:
                 if memory.valid is not None:
                     region["valid"] = blobs.add(bytes(memory.valid[first:last]))
             regions.append(region)
-        header = {
+        spans = [word for span in kept.lowered.shared_names.values() for word in span]
+        whole = {
             "version": VERSION,
             "kernel": kernel_name(kept.lowered.name),
             "words": list(kept.words),
-            "block": block,
-            "index": list(finding.block),
-            "before": before,
-            "kind": finding.kind,
-            "kind_name": KINDS[finding.kind],
-            "line": finding.line,
-            "rows": count,
-            "finding": shown,
             "lines": [place.line for place in kept.lowered.places],
-            "arrays": [
-                [array_name(name), start, size] for name, (start, size) in kept.lowered.shared_names.items()
-            ],
-            "operations": self._names(rows),
+            "arrays": [[array_name(name), *span] for name, span in kept.lowered.shared_names.items()],
+            "operations": self._names(kept.lowered.code_rows()),
             "spaces": [name.lower() for name in SPACE],
             "regions": regions,
             "code": blobs.add(kept.lowered.rows),
             "pool": blobs.add(kept.pool),
             "specials": blobs.add(array("I", kept.lowered.specials).tobytes()),
-            "spans": blobs.add(
-                array("I", [w for s in kept.lowered.shared_names.values() for w in s]).tobytes()
-            ),
+            "spans": blobs.add(array("I", spans).tobytes()),
+            **header,
         }
-        text = json.dumps(header, separators=(",", ":")).encode()
-        whole = struct.pack("<I", len(text)) + text
-        whole += bytes(-len(whole) % _ALIGN) + bytes(blobs.data)
-        packed = gzip.compress(whole, 9, mtime=0)
-        if len(packed) > MOST_BYTES:
-            raise Refused(_TOO_LARGE)
-        return packed
+        text = json.dumps(whole, separators=(",", ":")).encode()
+        head = struct.pack("<I", len(text)) + text
+        return gzip.compress(head + bytes(-len(head) % _ALIGN) + bytes(blobs.data), 9, mtime=0)
 
     def _names(self, rows: Sequence[Any]) -> dict[int, str]:
         """Of the operations in ``rows``."""
@@ -234,12 +244,12 @@ class Recorder:
         }
 
     def _run_alone(
-        self, kept: _Kept, finding: CFinding, block: int, before: int, named: dict[int, str]
+        self, kept: Kept, finding: CFinding, block: int, before: int, named: dict[int, str]
     ) -> tuple[int, list[bytearray], dict[str, Any]]:
         """Rows until the finding comes, the bytes of each memory that were used, and the finding. Raises Refused if it
         does not come."""
         assert kept.memory is not None
-        with _Run(self._c, kept) as run:
+        with Run(self._c, kept) as run:
             run.begin(block, before, finding)
             state = run.on(STEP_MOST_ROWS)
             found = self._c.step_finding(run.it)
@@ -255,17 +265,17 @@ class Recorder:
                 raise Refused(_WAITS)
             used = [run.used(memory) for memory in kept.memory]
             count = int(state[STEP_STATE.STEP_ROWS])
-        with _Run(self._c, kept) as run:
+        with Run(self._c, kept) as run:
             run.begin(block, before, finding)
             state = run.on(count - 1)
             self.lanes = _lanes(run, kept, state, named)
         return count, used, _shown(shown)
 
 
-class _Run:
+class Run:
     """One block of a launch, alone, on a copy of the memory that was kept."""
 
-    def __init__(self, c: ctypes.CDLL, kept: _Kept) -> None:
+    def __init__(self, c: ctypes.CDLL, kept: Kept) -> None:
         """Raises Refused."""
         assert kept.memory is not None
         self._c, self._kept, self.it = c, kept, ctypes.c_void_p()
@@ -291,7 +301,7 @@ class _Run:
             raise Refused(_TOO_LARGE)
         self.it = ctypes.c_void_p(made)
 
-    def __enter__(self) -> _Run:
+    def __enter__(self) -> Run:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -303,6 +313,12 @@ class _Run:
 
     def on(self, rows: int) -> Any:
         return self._c.step_on(self.it, rows)
+
+    def all(self) -> tuple[int, int, list[bytes]]:
+        """Run the whole launch. Returns how it ended, instructions of warps, and memory afterwards."""
+        ended = self._c.step_all(self.it, Triple(1, 1, 1), self._kept.cooperative)
+        memory = [bytes(self._buffers[3 * i] or b"") for i in range(len(self._kept.memory or ()))]
+        return ended, int(self._c.engine_instructions(self._engine)), memory
 
     def used(self, memory: _Memory) -> bytearray:
         """For each byte, whether the block read or wrote it."""
@@ -318,7 +334,7 @@ class _Run:
         return list((kind * _LANES).from_address(base + (operand & ~CONSTANT) * 128))
 
 
-def _lanes(run: _Run, kept: _Kept, state: Any, named: dict[int, str]) -> list[dict[str, Any]]:
+def _lanes(run: Run, kept: Kept, state: Any, named: dict[int, str]) -> list[dict[str, Any]]:
     """Where each lane of the row that goes wrong reads or writes: a thread, a name of memory and a byte of it."""
     row = kept.lowered.code_rows()[state[STEP_STATE.STEP_PC]]
     if row.op not in (OP.LOAD, OP.STORE, OP.ATOMIC) or row.a == NONE:
@@ -337,7 +353,7 @@ def _lanes(run: _Run, kept: _Kept, state: Any, named: dict[int, str]) -> list[di
     return found
 
 
-def _place(kept: _Kept, space: int, address: int, named: dict[int, str]) -> tuple[str, int]:
+def _place(kept: Kept, space: int, address: int, named: dict[int, str]) -> tuple[str, int]:
     """The memory of an address, and the byte there."""
     if space == SPACE.GENERIC and address >= SHARED_BASE:
         space = SPACE.LOCAL if address >= LOCAL_BASE else SPACE.SHARED
@@ -399,6 +415,7 @@ def _declared(c: ctypes.CDLL) -> ctypes.CDLL:
         ("step_on", words, [pointer, long]),
         ("step_registers", pointer, [pointer, word]),
         ("step_finding", pointer, [pointer]),
+        ("step_all", ctypes.c_int, [pointer, Triple, word]),
         ("step_checksum", word, [pointer]),
         ("step_delete", None, [pointer]),
         ("step_end", None, [pointer]),

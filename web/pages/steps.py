@@ -20,7 +20,7 @@ from grader.web.pages import code, titles
 pages = Blueprint("steps", __name__)
 
 _ENGINE = "engine.wasm"
-_NOT_INSTALLED = "Stepping is not available in this installation: it was built without zig, which makes the engine for pages."
+_NOT_INSTALLED = "Stepping is not available in this installation: it was built without zig."
 _OTHER_VERSION = (
     "This block was recorded by another version of the platform. Submit again to step through it."
 )

@@ -108,7 +108,7 @@ function showSource() {
   line.classList.add("now");
   line.setAttribute("aria-current", "step");
   const list = find("source");
-  const top = line.offsetTop - list.offsetTop;
+  const top = line.offsetTop;
   if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 40) list.scrollTop = top - list.clientHeight / 2;
 }
 

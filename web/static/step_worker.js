@@ -35,6 +35,7 @@ class Machine {
     this.rowBytes = blob(header.code).slice();
     this.rows = new DataView(this.rowBytes.buffer);
     const engine = this.c.engine_new(1);
+    this.engine = engine;
     this.windows = [];
     for (const region of header.regions) this.add(engine, region, blob);
     const words = this.copied(new Uint8Array(Uint32Array.from(header.words).buffer));
