@@ -25,7 +25,7 @@ done
 # Of each: a library would be linked without one that failed.
 for part in $parts; do wait "$part"; done
 if [ "$target" = engine.wasm ]; then
-    for name in step_alloc step_region step_new step_on step_begin step_warp step_registers step_undefined step_shared \
+    for name in step_version step_alloc step_region step_new step_on step_begin step_warp step_registers step_undefined step_shared \
         step_shared_valid step_finding step_all step_checksum engine_new engine_instructions engine_names; do
         exports="${exports:-} -Wl,--export=$name"
     done

@@ -218,6 +218,7 @@ class Recorder:
         spans = [word for span in kept.lowered.shared_names.values() for word in span]
         whole = {
             "version": VERSION,
+            "engine": self._c.step_version(),
             "kernel": kernel_name(kept.lowered.name),
             "words": list(kept.words),
             "lines": [place.line for place in kept.lowered.places],
@@ -403,6 +404,7 @@ def _declared(c: ctypes.CDLL) -> ctypes.CDLL:
     pointer, word, long = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
     words = ctypes.POINTER(word)
     for name, result, arguments in (
+        ("step_version", word, []),
         ("step_memory", ctypes.c_bool, [pointer, word, ctypes.POINTER(long)]),
         (
             "step_region",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -51,6 +54,24 @@ def test_back_and_forth_by_buttons_and_keys(visit: Visit, path: str) -> None:
     expect(access).to_contain_text("of in.")
     page.keyboard.press("End")
     says(page, "This instruction goes wrong.")
+
+
+def test_a_block_of_another_engine_is_refused_in_a_sentence(site: Site, visit: Visit) -> None:
+    need("emulator")
+    need("wasm")
+    whole = bytearray(gzip.decompress(stepping.bundle().content))
+    at = whole.index(b'"engine":') + len(b'"engine":')
+    whole[at] = ord("1") if whole[at] != ord("1") else ord("2")
+    other = stepping.bundle().model_copy(
+        update={"data": base64.b64encode(gzip.compress(bytes(whole))).decode()}
+    )
+    report = stepping.report(builders.wrong(), other)
+    view = builders.judged(site.platform, site.ada, report, source=stepping.SOURCE)
+    visitor = visit("ada")
+    visitor.go(f"/submissions/{view.id}/step")
+    alert = visitor.page.get_by_role("main").get_by_role("alert").filter(has_text="another version")
+    expect(alert).to_be_visible()
+    expect(visitor.page.get_by_role("region", name="Lanes at the fault")).to_be_visible()
 
 
 def test_without_javascript_the_fault_is_a_table(visit: Visit, path: str) -> None:

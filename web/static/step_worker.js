@@ -31,6 +31,7 @@ async function unpacked(bundle) {
 class Machine {
   constructor(instance, { header, blob }) {
     this.c = instance.exports;
+    if (header.engine !== this.c.step_version() >>> 0) throw new OtherVersion();
     this.header = header;
     this.rowBytes = blob(header.code).slice();
     this.rows = new DataView(this.rowBytes.buffer);

@@ -617,6 +617,8 @@ void heap_delete(struct heap *);
 /* texture.c */
 int texture_run(struct warp *, const struct row *, uint32_t mask);
 void textures_delete(struct textures *);
+/* names.c */
+const char *engine_names(void);
 /* launch.c */
 void engine_delete(struct engine *);
 int engine_launch(struct engine *, const struct kernel *, const uint32_t grid[3], const uint32_t threads[3],

@@ -18,6 +18,17 @@ struct stepper {
     bool progress, live; /* of this round over the warps */
 };
 
+static uint64_t mixed(uint64_t sum, const char *text) {
+    while (*text) sum = (sum ^ (uint8_t)*text++) * 0x100000001b3ull;
+    return (sum ^ 1) * 0x100000001b3ull;
+}
+/* Which rows this build understands: bundles of another one have other numbers for the same names. */
+uint32_t step_version(void) {
+    uint64_t sum = mixed(0xcbf29ce484222325ull, engine_names());
+    for (uint32_t i = 0; i < alu_count; i++) sum = mixed(sum, alu_names[i]);
+    return (uint32_t)(sum ^ sum >> 32);
+}
+
 void *step_alloc(uint64_t size) { return size > SIZE_MAX / 2 ? NULL : allocate_aligned((size_t)size + UNIT); }
 
 /* Of the memory of a number: address, size, where its bytes are, and whether each was written; number; flags. False:
