@@ -3,6 +3,8 @@ of the wheel's kind.
 
 The compiler is zig where the package ``ziglang`` is installed, which also builds for the other kind of processor
 (``_PYTHON_HOST_PLATFORM=linux-aarch64``) and for older systems; else the system's. With neither, it has no engine.
+
+zig also makes the engine as WebAssembly, which every wheel then has: pages step through a failing block with it.
 """
 
 from __future__ import annotations
@@ -28,15 +30,21 @@ LIBRARIES = {
     "aarch64": {"libengine.so": "armv8-a"},
 }
 INSIDE = "grader/sandbox/emulator/prebuilt"
+FOR_PAGES = "grader/web/static/built/engine.wasm"
 
 
 class EngineHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         system, _, machine = sysconfig.get_platform().partition("-")
         compiler = _compiler(machine) if system == "linux" and machine in LIBRARIES else None
-        if version == "editable" or compiler is None:
+        if version == "editable":
             return
         self._made = tempfile.TemporaryDirectory(prefix="grader-engine-")
+        if importlib.util.find_spec("ziglang"):
+            made = _build_for_pages(Path(self.root), Path(self._made.name))
+            build_data["force_include"][str(made)] = FOR_PAGES
+        if compiler is None:
+            return
         files = _build(Path(self.root), Path(self._made.name), machine, compiler)
         build_data["force_include"].update({str(path): f"{INSIDE}/{name}" for name, path in files.items()})
         build_data["pure_python"] = False
@@ -56,6 +64,13 @@ def _compiler(machine: str) -> list[str] | None:
         raise RuntimeError(f"a wheel for {machine} takes zig: pip install 'kernel-grader[wheels]'")
     found = shutil.which(os.environ.get("CC", "cc"))
     return [found] if found else None
+
+
+def _build_for_pages(root: Path, into: Path) -> Path:
+    script = root / "sandbox" / "emulator" / "build.sh"
+    environment = os.environ | {"ZIG": shlex.join([sys.executable, "-m", "ziglang"])}
+    subprocess.run(["sh", str(script), "--wasm", str(into)], env=environment, check=True)
+    return into / "engine.wasm"
 
 
 def _build(root: Path, into: Path, machine: str, compiler: list[str]) -> dict[str, Path]:

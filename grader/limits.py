@@ -27,6 +27,8 @@ ERROR_MAP_BLOCK_CHARS = 24 * KIB
 ERROR_MAP_LAUNCHES = 64
 # Failing cases of a report that have a map.
 ERROR_MAPS = 4
+# Of the bundle with which a page steps through a failing block: 96 KiB, in base64. One case of a report has one.
+STEP_CHARS = 128 * KIB
 # Rows and columns of the numbers shown around the first wrong element.
 ERROR_WINDOW = 8
 # Fits nine significant digits, a 64-bit integer, or "never written".

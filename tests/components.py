@@ -71,6 +71,12 @@ def _zig() -> str | None:
     return None if find_spec("ziglang") else "the extra wheels is not installed"
 
 
+def _wasm() -> str | None:
+    from grader.web.assets import built
+
+    return None if built("engine.wasm") else "sandbox/emulator/build.sh --wasm web/static/built was not run"
+
+
 def _netns() -> str | None:
     if os.getuid() != 0 or not shutil.which("ip"):
         return "network namespaces take root and the program ip"
@@ -115,6 +121,7 @@ _CHECKS = {
     "cuda_wheels": _cuda_wheels,
     "emulator": _emulator,
     "zig": _zig,
+    "wasm": _wasm,
     "netns": _netns,
     "node": _node,
     "images": _images,

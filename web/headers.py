@@ -19,6 +19,9 @@ _POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
+# A worker's policy is that of its own script's answer. This one compiles WebAssembly, which pages may not.
+_WORKER = "step_worker.js"
+_WORKER_POLICY = "default-src 'none'; connect-src 'self'; script-src 'self' 'wasm-unsafe-eval'"
 _HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -49,6 +52,8 @@ def init_app(app: Flask) -> None:
 
 
 def _guard(response: Response) -> Response:
+    if request.endpoint == "static" and (request.view_args or {}).get("filename") == _WORKER:
+        response.headers["Content-Security-Policy"] = _WORKER_POLICY
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     _open_for_platforms(response)

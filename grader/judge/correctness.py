@@ -12,6 +12,7 @@ from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
 from grader.challenge.pattern import has_checked_results
 from grader.device_kinds import kind_of
+from grader.errors import JudgeFailure
 from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
@@ -29,8 +30,16 @@ from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.sampled import examine, of_lost_box
 from grader.judge.sampled_arena import LargeArena
 from grader.judge.worst import place_of
+from grader.logs import get_logger
+from grader.sandbox.emulator.step import VERSION as STEP_VERSION
 from grader.schemas.error_map import ErrorMap
 from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch
+from grader.schemas.step import StepBundle
+
+log = get_logger(__name__)
+
+# A recorded call copies memory before each launch.
+_RECORDING_TAKES = 4
 
 if TYPE_CHECKING:
     import torch
@@ -59,6 +68,8 @@ class Suite:
     own_seconds: list[float] = field(default_factory=list)
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
+    #: Have an emulated GPU record the block that goes wrong, in the first public case in which it finds a fault.
+    records: bool = False
     #: A case was right only with the gate open from the start.
     needs_open_gate: bool = False
     #: The case that did not end, if any: later ones are not run.
@@ -129,7 +140,8 @@ class Suite:
             arena = Arena(self.challenge.manifest, case.sizes, scalars, memories, sizes)
         seconds = self._seconds()
         running: float | None = None
-        early = b""
+        early, said = b"", None
+        step: StepBundle | None = None
         try:
             arena.poison = self._poison(case)
             client.bind(arena)
@@ -158,6 +170,9 @@ class Suite:
             alive = not client.lost and (answer.failure is None or not answer.failure.sticky)
             if answer.failure is not None and faults.is_endless(answer.failure):
                 self.endless = case.name
+            if alive and self._is_recorded(case, answer) and isinstance(question, Question):
+                said = self._printed(client)
+                step, alive = self._recorded(client, arena, question.inputs, seconds)
         except ChannelError as error:
             finding = faults.of_broken_channel(client, error, "solve ran", seconds)
             mismatch, alive = None, False
@@ -172,13 +187,36 @@ class Suite:
             question = None
             self._make_room()
         self._before = question.outputs if isinstance(question, Question) and not case.hidden else {}
-        printed = printed_text(self._printed(client), early)
+        printed = printed_text(self._printed(client) if said is None else said, early)
         if not alive:
             client.close()
-        self._record(case, seed, finding, mismatch, printed, running)
+        self._record(case, seed, finding, mismatch, printed, running, step=step)
         if running is not None:
             self.own_seconds.append(time.perf_counter() - began - running)
         return alive
+
+    def _is_recorded(self, case: Case, answer: Answer) -> bool:
+        # A bundle has data of its case, so no hidden one has any.
+        found = answer.failure is not None and answer.failure.kind == "checker"
+        return self.records and found and not case.hidden and case.on is None
+
+    def _recorded(
+        self, client: RunnerClient, arena: Arena, inputs: Inputs, seconds: float
+    ) -> tuple[StepBundle | None, bool]:
+        """Call it once more for the bundle of the block that went wrong. Also says if the box may go on."""
+        self.records = False
+        try:
+            with phase("record"):
+                answer = client.recorded_call(arena, inputs, _RECORDING_TAKES * seconds)
+            self._printed(client)
+        except (ChannelError, JudgeFailure) as error:
+            log.warning("not_recorded", why=str(error))
+            self._fresh -= 1  # the box's end is not the submission's fault
+            return None, False
+        told = answer.step
+        if told is None or not (told.data or told.why):
+            return None, True
+        return StepBundle(version=STEP_VERSION, data=told.data, why=told.why, lanes=told.lanes), True
 
     def _make_room(self) -> None:
         if self.device.memory_plan is not None:
@@ -330,6 +368,7 @@ class Suite:
         printed: str,
         seconds: float | None,
         checked: Checked = Checked.ALL,
+        step: StepBundle | None = None,
     ) -> None:
         self.reports.append(
             CaseReport(
@@ -346,6 +385,7 @@ class Suite:
                 hidden=case.hidden,
                 on=case.on,
                 checked=checked,
+                step=step,
             )
         )
 

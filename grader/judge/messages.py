@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from grader import limits
 from grader.schemas.call_profile import CallProfile
+from grader.schemas.step import StepLane
 
 Text = Annotated[str, StringConstraints(max_length=limits.ERROR_TEXT_CHARS)]
 Word = Annotated[str, StringConstraints(max_length=200)]
@@ -151,6 +152,16 @@ class Forgotten(Message):
         return f", in line{'s' if len(self.lines) > 1 else ''} {lines}" if lines else ""
 
 
+class Stepped(Message):
+    """The bundle of the block that went wrong in base64, see ``emulator/step.py``; or why there is none."""
+
+    data: Annotated[
+        str, StringConstraints(max_length=limits.STEP_CHARS, pattern=r"^[A-Za-z0-9+/]*={0,2}$")
+    ] = ""
+    why: Word = ""
+    lanes: Annotated[list[StepLane], Field(max_length=32)] = Field(default_factory=list)
+
+
 class Returned(Message):
     op: Literal["returned"]
     round: Small
@@ -161,6 +172,7 @@ class Returned(Message):
     unfreed: Unfreed | None = None
     sampled: Sampled | None = None
     forgotten: Forgotten | None = None
+    step: Stepped | None = None
     remarks: Annotated[list[Annotated[str, StringConstraints(max_length=500)]], Field(max_length=3)] = Field(
         default_factory=list
     )

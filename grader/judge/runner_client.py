@@ -33,6 +33,7 @@ from grader.judge.messages import (
     Sampled,
     Seen,
     Starting,
+    Stepped,
     Unfreed,
     Writers,
 )
@@ -102,6 +103,8 @@ class Answer:
     sampled: Sampled | None = None
     #: Instructions of warps that an emulated GPU ran.
     instructions: int = 0
+    #: Of a recorded call: its failing block, for a page.
+    step: Stepped | None = None
 
     @property
     def may_have_waited(self) -> bool:
@@ -251,6 +254,16 @@ class RunnerClient:
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
         if not queued:
             self._expect_queued(allowance, compiles=True)
+        return self._returned(opened, allowance)
+
+    def recorded_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
+        """A call of which an emulated GPU records the block that goes wrong, with the gate open from the start. It
+        tests nothing."""
+        arena.reveal(inputs)
+        self._gate.next_round()
+        opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
+        self._send_call(more={"record": True})
+        self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
     def open_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
@@ -456,6 +469,7 @@ class RunnerClient:
             message.waits_left_out,
             message.sampled,
             message.instructions,
+            message.step,
         )
 
     def _told_late(self) -> Returned | None:

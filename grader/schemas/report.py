@@ -17,6 +17,7 @@ from grader.languages import Language
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.error_map import ErrorMap
 from grader.schemas.hardware import GpuState, KernelUsage
+from grader.schemas.step import StepBundle
 from grader.schemas.strict import Strict
 from grader.schemas.verdict import VerdictRow, VerdictWord
 
@@ -151,6 +152,9 @@ class CaseReport(Strict):
     checked: Checked = Field(
         default=Checked.ALL,
         description="all: every element; sample: what sampled blocks wrote; faults: only faults of sampled blocks",
+    )
+    step: StepBundle | None = Field(
+        default=None, description="the failing block of the first case in which an emulated GPU found a fault"
     )
 
     @model_validator(mode="after")

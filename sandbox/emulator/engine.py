@@ -56,6 +56,7 @@ from .sample import (
     Sample,
 )
 from .spills import Spills
+from .step import Recorder
 from .widths import widths_of
 from .work import KINDS as KINDS_OF_WORK
 from .work import Work
@@ -148,6 +149,8 @@ class Engine:
         # The blocks of the present launch, and counts of blocks that do not count.
         self._chosen = Chosen()
         self._discarded = (ctypes.c_uint64 * 0)()
+        # Makes a bundle of the first block that does something wrong; None: nobody asks for one.
+        self.recorder: Recorder | None = None
 
     def close(self) -> None:
         if self._engine:
@@ -223,6 +226,11 @@ class Engine:
     def fill(self, address: int, size: int) -> None:
         """Fill these bytes now, because something other than a kernel will use them."""
         self._c.engine_fill(self._engine, address, size)
+
+    def record(self) -> Recorder:
+        """Have the next launches recorded, which copies memory at each one. Returns what records them."""
+        self.recorder = Recorder(self._c, list(self._operations))
+        return self.recorder
 
     def begin_sample(self) -> None:
         """Begin a call in which ``sample`` chooses the blocks that run."""
@@ -476,6 +484,12 @@ class Engine:
                 unscaled=ctypes.addressof(self._unscaled(COUNTS * lowered.row_count)),
             )
         self._works.append((Operation(name, place, shared=shared), lowered))
+        if self.recorder is not None:
+            pool = ctypes.string_at(ready.pool, ctypes.sizeof(ready.pool))
+            shape = (grid, block, cluster)
+            self.recorder.begins(
+                self._engine, lowered, ready.kernel, pool, shape, shared, self.check, cooperative=cooperative
+            )
         try:
             ended = self._c.engine_launch(
                 self._engine,
@@ -575,6 +589,8 @@ class Engine:
         return ctypes.string_at(data, size.value) if size.value else b""
 
     def _finding(self, found: CFinding, lowered: Lowered | None, work: Operation) -> Finding:
+        if self.recorder is not None:
+            self.recorder.found(found, {number: it.name for number, it in self._named.items()})
         named = self._named.get(found.region)
         space = SPACES[found.space] if found.space < len(SPACES) else ""
         name, start, size = (named.name, 0, found.extent or named.size) if named else ("", 0, 0)

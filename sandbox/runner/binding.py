@@ -27,6 +27,14 @@ class CountedCall(Protocol):
     def counted(self) -> None: ...
 
 
+class RecordedCall(Protocol):
+    """A call on an emulated GPU. ``recorded`` looks for the block that goes wrong, and sets the other one."""
+
+    step: dict[str, Any] | None
+
+    def recorded(self) -> None: ...
+
+
 class Binding(Protocol):
     """The arguments of one case or workload."""
 

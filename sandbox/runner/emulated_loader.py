@@ -3,6 +3,7 @@ memory, and asks this process for memory, copies and launches."""
 
 from __future__ import annotations
 
+import base64
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -57,6 +58,7 @@ class HostCall:
         self.sampled: dict[str, Any] | None = None
         self.remarks: list[str] = []
         self.profile: dict[str, Any] | None = None
+        self.step: dict[str, Any] | None = None
         self.instructions = 0
 
     def ask(self, asked: Mapping[str, Any]) -> None:
@@ -72,6 +74,18 @@ class HostCall:
         self.unfreed, self.forgotten = unfreed_of(returned), forgotten_of(returned)
         self.instructions = returned.instructions
         self.remarks = remarks_of(returned)
+
+    def recorded(self) -> None:
+        """A call for ``step``, the bundle of the block that goes wrong."""
+        self.step = None
+        recorder = self._host.record()
+        try:
+            self._host.call(self._binding)
+        finally:
+            if recorder.bundle or recorder.why:
+                data = base64.b64encode(recorder.bundle).decode()
+                self.step = {"data": data, "why": recorder.why, "lanes": recorder.lanes}
+            self._host.record(end=True)
 
     def counted(self) -> None:
         self.modelled_us = self.profile = self.sampled = None
@@ -113,6 +127,13 @@ class Host:
         self._process.close()
         self._device.engine.close()
         self._start()
+
+    def record(self, *, end: bool = False) -> Any:
+        """Record the next call. ``end``: no further one."""
+        if end:
+            self._device.engine.recorder = None
+            return None
+        return self._device.engine.record()
 
     def call(self, binding: EmulatedBinding, *, counted: bool = False) -> Any:
         """Returns a ``device.Returned``.

@@ -26,7 +26,7 @@ from failure import describe
 import compiling
 import preload
 import timings
-from binding import Binding, Call, CountedCall, Entry, MakeCall
+from binding import Binding, Call, CountedCall, Entry, MakeCall, RecordedCall
 from supervise import supervise
 
 if TYPE_CHECKING:
@@ -115,6 +115,8 @@ class Runner:
             ask(message)
         if message.get("count"):
             call = cast("CountedCall", self.call).counted
+        elif message.get("record"):
+            call = cast("RecordedCall", self.call).recorded
         if message.get("survey"):
             from survey import TorchSurvey
 
@@ -138,7 +140,8 @@ class Runner:
         took_us = getattr(self.call, "took_us", None)
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
-        for name in ("unfreed", "forgotten", "sampled", "instructions"):
+        recorded = ("step",) if message.get("record") else ()
+        for name in ("unfreed", "forgotten", "sampled", "instructions", *recorded):
             if (value := getattr(self.call, name, None)) is not None:
                 answer[name] = value
         answer["remarks"] = getattr(self.call, "remarks", [])

@@ -25,7 +25,7 @@ from tests.web import builders
 NO_PAGES = (
     "lti.",
     *("static", "language_colours"),
-    *("probes.", "openapi_document", "api_", "submissions.panel", "leaderboards.table"),
+    *("probes.", "openapi_document", "api_", "submissions.panel", "steps.bundle", "leaderboards.table"),
     "notices.follow",
     *("competitions.rows", "competitions.certificate", "competitions.signing_key"),
     *(
@@ -114,6 +114,7 @@ _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "submissions.show": lambda site: {
         f"submission-{what.replace('_', '-')}": f"/submissions/{id}" for what, id in site.submissions.items()
     },
+    "steps.show": lambda site: {"step": f"/submissions/{site.submissions['stepped']}/step"},
     "leaderboards.show_track": lambda _: {"track": "/leaderboards/tracks/fundamentals"},
     "profile.show": lambda _: {"profile": "/users/ada", "profile-of-other": "/users/bob"},
     "docs.find": lambda _: {"docs-search": "/docs/search?q=tolerance"},

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from types import SimpleNamespace
 
@@ -170,6 +171,21 @@ def test_a_stray_access_is_named(catalogue: Catalogue, boxes: BoxMaker) -> None:
     assert found.verdict is CaseVerdict.RUNTIME_ERROR
     assert "Line 4: Thread " in found.detail
     assert "just past the end of x" in found.detail
+
+
+def test_the_first_block_that_goes_wrong_is_recorded(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    report = cuda(catalogue, boxes, CUDA.replace("i < n", "i <= n"))
+    recorded = [case for case in report.cases if case.step is not None]
+    assert recorded == [first_failure(report)]
+    step = recorded[0].step
+    assert step is not None
+    assert step.why == ""
+    header = gzip.decompress(step.content)
+    assert b'"kind_name":"out_of_bounds"' in header
+    names = {lane.name for lane in step.lanes}
+    assert names == {"x"}
+    assert max(lane.byte for lane in step.lanes) == 4 * (recorded[0].sizes or {})["n"]
+    assert not any(case.step for case in cuda(catalogue, boxes, CUDA).cases)
 
 
 def test_an_unknown_instruction_is_a_compile_error(catalogue: Catalogue, boxes: BoxMaker) -> None:

@@ -190,6 +190,7 @@ def _panel(view: SubmissionView, source: str) -> dict[str, object]:
         "view": view,
         "filename": view.filename,
         "cases_at": url_for("submissions.show", submission=view.id),
+        "step_at": url_for("steps.show", submission=view.id),
         "result": _result(view, source) if view.state.final else None,
         "steps": _steps(view.state),
         "pace_ms": round(pace_s(view) * 1000),

@@ -1,7 +1,8 @@
 /* Runs the operations of alu.ops on all lanes of a warp. */
-#include <fenv.h>
 #include <limits.h>
 
+#include "approximate.h"
+#include "directed.h"
 #include "engine.h"
 #include "numbers.h"
 #include "video.h"

@@ -6,11 +6,11 @@
  * published its work (an atomic, a fence) before the other looked (an atomic, a volatile load).
  *
  * The last rule is wider than CUDA's, because it ignores the address. So it misses races, but reports no false ones. */
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
+#include "host.h"
 
 #define LANE(entry) ((entry) & 31u)
 #define ATOMIC_ENTRY 32u
@@ -204,7 +204,7 @@ static bool soon_same(struct warp *w, const struct row *r, const struct stored *
         if (launch->findings[i].kind == GLOBAL_RACE && launch->findings[i].line == r->line) return false;
     for (int i = 0; i < PATIENCE; i++) {
         if (memcmp(it->at, it->value, size) == 0) return true;
-        sched_yield();
+        host_yield();
     }
     return false;
 }

@@ -43,6 +43,10 @@ enum vote_kind { VOTES(NUMBERED_VOTE) };
 enum match_kind { MATCHES(NUMBERED_MATCH) };
 enum redux_kind { REDUCTIONS(NUMBERED_REDUX) };
 enum heap_call { HEAP_CALLS(NUMBERED_HEAP) };
+enum step_word { STEP_LAUNCHES(NUMBERED) };
+enum step_end { STEP_ENDS(NUMBERED) };
+enum step_memory { STEP_MEMORY(NUMBERED) };
+enum step_state { STEP_STATES(NUMBERED) };
 enum atomic { ATOMICS(NUMBERED_ATOMIC) };
 enum atomic_type { ATOMIC_TYPES(NUMBERED_TYPE) };
 
@@ -348,6 +352,14 @@ struct profile {
     uint64_t counted, updates_shared;
 };
 
+/* A launch of which one block runs a row at a time, see step.c. ``left``: rows until it pauses, 0 once a finding of
+ * ``kind`` in ``line`` is there. */
+struct step {
+    uint64_t left;
+    uint32_t kind, line;
+    bool paused, found;
+};
+
 enum check { CHECKS(NUMBERED) };
 struct launch {
     const struct kernel *kernel;
@@ -359,6 +371,7 @@ struct launch {
     bool shared_out; /* blocks take work from a counter, so each gets short turns, and all that a card runs at a time */
     uint32_t check; /* one of enum check */
     struct profile *profile; /* NULL: nothing is counted */
+    struct step *step; /* NULL: it does not pause */
     uint32_t first_segment;
     atomic_ullong next_block;
     atomic_uint stop; /* one of enum stop */
@@ -422,7 +435,11 @@ struct engine {
 
 enum stop { STOPS(NUMBERED) };
 
+#ifdef __wasm__ /* whose memory is copied as a whole */
+#define CHUNK 1024u
+#else
 #define CHUNK 65536u
+#endif
 #define MOST_SEGMENTS (1u << 25)
 
 /* An operand's 32 values. */
@@ -632,6 +649,12 @@ void heap_delete(struct heap *);
 /* texture.c */
 int texture_run(struct warp *, const struct row *, uint32_t mask);
 void textures_delete(struct textures *);
+/* names.c */
+const char *engine_names(void);
+/* launch.c */
+void engine_delete(struct engine *);
+int engine_launch(struct engine *, const struct kernel *, const uint32_t grid[3], const uint32_t threads[3],
+        const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check, struct profile *);
 /* print.c */
 int print_formatted(struct warp *, const struct row *, uint32_t mask);
 

@@ -45,6 +45,10 @@ void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct
         memcpy(f.other_thread, other->thread, sizeof f.thread);
         f.other_work = other->other_work;
     }
+    if (launch->step && launch->step->kind == kind && launch->step->line == f.line) {
+        launch->step->found = true;
+        launch->step->left = 0;
+    }
     while (atomic_flag_test_and_set(&launch->lock)) {}
     uint32_t i = 0;
     while (i < launch->finding_count && !(launch->findings[i].kind == kind && launch->findings[i].line == f.line)) i++;

@@ -1,9 +1,9 @@
 /* Launches, whose blocks run on several host threads. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
+#include "host.h"
 #include "run.h"
 
 /* Spare registers of a warp, so an operation that takes the last one for a wider one stays in the file. engine.py
@@ -81,7 +81,7 @@ static size_t block_bytes(const struct launch *launch) {
     return total;
 }
 
-static struct block *block_new(struct worker *worker) {
+struct block *block_new(struct worker *worker) {
     struct launch *launch = worker->launch;
     const struct kernel *kernel = launch->kernel;
     uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2],
@@ -122,7 +122,7 @@ static struct block *block_new(struct worker *worker) {
     return block;
 }
 
-static void block_delete(struct block *block) {
+void block_delete(struct block *block) {
     for (uint32_t i = 0; i < block->warp_count; i++) {
         free(block->warps[i].late);
         for (uint32_t k = 0; k < block->warps[i].saved_count; k++) free(block->warps[i].saved[k].data);
@@ -193,8 +193,7 @@ static void set_specials(struct warp *w) {
     }
 }
 
-/* ``number``: of the cluster in the grid. */
-static void block_begin(struct block *block, uint64_t number, struct cluster *cluster, uint32_t rank) {
+void block_begin(struct block *block, uint64_t number, struct cluster *cluster, uint32_t rank) {
     struct launch *launch = block->launch;
     const struct kernel *kernel = launch->kernel;
     const uint32_t *size = launch->cluster, across = launch->grid[0] / size[0], down = launch->grid[1] / size[1];
@@ -430,6 +429,29 @@ static uint64_t most_together(const struct launch *launch) {
     return most > MOST_LIVE ? most : MOST_LIVE;
 }
 
+bool checks_begin(struct launch *launch) {
+    const struct kernel *kernel = launch->kernel;
+    const uint32_t *threads = launch->threads;
+    if (launch->check && kernel->async) {
+        launch->slots = ASYNC_SLOTS(((threads[0] * threads[1] * threads[2]) + LANES - 1) / LANES);
+        launch->clock_words = 2 * launch->cluster_size * launch->slots;
+    }
+    if (launch->check && launch->block_count <= 1u << 24 &&
+            !(launch->releases = allocate(launch->block_count, sizeof *launch->releases)))
+        return false;
+    if (launch->check && !flow_new(launch)) {
+        free(launch->releases);
+        return false;
+    }
+    launch->order = order_next(launch->engine, kernel->granule, launch->grid, threads, &launch->floor);
+    return true;
+}
+
+void checks_end(struct launch *launch) {
+    free(launch->releases);
+    flow_delete(launch);
+}
+
 /* 0, or one of enum stop. */
 int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3],
         const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check,
@@ -452,24 +474,13 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     memcpy(launch.threads, threads, sizeof launch.threads);
     memcpy(launch.cluster, cluster, sizeof launch.cluster);
     launch.cluster_size = cluster[0] * cluster[1] * cluster[2];
-    if (check && kernel->async) {
-        launch.slots = ASYNC_SLOTS(((threads[0] * threads[1] * threads[2]) + LANES - 1) / LANES);
-        launch.clock_words = 2 * launch.cluster_size * launch.slots;
-    }
     if (engine->samples) launch.sample = &engine->sample;
     if (profile && !profile_begin(&launch)) return NO_MEMORY;
-    if (check && launch.block_count <= 1u << 24 &&
-            !(launch.releases = allocate(launch.block_count, sizeof *launch.releases)))
-        return NO_MEMORY;
-    if (check && !flow_new(&launch)) {
-        free(launch.releases);
-        return NO_MEMORY;
-    }
-    launch.order = order_next(engine, kernel->granule, grid, threads, &launch.floor);
+    if (!checks_begin(&launch)) return NO_MEMORY;
     uint64_t clusters = launch.block_count / launch.cluster_size;
     uint32_t count = engine->threads < clusters ? engine->threads : (uint32_t)clusters;
     struct worker workers[64] = {0};
-    pthread_t running[64];
+    host_thread running[64];
     if (count > 64) count = 64;
     if (engine->samples) count = 1;
     atomic_store(&engine->blocks_run, 0);
@@ -482,16 +493,14 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     launch.most_live = alone ? 1 : (uint32_t)(share < most ? share : most);
     atomic_store(&launch.working, count);
     uint32_t started = 0; /* fewer threads do the same work */
-    while (started + 1 < count && pthread_create(&running[started + 1], NULL, work, &workers[started + 1]) == 0)
-        started++;
+    while (started + 1 < count && host_begin(&running[started + 1], work, &workers[started + 1])) started++;
     atomic_fetch_sub(&launch.working, count - 1 - started);
     work(&workers[0]);
-    for (uint32_t i = 1; i <= started; i++) pthread_join(running[i], NULL);
+    for (uint32_t i = 1; i <= started; i++) host_join(running[i]);
     engine->last_instructions = 0;
     for (uint32_t i = 0; i < count; i++) engine->last_instructions += workers[i].instructions;
     if (profile) profile_ends(&launch);
-    free(launch.releases);
-    flow_delete(&launch);
+    checks_end(&launch);
     findings_keep(engine, &launch);
     return (int)atomic_load(&launch.stop);
 }

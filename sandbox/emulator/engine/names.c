@@ -11,5 +11,7 @@ const char *engine_names(void) {
                             LIST(MATRIX_MOVES) LIST(VIDEOS) LIST(COMPARISONS) LIST(VIDEO_SECONDS) LIST(VIDEO_MADS)
                                     LIST(LOOKUPS) LIST(BEYONDS) LIST(ASYNCS) LIST(ARRIVALS) LIST(COPIES) LIST(BULK_WAYS)
                                             LIST(CHECKS) LIST(STOPS) LIST(FINDING_KINDS) LIST(WRITERS) LIST(TOGETHER)
-                                                    LIST(CLASSES) LIST(NEEDS) LIST(BRANCHES) LIST(WIDTHS) LIST(COUNTS);
+                                                    LIST(CLASSES) LIST(NEEDS) LIST(BRANCHES) LIST(WIDTHS) LIST(COUNTS)
+                                                            LIST(STEP_LAUNCHES) LIST(STEP_ENDS) LIST(STEP_MEMORY)
+                                                                    LIST(STEP_STATES);
 }

@@ -39,7 +39,7 @@
 /* Of atomics, for profile.c. COUNTS_UP: a constant is added, and nobody uses the old value; RETRIED: in shared
  * memory, a card repeats it until no other thread interferes. */
 #define FLAGS(X) \
-    X(NEGATED, 1) X(JOIN, 2) X(ROUNDED, 4) X(STRONG, 8) X(SIGNED, 16) X(RECURSIVE, 32) X(CLUSTER, 64) X(RELEASES, 128) \
+    X(NEGATED, 1) X(JOIN, 2) X(STRONG, 8) X(SIGNED, 16) X(RECURSIVE, 32) X(CLUSTER, 64) X(RELEASES, 128) \
     X(COUNTS_UP, 16) X(RETRIED, 8)
 #define SPACES(X) X(GENERIC) X(GLOBAL) X(SHARED) X(LOCAL) X(CONST)
 /* The size of an OP_NOP. SLEEPS: others have a turn; PREFETCHES: one byte at a; PREFETCHES_BULK: as many bytes as b
@@ -140,5 +140,18 @@
     X(ISSUED) X(LANES) X(GUARDED) X(DIVERGENT) X(WAITED) X(REQUESTS) X(SECTORS) X(IDEAL_SECTORS) X(L2) X(DRAM) X(SAME) \
     X(SHARED_REQUESTS) X(PASSES) X(IDEAL_PASSES) X(CONSTANT_REQUESTS) X(CONSTANT_PASSES) X(LOCAL_REQUESTS) \
     X(LOCAL_SECTORS) X(LINES) X(STEPS) X(REGULAR) X(DELAYED) X(BYTES) X(ARRAY)
+
+/* See step.c: what describes a launch to it, flags of memory, and the state that it returns. */
+#define STEP_LAUNCHES(X) \
+    X(STEP_GRID) X(STEP_THREADS, 3) X(STEP_DYNAMIC_SHARED, 6) X(STEP_CHECK) X(STEP_ROW_COUNT) X(STEP_ENTRY) \
+    X(STEP_UNITS) X(STEP_POOL_UNITS) X(STEP_SPECIAL_COUNT) X(STEP_LOCAL_BYTES) X(STEP_STATIC_SHARED) X(STEP_GRANULE) \
+    X(STEP_ASYNC) X(STEP_ARRAY_COUNT)
+/* Whether a block goes on, and why not. */
+#define STEP_ENDS(X) X(MORE) X(ENDED) X(FAULT_THERE) X(FOUND_THERE) X(WAITS_FOR_OTHERS) X(NO_ROOM)
+#define STEP_MEMORY(X) X(STEP_CONSTANT, 1) X(STEP_TRACKED, 2) X(STEP_FREED, 4) X(STEP_LAZY, 8)
+#define STEP_STATES(X) X(STEP_STATUS) X(STEP_WARP) X(STEP_PC) X(STEP_RUNS) X(STEP_ROWS) X(STEP_FINDINGS) X(STEP_WORDS)
 /* clang-format on */
+/* That a block runs at most, so a page can follow. */
+#define STEP_MOST_ROWS 1000000u
+
 #endif

@@ -352,8 +352,8 @@ static void schedule_sampled(struct launch *launch) {
         else {
             uint32_t after = at;
             while (after < it->kept_count && it->kept[after].at_end) after++;
-            bool nearer = before == NONE || (after < it->kept_count &&
-                                                    it->kept[after].number - number < number - it->kept[before].number);
+            bool nearer = before == NONE ||
+                    (after < it->kept_count && it->kept[after].number - number < number - it->kept[before].number);
             uint32_t found = nearer ? after : before;
             if (found < it->kept_count) kept = &it->kept[found];
         }

@@ -1,9 +1,9 @@
 /* Memory that the host gave: regions by address, the state of their bytes, and pages that are filled when touched. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine.h"
+#include "host.h"
 
 #define GAP 65536ull
 
@@ -52,18 +52,6 @@ void region_fill(struct engine *engine, struct region *region, uint64_t offset, 
     }
 }
 
-/* Large reservations are MAP_SHARED, because private memory counts against a box's RLIMIT_DATA even if untouched. */
-static void *reserved(size_t size) {
-    int sharing = size >= LARGE_REGION ? MAP_SHARED : MAP_PRIVATE;
-    void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return made == MAP_FAILED ? NULL : made;
-}
-
-/* Zeros reserved memory and gives its pages back. */
-static void forget(void *reserved, size_t size) {
-    madvise(reserved, size, size >= LARGE_REGION ? MADV_REMOVE : MADV_DONTNEED);
-}
-
 /* Adds a region, ``misalign`` bytes past a multiple of 512, like an array within a buffer. Returns its address; 0:
  * no room. */
 uint64_t engine_add(
@@ -80,10 +68,10 @@ uint64_t engine_add(
             .number = engine->next_number,
             .constant = constant};
     if (tracked && size) {
-        region.valid = tracked > 1 ? reserved(size) : NULL;
-        region.written = reserved(4 * size);
-        region.read = reserved(4 * size);
-        region.read_too = reserved(4 * size);
+        region.valid = tracked > 1 ? host_reserve(size) : NULL;
+        region.written = host_reserve(4 * size);
+        region.read = host_reserve(4 * size);
+        region.read_too = host_reserve(4 * size);
         if ((tracked > 1 && !region.valid) || !region.written || !region.read || !region.read_too) return 0;
     }
     engine->next_number++;
@@ -105,11 +93,11 @@ uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
     for (uint32_t i = 0; i < engine->region_count; i++) {
         struct region *it = &engine->regions[i];
         if (it->address != address || it->freed) continue;
-        if (it->valid) munmap(it->valid, it->size);
+        if (it->valid) host_release(it->valid, it->size);
         if (it->written) {
-            munmap(it->written, 4 * it->size);
-            munmap(it->read, 4 * it->size);
-            munmap(it->read_too, 4 * it->size);
+            host_release(it->written, 4 * it->size);
+            host_release(it->read, 4 * it->size);
+            host_release(it->read_too, 4 * it->size);
         }
         it->valid = NULL;
         it->written = it->read = it->read_too = NULL;
@@ -167,9 +155,9 @@ void regions_forget_accesses(struct engine *engine) {
     for (uint32_t i = 0; i < engine->region_count; i++) {
         struct region *it = &engine->regions[i];
         if (it->written) {
-            forget(it->written, 4 * it->size);
-            forget(it->read, 4 * it->size);
-            forget(it->read_too, 4 * it->size);
+            host_forget(it->written, 4 * it->size);
+            host_forget(it->read, 4 * it->size);
+            host_forget(it->read_too, 4 * it->size);
         }
     }
 }

@@ -3,7 +3,6 @@
  * Divided lanes are groups. The group at the lowest row runs first and joins the groups that it reaches; with nvcc's
  * layout, that is where paths join. A group that loops gives others a turn, so a lane may wait for another lane of
  * its warp. */
-#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -457,25 +456,32 @@ static bool loops_on(struct warp *w, enum status *status) {
     return !w->looped;
 }
 
-static const int HOST_ROUNDINGS[] = {[ROUND_NEAREST] = FE_TONEAREST,
-        [ROUND_TO_ZERO] = FE_TOWARDZERO,
-        [ROUND_DOWN] = FE_DOWNWARD,
-        [ROUND_UP] = FE_UPWARD};
-
 enum status warp_run(struct warp *w, uint64_t *instructions) {
     const struct row *rows = w->block->launch->kernel->rows;
     bool check = w->block->launch->check;
     uint64_t count = 0;
     enum status status = RUNNING;
-    w->loops = w->blocked = w->failed = 0;
     struct profile *profile = w->block->launch->profile;
-    if (!w->active && !next_group(w)) return w->group_count ? WAITING : DONE;
+    struct step *step = w->block->launch->step;
+    bool paused = step && step->paused; /* before this row, whose groups have joined */
+    if (!paused) {
+        w->loops = w->blocked = w->failed = 0;
+        if (!w->active && !next_group(w)) return w->group_count ? WAITING : DONE;
+    }
     if (profile) profile_resumes(w);
     for (;;) {
         const struct row *r = &rows[w->pc];
-        if (r->flags & JOIN && w->group_count) {
+        if (r->flags & JOIN && w->group_count && !paused) {
             join(w);
             r = &rows[w->pc];
+        }
+        if (step) {
+            paused = false;
+            if ((step->paused = step->left == 0)) {
+                status = PAUSED;
+                break;
+            }
+            step->left--;
         }
         count++;
         uint32_t mask = w->active;
@@ -490,9 +496,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         if (profile) profile_row(w, r, mask);
         if (r->op >= OP_CONTROL_COUNT) {
             if (mask) {
-                if (r->flags & ROUNDED) fesetround(HOST_ROUNDINGS[r->imm & 3]);
                 alu_table[r->op - OP_CONTROL_COUNT](w, r, mask);
-                if (r->flags & ROUNDED) fesetround(FE_TONEAREST);
                 if (w->any_undefined) spread_undefined(w, r, mask);
             }
             w->pc++;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..names import DOT, FLAG, NONE, ROUND
+from ..names import DOT, NONE, ROUND
 from ..ptx import Instruction
 from .kernel import Kernel, handles
 from .rows import Unsupported
@@ -78,7 +78,7 @@ def _arithmetic(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> 
     if rounding and kind in ("f32", "f64"):
         if "ftz" in m:
             operands = flushed(k, operands, kind)
-        k.alu(f"{name}_dir_{kind}", d, *operands, imm=rounding, flags=FLAG.ROUNDED)
+        k.alu(f"{name}_dir_{kind}", d, *operands, imm=rounding)
         if "ftz" in m:
             k.alu(f"flush_{kind}", d, d)
     elif kind == "f64" and "approx" in m and "ftz" in m:

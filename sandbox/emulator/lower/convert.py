@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..names import CONVERSION, FLAG, LOCAL_BASE, SHARED_BASE, SPACE
+from ..names import CONVERSION, LOCAL_BASE, SHARED_BASE, SPACE
 from ..ptx import SIZES, Instruction, split_operands
 from .arithmetic import ROUNDINGS, flushed
 from .kernel import Kernel, bits_of, handles
@@ -120,7 +120,7 @@ def _cvt(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
             step = rounding if rounding in ("rni", "rzi", "rmi", "rpi") else ""
             k.alu(f"{step}_{to}" if step else f"mov_{bits_of(to)}", d, source)
         elif rounding in ("rz", "rm", "rp") and (to, source_kind) == ("f32", "f64"):
-            k.alu("cvt_dir_f32_f64", d, source, imm=ROUNDINGS[rounding], flags=FLAG.ROUNDED)
+            k.alu("cvt_dir_f32_f64", d, source, imm=ROUNDINGS[rounding])
         else:
             k.alu(f"cvt_{to}_{source_kind}", d, source)
         if "ftz" in m and to == "f32":
@@ -134,7 +134,7 @@ def _cvt(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     elif _is_float(to):
         name = f"cvt_dir_{to}_{source_kind}"
         if rounding in ("rz", "rm", "rp") and name in k.operations:
-            k.alu(name, d, source, imm=ROUNDINGS[rounding], flags=FLAG.ROUNDED)
+            k.alu(name, d, source, imm=ROUNDINGS[rounding])
         else:  # there is nothing to round
             k.alu(f"cvt_{to}_{source_kind}", d, source)
         if "sat" in m:

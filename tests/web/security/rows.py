@@ -240,6 +240,8 @@ ANSWERS = {
         POST /sign-up/address
         POST /submissions/<submission>/comments
         POST /submissions/<submission>/comments/<int:number>
+        GET /submissions/<submission>/step
+        GET /submissions/<submission>/step/bundle
         GET /uploads/<slug>/<int:number>
         GET /uploads/<slug>/<int:number>/archive.zip
         POST /uploads/<slug>/<int:number>/check

@@ -1,0 +1,427 @@
+"""The bundle of a failing block: what a page needs to run it a row at a time with the engine as WebAssembly.
+
+``Recorder`` keeps memory as it is when a launch begins. Once the launch did something wrong, it runs the block of that
+finding alone: that shows whether the finding comes again there, and which bytes of memory the block uses. The bundle
+has those bytes and no others.
+
+A bundle is gzip of the header's length (4 bytes, little-endian), the header in JSON, and blobs at multiples of 16.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gzip
+import json
+import struct
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .explain import array_name, kernel_name
+from .findings import KINDS, shared_array
+from .library import CFinding, CKernel, Triple
+from .lower import Lowered
+from .names import (
+    CONSTANT,
+    LOCAL_BASE,
+    NONE,
+    OP,
+    SHARED_BASE,
+    SPACE,
+    STEP_END,
+    STEP_LAUNCH,
+    STEP_MEMORY,
+    STEP_MOST_ROWS,
+    STEP_STATE,
+)
+
+# Pages say that a bundle is of another version than theirs.
+VERSION = 1
+# Memory of which a copy is kept, of a launch; the block's own part of it; of the whole bundle.
+MOST_KEPT = 16 << 20
+MOST_USED = 1 << 20
+MOST_BYTES = 96 << 10
+
+# Findings of one block, or of two. Others have no row at which they happen, or need the whole grid.
+STEPPED = frozenset(
+    KINDS.index(kind)
+    for kind in (
+        "shared_race", "warp_race", "global_race", "out_of_bounds", "misaligned", "read_only", "use_after_free",
+        "unwritten", "shuffled", "barrier_places", "barrier_exited", "bad_mask", "trapped", "asserted", "bad_call",
+        "stack_overflow",
+    )
+)  # fmt: skip
+_WAITS = (
+    "The block alone does not go wrong: it waits for other blocks, or uses what they write, so it cannot be stepped "
+    "through."
+)
+_TOO_LARGE = "The block uses too much memory to be stepped through in a browser."
+_NOT_HERE = "A kernel with malloc, textures, clusters or asynchronous copies cannot be stepped through yet."
+_OPS_LEFT_OUT = (OP.HEAP, OP.TEXTURE, OP.ASYNC)
+_ALIGN = 16
+_LANES = 32
+# Bytes behind an array at which an index is still said to be of it.
+_NEAR = 64 << 20
+
+
+class Refused(Exception):
+    """There is no bundle; the text is a sentence for the page."""
+
+
+@dataclass
+class _Memory:
+    """A copy of memory that kernels may use."""
+
+    address: int
+    size: int
+    number: int
+    flags: int
+    data: bytearray = field(default_factory=bytearray)
+    valid: bytearray | None = None  # for each byte, whether it was written; None: all were
+
+
+@dataclass
+class Kept:
+    """A launch as it begins."""
+
+    lowered: Lowered
+    kernel: CKernel
+    pool: bytes
+    words: array[int]
+    grid: tuple[int, int, int]
+    memory: list[_Memory] | None  # None: it is too large
+    alone: bool  # blocks are in no cluster
+    cooperative: bool
+
+
+class Recorder:
+    """Makes the bundle of the first finding that can be stepped to. ``bundle`` or ``why`` is set then."""
+
+    def __init__(self, library: ctypes.CDLL, operations: Sequence[str]) -> None:
+        """``operations``: names of alu.ops, in order."""
+        self._c = _declared(library)
+        self._operations = operations
+        self.kept: Kept | None = None
+        self.bundle = b""
+        self.why = ""
+        # Of the row that goes wrong, see ``_lanes``.
+        self.lanes: list[dict[str, Any]] = []
+
+    def begins(
+        self,
+        engine: ctypes.c_void_p,
+        lowered: Lowered,
+        kernel: CKernel,
+        pool: bytes,
+        shape: tuple[Sequence[int], Sequence[int], Sequence[int]],
+        shared: int,
+        check: int,
+        *,
+        cooperative: bool,
+    ) -> None:
+        """A launch begins. ``shape``: blocks, threads, and blocks of a cluster, x y z."""
+        if self.bundle or self.why:
+            return
+        grid, threads, cluster = shape
+        words = array("I", bytes(4 * len(STEP_LAUNCH)) + bytes(16))
+        words[STEP_LAUNCH.STEP_GRID : STEP_LAUNCH.STEP_GRID + 3] = array("I", grid)
+        words[STEP_LAUNCH.STEP_THREADS : STEP_LAUNCH.STEP_THREADS + 3] = array("I", threads)
+        for name, value in (
+            ("DYNAMIC_SHARED", shared), ("CHECK", check), ("ROW_COUNT", kernel.row_count), ("ENTRY", kernel.entry),
+            ("UNITS", kernel.units), ("POOL_UNITS", kernel.pool_units), ("SPECIAL_COUNT", kernel.special_count),
+            ("LOCAL_BYTES", kernel.local_bytes), ("STATIC_SHARED", kernel.shared_bytes),
+            ("GRANULE", kernel.granule), ("ASYNC", kernel.is_async), ("ARRAY_COUNT", kernel.array_count),
+        ):  # fmt: skip
+            words[STEP_LAUNCH[f"STEP_{name}"]] = value
+        self.kept = Kept(
+            lowered, kernel, pool, words, (grid[0], grid[1], grid[2]), self._memory(engine),
+            cluster[0] * cluster[1] * cluster[2] == 1, cooperative,
+        )  # fmt: skip
+
+    def found(self, finding: CFinding, named: dict[int, str]) -> None:
+        """The launch did something wrong. ``named``: names of memory by number."""
+        if self.bundle or self.why or self.kept is None or finding.kind not in STEPPED:
+            return
+        try:
+            self.bundle = self._made(self.kept, finding, named)
+        except Refused as refused:
+            self.why = str(refused)
+        self.kept = None
+
+    def _memory(self, engine: ctypes.c_void_p) -> list[_Memory] | None:
+        found: list[_Memory] = []
+        total, out = 0, (ctypes.c_uint64 * 6)()
+        while self._c.step_memory(engine, len(found), out):
+            address, size, data, valid, number, flags = out
+            it = _Memory(address, size, number, flags)
+            total += size * (2 if valid else 1)
+            if flags & STEP_MEMORY.STEP_LAZY or total > MOST_KEPT:
+                return None
+            if data and not flags & STEP_MEMORY.STEP_FREED:
+                it.data = bytearray(ctypes.string_at(data, size))
+                it.valid = bytearray(ctypes.string_at(valid, size)) if valid else None
+            found.append(it)
+        return found
+
+    def _made(self, kept: Kept, finding: CFinding, named: dict[int, str]) -> bytes:
+        """Raises Refused."""
+        rows = kept.lowered.code_rows()
+        if not kept.alone or any(row.op in _OPS_LEFT_OUT for row in rows):
+            raise Refused(_NOT_HERE)
+        if kept.memory is None:
+            raise Refused(_TOO_LARGE)
+        block = _number(finding.block, kept.grid)
+        other = _number(finding.other_block, kept.grid) if finding.has_other else block
+        before = other if other != block else NONE
+        count, used, shown = self._run_alone(kept, finding, block, before, named)
+        header = {
+            "block": block,
+            "index": list(finding.block),
+            "before": before,
+            "kind": finding.kind,
+            "kind_name": KINDS[finding.kind],
+            "line": finding.line,
+            "rows": count,
+            "finding": shown,
+        }
+        packed = self.packed(kept, header, used, named)
+        if len(packed) > MOST_BYTES:
+            raise Refused(_TOO_LARGE)
+        return packed
+
+    def packed(
+        self, kept: Kept, header: dict[str, Any], used: Sequence[bytearray], named: dict[int, str]
+    ) -> bytes:
+        """A bundle of what is kept: of memory, the bytes that are ``used``. Raises Refused."""
+        regions, blobs = [], _Blobs()
+        total = 0
+        for memory, each in zip(kept.memory or (), used, strict=True):
+            first, last = each.find(1), each.rfind(1) + 1
+            first -= first % _ALIGN if first > 0 else 0
+            name = array_name(named.get(memory.number, ""))
+            region: dict[str, Any] = {
+                "address": str(memory.address), "size": str(memory.size), "number": memory.number,
+                "flags": memory.flags, "name": name, "from": max(first, 0), "bytes": 0,
+            }  # fmt: skip
+            if last > 0:
+                region["bytes"] = last - first
+                total += last - first
+                if total > MOST_USED:
+                    raise Refused(_TOO_LARGE)
+                # Bytes that the block does not use stay here.
+                window = zip(memory.data[first:last], each[first:last], strict=True)
+                region["data"] = blobs.add(bytes(byte if there else 0 for byte, there in window))
+                if memory.valid is not None:
+                    region["valid"] = blobs.add(bytes(memory.valid[first:last]))
+            regions.append(region)
+        spans = [word for span in kept.lowered.shared_names.values() for word in span]
+        whole = {
+            "version": VERSION,
+            "engine": self._c.step_version(),
+            "kernel": kernel_name(kept.lowered.name),
+            "words": list(kept.words),
+            "lines": [place.line for place in kept.lowered.places],
+            "arrays": [[array_name(name), *span] for name, span in kept.lowered.shared_names.items()],
+            "operations": self._names(kept.lowered.code_rows()),
+            "spaces": [name.lower() for name in SPACE],
+            "regions": regions,
+            "code": blobs.add(kept.lowered.rows),
+            "pool": blobs.add(kept.pool),
+            "specials": blobs.add(array("I", kept.lowered.specials).tobytes()),
+            "spans": blobs.add(array("I", spans).tobytes()),
+            **header,
+        }
+        text = json.dumps(whole, separators=(",", ":")).encode()
+        head = struct.pack("<I", len(text)) + text
+        return gzip.compress(head + bytes(-len(head) % _ALIGN) + bytes(blobs.data), 9, mtime=0)
+
+    def _names(self, rows: Sequence[Any]) -> dict[int, str]:
+        """Of the operations in ``rows``."""
+        control = len(OP)
+        return {
+            op: OP.name_of(op).lower() if op < control else self._operations[op - control]
+            for op in sorted({row.op for row in rows})
+        }
+
+    def _run_alone(
+        self, kept: Kept, finding: CFinding, block: int, before: int, named: dict[int, str]
+    ) -> tuple[int, list[bytearray], dict[str, Any]]:
+        """Rows until the finding comes, the bytes of each memory that were used, and the finding. Raises Refused if it
+        does not come."""
+        assert kept.memory is not None
+        with Run(self._c, kept) as run:
+            run.begin(block, before, finding)
+            state = run.on(STEP_MOST_ROWS)
+            found = self._c.step_finding(run.it)
+            ends = STEP_END.FAULT_THERE, STEP_END.FOUND_THERE
+            if state[STEP_STATE.STEP_STATUS] not in ends or not found:
+                raise Refused(_WAITS)
+            shown = CFinding.from_buffer_copy(CFinding.from_address(found))
+            if (shown.kind, shown.line, tuple(shown.block)) != (
+                finding.kind,
+                finding.line,
+                tuple(finding.block),
+            ):
+                raise Refused(_WAITS)
+            used = [run.used(memory) for memory in kept.memory]
+            count = int(state[STEP_STATE.STEP_ROWS])
+        with Run(self._c, kept) as run:
+            run.begin(block, before, finding)
+            state = run.on(count - 1)
+            self.lanes = _lanes(run, kept, state, named)
+        return count, used, _shown(shown)
+
+
+class Run:
+    """One block of a launch, alone, on a copy of the memory that was kept."""
+
+    def __init__(self, c: ctypes.CDLL, kept: Kept) -> None:
+        """Raises Refused."""
+        assert kept.memory is not None
+        self._c, self._kept, self.it = c, kept, ctypes.c_void_p()
+        self._engine = ctypes.c_void_p(c.engine_new(1))
+        self._buffers: list[Any] = []
+        if not self._engine:
+            raise Refused(_TOO_LARGE)
+        granule, kernel = kept.lowered.granule, kept.kernel
+        for memory in kept.memory:
+            data, valid = _buffer(memory.data), _buffer(memory.valid)
+            seen = (ctypes.c_char * (12 * len(memory.data)))() if memory.data else None
+            self._buffers += [data, valid, seen]
+            numbers = (memory.address, memory.size, memory.number, memory.flags)
+            if not c.step_region(self._engine, *numbers, 0, memory.size, data, valid, seen, granule):
+                raise Refused(_TOO_LARGE)
+        words = (ctypes.c_uint32 * len(kept.words))(*kept.words)
+        raw = (ctypes.c_char * (len(kept.pool) + 1024))()
+        self.pool = -(-ctypes.addressof(raw) // 128) * 128
+        ctypes.memmove(self.pool, kept.pool, len(kept.pool))
+        self._buffers.append(raw)
+        made = c.step_new(self._engine, words, kernel.rows, self.pool, kernel.specials, kernel.arrays)
+        if not made:
+            raise Refused(_TOO_LARGE)
+        self.it = ctypes.c_void_p(made)
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._c.step_delete(self.it)
+        self._c.step_end(self._engine)
+
+    def begin(self, block: int, before: int, finding: CFinding) -> None:
+        self._c.step_begin(self.it, block, before, finding.kind, finding.line)
+
+    def on(self, rows: int) -> Any:
+        return self._c.step_on(self.it, rows)
+
+    def all(self) -> tuple[int, int, list[bytes]]:
+        """Run the whole launch. Returns how it ended, instructions of warps, and memory afterwards."""
+        ended = self._c.step_all(self.it, Triple(1, 1, 1), self._kept.cooperative)
+        memory = [bytes(self._buffers[3 * i] or b"") for i in range(len(self._kept.memory or ()))]
+        return ended, int(self._c.engine_instructions(self._engine)), memory
+
+    def used(self, memory: _Memory) -> bytearray:
+        """For each byte, whether the block read or wrote it."""
+        each = (ctypes.c_char * max(len(memory.data), 1))()
+        if memory.data:
+            self._c.step_touched(self._engine, memory.address, self._kept.lowered.granule, each)
+        return bytearray(each.raw[: len(memory.data)])
+
+    def unit(self, warp: int, operand: int, *, wide: bool) -> Sequence[int]:
+        """An operand's value in each lane."""
+        base = self.pool if operand & CONSTANT else self._c.step_registers(self.it, warp)
+        kind = ctypes.c_uint64 if wide else ctypes.c_uint32
+        return list((kind * _LANES).from_address(base + (operand & ~CONSTANT) * 128))
+
+
+def _lanes(run: Run, kept: Kept, state: Any, named: dict[int, str]) -> list[dict[str, Any]]:
+    """Where each lane of the row that goes wrong reads or writes: a thread, a name of memory and a byte of it."""
+    row = kept.lowered.code_rows()[state[STEP_STATE.STEP_PC]]
+    if row.op not in (OP.LOAD, OP.STORE, OP.ATOMIC) or row.a == NONE:
+        return []
+    wide, warp, runs = bool(row.wide >> 1 & 1), state[STEP_STATE.STEP_WARP], state[STEP_STATE.STEP_RUNS]
+    most = (1 << 64 if wide else 1 << 32) - 1
+    threads = kept.words[STEP_LAUNCH.STEP_THREADS : STEP_LAUNCH.STEP_THREADS + 3]
+    found = []
+    for lane, base in enumerate(run.unit(warp, row.a, wide=wide)):
+        if not runs >> lane & 1:
+            continue
+        address, number = base + row.imm & most, warp * _LANES + lane
+        thread = [number % threads[0], number // threads[0] % threads[1], number // threads[0] // threads[1]]
+        name, byte = _place(kept, row.space, address, named)
+        found.append({"thread": thread, "name": name[:100], "byte": byte})
+    return found
+
+
+def _place(kept: Kept, space: int, address: int, named: dict[int, str]) -> tuple[str, int]:
+    """The memory of an address, and the byte there."""
+    if space == SPACE.GENERIC and address >= SHARED_BASE:
+        space = SPACE.LOCAL if address >= LOCAL_BASE else SPACE.SHARED
+    if space == SPACE.SHARED:
+        name, start, _ = shared_array(kept.lowered, address & 0xFFFFFFFF)
+        return array_name(name) or "shared memory", (address & 0xFFFFFFFF) - start
+    if space == SPACE.LOCAL:
+        return "a local array", address & 0xFFFFFFFF
+    before = [memory for memory in kept.memory or () if memory.address <= address]
+    if not before or address - before[-1].address - before[-1].size > _NEAR:
+        return "no memory", -1
+    nearest = before[-1]
+    return array_name(named.get(nearest.number, "")) or "memory", address - nearest.address
+
+
+class _Blobs:
+    """Parts of a bundle, each at a multiple of 16."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def add(self, data: bytes) -> list[int]:
+        """Its place and size."""
+        self.data += bytes(-len(self.data) % _ALIGN)
+        at = len(self.data)
+        self.data += data
+        return [at, len(data)]
+
+
+def _shown(finding: CFinding) -> dict[str, Any]:
+    names = "kind line other_line region space size is_write other_is_write has_other".split()
+    shown: dict[str, Any] = {name: getattr(finding, name) for name in names}
+    for name in ("block", "thread", "other_block", "other_thread"):
+        shown[name] = list(getattr(finding, name))
+    return {**shown, "offset": finding.offset}
+
+
+def _number(index: Sequence[int], grid: Sequence[int]) -> int:
+    return int(index[0] + grid[0] * (index[1] + grid[1] * index[2]))
+
+
+def _buffer(data: bytearray | None) -> ctypes.Array[ctypes.c_char] | None:
+    return (ctypes.c_char * len(data)).from_buffer_copy(data) if data else None
+
+
+def _declared(c: ctypes.CDLL) -> ctypes.CDLL:
+    pointer, word, long = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
+    words = ctypes.POINTER(word)
+    for name, result, arguments in (
+        ("step_version", word, []),
+        ("step_memory", ctypes.c_bool, [pointer, word, ctypes.POINTER(long)]),
+        (
+            "step_region",
+            ctypes.c_bool,
+            [pointer, long, long, word, word, long, long, pointer, pointer, pointer, word],
+        ),
+        ("step_touched", None, [pointer, long, word, pointer]),
+        ("step_new", pointer, [pointer, words, pointer, pointer, pointer, pointer]),
+        ("step_begin", words, [pointer, word, word, word, word]),
+        ("step_on", words, [pointer, long]),
+        ("step_registers", pointer, [pointer, word]),
+        ("step_finding", pointer, [pointer]),
+        ("step_all", ctypes.c_int, [pointer, Triple, word]),
+        ("step_checksum", word, [pointer]),
+        ("step_delete", None, [pointer]),
+        ("step_end", None, [pointer]),
+    ):
+        function = getattr(c, name)
+        function.restype, function.argtypes = result, arguments
+    return c
