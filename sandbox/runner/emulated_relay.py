@@ -145,6 +145,8 @@ class Relay:
                     entry["device"] = self._binding.adopt(self._device, entry, written=True)
             message["memory"] = "client"
             sent = self._copies.descriptors
+        if message["op"] == "load":
+            self._device.engine.tags_prints = bool(message.pop("tag_prints", False))
         if message["op"] == "call":
             self._counted = bool(message.pop("count", False))
             self._noise.clear()
