@@ -107,7 +107,7 @@ def printed_lines(report: Report) -> list[Text]:
     shown = lines[:_LINES] if out().is_terminal else lines
     parts = [Text("\nPrinted by the kernels", "bold"), Text("\n").join(safe(line) for line in shown)]
     if len(lines) > len(shown):
-        more = f"  ... and {len(lines) - len(shown)} more lines; send the output through `grep 'block 3 '` to see others."
+        more = f"  ... and {len(lines) - len(shown)} more lines; `grader run ... | grep 'block 3 '` shows others."
         parts.append(Text(more, "dim"))
     if case.prints_left_out:
         times = "time" if case.prints_left_out == 1 else "times"
