@@ -30,6 +30,9 @@ _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 # Names in a hint.
 _NAMED = 12
 _SEED_BYTES = 6
+# No size comes near, and a product of several is still a float.
+_MOST = 1 << 62
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 @dataclass(frozen=True)
@@ -331,7 +334,9 @@ def _size(challenge: Challenge, case: Case, name: str, value: int | str) -> int:
         raise BadRequest(f"{challenge.slug} has no size '{name[:60]}'.", f"Its sizes are {', '.join(names)}.")
     try:
         found = (
-            value if isinstance(value, int) else parse(_POWER.sub(_power, value.strip()))(dict(case.sizes))
+            value
+            if isinstance(value, int)
+            else parse(_POWER.sub(_power, _THOUSANDS.sub("", value.strip())))(dict(case.sizes))
         )
     except ExpressionError as error:
         raise BadRequest(
@@ -341,6 +346,8 @@ def _size(challenge: Challenge, case: Case, name: str, value: int | str) -> int:
         raise BadRequest(
             f"Size {name} is {found:g}, which is not a whole number.", "Round it: 7 // 2, not 7 / 2."
         )
+    if abs(found) >= _MOST:
+        raise BadRequest(f"Size {name} is too large.", "Choose a smaller size.")
     if found < 0:
         raise BadRequest(f"Size {name} is negative: {int(found):,}.", "Choose 0 or more.")
     return int(found)
@@ -385,7 +392,7 @@ def _named(sizes: Mapping[str, int]) -> str:
 
 
 def _bytes(count: int) -> str:
-    return size_text(count) if count < 1 << 50 else f"{count / 2**30:.3g} GiB"
+    return size_text(count) if count < 1 << 50 else f"{count // 2**40:,} TiB"
 
 
 def _filling(arg: Argument, value: _Parsed, shape: tuple[int, ...], sizes: Mapping[str, int]) -> Filling:

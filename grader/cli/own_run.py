@@ -18,7 +18,7 @@ from grader.cli.client import Client, segment, understood
 from grader.cli.terminal import out, safe
 from grader.errors import BadRequest, NotFound
 from grader.schemas.own_case import OwnCase, RunChanges
-from grader.schemas.report import Report, ThreadPrints
+from grader.schemas.report import Report, ThreadPrints, place_text
 
 # A JSON file of that many values takes less.
 _FILE_BYTES = 4 * limits.MIB
@@ -124,12 +124,6 @@ def _lines(prints: Sequence[ThreadPrints]) -> Iterator[str]:
     for entry in prints:
         for line in entry.text.rstrip("\n").split("\n"):
             yield f"  block {place_text(entry.block)} thread {place_text(entry.thread)}: {line}"
-
-
-def place_text(place: Sequence[int]) -> str:
-    """``3``, or ``3,1`` and ``3,1,2`` if the others are used."""
-    used = max((axis for axis in range(3) if place[axis]), default=0)
-    return ",".join(map(str, place[: used + 1]))
 
 
 def put_changes(client: Client, run: str) -> None:

@@ -13,6 +13,8 @@ from grader.schemas.strict import Strict
 
 # Nested lists of values: no argument has as many dimensions.
 _DEPTH = 8
+# As long as an expression may be.
+_SIZE_CHARS = 200
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
@@ -28,6 +30,15 @@ def _plain(value: Any, depth: int = 0) -> Any:
     return value
 
 
+def _size(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError("a size is a whole number, or an expression as text")
+    if isinstance(value, str) and len(value) > _SIZE_CHARS:
+        raise ValueError(f"an expression has at most {_SIZE_CHARS} characters")
+    return value
+
+
+Size = Annotated[StrictInt | str, BeforeValidator(_size)]
 Values = Annotated[str | StrictInt | float | list[Any], BeforeValidator(_plain)]
 
 
@@ -35,7 +46,7 @@ class OwnCase(Strict):
     """A public case, run alone. ``grader.challenge.own_case`` checks it against the challenge."""
 
     name: str = Field(min_length=1, max_length=100, description="the name of a public case")
-    sizes: dict[str, StrictInt | Annotated[str, Field(max_length=200)]] = Field(
+    sizes: dict[str, Size] = Field(
         default_factory=dict,
         description="size -> a whole number, or an expression in the case's own sizes, such as '2 * n + 1'",
     )

@@ -135,6 +135,12 @@ class Checked(StrEnum):
     FAULTS = "faults"
 
 
+def place_text(place: Sequence[int]) -> str:
+    """A block's or thread's place: ``3``, or ``3,1`` and ``3,1,2`` if its other axes are used."""
+    used = max((axis for axis in range(len(place)) if place[axis]), default=0)
+    return ",".join(map(str, place[: used + 1]))
+
+
 class ThreadPrints(Strict):
     """What one thread printed."""
 

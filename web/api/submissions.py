@@ -84,8 +84,8 @@ def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
 @throttle.run_limit
 def create_run(header: SubmitHeader, body: RunBody) -> Response:
     """Judge a source with the public cases only: no hidden cases, times, rank or attempt. With `case`, judge only one
-    of them, with sizes and inputs of your own. Follow it like a submission; its `kind` is `run`. Your unfinished run for
-    the same challenge is cancelled."""
+    of them, with sizes and inputs of your own. Follow it like a submission; its `kind` is `run`. Your unfinished run
+    for the same challenge is cancelled."""
     view = running.run(platform(), current_user(), body, header.idempotency_key)
     response = answer(view, 201)
     response.headers["Location"] = f"/api/v1/submissions/{view.id}"

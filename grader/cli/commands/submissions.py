@@ -128,7 +128,7 @@ def run(
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
-    """Run a file on the server on the public cases only, or on one with your own sizes and inputs: no rank, no times."""
+    """Run a file on the server on the public cases only, or on one with sizes and inputs of your own."""
     client = connect()
     own = own_run.asked(case, size or [], input_ or [], seed)
 
