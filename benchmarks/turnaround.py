@@ -4,15 +4,15 @@ GPU.
 With ``--cuda``, nvcc included, for each of COUNT new platforms: its first submission, for which nothing was compiled
 or frozen before, and a warm one, of the same source but for a comment.
 
-With ``--run``: a run of one case with sizes of its own on a warm emulated GPU, as somebody who edits and runs again
-sees it: of a source that was just changed, and of the same source again. Its processor time is of all processes of the
-platform, so it says on a busy machine what an idle one takes at least.
+With ``--run``: a run of one case with its own sizes on a warm emulated GPU, of a source that was just changed (which
+is compiled), and of the same source again.
 
 Each submission goes through HTTP, queue, worker and box, after a pause in which the spare box gets ready. The wall
 clock runs here, from before the post until the verdict was read; its parts come from the server's timestamps and the
 report. Boxes yield to other work on the machine, so its load is kept, too.
 
-Targets on a CPU machine with Docker boxes: a median under 5 s in Triton; in CUDA under 4 s, and under 2 s warm; a run 1 s.
+Targets on a CPU machine with Docker boxes: a median under 5 s in Triton; in CUDA under 4 s, and under 2 s warm; of a
+run under 1 s.
 
 Usage: python benchmarks/turnaround.py [--cuda] [--run] [--json] [--count N] [--pause SECONDS]
 """
@@ -20,7 +20,6 @@ Usage: python benchmarks/turnaround.py [--cuda] [--run] [--json] [--count N] [--
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import statistics
@@ -36,7 +35,6 @@ from results import keep
 from running import ROOT, Failed, boxes, environment, platform, sign_in
 
 from grader.cli.client import Client
-from grader.sandbox.processes import descendants
 from grader.schemas.submission import SubmissionView
 
 SOLUTIONS = ROOT / "reference" / "vector_add" / "staff"
@@ -61,7 +59,6 @@ def one(client: Client, language: str, number: int, case: dict[str, Any] | None 
         "language": language,
         **({"case": case} if case else {}),
     }
-    used = processor_seconds()
     began = time.perf_counter()
     submission = client.post("/runs" if case else "/submissions", body)["id"]
     posted = time.perf_counter()
@@ -75,26 +72,14 @@ def one(client: Client, language: str, number: int, case: dict[str, Any] | None 
         raise Failed(f"{submission} ended as {report['verdict']}: {report['detail']}")
     inside = dict(report["breakdown_s"])  # as a student sees it: without the hidden cases, and the whole
     served = (view.finished_at - view.started_at).total_seconds()
-    used = processor_seconds() - used
     parts = {
         "post": posted - began,
         "queue": (view.started_at - view.created_at).total_seconds(),
-        **{f"judge: {name}": seconds for name, seconds in inside.items()},
-        "compiling, hidden cases, rest": served - sum(inside.values()),
+        **{f"judge: {name}": seconds for name, seconds in inside.items() if name != "total"},
+        "compiling, hidden cases, rest": served - sum(inside.values()) + inside.get("total", 0.0),
     }
     print(f"  {language} number {number}: {whole:.3f} s, load {os.getloadavg()[0]:.1f}", flush=True)
-    notice = max(0.0, whole - sum(parts.values()))
-    return {"whole": whole, **parts, "notice": notice, **({"processor time": used} if case else {})}
-
-
-def processor_seconds() -> float:
-    """Of all processes below this one, those that ended included."""
-    ticks = 0
-    for pid in descendants(os.getpid()):
-        with contextlib.suppress(OSError):
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return {"whole": whole, **parts, "notice": max(0.0, whole - sum(parts.values()))}
 
 
 def runs_of(folder: Path, language: str, count: int, pause: float) -> tuple[str, dict[str, Any], bool]:
