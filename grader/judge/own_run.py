@@ -1,4 +1,4 @@
-"""A run of one case with sizes and inputs of its author's choice: what is kept of it beside the verdict."""
+"""A run of one case with its author's sizes and inputs: its results and prints, kept next to the verdict."""
 
 from __future__ import annotations
 
