@@ -4,13 +4,17 @@ GPU.
 With ``--cuda``, nvcc included, for each of COUNT new platforms: its first submission, for which nothing was compiled
 or frozen before, and a warm one, of the same source but for a comment.
 
+With ``--run``: a run of one case with its own sizes on a warm emulated GPU, of a source that was just changed (which
+is compiled), and of the same source again.
+
 Each submission goes through HTTP, queue, worker and box, after a pause in which the spare box gets ready. The wall
 clock runs here, from before the post until the verdict was read; its parts come from the server's timestamps and the
 report. Boxes yield to other work on the machine, so its load is kept, too.
 
-Targets on a CPU machine with Docker boxes: a median under 5 s in Triton; in CUDA under 4 s, and under 2 s warm.
+Targets on a CPU machine with Docker boxes: a median under 5 s in Triton; in CUDA under 4 s, and under 2 s warm; of a
+run under 1 s.
 
-Usage: python benchmarks/turnaround.py [--cuda] [--json] [--count N] [--pause SECONDS]
+Usage: python benchmarks/turnaround.py [--cuda] [--run] [--json] [--count N] [--pause SECONDS]
 """
 
 from __future__ import annotations
@@ -36,23 +40,27 @@ from grader.schemas.submission import SubmissionView
 SOLUTIONS = ROOT / "reference" / "vector_add" / "staff"
 POLL_SECONDS = 0.02
 GIVE_UP_SECONDS = 120.0
-TARGETS_SECONDS = {"triton": 5.0, "cuda": 4.0, "cuda, warm": 2.0}
+TARGETS_SECONDS = {"triton": 5.0, "cuda": 4.0, "cuda, warm": 2.0, "run": 1.0}
 COUNTS = {"triton": 11, "cuda": 3}
 BOARDS = {"triton": "cpu", "cuda": "emulated"}
 
 
-def one(client: Client, language: str, number: int) -> dict[str, float]:
-    """Seconds of one submission: the whole, and its parts. Each ``number`` gives another source to compile."""
-    comment = f"\n// number {number}\n" if language == "cuda" else ""
+def one(client: Client, language: str, number: int, case: dict[str, Any] | None = None) -> dict[str, float]:
+    """Seconds of one submission, or of a run of ``case``: the whole, and its parts. Each ``number`` gives another
+    source to compile."""
+    comment = (
+        f"\n{'//' if language == 'cuda' else '#'} number {number}\n" if language == "cuda" or case else ""
+    )
     solution = SOLUTIONS / {"triton": "solution.py", "cuda": "solution.cu"}[language]
     body = {
         "challenge": "vector_add",
         "source": solution.read_text() + comment,
         "filename": solution.name,
         "language": language,
+        **({"case": case} if case else {}),
     }
     began = time.perf_counter()
-    submission = client.post("/submissions", body)["id"]
+    submission = client.post("/runs" if case else "/submissions", body)["id"]
     posted = time.perf_counter()
     while not (view := SubmissionView.model_validate(client.get(f"/submissions/{submission}"))).state.final:
         if time.perf_counter() - began > GIVE_UP_SECONDS:
@@ -67,11 +75,34 @@ def one(client: Client, language: str, number: int) -> dict[str, float]:
     parts = {
         "post": posted - began,
         "queue": (view.started_at - view.created_at).total_seconds(),
-        **{f"judge: {name}": seconds for name, seconds in inside.items()},
-        "compiling, hidden cases, rest": served - sum(inside.values()),
+        **{f"judge: {name}": seconds for name, seconds in inside.items() if name != "total"},
+        "compiling, hidden cases, rest": served - sum(inside.values()) + inside.get("total", 0.0),
     }
     print(f"  {language} number {number}: {whole:.3f} s, load {os.getloadavg()[0]:.1f}", flush=True)
     return {"whole": whole, **parts, "notice": max(0.0, whole - sum(parts.values()))}
+
+
+def runs_of(folder: Path, language: str, count: int, pause: float) -> tuple[str, dict[str, Any], bool]:
+    """Runs on a warm emulated board: of changed sources, and of one source again and again."""
+    case = {"name": "basic", "sizes": {"n": 1000}, "inputs": {"a": "ramp"}}
+    found: dict[str, list[dict[str, float]]] = {"changed": [], "again": []}
+    with environment(folder) as env:
+        env |= {"GRADER_DEVICE": "emulated", "GRADER_DEVICES": "emulated"}
+        kind, _ = boxes(env)
+        with platform(env, folder) as url:
+            sign_in(env, url, "ada")
+            kept = json.loads((Path(env["XDG_CONFIG_HOME"]) / "grader" / "client.json").read_text())
+            client = Client(url, kept["token"])
+            one(client, language, 0, case)  # warms: torch's threads, the compiler's files
+            for number in range(1, count + 1):
+                for name, source in (("changed", number), ("again", 0)):
+                    time.sleep(pause)
+                    found[name].append(one(client, language, source, case))
+    target = TARGETS_SECONDS["run"]
+    title = f"a run of one case, {language} on emulated, {kind} boxes, warm"
+    changed, held = shown(f"{title}, source changed", found["changed"], target)
+    again, held_again = shown(f"{title}, the same source", found["again"], target)
+    return kind, {**changed, "again": again}, held and held_again
 
 
 def of_a_platform(
@@ -114,6 +145,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--cuda", action="store_true")
+    parser.add_argument("--run", action="store_true")
     parser.add_argument("--count", type=int)
     parser.add_argument("--pause", type=float, default=5.0)
     options = parser.parse_args()
@@ -121,7 +153,9 @@ def main() -> int:
     count = options.count or COUNTS[language]
     load = round(os.getloadavg()[0], 2)
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as folder:
-        if options.cuda:
+        if options.run:
+            kind, figures, held = runs_of(Path(folder) / "run", language, count, options.pause)
+        elif options.cuda:
             firsts, warm = [], []
             for _ in range(count):
                 kind, (first, second) = of_a_platform(Path(folder) / "run", language, 2, options.pause)
@@ -141,7 +175,8 @@ def main() -> int:
             )
     if options.json:
         setup = {"boxes": kind, "count": count, "pause_s": options.pause, "load_before": load}
-        keep("turnaround_cuda" if options.cuda else "turnaround", {**setup, **figures})
+        name = f"turnaround{'_run' if options.run else ''}{'_cuda' if options.cuda else ''}"
+        keep(name, {**setup, **figures})
     return 0 if held else 1
 
 

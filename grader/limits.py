@@ -13,6 +13,16 @@ SOURCE_BYTES = 256 * KIB
 OUTPUT_BYTES = 1 * MIB
 # Kept in the report: a few screens.
 OUTPUT_KEPT_BYTES = 8 * KIB
+# The same for the one case of a run with its own sizes: enough to filter by block and thread.
+OWN_OUTPUT_KEPT_BYTES = 64 * KIB
+# A run with its own sizes and inputs: arrays that the reference's float64 copies multiply by six, operations that an
+# emulated GPU does within its time, and values that fit a request.
+OWN_CASE_BYTES = 256 * MIB
+OWN_CASE_OPERATIONS = 2_000_000_000
+OWN_VALUES = 16_384
+# Kept of each result to compare it with the next run's: its first elements, and checksums of parts.
+OWN_HEAD = 1024
+OWN_PARTS = 64
 # Elements of a wrong output in a report, largest errors first: enough to see a pattern.
 WORST_ELEMENTS = 8
 # Elements of a wrong result of which a map is drawn: more take longer than a student waits for.

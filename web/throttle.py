@@ -294,10 +294,11 @@ metrics_limit = limiter.shared_limit(
 )
 submit_limit = limiter.shared_limit(f"{limits.SUBMIT_PER_MINUTE} per minute", scope="submit", key_func=_who)
 run_limit = limiter.shared_limit(f"{limits.RUN_PER_MINUTE} per minute", scope="run", key_func=_who)
-# The editor's form has a button for each.
+# The editor's form has a button for each; these are runs.
+RUNS = ("run", "run-case")
 editor_limit = limiter.shared_limit(
     f"{limits.SUBMIT_PER_MINUTE} per minute",
-    scope=lambda _: "run" if request.form.get("action") == "run" else "submit",
+    scope=lambda _: "run" if request.form.get("action") in RUNS else "submit",
     key_func=_who,
 )
 upload_limit = limiter.shared_limit(

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.advice import advise, same_findings
+from grader.cli.own_run import printed_lines
 from grader.cli.terminal import out, safe
 from grader.device_kinds import EMULATED, caution_of, languages_of
 from grader.formats import duration, three_digits
@@ -64,6 +65,7 @@ def _parts(report: Report, filename: str, width: int) -> list[RenderableType]:
     if report.compiler_log:
         parts += [Text("\nCompiler", "bold"), whole(safe(report.compiler_log.rstrip()))]
     parts += cases(report, filename, width)
+    parts += printed_lines(report)
     parts += workloads(report, width)
     if report.kernels:
         parts.append(kernels(report.kernels))
@@ -215,7 +217,7 @@ def _failure(report: Report, case: CaseReport, filename: str) -> list[Renderable
         parts += _map(case.mismatch, case.mismatch.map)
     if case.mismatch is not None and case.mismatch.worst:
         parts.append(Padding(_worst(case.mismatch), (0, 0, 0, 2)))
-    if case.output:
+    if case.output and not case.prints:
         parts.append(whole(safe(f"  It printed:\n{indent(case.output, '    ')}", "dim")))
     if case.hint:
         parts.append(Text.assemble(("  hint: ", "bold"), safe(case.hint)))

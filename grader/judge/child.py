@@ -22,7 +22,8 @@ from grader import limits, logs, metrics
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.fingerprint import content, digest
 from grader.challenge.loader import Challenge
-from grader.errors import BoxUnavailable, GraderError, JudgeFailure
+from grader.errors import BadRequest, BoxUnavailable, Conflict, GraderError, JudgeFailure
+from grader.judge.assembly import report
 from grader.judge.boxed_reference import ReferenceBox, boxed
 from grader.judge.device import make_device
 from grader.judge.environment import judge_environment
@@ -41,6 +42,7 @@ from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.choose import make_boxes
 from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.watched import WatchedBoxes
+from grader.schemas.report import Verdict
 
 log = get_logger(__name__)
 
@@ -197,6 +199,11 @@ class JudgeServer:
             conceals=True,
             timed=job.workloads,
         )
+        if job.own_case is not None:
+            try:
+                request = request.with_own(job.own_case)
+            except (BadRequest, Conflict) as error:  # the challenge changed since the run was stored
+                return Outcome(report=report(request, Verdict.NO_ANSWER, {}, {"detail": error.told}))
         boxes = WatchedBoxes(self.spares.boxes, metrics.box_started)
         log.info("judge_began", device=job.device)
         self.session = Session(

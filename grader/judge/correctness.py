@@ -12,7 +12,7 @@ from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
 from grader.challenge.pattern import has_checked_results
 from grader.device_kinds import kind_of
-from grader.errors import JudgeFailure
+from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
@@ -25,6 +25,7 @@ from grader.judge.launch import LoadFailed
 from grader.judge.messages import Unfreed
 from grader.judge.mistakes import Mistakes
 from grader.judge.oracle import Question, ask, draw_for, scalar_values
+from grader.judge.own_run import KeptResults, Printed, Unanswered, of_threads
 from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.sampled import examine, of_lost_box
@@ -64,6 +65,8 @@ class Suite:
     told_sizes: Callable[[Mapping[str, int]], Mapping[str, int]] | None = None
     #: Names the source's mistakes.
     mistakes: Mistakes | None = None
+    #: Of a run of one case: keeps the results, and what each thread printed.
+    kept: KeptResults | None = None
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
     unfreed: Unfreed | None = None
@@ -93,7 +96,7 @@ class Suite:
                 break
             self.on_case(len(self.reports), len(self.cases), case.name)
             if self.endless:
-                self._record(case, None, faults.not_run_behind(self.endless), None, "", None)
+                self._record(case, None, faults.not_run_behind(self.endless), None, Printed(), None)
                 continue
             plan = self.device.memory_plan if case.on else None
             if current is not None and plan is not None and not plan.has_room(self.challenge, case):
@@ -102,7 +105,7 @@ class Suite:
                 current, self._fresh = None, self._fresh - 1
             if current is None:
                 if self._fresh >= self.fresh_boxes:
-                    self._record(case, None, faults.not_run(self._fresh, self._ended), None, "", None)
+                    self._record(case, None, faults.not_run(self._fresh, self._ended), None, Printed(), None)
                     continue
                 self._fresh += 1
                 self._before = {}
@@ -115,7 +118,7 @@ class Suite:
                         failed.hint,
                     )
                     self._ended.append(case.name)
-                    self._record(case, None, finding, None, "", None)
+                    self._record(case, None, finding, None, Printed(), None)
                     continue
             samples = case.on is not None and kind_of(self.device.name).samples_large
             if samples and not self._judge_sampled(current, case):
@@ -187,7 +190,7 @@ class Suite:
             question = None
             self._make_room()
         self._before = question.outputs if isinstance(question, Question) and not case.hidden else {}
-        printed = printed_text(self._printed(client) if said is None else said, early)
+        printed = self._said(client, early, said)
         if not alive:
             client.close()
         self._record(case, seed, finding, mismatch, printed, running, step=step)
@@ -242,7 +245,7 @@ class Suite:
         finally:
             with phase("arena"):
                 arena.close()
-        printed = printed_text(self._printed(client))
+        printed = self._said(client)
         if not alive:
             client.close()
         checked = Checked.SAMPLE if has_checked_results(self.challenge.manifest) else Checked.FAULTS
@@ -263,7 +266,13 @@ class Suite:
             return LargeQuestion(self.challenge, case, seed, self.device.torch_device)
         if self.answer is not None:
             return self.answer(case, seed)
-        return ask(self.challenge, case, seed, self.device.torch_device)
+        if self.kept is None:
+            return ask(self.challenge, case, seed, self.device.torch_device)
+        _ = self.challenge.reference  # a broken one is not the inputs' fault
+        try:
+            return ask(self.challenge, case, seed, self.device.torch_device)
+        except ChallengeInvalid as error:
+            raise Unanswered(error.message) from error
 
     def _in_pieces(self, case: Case) -> bool:
         return case.on is not None and self.challenge.manifest.pieces is not None
@@ -293,6 +302,14 @@ class Suite:
         with phase("output"):
             return client.printed()
 
+    def _said(self, client: RunnerClient, early: bytes = b"", read: bytes | None = None) -> Printed:
+        """``read``: the output, if it was read already."""
+        printed = self._printed(client) if read is None else read
+        if self.kept is None:
+            return Printed(printed_text(printed, early))
+        plain, by_thread, left_out = of_threads(printed)
+        return Printed(printed_text(plain, early, limits.OWN_OUTPUT_KEPT_BYTES), by_thread, left_out)
+
     def _seconds(self) -> float:
         on_processor = self.device.on_processor
         seconds = self.challenge.manifest.limits.call_seconds(on_processor)
@@ -321,6 +338,8 @@ class Suite:
             mismatch = compare_in_pieces(arena, question)
         elif mismatch is None:
             snapshot = arena.snapshot()
+            if self.kept is not None:
+                self.kept.keep(question.inputs, snapshot)
             mismatch = compare(arena, snapshot, question)
         if mismatch is None:
             return None, None
@@ -365,7 +384,7 @@ class Suite:
         seed: int | None,
         finding: faults.CaseFault | None,
         mismatch: Mismatch | None,
-        printed: str,
+        printed: Printed,
         seconds: float | None,
         checked: Checked = Checked.ALL,
         step: StepBundle | None = None,
@@ -380,7 +399,9 @@ class Suite:
                 detail=finding.detail if finding else "",
                 hint=finding.hint if finding else "",
                 mismatch=mismatch,
-                output=printed,
+                output=printed.text,
+                prints=printed.by_thread,
+                prints_left_out=printed.left_out,
                 seconds=round(seconds, 6) if seconds is not None else None,
                 hidden=case.hidden,
                 on=case.on,
@@ -394,12 +415,12 @@ WARM_UP = "[printed by the untimed call before, on other data]\n"
 COUNTS = "[printed by the call that counts]\n"
 
 
-def printed_text(printed: bytes, warm_up: bytes = b"") -> str:
-    """Output of a case's ``warm_up`` and own call as text safe for JSON, SQL and pages: at most
-    ``limits.OUTPUT_KEPT_BYTES``, with a note if cut."""
+def printed_text(printed: bytes, warm_up: bytes = b"", most: int = limits.OUTPUT_KEPT_BYTES) -> str:
+    """Output of a case's ``warm_up`` and own call as text safe for JSON, SQL and pages: at most ``most`` bytes, with a
+    note if cut."""
     if not warm_up:
-        return _cut(printed, limits.OUTPUT_KEPT_BYTES)
-    half = limits.OUTPUT_KEPT_BYTES // 2
+        return _cut(printed, most)
+    half = most // 2
     return f"{WARM_UP}{_cut(warm_up, half).rstrip()}\n{COUNTS}{_cut(printed, half)}"
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from grader.challenge.model import Workload
 from grader.languages import Language
 from grader.schemas.artefact import Artefact
+from grader.schemas.own_case import OwnCase
 from grader.schemas.report import Report
 from grader.schemas.strict import Strict
 from grader.schemas.submission import ProgressView, State
@@ -33,6 +34,8 @@ class Job(Strict):
     context: dict[str, str | int] = Field(default_factory=dict)
     #: A run with the public cases only, without times.
     public_only: bool = False
+    #: Run this public case alone, with its sizes and inputs.
+    own_case: OwnCase | None = None
     #: Timed instead of the challenge's own, if any.
     workloads: list[Workload] = Field(default_factory=list)
     #: Report where the time went, see ``grader.judge.phases``.

@@ -82,6 +82,7 @@ class Launcher:
             "source": "" if self.request.language.compiled else self.request.source,
             "parameters": [arg.name for arg in manifest.args],
             "declaration": declaration(manifest, self.request.language),
+            **({"tag_prints": True} if self.request.tags_prints else {}),
         }
         try:
             with phase("load"):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Workload
 from grader.challenge.pattern import runs_on
 from grader.device_kinds import CPU, kind_of
+from grader.judge.own_run import case_and_seed
 from grader.languages import Language
 from grader.schemas.artefact import Artefact
+from grader.schemas.own_case import OwnCase
 
 __all__ = ["CPU", "Request"]
 
@@ -36,6 +38,9 @@ class Request:
     artefact: Artefact | None = None
     #: A run without hidden cases and timing, which overrides ``cases`` and ``timing``. The report says so.
     public_only: bool = False
+    #: A run of one public case with sizes and inputs of its author's choice: ``cases`` holds it alone. Its results are
+    #: kept for a comparison, and kernels' prints name their block and thread.
+    own: OwnCase | None = None
     #: Show the time of hidden cases only in coarse steps, because the onlooker may not know their data.
     conceals: bool = False
     #: Names of the workloads to time, of any kind of device; empty: all of this kind.
@@ -59,6 +64,16 @@ class Request:
         if case.name in self.seeds:
             return self.seeds[case.name]
         return int.from_bytes(hmac.digest(self.seed_key, case.name.encode(), hashlib.sha256)[:6], "big")
+
+    def with_own(self, asked: OwnCase) -> Request:
+        """The same for one public case with the sizes and inputs of ``asked``: no hidden case, no time. Raises
+        BadRequest, Conflict."""
+        case, seed = case_and_seed(self.challenge, asked, self.device)
+        return replace(self, own=asked, cases=[case], seeds={case.name: seed}, public_only=True)
+
+    @property
+    def tags_prints(self) -> bool:
+        return self.own is not None
 
     @property
     def workloads(self) -> list[Workload]:

@@ -34,6 +34,7 @@ from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.messages import Unfreed
 from grader.judge.mistakes import Mistakes
 from grader.judge.modelled import Modelled
+from grader.judge.own_run import KeptResults, Unanswered, own_run
 from grader.judge.phases import phase
 from grader.judge.request import Request
 from grader.judge.roofline import is_ranked
@@ -49,6 +50,7 @@ from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import KernelUsage
+from grader.schemas.own_case import OwnRun
 from grader.schemas.report import HIDDEN_PHASE, CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
@@ -56,6 +58,7 @@ log = get_logger(__name__)
 
 # Shown with an accepted run, which is less than an accepted submission.
 PUBLIC_ONLY = "Only the public cases ran: hidden cases and times come with Submit."
+ONE_CASE_ONLY = "Only the case that you chose ran, so this counts for nothing."
 _SILENCED = "Output printed while the work was counted is not shown; output of cases is."
 _TOO_FAST = (
     "Workload '{}': less work was counted than reading its inputs and writing its outputs needs at the card's speed, "
@@ -117,6 +120,7 @@ class Session:
             clock=self._clock,
             quiet=self.quiet,
         )
+        self._kept = KeptResults() if self.request.own is not None else None
         self._public = [case for case in self.request.cases if not case.hidden]
         # Hidden cases come last: a box that has seen them must not produce anything that its author can read, not even
         # an error's text or an operation's name.
@@ -173,14 +177,24 @@ class Session:
             minutes = limits.JUDGING_CLOCK_SECONDS / 60
             late = f"Judging it took longer than {minutes:g} minutes in all, so it was stopped."
             outcome = Outcome(report=self._report(Verdict.TIME_LIMIT, detail=late))
+        except Unanswered as error:
+            outcome = Outcome(report=self._report(Verdict.NO_ANSWER, detail=error.message))
+            self._launcher.keep_control()
         except LoadFailed as failed:
             failure = self._report(failed.verdict, detail=failed.detail, hint=failed.hint, log=failed.log)
             outcome = Outcome(report=failure)
             self._launcher.keep_control()
         self.spent["total"] = time.perf_counter() - began
         spent = {name: round(seconds, 4) for name, seconds in self.spent.items()}
-        told = outcome.report.model_copy(update={"breakdown_s": spent})
+        told = outcome.report.model_copy(update={"breakdown_s": spent, "own": self._own()})
         return outcome.model_copy(update={"report": told, "start": self._launcher.start_seconds})
+
+    def _own(self) -> OwnRun | None:
+        request = self.request
+        if request.own is None or self._kept is None or not request.cases:
+            return None
+        case = request.cases[0]
+        return own_run(request.challenge, request.own, case, request.seed_of(case), self._kept)
 
     def _judge_with_room(self) -> Outcome:
         """If the judge itself runs out of device memory, ending the submission's boxes shows who had taken it. Raises
@@ -316,6 +330,7 @@ class Session:
             warm_up=self.device.warm_up_cases,
             mistakes=Mistakes(self.request.challenge, self.request.language, self.request.source),
             records=self.device.modelled and self.request.language.compiled,
+            kept=self._kept,
         )
 
     def _test(self, suite: Suite, client: RunnerClient | None) -> RunnerClient | None:
@@ -356,7 +371,8 @@ class Session:
 
     def _outcome(self, cases: Sequence[CaseReport], log: str, hint: str = "") -> Outcome:
         verdict = verdict_of(cases)
-        detail = PUBLIC_ONLY if self.request.public_only and verdict is Verdict.ACCEPTED else ""
+        only = PUBLIC_ONLY if self.request.own is None else ONE_CASE_ONLY
+        detail = only if self.request.public_only and verdict is Verdict.ACCEPTED else ""
         return Outcome(report=self._report(verdict, cases=cases, detail=detail, hint=hint, log=log))
 
     def _time(

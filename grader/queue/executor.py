@@ -31,6 +31,7 @@ from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
+from grader.schemas.own_case import OwnCase
 from grader.schemas.report import Report
 from grader.schemas.submission import State
 from grader.schemas.verdict import Fault
@@ -177,6 +178,7 @@ class Executor:
             artefact=self._artefact(held),
             context={**held.context, "worker": self._name},
             public_only=held.run,
+            own_case=OwnCase.model_validate_json(held.own_case) if held.own_case is not None else None,
             workloads=drawn.workloads if drawn else [],
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(lease))

@@ -40,6 +40,8 @@ class Claim:
     competition: int | None = None
     # Judged for the competition's final.
     final: bool = False
+    # Of a run: see ``SubmissionRow.own_case``.
+    own_case: str | None = None
 
     @property
     def context(self) -> dict[str, str | int]:
@@ -216,4 +218,5 @@ def _take(
         row.kind is JudgingReason.RUN,
         row.competition_id,
         row.kind is JudgingReason.FINAL,
+        row.own_case,
     )

@@ -29,7 +29,7 @@ from grader.records.states import ACTIVE, FREE
 from grader.schemas.competition import FinalState, Mode
 from grader.schemas.submission import State
 
-BLANK = {"source": "", "filename": "forgotten", "artefact": None}
+BLANK = {"source": "", "own_case": None, "filename": "forgotten", "artefact": None}
 _WORDS_OF_REPORT = {"compiler_log": "", "detail": "", "hint": "", "remarks": []}
 # Ids per statement: both databases limit parameters.
 _IDS = 1_000

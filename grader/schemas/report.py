@@ -17,6 +17,7 @@ from grader.languages import Language
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.error_map import ErrorMap
 from grader.schemas.hardware import GpuState, KernelUsage
+from grader.schemas.own_case import OwnRun
 from grader.schemas.step import StepBundle
 from grader.schemas.strict import Strict
 from grader.schemas.verdict import VerdictRow, VerdictWord
@@ -39,6 +40,7 @@ class Verdict(VerdictWord):
     TIME_LIMIT: ClassVar[Verdict]
     MEMORY_LIMIT: ClassVar[Verdict]
     OUTPUT_LIMIT: ClassVar[Verdict]
+    NO_ANSWER: ClassVar[Verdict]
     INTERNAL_ERROR: ClassVar[Verdict]
 
     @classmethod
@@ -134,6 +136,20 @@ class Checked(StrEnum):
     FAULTS = "faults"
 
 
+def place_text(place: Sequence[int]) -> str:
+    """A block's or thread's place: ``3``, or ``3,1`` and ``3,1,2`` if its other axes are used."""
+    used = max((axis for axis in range(len(place)) if place[axis]), default=0)
+    return ",".join(map(str, place[: used + 1]))
+
+
+class ThreadPrints(Strict):
+    """What one thread printed."""
+
+    block: tuple[int, int, int] = Field(description="x, y, z")
+    thread: tuple[int, int, int] = Field(description="x, y, z")
+    text: str
+
+
 class CaseReport(Strict):
     name: str
     category: str
@@ -144,6 +160,13 @@ class CaseReport(Strict):
     hint: str = ""
     mismatch: Mismatch | None = None
     output: str = Field(default="", description="text printed during this case, bounded")
+    prints: list[ThreadPrints] = Field(
+        default_factory=list,
+        description="the kernels' part of it by block and thread, of a run with its own case on an emulated GPU",
+    )
+    prints_left_out: int = Field(
+        default=0, ge=0, description="prints of kernels beyond the bound, which are not kept"
+    )
     seconds: float | None = None
     hidden: bool = False
     on: str | None = Field(
@@ -367,6 +390,9 @@ class Report(Strict):
     )
     large_sizes: LargeSizes | None = Field(
         default=None, description="passed large cases; null if none ran, and in old reports"
+    )
+    own: OwnRun | None = Field(
+        default=None, description="of a run of one case with sizes and inputs of its author's choice"
     )
     workloads: list[WorkloadReport] = Field(default_factory=list)
     score: Score = Field(default_factory=Score)

@@ -11,6 +11,7 @@ from grader import limits
 from grader.languages import Language
 from grader.schemas.leaderboard import Leaderboard as Leaderboard
 from grader.schemas.leaderboard import LeaderboardEntry as LeaderboardEntry
+from grader.schemas.own_case import OwnCase
 from grader.schemas.report import Flag, Score, Verdict
 from grader.schemas.strict import Strict
 
@@ -207,8 +208,8 @@ class SubmissionFilter(Strict):
     )
 
 
-class RunBody(Strict):
-    """The body of POST /api/v1/runs."""
+class SourceBody(Strict):
+    """A source to judge."""
 
     challenge: str
     language: str | None = Field(default=None, description="cuda or triton; by default from the filename")
@@ -217,7 +218,16 @@ class RunBody(Strict):
     device: str | None = Field(default=None, description="the device that judges; by default the platform's")
 
 
-class SubmitBody(RunBody):
+class RunBody(SourceBody):
+    """The body of POST /api/v1/runs."""
+
+    case: OwnCase | None = Field(
+        default=None,
+        description="run only this public case, with sizes and inputs of your own; by default every public case",
+    )
+
+
+class SubmitBody(SourceBody):
     """The body of POST /api/v1/submissions."""
 
     competition: str | None = Field(

@@ -154,6 +154,17 @@ _ROWS = (
         of_cases=True,
     ),
     VerdictRow(
+        word="no_answer",
+        title="No answer",
+        letter="N",
+        meaning="The reference has no right answer for the sizes and inputs that you chose, so nothing was judged.",
+        advice="Choose other sizes or inputs.",
+        tone=Tone.IDLE,
+        fault=Fault.UNKNOWN,
+        of_submissions=True,
+        of_cases=False,
+    ),
+    VerdictRow(
         word="internal_error",
         title="Internal error",
         letter="I",

@@ -69,6 +69,8 @@ HEAP_BYTES = 8 << 20
 # Gap between large arrays of a sampled call: an index that overflows 32 bits must not reach another array.
 _APART_BYTES = 64 << 30
 _MAP_NORESERVE = 0x4000
+# What the kernels of a call may print if each print names its thread: the head of a flood, within a box's output.
+_TAGGED_BYTES = 256 << 10
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,8 @@ class Engine:
         # Launches and copies of this call.
         self._works: list[tuple[Operation, Lowered | None]] = []
         self.check = EVERYTHING
+        # Each print of a kernel names its block and thread, from the next call on.
+        self.tags_prints = False
         self.instructions = 0
         # While this is a list, launches are counted and added to it.
         self.launches: list[Launch] | None = None
@@ -262,6 +266,8 @@ class Engine:
         """Begin a call: everything launched and copied before it is done."""
         self._works.clear()
         self._c.engine_order_begins(self._engine)
+        if self.tags_prints:
+            self._c.engine_tag_prints(self._engine, _TAGGED_BYTES)
 
     def order(self, stream: int, known: Sequence[int]) -> bool:
         """Set the stream of the next launch or copy, and how much of each stream comes before it. Otherwise everything
@@ -586,7 +592,10 @@ class Engine:
     def printed(self) -> bytes:
         size = ctypes.c_uint64()
         data = self._c.engine_printed(self._engine, ctypes.byref(size))
-        return ctypes.string_at(data, size.value) if size.value else b""
+        text = ctypes.string_at(data, size.value) if size.value else b""
+        if left_out := self._c.engine_prints_left_out(self._engine):
+            text += b"\x1e!%d\x1f" % left_out
+        return text
 
     def _finding(self, found: CFinding, lowered: Lowered | None, work: Operation) -> Finding:
         if self.recorder is not None:

@@ -179,6 +179,8 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_instructions", long, [pointer]),
         ("engine_findings", word, [pointer, ctypes.POINTER(ctypes.c_void_p)]),
         ("engine_printed", pointer, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
+        ("engine_tag_prints", None, [pointer, long]),
+        ("engine_prints_left_out", long, [pointer]),
         ("engine_names", ctypes.c_char_p, []),
         ("engine_alu_count", word, []),
         ("engine_alu_name", ctypes.c_char_p, [word]),

@@ -36,9 +36,9 @@ _TAKEN = (
 )
 
 
-def load_submission(_message: dict[str, Any], descriptors: list[int]) -> MakeCall:
+def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall:
     """See ``main.py``. Raises OSError if the library cannot be loaded."""
-    host = Host(descriptors[0])
+    host = Host(descriptors[0], tags_prints=bool(message.get("tag_prints")))
 
     def make(binding: Binding) -> Call:
         assert isinstance(binding, EmulatedBinding), "an emulated GPU has its own memory"
@@ -104,7 +104,8 @@ class HostCall:
 class Host:
     """The process of the submission's host code, and the GPU that answers it."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, *, tags_prints: bool = False) -> None:
+        self._tags_prints = tags_prints
         # No code of the submission runs in this process, and its processes must not look into this one.
         device.hide()
         # The linker takes only paths; this is the judge's own sealed memory.
@@ -115,6 +116,7 @@ class Host:
 
     def _start(self) -> None:
         self._device = device.Device(engine.Engine())
+        self._device.engine.tags_prints = self._tags_prints
         try:
             self._process = device.HostProcess(self._device, self._library)
         except device.LoadFailed as error:

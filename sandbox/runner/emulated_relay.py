@@ -154,6 +154,8 @@ class Relay:
                     entry["device"] = self._binding.adopt(self._device, entry, written=True)
             message["memory"] = "client"
             sent = self._copies.descriptors
+        if message["op"] == "load":
+            self._device.engine.tags_prints = bool(message.pop("tag_prints", False))
         if message["op"] == "call":
             asked = {name: message.pop(name, None) for name in ("count", "sample", "unchecked")}
             self._counted = bool(asked["count"])

@@ -6,7 +6,8 @@ import re
 
 from playwright.sync_api import Page, Route, expect
 
-from grader.schemas.report import Report
+from grader.schemas.own_case import OwnRun
+from grader.schemas.report import Report, ThreadPrints
 from grader.schemas.submission import State
 from tests.browser import axe
 from tests.browser.conftest import Visit
@@ -148,3 +149,46 @@ def test_a_requested_notification_is_shown(visit: Visit, site: Site) -> None:
     expect(page).to_have_title(re.compile("Accepted"))
     (told,) = page.evaluate("window.told")
     assert told.endswith(": Accepted")
+
+
+def test_one_case_by_keyboard_on_a_phone(visit: Visit, site: Site) -> None:
+    """The form for one case: filled and sent by keyboard, within a phone's width, and its prints filtered."""
+    visitor = visit("ada", phone=True)
+    visitor.noise.allowed.add(400)
+    page = visitor.go(PAGE)
+    page.locator("#own-case > summary").focus()
+    page.keyboard.press("Enter")
+    page.locator("#own-case select").select_option("basic")
+    size = page.locator("#own-case input[name=size-n]")
+    expect(size).to_have_attribute("placeholder", "1000")
+    size.fill("-4")
+    size.press("Enter")
+    expect(page.locator("#run")).to_contain_text("Size n is negative: -4. Choose 0 or more.")
+    size.fill("20")
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
+    size.press("Enter")
+    held = take_run(page, site)
+    assert held.own_case == '{"name": "basic", "sizes": {"n": "20"}}'
+    builders.finish(site.platform, held, printing(20))
+    says(page, "Accepted")
+    expect(page.locator("#run .own-run")).to_contain_text("with your own n")
+    page.locator("#run [data-filter=thread]").fill("3")
+    expect(page.locator("#run tr[data-thread]:visible")).to_have_count(5)
+    page.locator("#run [data-filter=block]").fill("2")
+    expect(page.locator("#run tr[data-thread]:visible")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
+    page.set_viewport_size({"width": 1440, "height": 900})  # where the spec's tables do not scroll
+    page.locator("#own-case > summary").press("Enter")
+    page.locator("#own-case > summary").press("Enter")
+    assert axe.violations(page) == []
+
+
+def printing(threads: int) -> Report:
+    """A run in which each thread printed, four to a block."""
+    prints = [
+        ThreadPrints(block=(i // 4, 0, 0), thread=(i % 4, 0, 0), text=f"i = {i}\n") for i in range(threads)
+    ]
+    report = public(builders.accepted())
+    case = report.cases[0].model_copy(update={"prints": prints})
+    own = OwnRun(case="basic", sizes={"n": threads}, inputs={"a": "normal"}, own=["n"], seed=1)
+    return report.model_copy(update={"cases": [case], "own": own})

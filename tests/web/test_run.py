@@ -15,7 +15,8 @@ from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
-from grader.schemas.report import Report
+from grader.schemas.own_case import OutputRecord, OwnCase, OwnRun
+from grader.schemas.report import CaseReport, CaseVerdict, Report, ThreadPrints
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionList, SubmissionView
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
@@ -209,3 +210,102 @@ class TestPanel:
         assert re.search(r"<button[^>]*data-tell hidden>", panel)
         assert re.search(r'data-now="[^"]+"', panel)
         assert "data-connection></p>" in panel
+
+
+class TestOwnCase:
+    """One case with own sizes and inputs, from the form: it works without a script."""
+
+    def asked(self, **fields: str) -> dict[str, str]:
+        return {"case": "basic"} | {name.replace("_", "-"): text for name, text in fields.items()}
+
+    def test_the_form_lists_cases_sizes_and_inputs(self, visit: Visit, ada: User) -> None:
+        page = visit(ada).get(f"{PAGE}?case=basic&size-n=9").text
+        for part in (
+            '<option value="basic"',
+            'name="size-n" value="9"',
+            'name="input-a"',
+            'value="run-case"',
+        ):
+            assert part in page, part
+        assert re.search(r'<details class="own-case"[^>]* open>', page)
+
+    def test_it_runs_what_the_form_says(self, visit: Visit, platform: Platform, ada: User) -> None:
+        answer = press(visit(ada), "run-case", **self.asked(size_n="2*3", input_a="[1, 2, 3, 4, 5, 6]"))
+        assert answer.status_code == 303
+        with platform.sessions() as session:
+            row = session.query(SubmissionRow).one()
+            assert row.kind is JudgingReason.RUN
+            wanted = {"name": "basic", "sizes": {"n": "2*3"}, "inputs": {"a": "[1, 2, 3, 4, 5, 6]"}}
+            assert OwnCase.model_validate_json(row.own_case or "") == OwnCase(**wanted)
+
+    @pytest.mark.parametrize(
+        ("fields", "status", "sentence"),
+        [
+            ({"size_n": "-4"}, 400, "Size n is negative: -4."),
+            ({"input_a": "rampp"}, 400, "there is no recipe &#39;rampp&#39;"),
+            ({"case": "", "size_n": "4"}, 400, "No case is chosen for your sizes and inputs."),
+            ({"size_n": "1" * 300}, 400, "sizes n: an expression has at most 200 characters."),
+            ({"case_version": "999"}, 409, "you chose the case &#39;basic&#39; in version 999"),
+        ],
+    )
+    def test_a_refusal_keeps_code_and_fields(
+        self, visit: Visit, ada: User, fields: dict[str, str], status: int, sentence: str
+    ) -> None:
+        given = self.asked() | {name.replace("_", "-"): text for name, text in fields.items()}
+        answer = press(visit(ada), "run-case", **given)
+        assert (answer.status_code, sentence in answer.text) == (status, True), answer.text
+        assert "def solve" in answer.text
+        if "size_n" in fields:
+            assert f'name="size-n" value="{fields["size_n"]}"' in answer.text
+
+    def test_the_api_takes_the_same(self, call: Visit, ada: User) -> None:
+        client = call(ada)
+        case = {"name": "basic", "sizes": {"n": 6}, "inputs": {"a": [1, 2, 3, 4, 5, "nan"]}}
+        assert client.post(f"{API}/runs", json=WANTED | {"case": case}).status_code == 201
+        refused(client.post(f"{API}/runs", json=WANTED | {"case": case | {"name": "no"}}), 400, "bad_request")
+        refused(client.post(f"{API}/runs", json=WANTED | {"case": case | {"version": 999}}), 409, "conflict")
+        assert client.post(f"{API}/runs", json=WANTED | {"case": case | {"name": 5}}).status_code == 400
+        assert client.post(f"{API}/submissions", json=WANTED | {"case": case}).status_code == 400
+
+    def test_its_panel(self, visit: Visit, call: Visit, platform: Platform, ada: User) -> None:
+        """What ran, prints by block and thread, and the change since the last run of the same case."""
+        views = []
+        for value in ("1.0", "2.0"):
+            view = started(platform, ada, case=OwnCase(name="basic", sizes={"n": 2}))
+            builders.finish(platform, builders.take(platform), self.report(value))
+            views.append(view)
+        panel = shown(visit(ada), views[1])
+        assert "with your own n" in panel
+        assert "The case passed." in panel
+        assert '<details data-block="1,2" open> <summary>Block 1,2' in panel
+        assert '<code class="said-by">&lt;b&gt;i = 5</code>' in panel
+        assert "They printed 1,234 more times; only the first prints are kept." in panel
+        assert f'href="/submissions/{views[0].id}"' in panel
+        assert "out: 1 of the first 2 elements changed; the first is out[1], 1.0 then and 2.0 now." in panel
+        assert 'id="changes"' not in shown(visit(ada), views[0])
+        found = call(ada).get(f"{API}/runs/{views[1].id}/changes").json
+        assert (found["run"], found["outputs"][0]["now"]) == (views[0].id, "2.0")
+        refused(call(ada).get(f"{API}/runs/{views[0].id}/changes"), 404, "not_found")
+
+    def report(self, value: str) -> Report:
+        record = OutputRecord(
+            argument="out", shape=[2], sha256=value, head=["0.0", value], parts=["a", value], part_elements=1
+        )
+        own = OwnRun(
+            case="basic",
+            sizes={"n": 2},
+            inputs={"a": "normal"},
+            own=["n"],
+            seed=1,
+            inputs_sha256="x",
+            outputs=[record],
+        )
+        case = CaseReport(
+            name="basic",
+            category="basic",
+            verdict=CaseVerdict.ACCEPTED,
+            sizes={"n": 2},
+            prints=[ThreadPrints(block=(1, 2, 0), thread=(5, 0, 0), text="<b>i = 5\n")],
+            prints_left_out=1234,
+        )
+        return public(builders.accepted()).model_copy(update={"cases": [case], "own": own})

@@ -8,6 +8,7 @@ from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from grader import limits
+from grader.schemas.own_case import RunChanges
 from grader.schemas.report import Report
 from grader.schemas.strict import Switch
 from grader.schemas.submission import (
@@ -24,7 +25,7 @@ from grader.schemas.submission import (
 from grader.service.review import voids
 from grader.service.submissions import cancel as cancelling
 from grader.service.submissions import run as running
-from grader.service.submissions import submissions
+from grader.service.submissions import run_changes, submissions
 from grader.service.submissions import submit as submitting
 from grader.web import throttle
 from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
@@ -82,12 +83,21 @@ def create_submission(header: SubmitHeader, body: SubmitBody) -> Response:
 @open_to(SIGNED_IN)
 @throttle.run_limit
 def create_run(header: SubmitHeader, body: RunBody) -> Response:
-    """Judge a source with the public cases only: no hidden cases, times, rank or attempt. Follow it like a submission;
-    its `kind` is `run`. Your unfinished run for the same challenge is cancelled."""
+    """Judge a source with the public cases only: no hidden cases, times, rank or attempt. With `case`, judge only one
+    of them, with sizes and inputs of your own. Follow it like a submission; its `kind` is `run`. Your unfinished run
+    for the same challenge is cancelled."""
     view = running.run(platform(), current_user(), body, header.idempotency_key)
     response = answer(view, 201)
     response.headers["Location"] = f"/api/v1/submissions/{view.id}"
     return response
+
+
+@api.get("/runs/<id>/changes", responses={200: RunChanges})
+@open_to(AUTHOR)
+def get_run_changes(path: SubmissionPath) -> Response:
+    """Compare a run of one case with your last run of the same case, sizes and inputs: verdicts, and which results
+    changed. 404 if there is none."""
+    return answer(run_changes.run_changes(platform(), current_user(), path.id))
 
 
 @api.get("/submissions", responses={200: SubmissionList})

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from flask import Blueprint, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
+from grader.challenge.own_case import RECIPES
 from grader.errors import GraderError
 from grader.languages import LANGUAGES
 from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.diagnostic import DiagnosticList
-from grader.schemas.submission import SubmitBody
+from grader.schemas.submission import RunBody, SourceBody, SubmitBody
 from grader.service.accounts.accounts import User
 from grader.service.challenges import catalogue, publication
 from grader.service.platform import Platform
@@ -25,7 +26,7 @@ from grader.web import assets, forms, throttle
 from grader.web.access import ANYONE, SIGNED_IN, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
-from grader.web.pages import code, markdown
+from grader.web.pages import code, markdown, own_cases
 
 pages = Blueprint("challenges", __name__)
 
@@ -51,19 +52,24 @@ def submit(slug: str) -> Response | tuple[str, int]:
     language = request.form.get("language", "")
     sources = {name: request.form.get(f"source-{name}", text) for name, text in challenge.starters.items()}
     try:
-        body = SubmitBody(
+        sent = SourceBody(
             challenge=slug,
             language=language,
             source=_unix_lines(sources.get(language, "")),
             filename=f"{slug}{LANGUAGES[language].suffix}" if language in LANGUAGES else "solution",
             device=request.form.get("device") or None,
-            competition=request.form.get("competition") or None,
-            reuse=forms.ticked("reuse"),
         )
-        if request.form.get("action") == "run":
+        action = request.form.get("action")
+        if action in throttle.RUNS:
+            own = own_cases.asked(challenge) if action == "run-case" else None
             # Without a key: after a double click the newest run counts.
-            view = running.run(platform(), user, body)
+            view = running.run(platform(), user, RunBody(**sent.model_dump(), case=own))
         else:
+            body = SubmitBody(
+                **sent.model_dump(),
+                competition=request.form.get("competition") or None,
+                reuse=forms.ticked("reuse"),
+            )
             view = submitting.submit(platform(), user, body, _key(body))
     except GraderError as error:
         return _page(Workspace(challenge, sources, language), error), error.status
@@ -97,6 +103,8 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
         vim=user is not None and user.preferences.vim,
         error=error,
         can_run=True,
+        recipes=RECIPES,
+        own_chars=own_cases.FIELD_CHARS,
         mark=code.inline,
         prerequisites=catalogue.titles(platform(), challenge.prerequisites, user),
         state=publication.mark_of(platform(), user, challenge.slug),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from markupsafe import Markup, escape
 
 from grader.advice import Advice, advise, same_findings
 from grader.languages import compiled_name
-from grader.schemas.report import CaseReport, Report
+from grader.schemas.report import CaseReport, Report, place_text
 from grader.schemas.verdict import Fault
 from grader.service.boards.leaderboard import PastTime
 from grader.web.pages import code
@@ -111,6 +112,13 @@ class Result:
     def shows_hidden(self) -> bool:
         return any(cell.case.hidden for cell in self.cells)
 
+    def prints_of(self, case: CaseReport) -> list[tuple[str, list[tuple[str, str]]]]:
+        """Each block with its threads and what they printed, as words."""
+        return [
+            (place_text(block), [(place_text(entry.thread), entry.text.rstrip("\n")) for entry in entries])
+            for block, entries in groupby(case.prints, key=lambda entry: entry.block)
+        ]
+
     @property
     def advised(self) -> Cell | None:
         named = (cell for cell in self.cells if self.advice.case and cell.case.name == self.advice.case)
@@ -155,6 +163,8 @@ def result(
 
 def _cell(number: int, case: CaseReport) -> Cell:
     row = case.verdict.row
+    if case.prints:  # shown by block and thread instead
+        case = case.model_copy(update={"output": ""})
     return Cell(number, case, row.letter, _SHAPES[row.fault])
 
 

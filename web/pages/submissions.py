@@ -12,15 +12,23 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader import limits
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
+from grader.schemas.own_case import RunChanges
 from grader.schemas.pace import pace_s
 from grader.schemas.report import Flag, Report, Verdict
-from grader.schemas.submission import State, SubmissionFilter, SubmissionList, SubmissionView, VoidBody
+from grader.schemas.submission import (
+    JudgingReason,
+    State,
+    SubmissionFilter,
+    SubmissionList,
+    SubmissionView,
+    VoidBody,
+)
 from grader.service.boards import leaderboard, share
 from grader.service.courses import assignments
 from grader.service.courses.permissions import Action
 from grader.service.review import comments, filter_names, voids
 from grader.service.submissions import cancel as cancelling
-from grader.service.submissions import submissions
+from grader.service.submissions import run_changes, submissions
 from grader.service.submissions.submissions import teaches
 from grader.web import assets
 from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
@@ -188,6 +196,7 @@ def void(submission: str) -> BaseResponse | Page:
 def _panel(view: SubmissionView, source: str) -> dict[str, object]:
     return {
         "view": view,
+        "changes": _changes(view),
         "filename": view.filename,
         "cases_at": url_for("submissions.show", submission=view.id),
         "step_at": url_for("steps.show", submission=view.id),
@@ -196,6 +205,15 @@ def _panel(view: SubmissionView, source: str) -> dict[str, object]:
         "pace_ms": round(pace_s(view) * 1000),
         "now": datetime.now(UTC),
     }
+
+
+def _changes(view: SubmissionView) -> RunChanges | None:
+    """What changed since the last run of the same case, if this is such a run."""
+    if view.kind is not JudgingReason.RUN or view.state is not State.DONE:
+        return None
+    with suppress(NotFound):
+        return run_changes.run_changes(platform(), current_user(), view.id)
+    return None
 
 
 def _source(view: SubmissionView) -> str:

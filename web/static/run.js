@@ -38,7 +38,7 @@
       const answer = await session.send(form.getAttribute("action"), make);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       if (!answer.redirected) say(reason(page), "bad");
-      else if (button.value === "run") follow(page.getElementById("live"));
+      else if (button.value.startsWith("run")) follow(page.getElementById("live"));
       else location.assign(answer.url);
     } catch (error) {
       say(error instanceof SignedOut ? error.message : "The server cannot be reached. Your code stays here; try again.", "bad");

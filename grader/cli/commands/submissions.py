@@ -11,19 +11,28 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from grader.cli import catalogue, config, names, options
+from grader.cli import catalogue, config, names, options, own_run
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.commands.comments import fetch as fetch_comments
 from grader.cli.commands.comments import put_comments
 from grader.cli.follow import exit_code, fetch, fetch_last, fetch_report, to_the_end, waiting_text
 from grader.cli.options import check_syntax
+from grader.cli.output import EXIT_INTERRUPTED
 from grader.cli.report import put_report, verdict_text
+from grader.cli.saves import on_each_save
 from grader.cli.terminal import moment, out, put_columns, put_json, safe, say, tell
 from grader.errors import EXIT_ACCEPTED, BadRequest, Unreachable
 from grader.formats import duration
 from grader.schemas.report import Flag, Verdict
-from grader.schemas.submission import RunBody, State, SubmissionList, SubmissionView, SubmitBody
+from grader.schemas.submission import (
+    RunBody,
+    SourceBody,
+    State,
+    SubmissionList,
+    SubmissionView,
+    SubmitBody,
+)
 
 app = make_app()
 
@@ -90,20 +99,53 @@ def run(
     challenge: options.Challenge = None,
     language: options.LanguageOption = None,
     device: options.Device = None,
+    case: Annotated[
+        str | None, typer.Option("--case", metavar="NAME", help="Run only this public case.")
+    ] = None,
+    size: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--size", metavar="NAME=N", help="With --case: another size, as a number or such as 'n=2*n+1'."
+        ),
+    ] = None,
+    input_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            metavar="NAME=VALUES",
+            help="With --case: other values: a recipe (ramp, 'uniform(0,1)'), '[1,2,3]', or @FILE (.json, .npy).",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", metavar="S", help="With --case: draw random inputs from this seed."),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Run again each time that the file is saved, until Ctrl+C.")
+    ] = False,
     timeout: options.Timeout = 0.0,
     check: options.Check = True,
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
-    """Run a file on the server on the public cases only: no rank, no attempt, no times."""
+    """Run a file on the server on the public cases only, or on one with sizes and inputs of your own."""
     client = connect()
-    body = RunBody(**_read(file, challenge, language, device, check))
-    view = understood(SubmissionView, send(client, "/runs", body))
-    if view.remaining is not None and view.remaining <= _FEW_LEFT:
-        say(f"You have {view.remaining} more runs for now.", "yellow")
-    say(f"Run {view.id} of {view.challenge} on {view.device}.", "dim")
-    code = to_the_end(client, view.id, timeout, json="report" if json else "", filename=str(file))
-    say("This was only a run. `grader submit` also judges hidden cases and times it.", "dim")
+    own = own_run.asked(case, size or [], input_ or [], seed)
+
+    def once() -> int:
+        body = RunBody(**_read(file, challenge, language, device, check), case=own)
+        view = understood(SubmissionView, send(client, "/runs", body))
+        if view.remaining is not None and view.remaining <= _FEW_LEFT:
+            say(f"You have {view.remaining} more runs for now.", "yellow")
+        say(f"Run {view.id} of {view.challenge} on {view.device}.", "dim")
+        code = to_the_end(client, view.id, timeout, json="report" if json else "", filename=str(file))
+        if own is not None and not json and code != EXIT_INTERRUPTED:
+            own_run.put_changes(client, view.id)
+        return code
+
+    code = on_each_save(file, once) if watch else once()
+    only = "the public cases" if own is None else "the case that you chose"
+    say(f"This was only a run of {only}. `grader submit` also judges hidden cases and times it.", "dim")
     return code
 
 
@@ -126,12 +168,13 @@ def _read(
     }
 
 
-def send(client: Client, path: str, body: RunBody) -> Any:
+def send(client: Client, path: str, body: SourceBody) -> Any:
     """The server's answer to the body. Raises Unreachable if the server stays away, and the server's errors."""
     # The key keeps a request that is sent again after a broken connection from making a second submission.
     sent = body.model_dump(mode="json")
-    if sent.get("competition", "") is None:
-        del sent["competition"]  # an older server refuses the field
+    for name in ("competition", "case"):
+        if sent.get(name, "") is None:
+            del sent[name]  # an older server refuses the field
     headers = {"Idempotency-Key": uuid.uuid4().hex}
     for pause in RETRY_PAUSES:
         try:

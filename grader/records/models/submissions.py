@@ -60,6 +60,8 @@ class SubmissionRow(Base):
     language: Mapped[Language] = mapped_column(LanguageName)
     device: Mapped[str] = mapped_column(String(32))
     source: Mapped[str] = mapped_column(Text)
+    # Of a run: the one case that it runs, with its sizes and inputs (``OwnCase.stored``); null: every public case.
+    own_case: Mapped[str | None] = mapped_column(Text)
     filename: Mapped[str] = mapped_column(String(limits.FILENAME_CHARS))
     idempotency_key: Mapped[str | None] = mapped_column(String(128))
     # Of the request with the idempotency key; null in rows of early releases, like ``source_sha256``.

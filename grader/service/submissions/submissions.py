@@ -206,7 +206,7 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
         select(SubmissionRow)
         .where(SubmissionRow.public_id == submission.lower())
         # The source is read only on request, not with each poll of the state.
-        .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source))
+        .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source), defer(SubmissionRow.own_case))
     )
     if row is None or not (user.staff or _is_own(session, user, row) or teaches_author(session, user, row)):
         raise NotFound(

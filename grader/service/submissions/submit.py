@@ -13,7 +13,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader import limits
+from grader.challenge.loader import Challenge
+from grader.challenge.own_case import own_case
 from grader.challenge.source import check_taken, decode, language_of
+from grader.device_kinds import kind_of as device_kind
 from grader.device_kinds import serves
 from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice
 from grader.languages import Language
@@ -21,7 +24,15 @@ from grader.logs import get_logger
 from grader.records.engine import clock, writing
 from grader.records.models import CompetitionRow, ReportRow, SubmissionRow, UserRow
 from grader.records.order import PRIORITIES
-from grader.schemas.submission import JudgingReason, RunBody, SetAside, State, SubmissionView, SubmitBody
+from grader.schemas.submission import (
+    JudgingReason,
+    RunBody,
+    SetAside,
+    SourceBody,
+    State,
+    SubmissionView,
+    SubmitBody,
+)
 from grader.schemas.verdict import ours
 from grader.service.accounts.accounts import User
 from grader.service.challenges import publication, versions
@@ -83,7 +94,7 @@ Count = Callable[[Session, Platform, User, SubmissionRow], int | None]
 class SubmitOrder:
     """A request; ``sha256`` is of everything that distinguishes it from another one under the same ``key``."""
 
-    body: RunBody
+    body: SourceBody
     run: bool
     source: str
     language: Language
@@ -91,7 +102,7 @@ class SubmitOrder:
     sha256: str
 
     @classmethod
-    def of(cls, body: RunBody, key: str | None, run: bool = False) -> SubmitOrder:
+    def of(cls, body: SourceBody, key: str | None, run: bool = False) -> SubmitOrder:
         """Raises BadRequest, BadSource, UnknownLanguage."""
         if key is not None and not 0 < len(key) <= _KEY_CHARS:
             raise BadRequest(f"An idempotency key must have 1 to {_KEY_CHARS} characters.")
@@ -101,6 +112,8 @@ class SubmitOrder:
         parts = [body.challenge, language, body.device or "", source]
         if run:
             parts.append(JudgingReason.RUN)
+            if isinstance(body, RunBody) and body.case is not None:
+                parts.append(f"case {body.case.stored()}")
         elif isinstance(body, SubmitBody) and body.competition is not None:
             parts.append(f"competition {body.competition}")
         return cls(body, run, source, language, key, _digest(*parts))
@@ -139,12 +152,14 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
     if competition is not None:
         # The first is the default.
         devices = [device for device in competition.devices if device in devices]
+    device = _device(devices, body.device, language)
     return SubmissionRow(
         user_id=user.id,
         challenge=challenge.slug,
         version=challenge.manifest.version,
         language=language,
-        device=_device(devices, body.device, language),
+        device=device,
+        own_case=_own_case(challenge, body, device),
         source=what.source,
         source_sha256=_digest(what.source),
         filename=_filename(body.filename, language),
@@ -154,6 +169,14 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
         priority=PRIORITIES[kind],
         competition_id=competition.id if competition is not None else None,
     )
+
+
+def _own_case(challenge: Challenge, body: SourceBody, device: str) -> str | None:
+    """Raises BadRequest, and Conflict if the challenge has another version than the request names."""
+    if not isinstance(body, RunBody) or body.case is None:
+        return None
+    own_case(challenge, body.case, device_kind(device))
+    return body.case.stored()
 
 
 def store(

@@ -425,6 +425,10 @@ struct engine {
     size_t printed_size;
     uint32_t printed_room;
     atomic_flag print_lock;
+    /* Each print names its block and thread; bytes that may still be printed; prints that found no room. */
+    bool tags_prints;
+    size_t print_bytes_left;
+    uint64_t prints_left_out;
     struct finding findings[FINDINGS];
     uint32_t finding_count;
     struct finding fault;

@@ -12,6 +12,15 @@
 static void append(struct engine *engine, const char *text, size_t size) {
     if (size == 0) return;
     while (atomic_flag_test_and_set(&engine->print_lock)) {}
+    if (engine->tags_prints) {
+        if (size > engine->print_bytes_left) {
+            engine->print_bytes_left = 0; /* what follows is left out, too: the head stays whole */
+            engine->prints_left_out++;
+            atomic_flag_clear(&engine->print_lock);
+            return;
+        }
+        engine->print_bytes_left -= size;
+    }
     if (engine->printed_size + size <= MOST_PRINTED) {
         while (engine->printed_size + size > engine->printed_room) {
             char *more = grown(engine->printed, &engine->printed_room, 4096, 1);
@@ -26,6 +35,28 @@ static void append(struct engine *engine, const char *text, size_t size) {
     atomic_flag_clear(&engine->print_lock);
 }
 
+/* The mark before a print of ``lane``: its block and thread, between two control characters. */
+static size_t tag(struct warp *w, int lane, char *into, size_t most) {
+    const struct block *block = w->block;
+    const uint32_t *threads = block->launch->threads, *index = block->index;
+    uint32_t t = w->number * LANES + (uint32_t)lane;
+    int size = snprintf(into, most, "\x1e%u,%u,%u;%u,%u,%u\x1f", index[0], index[1], index[2], t % threads[0],
+            t / threads[0] % threads[1], t / threads[0] / threads[1]);
+    return size < 0 ? 0 : (size_t)size;
+}
+
+void engine_tag_prints(struct engine *engine, uint64_t bytes) {
+    engine->tags_prints = true;
+    engine->print_bytes_left = bytes;
+    engine->prints_left_out = 0;
+}
+
+uint64_t engine_prints_left_out(struct engine *engine) {
+    uint64_t count = engine->prints_left_out;
+    engine->prints_left_out = 0;
+    return count;
+}
+
 /* Reads a string of the kernel's memory, at most ``most`` bytes with the end. */
 static bool text_at(struct warp *w, const struct row *r, uint64_t address, int lane, char *into, size_t most) {
     struct row read = *r;
@@ -38,6 +69,31 @@ static bool text_at(struct warp *w, const struct row *r, uint64_t address, int l
     }
     into[most - 1] = 0;
     return true;
+}
+
+/* A print without room reads no values: a kernel that prints a gigabyte still ends in time. Returns the result of
+ * printf; -1: a fault was recorded. */
+static int left_out(struct warp *w, const struct row *r, int lane) {
+    struct engine *engine = w->block->launch->engine;
+    /* of the last format that this thread of the host read, at its address */
+    static _Thread_local uint64_t known;
+    static _Thread_local int printed;
+    uint64_t address = u64_of(w, r->a)[lane];
+    if (address != known) {
+        char format[1024];
+        if (!text_at(w, r, address, lane, format, sizeof format)) return -1;
+        known = address;
+        printed = 0;
+        for (const char *c = format; *c; c++) {
+            if (*c != '%') continue;
+            if (c[1] == '%') c++;
+            else printed++;
+        }
+    }
+    while (atomic_flag_test_and_set(&engine->print_lock)) {}
+    engine->prints_left_out++;
+    atomic_flag_clear(&engine->print_lock);
+    return printed;
 }
 
 /* Formats at most 400 bytes with the end. Returns the length. */
@@ -56,7 +112,14 @@ int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
         char format[1024], out[4096];
         size_t size = 0;
         uint64_t arguments = u64_of(w, r->b)[lane], offset = 0;
+        struct engine *engine = w->block->launch->engine;
+        if (engine->tags_prints && engine->print_bytes_left == 0) {
+            if ((printed = left_out(w, r, lane)) < 0) return 1;
+            if (r->d != NONE) u32_of(w, r->d)[lane] = (uint32_t)printed;
+            continue;
+        }
         if (!text_at(w, r, u64_of(w, r->a)[lane], lane, format, sizeof format)) return 1;
+        if (engine->tags_prints) size = tag(w, lane, out, sizeof out);
         for (const char *c = format; *c && size < sizeof out - 512;) {
             if (*c != '%') {
                 out[size++] = *c++;
@@ -111,7 +174,7 @@ int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
             }
             printed++;
         }
-        append(w->block->launch->engine, out, size);
+        append(engine, out, size);
         if (r->d != NONE) u32_of(w, r->d)[lane] = (uint32_t)printed;
     }
     return 0;

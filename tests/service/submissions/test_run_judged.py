@@ -6,17 +6,23 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import NotFound
 from grader.queue.worker import run_worker
 from grader.records.models import BaselineRow
+from grader.schemas.own_case import OutputChange, OwnCase
 from grader.schemas.report import Verdict
 from grader.schemas.submission import RunBody, State
 from grader.service.accounts.accounts import create_user
 from grader.service.boards.leaderboard import leaderboard
 from grader.service.platform import open_platform
+from grader.service.submissions.quotas import get_quotas
 from grader.service.submissions.run import run
+from grader.service.submissions.run_changes import run_changes
 from grader.service.submissions.submissions import get_report, get_submission
+from tests.components import need
 from tests.judge.conftest import CATALOGUE
 from tests.judge.kernels import RIGHT
+from tests.judge.test_own_run import cuda
 from tests.service.world import make_settings
 
 
@@ -41,4 +47,37 @@ def test_a_run_is_judged_by_public_cases_only(tmp_path: Path, redis_url: str) ->
     assert leaderboard(platform, "twice").entries == []
     with platform.sessions() as session:
         assert session.query(BaselineRow).count() == 0
+    platform.close()
+
+
+@pytest.mark.usefixtures("database")
+def test_one_case_with_own_sizes_and_inputs(tmp_path: Path, redis_url: str) -> None:
+    """Through the real queue to the emulated GPU, twice: what changed, and never a hidden case."""
+    need("nvcc")
+    need("emulator")
+    settings = make_settings(
+        tmp_path, redis_url, challenges=CATALOGUE, spare_boxes=0, devices="emulated", device="emulated"
+    )
+    platform = open_platform(settings)
+    ada = create_user(platform, "ada", "correct horse")
+    asked = OwnCase(name="prime", sizes={"n": "n + 2000"}, inputs={"x": "ramp"}, version=1)
+    ids = []
+    for factor in ("2", "2 + (i == 7)"):
+        body = RunBody(challenge="twice", source=cuda(factor=factor), filename="a.cu", case=asked)
+        ids.append(run(platform, ada, body).id)
+        run_worker(settings, "w", burst=True)
+    right, wrong = (get_report(platform, ada, each) for each in ids)
+    assert (right.verdict, wrong.verdict) == (Verdict.ACCEPTED, Verdict.WRONG_ANSWER)
+    assert [(case.name, case.sizes, case.hidden) for case in wrong.cases] == [("prime", {"n": 2101}, False)]
+    with pytest.raises(NotFound, match="no earlier run"):
+        run_changes(platform, ada, ids[0])
+    found = run_changes(platform, ada, ids[1])
+    assert (found.run, found.verdict_then, found.verdict_now) == (ids[0], "accepted", "wrong_answer")
+    assert found.same_inputs
+    assert found.outputs == [
+        OutputChange(argument="out", same=False, where="out[7]", then="14.0", now="21.0", changed=1, of=1024)
+    ]
+    assert found.sentence == "The verdict was accepted and is wrong answer now; out changed."
+    assert get_quotas(platform, ada, "twice").runs.used == 2
+    assert leaderboard(platform, "twice").entries == []
     platform.close()

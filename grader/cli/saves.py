@@ -1,0 +1,44 @@
+"""Repeats a command each time that a file is saved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.cli.output import EXIT_INTERRUPTED
+from grader.cli.terminal import say
+from grader.errors import GraderError
+
+_LOOK_SECONDS = 0.25
+
+
+def on_each_save(file: Path, once: Callable[[], int], pause: Callable[[float], None] = time.sleep) -> int:
+    """Call ``once`` now and after each save of ``file``, until Ctrl+C. Returns its last result, or that of an
+    interrupted command if it never ended. An error ends nothing: the next save may mend it."""
+    code = EXIT_INTERRUPTED
+    try:
+        while True:
+            before = _stamp(file)
+            try:
+                ended = once()
+                if ended == EXIT_INTERRUPTED:
+                    return code
+                code = ended
+            except GraderError as error:
+                say(error.told, "red")
+                code = error.exit_code
+            say(f"Waiting for {file} to be saved; Ctrl+C ends it.", "dim")
+            # An editor may replace the file: for a moment it is missing.
+            while _stamp(file) in (before, None):
+                pause(_LOOK_SECONDS)
+    except KeyboardInterrupt:
+        return code
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -1,0 +1,44 @@
+"""The form of a run of one case."""
+
+from __future__ import annotations
+
+from flask import request
+from pydantic import ValidationError
+
+from grader.errors import BadRequest
+from grader.schemas.challenge import ChallengeDetail
+from grader.schemas.own_case import OwnCase
+
+# Of a field with values.
+FIELD_CHARS = 100_000
+
+
+def asked(challenge: ChallengeDetail) -> OwnCase | None:
+    """The case of the form; None if nothing is chosen. Raises BadRequest."""
+    name = request.form.get("case", "").strip()
+    sizes = _filled("size", [arg.name for arg in challenge.arguments])
+    inputs = _filled("input", [arg.name for arg in challenge.arguments])
+    if not name:
+        if sizes or inputs:
+            raise BadRequest(
+                "No case is chosen for your sizes and inputs.", "Choose a case in the form below."
+            )
+        return None
+    version = request.form.get("case-version", "")
+    try:
+        return OwnCase(
+            name=name,
+            sizes=sizes,
+            inputs=inputs,
+            version=int(version) if version.isdecimal() and len(version) < 10 else None,
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = " ".join(map(str, first["loc"][:2]))
+        why = first["msg"].removeprefix("Value error, ")
+        raise BadRequest(f"{where}: {why}.", "Correct it in the form below.") from error
+
+
+def _filled(kind: str, names: list[str]) -> dict[str, str]:
+    found = {name: request.form.get(f"{kind}-{name}", "").strip() for name in names}
+    return {name: text for name, text in found.items() if text}
