@@ -25,7 +25,7 @@ from grader.web import assets, forms, throttle
 from grader.web.access import ANYONE, SIGNED_IN, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
-from grader.web.pages import code, markdown
+from grader.web.pages import code, glossary, markdown
 
 pages = Blueprint("challenges", __name__)
 
@@ -84,7 +84,7 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
     return render_template(
         "challenge.html",
         challenge=challenge,
-        spec=markdown.render(markdown.without_title(challenge.spec, challenge.title)),
+        spec=glossary.spec(markdown.without_title(challenge.spec, challenge.title)),
         sources=workspace.sources,
         kept=workspace.kept,
         said=workspace.said,

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from grader.advice import Advice, advise, same_findings
 from grader.languages import compiled_name
+from grader.schemas.profile_advice import Hint
 from grader.schemas.report import CaseReport, Report
 from grader.schemas.verdict import Fault
 from grader.service.boards.leaderboard import PastTime
@@ -105,6 +106,11 @@ class Result:
     @property
     def shows_hidden(self) -> bool:
         return any(cell.case.hidden for cell in self.cells)
+
+    @property
+    def first_hint(self) -> Hint | None:
+        """What the profile of an accepted submission advises first."""
+        return next((hint for profile in self.profiles for hint in profile.hints), None)
 
     @property
     def advised(self) -> Cell | None:
