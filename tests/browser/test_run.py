@@ -57,6 +57,25 @@ def test_the_result_comes_below_the_code(visit: Visit, site: Site) -> None:
     expect(page.locator("#live .panel .headline")).to_have_text("Accepted")
 
 
+def test_code_and_report_are_in_sight_together(visit: Visit, site: Site) -> None:
+    """Protects students from scrolling between the code and what it did."""
+    page = visit("ada", viewport={"width": 1440, "height": 900}).go(PAGE)
+    buttons = [page.get_by_role("button", name=name, exact=True) for name in ("Run", "Submit")]
+    for each in (*buttons, editor(page)):
+        expect(each).to_be_in_viewport(ratio=0.5)
+    press_run(page)
+    builders.finish(site.platform, take_run(page, site), public(builders.wrong()))
+    says(page, "Wrong answer")
+    for each in (*buttons, page.locator("#run .headline"), page.locator("#run #advice")):
+        expect(each).to_be_in_viewport()
+    expect(editor(page)).to_be_in_viewport(ratio=0.5)
+    assert axe.violations(page) == []
+    page.get_by_role("button", name="Description").click()
+    expect(page.locator("#about")).to_be_in_viewport()
+    expect(page.locator("#run")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollHeight") == 900
+
+
 def test_the_panel_can_be_read_by_everybody(visit: Visit, site: Site) -> None:
     page = visit("ada", color_scheme="dark").go(PAGE)
     press_run(page)
