@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -94,6 +95,8 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
         nonce=secrets.token_urlsafe(16),
         style_nonce=g.style_nonce,
         bundle=assets.built("editor.js"),
+        words=assets.built("triton.json"),
+        arguments=json.dumps([argument.model_dump(mode="json") for argument in challenge.arguments]),
         vim=user is not None and user.preferences.vim,
         error=error,
         can_run=True,
