@@ -218,6 +218,18 @@ def test_it_knows_triton_and_the_challenge(visit: Visit) -> None:
     expect(page.locator(".cm-tooltip-hover")).to_contain_text("tl.load(pointer, mask=None")
 
 
+def test_faults_of_the_text_are_shown_while_one_types(visit: Visit) -> None:
+    page = visit("bob").go(PAGE)
+    begin(page, "x = f(1\n")
+    fault = page.locator(".cm-lintRange-error")
+    expect(fault).to_have_text("(")
+    fault.hover()
+    expect(page.locator(".cm-diagnostic")).to_have_text('"(" is never closed.')
+    assert axe.violations(page) == []
+    page.keyboard.type(")")
+    expect(fault).to_have_count(0)
+
+
 def test_it_knows_cuda(visit: Visit) -> None:
     page = visit("bob", color_scheme="dark").go(PAGE)
     # As where a device runs CUDA.

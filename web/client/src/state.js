@@ -13,6 +13,7 @@ import { classHighlighter } from "@lezer/highlight";
 import { assist } from "./assist.js";
 import { knowledgeOf } from "./knowledge.js";
 import { languageOf } from "./languages.js";
+import { textFaults } from "./messages.js";
 import { vimKeys } from "./vim.js";
 
 // Colours are in static/editor.css, by the classes that the two highlighters give.
@@ -36,6 +37,7 @@ export function makeState(area, nonce, changed) {
       looks(),
       editing(Number(area.dataset.indent)),
       languageOf(area.dataset.mode),
+      textFaults(area.dataset.mode),
       assist(knowledgeOf(area.dataset.mode, JSON.parse(area.form.dataset.arguments), area.form.dataset.words)),
       keymap.of([
         ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, ...completionKeymap, ...defaultKeymap,
