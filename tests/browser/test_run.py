@@ -8,6 +8,7 @@ from playwright.sync_api import Page, Route, expect
 
 from grader.schemas.report import Report
 from grader.schemas.submission import State
+from grader.service.submissions import submissions
 from tests.browser import axe
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
@@ -167,3 +168,40 @@ def test_who_asked_for_a_notification_gets_one(visit: Visit, site: Site) -> None
     expect(page).to_have_title(re.compile("Accepted"))
     (told,) = page.evaluate("window.told")
     assert told.endswith(": Accepted")
+
+
+def test_the_compilers_messages_come_while_one_types(visit: Visit, site: Site) -> None:
+    """The code becomes a run that ends when it has compiled, or with the next key."""
+    page = visit("ada").go(PAGE)
+    line, mark = page.locator("#compiled"), page.locator(".cm-lintRange-error")
+
+    def taken(text: str) -> builders.Claim:
+        page.keyboard.type(text)
+        with page.expect_response(lambda it: it.url.endswith("/api/v1/runs")):
+            expect(line).to_have_text("Compiling")
+        return builders.take(site.platform)
+
+    def state(held: builders.Claim) -> State:
+        return submissions.get_submission(site.platform, site.ada, held.public_id).state
+
+    page.get_by_label("Compile as I type").check()
+    editor(page).click()
+    page.keyboard.press("ControlOrMeta+a")
+    held = taken("foo bar")
+    builders.finish(
+        site.platform, held, builders.not_compiled("").model_copy(update={"detail": "SyntaxError in line 1: no"})
+    )
+    expect(line).to_have_text("1 error.")
+    expect(mark).to_have_text("foo bar")
+
+    held = taken("x")
+    with page.expect_response(lambda it: it.url.endswith("/cancel")):
+        page.keyboard.type("y")
+    earlier, held = held, taken(" ")
+    assert state(earlier) is State.CANCELLED, "the new one took its place"
+    with page.expect_response(lambda it: it.url.endswith("/cancel")):
+        builders.move(site.platform, held, State.TESTING)
+    expect(line).to_have_text("It compiles.")
+    expect(mark).to_have_count(0)
+    assert axe.violations(page) == []
+    page.get_by_label("Compile as I type").uncheck()
