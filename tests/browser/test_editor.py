@@ -230,6 +230,21 @@ def test_faults_of_the_text_are_shown_while_one_types(visit: Visit) -> None:
     expect(fault).to_have_count(0)
 
 
+def test_it_is_formatted_and_undo_takes_that_back(visit: Visit) -> None:
+    visitor = visit("bob")
+    visitor.noise.allowed.add(400)
+    page = visitor.go(PAGE)
+    begin(page, "def solve( a ):\n  return a")
+    page.get_by_role("button", name="Format").click()
+    expect(text(page)).to_have_value("def solve(a):\n    return a\n")
+    editor(page).focus()
+    page.keyboard.press("ControlOrMeta+z")
+    expect(text(page)).to_have_value("def solve( a ):\n  return a")
+    begin(page, "def (")
+    page.keyboard.press("Shift+Alt+F")
+    expect(page.locator("#compiled")).to_contain_text("It cannot be formatted: line 1: ")
+
+
 def test_it_knows_cuda(visit: Visit) -> None:
     page = visit("bob", color_scheme="dark").go(PAGE)
     # As where a device runs CUDA.
@@ -248,7 +263,7 @@ def test_it_knows_cuda(visit: Visit) -> None:
     expect(page.locator(".cm-signature strong")).to_have_text("unsigned delta")
     page.keyboard.type("1); threadIdx.")
     expect(words.get_by_role("option")).to_have_text(["x", "y", "z"])
-    page.keyboard.press("Enter")
+    words.get_by_role("option").first.click()
     expect(source).to_have_value("__shfl_down_sync(0xffffffff, v, 1); threadIdx.x")
 
 

@@ -189,7 +189,9 @@ def test_the_compilers_messages_come_while_one_types(visit: Visit, site: Site) -
     page.keyboard.press("ControlOrMeta+a")
     held = taken("foo bar")
     builders.finish(
-        site.platform, held, builders.not_compiled("").model_copy(update={"detail": "SyntaxError in line 1: no"})
+        site.platform,
+        held,
+        builders.not_compiled("").model_copy(update={"detail": "SyntaxError in line 1: no"}),
     )
     expect(line).to_have_text("1 error.")
     expect(mark).to_have_text("foo bar")

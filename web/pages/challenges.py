@@ -19,7 +19,7 @@ from grader.schemas.submission import SubmitBody
 from grader.service.accounts.accounts import User
 from grader.service.challenges import catalogue, publication
 from grader.service.platform import Platform
-from grader.service.submissions import diagnostics, drafts, quotas, submissions
+from grader.service.submissions import diagnostics, drafts, formatting, quotas, submissions
 from grader.service.submissions import run as running
 from grader.service.submissions import submit as submitting
 from grader.web import assets, forms, throttle
@@ -95,6 +95,7 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
         nonce=secrets.token_urlsafe(16),
         style_nonce=g.style_nonce,
         bundle=assets.built("editor.js"),
+        formats=" ".join(name for name in challenge.languages if formatting.can_format(name)) if user else "",
         words=assets.built("triton.json"),
         arguments=json.dumps([argument.model_dump(mode="json") for argument in challenge.arguments]),
         vim=user is not None and user.preferences.vim,
