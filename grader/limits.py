@@ -255,6 +255,14 @@ UPLOADS_PER_MINUTE = 20
 COSTLY_PER_MINUTE = 20
 COMPARISONS_AT_ONCE = 2
 
+# Formatting a source: twice a long kernel, which takes 0.1 s. Output may be longer than input by its indentation, of
+# nested brackets without end. ruff reserves several hundred MiB of addresses.
+FORMAT_BYTES = 64 * KIB
+FORMAT_OUTPUT_BYTES = 256 * KIB
+FORMAT_MEMORY_BYTES = 1 * GIB
+FORMAT_SECONDS = 5.0
+FORMATS_AT_ONCE = 2
+
 # Connections per web process (there are two). An idle one costs a file descriptor and a few kilobytes, not a thread. At
 # the limit, a new connection closes the one idle longest.
 CONNECTIONS = 2048

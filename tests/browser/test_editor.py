@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from grader.service.accounts import tokens
 from grader.service.submissions import drafts
+from tests.browser import axe
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
 from tests.browser.steps import editor, paste
@@ -188,6 +189,82 @@ def test_code_survives_the_end_of_the_session(visit: Visit, site: Site) -> None:
     # Other tests of this site take the next one in the queue.
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator(".panel .headline")).to_have_text("Cancelled")
+
+
+def test_it_knows_triton_and_the_challenge(visit: Visit) -> None:
+    """Protects students who do not know a name or its arguments by heart."""
+    page = visit("bob").go(PAGE)
+    begin(page, "import triton.language as tl\n")
+    words, told = page.locator(".cm-tooltip-autocomplete"), page.locator(".cm-signature")
+    page.keyboard.type("v = tl.lo")
+    expect(words.get_by_role("option", name=re.compile("^load")).first).to_be_visible()
+    expect(words.locator("[aria-selected]")).to_have_text(re.compile("^load"))
+    expect(page.locator(".cm-completionInfo")).to_contain_text("loaded from memory")
+    assert axe.violations(page) == []
+    page.keyboard.press("Enter")
+    page.keyboard.type("(")
+    expect(told.locator("strong")).to_have_text("pointer")
+    page.keyboard.type("a, ")
+    expect(told.locator("strong")).to_have_text("mask=None")
+    expect(told).to_contain_text("do not load the data")
+    page.keyboard.press("Escape")
+    expect(told).to_be_hidden()
+    page.keyboard.press("Control+Space")
+    # The challenge's arguments come first.
+    expect(words.get_by_role("option").first).to_contain_text("a")
+    expect(page.locator(".cm-completionInfo")).to_contain_text("a: float32 [n]")
+    page.keyboard.press("Escape")
+    page.locator(".cm-content").get_by_text("load").hover()
+    expect(page.locator(".cm-tooltip-hover")).to_contain_text("tl.load(pointer, mask=None")
+
+
+def test_faults_of_the_text_are_shown_while_one_types(visit: Visit) -> None:
+    page = visit("bob").go(PAGE)
+    begin(page, "x = f(1\n")
+    fault = page.locator(".cm-lintRange-error")
+    expect(fault).to_have_text("(")
+    fault.hover()
+    expect(page.locator(".cm-diagnostic")).to_have_text('"(" is never closed.')
+    assert axe.violations(page) == []
+    page.keyboard.type(")")
+    expect(fault).to_have_count(0)
+
+
+def test_it_is_formatted_and_undo_takes_that_back(visit: Visit) -> None:
+    visitor = visit("bob")
+    visitor.noise.allowed.add(400)
+    page = visitor.go(PAGE)
+    begin(page, "def solve( a ):\n  return a")
+    page.get_by_role("button", name="Format").click()
+    expect(text(page)).to_have_value("def solve(a):\n    return a\n")
+    editor(page).focus()
+    page.keyboard.press("ControlOrMeta+z")
+    expect(text(page)).to_have_value("def solve( a ):\n  return a")
+    begin(page, "def (")
+    page.keyboard.press("Shift+Alt+F")
+    expect(page.locator("#compiled")).to_contain_text("It cannot be formatted: line 1: ")
+
+
+def test_it_knows_cuda(visit: Visit) -> None:
+    page = visit("bob", color_scheme="dark").go(PAGE)
+    # As where a device runs CUDA.
+    page.evaluate("document.querySelector('input[value=cuda]').disabled = false")
+    page.get_by_role("group", name="Language").get_by_text("CUDA C++").click()
+    page.get_by_role("textbox", name="Source in CUDA C++").click()
+    paste(page, "")
+    source = page.locator("textarea[data-language=cuda]")
+    page.keyboard.type("__shfl_d")
+    words = page.locator(".cm-tooltip-autocomplete")
+    expect(words.locator("[aria-selected]")).to_have_text(re.compile("^__shfl_down_sync"))
+    expect(page.locator(".cm-completionInfo")).to_contain_text("delta lanes above")
+    assert axe.violations(page) == []
+    page.keyboard.press("Enter")
+    page.keyboard.type("(0xffffffff, v, ")
+    expect(page.locator(".cm-signature strong")).to_have_text("unsigned delta")
+    page.keyboard.type("1); threadIdx.")
+    expect(words.get_by_role("option")).to_have_text(["x", "y", "z"])
+    words.get_by_role("option").first.click()
+    expect(source).to_have_value("__shfl_down_sync(0xffffffff, v, 1); threadIdx.x")
 
 
 def test_text_typed_while_the_editor_loads_is_kept(visit: Visit) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Route, expect
 from grader.schemas.own_case import OwnRun
 from grader.schemas.report import Report, ThreadPrints
 from grader.schemas.submission import State
+from grader.service.submissions import submissions
 from tests.browser import axe
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
@@ -56,6 +57,25 @@ def test_the_result_appears_below_the_code(visit: Visit, site: Site) -> None:
     assert page.evaluate("window.stayed") is True
     page.get_by_role("link", name="This run on a page of its own").click()
     expect(page.locator("#live .panel .headline")).to_have_text("Accepted")
+
+
+def test_code_and_report_are_in_sight_together(visit: Visit, site: Site) -> None:
+    """Protects students from scrolling between the code and what it did."""
+    page = visit("ada", viewport={"width": 1440, "height": 900}).go(PAGE)
+    buttons = [page.get_by_role("button", name=name, exact=True) for name in ("Run", "Submit")]
+    for each in (*buttons, editor(page)):
+        expect(each).to_be_in_viewport(ratio=0.5)
+    press_run(page)
+    builders.finish(site.platform, take_run(page, site), public(builders.wrong()))
+    says(page, "Wrong answer")
+    for each in (*buttons, page.locator("#run .headline"), page.locator("#run #advice")):
+        expect(each).to_be_in_viewport()
+    expect(editor(page)).to_be_in_viewport(ratio=0.5)
+    assert axe.violations(page) == []
+    page.get_by_role("button", name="Description").click()
+    expect(page.locator("#about")).to_be_in_viewport()
+    expect(page.locator("#run")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollHeight") == 900
 
 
 def test_the_panel_is_accessible(visit: Visit, site: Site) -> None:
@@ -192,3 +212,42 @@ def printing(threads: int) -> Report:
     case = report.cases[0].model_copy(update={"prints": prints})
     own = OwnRun(case="basic", sizes={"n": threads}, inputs={"a": "normal"}, own=["n"], seed=1)
     return report.model_copy(update={"cases": [case], "own": own})
+
+
+def test_the_compilers_messages_come_while_one_types(visit: Visit, site: Site) -> None:
+    """The code becomes a run that ends when it has compiled, or with the next key."""
+    page = visit("ada").go(PAGE)
+    line, mark = page.locator("#compiled"), page.locator(".cm-lintRange-error")
+
+    def taken(text: str) -> builders.Claim:
+        page.keyboard.type(text)
+        with page.expect_response(lambda it: it.url.endswith("/api/v1/runs")):
+            expect(line).to_have_text("Compiling")
+        return builders.take(site.platform)
+
+    def state(held: builders.Claim) -> State:
+        return submissions.get_submission(site.platform, site.ada, held.public_id).state
+
+    page.get_by_label("Compile as I type").check()
+    editor(page).click()
+    page.keyboard.press("ControlOrMeta+a")
+    held = taken("foo bar")
+    builders.finish(
+        site.platform,
+        held,
+        builders.not_compiled("").model_copy(update={"detail": "SyntaxError in line 1: no"}),
+    )
+    expect(line).to_have_text("1 error.")
+    expect(mark).to_have_text("foo bar")
+
+    held = taken("x")
+    with page.expect_response(lambda it: it.url.endswith("/cancel")):
+        page.keyboard.type("y")
+    earlier, held = held, taken(" ")
+    assert state(earlier) is State.CANCELLED, "the new one took its place"
+    with page.expect_response(lambda it: it.url.endswith("/cancel")):
+        builders.move(site.platform, held, State.TESTING)
+    expect(line).to_have_text("It compiles.")
+    expect(mark).to_have_count(0)
+    assert axe.violations(page) == []
+    page.get_by_label("Compile as I type").uncheck()

@@ -142,6 +142,27 @@ class TestSubmission:
             assert part in page, part
         assert "secret" not in page
 
+    def test_that_times_are_a_models_is_said_once(self, visit: Visit, platform: Platform, ada: User) -> None:
+        report = builders.profiled(device="emulated")
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, report).id}").text
+        assert page.count("a model") == 1
+        assert "Not representative: times on emulated are those of a model of an NVIDIA H200" in page
+
+    def test_why_and_what_next_are_in_the_verdict(self, visit: Visit, platform: Platform, ada: User) -> None:
+        client = visit(ada)
+        for report, why, following in (
+            (builders.wrong(), "out[1023] is 0.0, expected 1.5", "mask its loads and stores."),
+            (builders.profiled(), "Every case passed.", "Try next: "),
+        ):
+            page = client.get(f"/submissions/{builders.judged(platform, ada, report).id}").text
+            verdict = page.partition('aria-label="Verdict"')[2].partition("</section>")[0]
+            assert why in verdict
+            assert re.search(rf'id="next">.*{re.escape(following)}', verdict)
+            assert "Back to the editor" in verdict
+            # The rest is folded.
+            assert '<details class="card" id="cases">' in page
+            assert page.count("mask its loads and stores.") == (why != "Every case passed.")
+
     def test_a_gpu_report_shows_its_details(self, visit: Visit, platform: Platform, ada: User) -> None:
         page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, builders.on_gpu()).id}").text
         for part in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,14 +20,14 @@ from grader.schemas.submission import RunBody, SourceBody, SubmitBody
 from grader.service.accounts.accounts import User
 from grader.service.challenges import catalogue, publication
 from grader.service.platform import Platform
-from grader.service.submissions import diagnostics, drafts, quotas, submissions
+from grader.service.submissions import diagnostics, drafts, formatting, quotas, submissions
 from grader.service.submissions import run as running
 from grader.service.submissions import submit as submitting
 from grader.web import assets, forms, throttle
 from grader.web.access import ANYONE, SIGNED_IN, open_to
 from grader.web.auth.identity import current_user, viewer
 from grader.web.current import platform
-from grader.web.pages import code, markdown, own_cases
+from grader.web.pages import code, glossary, markdown, own_cases
 
 pages = Blueprint("challenges", __name__)
 
@@ -90,7 +91,7 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
     return render_template(
         "challenge.html",
         challenge=challenge,
-        spec=markdown.render(markdown.without_title(challenge.spec, challenge.title)),
+        spec=glossary.spec(markdown.without_title(challenge.spec, challenge.title)),
         sources=workspace.sources,
         kept=workspace.kept,
         said=workspace.said,
@@ -100,6 +101,9 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
         nonce=secrets.token_urlsafe(16),
         style_nonce=g.style_nonce,
         bundle=assets.built("editor.js"),
+        formats=" ".join(name for name in challenge.languages if formatting.can_format(name)) if user else "",
+        words=assets.built("triton.json"),
+        arguments=json.dumps([argument.model_dump(mode="json") for argument in challenge.arguments]),
         vim=user is not None and user.preferences.vim,
         error=error,
         can_run=True,

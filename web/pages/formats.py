@@ -21,6 +21,7 @@ from grader.schemas.report import TOO_SHORT
 from grader.schemas.submission import State
 from grader.schemas.verdict import VERDICTS, Tone, VerdictWord
 from grader.web.pages.error_maps import picture
+from grader.web.pages.glossary import explained
 
 # A page of ours in running text, without a full stop after it.
 _DOCS = re.compile(r"(?<![^\s(])/docs/[a-z0-9/-]*[a-z0-9](#[a-z0-9-]+)?")
@@ -77,6 +78,7 @@ def init_app(app: Flask) -> None:
         docs_linked=docs_linked,
         caution=caution_of,
         error_picture=picture,
+        explained=explained,
     )
 
 

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from grader.advice import Advice, advise, same_findings
 from grader.languages import compiled_name
+from grader.schemas.profile_advice import Hint
 from grader.schemas.report import CaseReport, Report, place_text
 from grader.schemas.verdict import Fault
 from grader.service.boards.leaderboard import PastTime
@@ -118,6 +119,11 @@ class Result:
             (place_text(block), [(place_text(entry.thread), entry.text.rstrip("\n")) for entry in entries])
             for block, entries in groupby(case.prints, key=lambda entry: entry.block)
         ]
+
+    @property
+    def first_hint(self) -> Hint | None:
+        """What the profile of an accepted submission advises first."""
+        return next((hint for profile in self.profiles for hint in profile.hints), None)
 
     @property
     def advised(self) -> Cell | None:

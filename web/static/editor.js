@@ -1,5 +1,5 @@
 // The challenge editor without the files of scripts/build_client: Tab indents (Escape, then Tab leaves), line numbers.
-// Also, with and without them: shortcuts, reset to the starter, messages that link to their line.
+// Also, with and without them: shortcuts, reset to the starter, format, messages that link to their line.
 "use strict";
 {
   const form = document.querySelector("form[data-editor]");
@@ -127,6 +127,41 @@
     });
   }
 
+  async function format(button) {
+    const area = areaOf(language());
+    const line = document.getElementById("compiled");
+    if (!area || button.disabled) return;
+    if (!button.dataset.formats.split(" ").includes(area.dataset.language)) {
+      line.textContent = "This server has no formatter for this language.";
+      return;
+    }
+    const before = area.value;
+    button.disabled = true;
+    try {
+      const body = JSON.stringify({ language: area.dataset.language, source: before });
+      const answer = await session.send("/api/v1/format", (token) => ({
+        method: "POST", headers: { "Content-Type": "application/json", "X-CSRFToken": token }, body,
+      }));
+      const { source, error } = await answer.json();
+      // What was typed meanwhile counts.
+      if (answer.ok && area.value === before && source !== before) setText(area, source);
+      line.textContent = error ? error.message : "";
+    } catch (error) {
+      line.textContent = error instanceof SignedOut ? error.message : "The server cannot be reached.";
+    } finally {
+      button.disabled = false;
+    }
+  }
+
+  function offerFormat(button) {
+    button.addEventListener("click", () => format(button));
+    form.addEventListener("keydown", (event) => {
+      if (event.code !== "KeyF" || !event.shiftKey || !event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      format(button);
+    });
+  }
+
   // Stored in the browser, and for signed-in users in their preferences. The built editor reads the box.
   function keepVim(box) {
     const key = "vim-keys";
@@ -150,6 +185,8 @@
     form.addEventListener("keydown", press, true);
     form.addEventListener("click", follow);
     offerReset(document.getElementById("ask-reset"));
+    const formatter = document.getElementById("format");
+    if (formatter) offerFormat(formatter);
     const box = document.getElementById("vim-keys");
     if (box) keepVim(box);
     if (/Mac|iPhone|iPad/.test(navigator.platform)) {

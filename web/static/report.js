@@ -1,4 +1,5 @@
-// A result page: filters cases without reloading, and opens a linked case. Without this script the links do the same.
+// A result page: filters cases without reloading, and unfolds what a link leads to. Without this script the links do
+// the same.
 "use strict";
 
 { // a scope of its own: other scripts of the page use the same names
@@ -10,32 +11,49 @@ document.addEventListener("click", async (event) => {
   try {
     const answer = await fetch(choice.href, { redirect: "manual", signal: AbortSignal.timeout(10000) });
     if (!answer.ok) throw new Error(String(answer.status));
-    show(new DOMParser().parseFromString(await answer.text(), "text/html"), choice.dataset.cases);
+    show(new DOMParser().parseFromString(await answer.text(), "text/html"), choice);
     history.replaceState(null, "", choice.href.split("#")[0]);
   } catch {
     location.href = choice.href;
   }
 });
 
-function show(page, chosen) {
-  const cases = document.getElementById("cases");
-  for (const part of document.querySelectorAll("[data-filtered]")) part.remove();
-  const found = page.querySelectorAll("[data-filtered]"); // rendered and escaped by the server
-  cases.replaceWith(page.getElementById("cases"), ...found);
-  const again = document.querySelector(`.choices a[data-cases="${CSS.escape(chosen)}"]`);
-  if (again) again.focus({ preventScroll: true });
+function show(page, choice) {
+  const height = choice.getBoundingClientRect().top;
+  document.getElementById("case-parts").replaceWith(page.getElementById("case-parts")); // rendered and escaped by the server
+  document.getElementById("cases").open = true;
+  const again = document.querySelector(`.choices a[data-cases="${CSS.escape(choice.dataset.cases)}"]`);
+  if (!again) return;
+  again.focus({ preventScroll: true });
+  // What failed is above: the choices stay where they were.
+  scrollBy({ top: again.getBoundingClientRect().top - height, behavior: "instant" });
+}
+
+// Browsers scroll to a target, but not all of them unfold what it is in.
+function unfold(hash) {
+  const target = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+  const folded = target ? [...ancestors(target)].filter((each) => each.matches("details:not([open])")) : [];
+  for (const details of folded) details.open = true;
+  if (folded.length) target.scrollIntoView({ block: "start" });
+  return Boolean(target);
+}
+
+function* ancestors(element) {
+  for (let each = element; each; each = each.parentElement) yield each;
 }
 
 function open() {
-  if (!location.hash.startsWith("#case-")) return;
-  const target = document.getElementById(location.hash.slice(1));
-  if (!target && new URLSearchParams(location.search).has("cases")) location.replace(location.pathname + location.hash);
-  const details = target && target.closest("details");
-  if (!details) return;
-  details.open = true;
-  details.scrollIntoView({ block: "start" });
+  const found = unfold(location.hash);
+  if (!found && location.hash.startsWith("#case-") && new URLSearchParams(location.search).has("cases")) {
+    location.replace(location.pathname + location.hash);
+  }
 }
 
+// A second click on the same link changes no address.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest('a[href^="#"]');
+  if (link) unfold(link.hash);
+});
 window.addEventListener("hashchange", open);
 open();
 }

@@ -1,5 +1,6 @@
-// Run and Submit without leaving the code before the server has accepted it. A run's panel is shown under the editor
-// and followed there; a submission's page is opened. Without this script the buttons lead to those pages.
+// Run and Submit without leaving the code before the server has accepted it. A run's panel is shown in the place of the
+// description, or under the editor where the screen is narrow, and followed there; a submission's page is opened.
+// Without this script the buttons lead to those pages.
 "use strict";
 
 {
@@ -7,7 +8,15 @@
   const place = document.getElementById("run");
   const announce = document.getElementById("run-announce");
   const title = document.title;
+  const bench = form?.closest(".workbench");
+  const views = bench?.querySelector(".views");
   let follower = null;
+
+  // What the left side shows: about or run.
+  function view(name) {
+    bench.dataset.view = name;
+    for (const button of views.querySelectorAll("button")) button.ariaPressed = String(button.dataset.view === name);
+  }
 
   function say(text, tone) {
     const line = document.createElement("p");
@@ -34,6 +43,8 @@
     if (follower) follower.stop();
     say("Sending", "busy");
     place.hidden = false;
+    views.hidden = false;
+    view("run");
     try {
       const answer = await session.send(form.getAttribute("action"), make);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -96,5 +107,9 @@
       send(event.submitter);
     });
     place.addEventListener("click", goTo);
+    views.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (button) view(button.dataset.view);
+    });
   }
 }

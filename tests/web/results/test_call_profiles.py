@@ -46,8 +46,8 @@ class TestPage:
     def test_the_owner_sees_the_whole_profile(self, visit: Visit, platform: Platform, ada: User) -> None:
         view = builders.judged(platform, ada, builders.profiled())
         page = visit(ada).get(f"/submissions/{view.id}").text
-        part = unescape(page.partition('id="call-profile"')[2].partition("</section>")[0])
-        assert part.count("<summary><h3>") == 2, "one for each workload"
+        part = unescape(page.partition('id="call-profile"')[2].partition('id="cases"')[0])
+        assert part.count('<details class="profiled"') == 2, "one for each workload"
         assert part.count('<details class="profiled" open>') == 1
         assert "Kernel <code>copy</code>" in part
         assert "registers not known" in part

@@ -51,7 +51,7 @@ class TestCases:
         for number in range(1, 4):
             assert page.count(f'id="case-{number}"') == 1
         assert re.findall(r'role="group" aria-label="([^"]+)">', page)[:3] == ["basic", "block edge", "huge"]
-        assert '<p id="hidden-cases">0 of 1 hidden case passed.</p>' in page
+        assert '<span id="hidden-cases">0 of 1 hidden case passed.</span>' in page
 
     def test_filters_are_links(self, visit: Visit, platform: Platform, ada: User) -> None:
         path = f"/submissions/{builders.judged(platform, ada, worst()).id}"

@@ -37,7 +37,15 @@ function mount(area) {
 // As one change that can be undone: also what was reset by mistake comes back.
 function replace(view, text) {
   if (view.state.doc.toString() === text) return;
-  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, userEvent: "input.replace" });
+  const { state } = view;
+  const line = state.doc.lineAt(state.selection.main.head);
+  const column = state.selection.main.head - line.from;
+  const changes = state.changes({ from: 0, to: state.doc.length, insert: text });
+  // The cursor stays on its line.
+  const doc = changes.apply(state.doc);
+  const after = doc.line(Math.min(line.number, doc.lines));
+  const anchor = Math.min(after.from + column, after.to);
+  view.dispatch({ changes, selection: { anchor }, scrollIntoView: true, userEvent: "input.replace" });
 }
 
 function goTo(view, number) {

@@ -1,5 +1,5 @@
 // What the editor can do, put together from CodeMirror's parts.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap } from "@codemirror/lint";
@@ -10,7 +10,10 @@ import {
   highlightSpecialChars, keymap, lineNumbers, rectangularSelection,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
+import { assist } from "./assist.js";
+import { knowledgeOf } from "./knowledge.js";
 import { languageOf } from "./languages.js";
+import { textFaults } from "./messages.js";
 import { vimKeys } from "./vim.js";
 
 // Colours are in static/editor.css, by the classes that the two highlighters give.
@@ -34,6 +37,8 @@ export function makeState(area, nonce, changed) {
       looks(),
       editing(Number(area.dataset.indent)),
       languageOf(area.dataset.mode),
+      textFaults(area.dataset.mode),
+      assist(knowledgeOf(area.dataset.mode, JSON.parse(area.form.dataset.arguments), area.form.dataset.words)),
       keymap.of([
         ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, ...completionKeymap, ...defaultKeymap,
       ]),
@@ -52,8 +57,6 @@ function editing(width) {
   return [
     history(), indentOnInput(), bracketMatching(), closeBrackets(), rectangularSelection(), crosshairCursor(),
     EditorState.allowMultipleSelections.of(true), EditorState.tabSize.of(width), indentUnit.of(" ".repeat(width)),
-    // On demand (Ctrl-Space): a list that pops up while one types hides the code.
-    autocompletion({ activateOnTyping: false }),
     search({ top: true }),
   ];
 }
