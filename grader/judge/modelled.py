@@ -7,18 +7,16 @@ fast as the card allows.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
-from grader.judge.boxed_reference import BoxedFunction
 from grader.judge.channel import ChannelError
 from grader.judge.counted_calls import CountedCalls
+from grader.judge.eager_cost import eager_seconds
 from grader.judge.job import counted
-from grader.judge.oracle import ask, scalar_values, workload_case
 from grader.judge.roofline import light_cost
 from grader.judge.rule import Measured, Own
 from grader.judge.runner_client import RunnerClient, Timed
@@ -29,24 +27,10 @@ from grader.schemas.call_profile import CallProfile
 from grader.scoring import Estimate
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 # Prefix of the emulated GPU's own lines in a submission's output (``sandbox/runner/emulated_loader.py``).
 _NOTE = b"[emulated GPU] "
-# Operations without a kernel, in addition to views.
-_NO_KERNEL = (
-    "empty",
-    "new_empty",
-    "_unsafe_view",
-    "_local_scalar_dense",
-    "_reshape_alias",
-    "resize",
-    "set_",
-    "detach",
-)
-# Matrix products, with the position of the operand whose last size is summed over.
-_PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "dot": 0}
-_TENSOR_TYPES = {"float16": "f16", "bfloat16": "bf16", "float64": "f64"}
 
 
 class Modelled(Timekeeper):
@@ -97,7 +81,7 @@ class Modelled(Timekeeper):
         ]
         with self.clock("baselines"):
             return {
-                workload.name: {"eager": round(1e6 * baseline_seconds(self.request.challenge, workload), 3)}
+                workload.name: {"eager": round(1e6 * eager_seconds(self.request.challenge, workload), 3)}
                 for workload in missing
             }
 
@@ -135,80 +119,3 @@ def least_of(challenge: Challenge, workload: Workload) -> float:
     cost = light_cost(challenge.manifest, workload, ceilings())
     assert cost.rate is not None
     return least_seconds(cost.bytes, cost.flops, cost.rate)
-
-
-def baseline_seconds(challenge: Challenge, workload: Workload) -> float:
-    """The reference's time on the modelled card: each operation is a launch that reads operands and writes results
-    at the speed of memory, or of arithmetic if that is slower."""
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class Counting(TorchDispatchMode):
-        def __init__(self) -> None:
-            super().__init__()  # type: ignore[no-untyped-call]
-            self.seconds = 0.0
-
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            """Torch asks every mode. Skipping would import torch.compile, which takes a second."""
-            return False
-
-        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            result = function(*args, **(kwargs or {}))
-            name = function.overloadpacket.__name__
-            if not (getattr(function, "is_view", False) or name.startswith(_NO_KERNEL)):
-                self.seconds += _operation_seconds(name, args, result)
-            return result
-
-    manifest = challenge.manifest
-    case = workload_case(challenge, workload)
-    arguments = {
-        **ask(challenge, case, seed=0).inputs,
-        **scalar_values(manifest, case),
-        **case.sizes,
-    }
-    function = challenge.reference.baseline or challenge.reference.compute
-    if isinstance(function, BoxedFunction):
-        asked = function.operations(arguments)
-        counted = (operation for operation in asked if not operation.name.startswith(_NO_KERNEL))
-        return max(
-            sum(
-                _operation_seconds(operation.name, operation.reads, operation.writes) for operation in counted
-            ),
-            H200.launch,
-        )
-    with torch.no_grad(), Counting() as counting:
-        function(**arguments)
-    return max(float(counting.seconds), H200.launch)
-
-
-def _operation_seconds(name: str, args: Any, result: Any) -> float:
-    tensors = [*_tensors(args), *_tensors(result)]
-    moved = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-    seconds: float = H200.latency + moved / H200.dram
-    if name in _PRODUCTS:
-        operands = [*_tensors(args)]
-        summed = operands[_PRODUCTS[name]].shape[-1]
-        flops = 2 * summed * sum(tensor.numel() for tensor in _tensors(result))
-        seconds = max(seconds, H200.latency + flops / _flops_a_second(operands[-1]))
-    elif "convolution" in name:
-        weight = [*_tensors(args)][1]
-        flops = 2 * math.prod(weight.shape[1:]) * sum(tensor.numel() for tensor in _tensors(result))
-        seconds = max(seconds, H200.latency + flops / _flops_a_second(weight))
-    return H200.launch + seconds
-
-
-def _flops_a_second(tensor: torch.Tensor) -> float:
-    kind = _TENSOR_TYPES.get(str(tensor.dtype).removeprefix("torch."))
-    a_cycle = 2 * 32 * H200.rates["float"] if kind is None else H200.flops[kind]
-    return float(a_cycle * H200.multiprocessors * H200.clock)
-
-
-def _tensors(values: Any) -> list[torch.Tensor]:
-    import torch
-
-    if isinstance(values, torch.Tensor):
-        return [values]
-    return (
-        [found for value in values for found in _tensors(value)] if isinstance(values, (list, tuple)) else []
-    )

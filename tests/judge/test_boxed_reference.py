@@ -14,7 +14,7 @@ from grader.challenge.examined import Examined
 from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.judge.boxed_reference import BoxedChallenge, ReferenceBox, boxed
-from grader.judge.modelled import baseline_seconds
+from grader.judge.eager_cost import eager_seconds
 from grader.judge.oracle import ask
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.local_box import LocalBoxes
@@ -54,7 +54,7 @@ def test_a_boxed_reference_gives_the_same_results(direct: Challenge, remote: Box
             assert torch.equal(values.nan_to_num(), there.outputs[name].nan_to_num()), (case.name, name)
         assert here.magnitudes.keys() == there.magnitudes.keys()
     workload = direct.manifest.workloads[0]
-    assert baseline_seconds(remote, workload) == pytest.approx(baseline_seconds(direct, workload))
+    assert eager_seconds(remote, workload) == pytest.approx(eager_seconds(direct, workload))
 
 
 @pytest.mark.parametrize(
