@@ -84,7 +84,8 @@ def _put_kernel(console: Console, kernel: KernelProfile) -> None:
     )
     registers = f"{kernel.registers} registers" if kernel.registers is not None else "registers unknown"
     lines = [
-        f"grid {_shape(kernel.grid)}, block {_shape(kernel.block)}, {registers}, {kernel.shared_bytes:,} B shared",
+        f"grid {_shape(kernel.grid)}{kernel.counted_text}, block {_shape(kernel.block)}, {registers}, "
+        f"{kernel.shared_bytes:,} B shared",
         f"{kernel.resident_blocks} blocks with {kernel.resident_warps} of {MOST_WARPS} warps on a multiprocessor "
         f"({kernel.occupancy:.0%} occupancy), limited by {kernel.limiter}",
         "alone: " + ", ".join(f"{name} {duration(us)}" for name, us in _terms(kernel)),

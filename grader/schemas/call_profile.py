@@ -257,6 +257,10 @@ class KernelProfile(Strict):
     launches: Size
     grid: tuple[Size, Size, Size]
     block: tuple[Size, Size, Size]
+    counted_blocks: Count = Field(
+        default=0,
+        description="blocks that were counted; counts are scaled up to all blocks. 0: all, or not known",
+    )
     registers: int | None = Field(
         ge=0, lt=2**16, description="per thread, from the assembler; null if it was not run"
     )
@@ -309,6 +313,13 @@ class KernelProfile(Strict):
     @property
     def blocks(self) -> int:
         return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def counted_text(self) -> str:
+        """Of how many blocks the counts are, if not of all."""
+        return (
+            f" (counted in {self.counted_blocks:,} of {self.blocks:,} blocks)" if self.counted_blocks else ""
+        )
 
     @property
     def local_bytes_a_thread(self) -> float:

@@ -129,6 +129,7 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
         "shared_bytes": first.shared,
         "resident_blocks": occupancy.blocks,
         "resident_warps": occupancy.warps,
+        "counted_blocks": first.counted if first.counted < first.blocks else 0,
         "limiter": occupancy.limiter,
         "time_us": launching + 1e6 * longest,
         "launch_us": launching,

@@ -29,6 +29,7 @@ _STRATA = 1024
 # the second number.
 COUNTED_ENOUGH_ROWS, COUNTED_MOST_ROWS = 5 << 20, 192 << 20
 _NO_LIMIT = 1 << 63
+_GOLDEN = 0.6180339887498949
 # A counted group, its neighbours, and groups at the ends of the grid: enum sample_part of engine.h.
 _COUNTS, _WARMS, _ENDS = range(3)
 # Elements beyond this index are few, and get more targets than their share.
@@ -129,6 +130,12 @@ class Sample:
         return {number: fair for number, fair in found.items() if 0 <= number < total}
 
 
+def _evenly(count: int, begin: float) -> list[int]:
+    """All numbers below ``count``, so that those before any place are spread evenly. ``begin``: below 1."""
+    order = (int(count * ((begin + turn * _GOLDEN) % 1.0)) for turn in range(8 * count))
+    return list(dict.fromkeys([*order, *range(count)]))
+
+
 class CountedSample(Sample):
     """Chooses blocks of which the work of a whole launch can be estimated.
 
@@ -162,7 +169,7 @@ class CountedSample(Sample):
         strata = min(count, _STRATA)
         targets = [number for number in self.clusters(grid) or () if number not in (0, total - 1)]
         run(range(size), _ENDS)  # first of all, when caches are empty
-        for turn, stratum in enumerate(dice.sample(range(strata), strata)):
+        for turn, stratum in enumerate(_evenly(strata, dice.random())):
             first = size * dice.randrange(stratum * count // strata, (stratum + 1) * count // strata)
             group = range(first, first + size)
             if used.intersection(group):

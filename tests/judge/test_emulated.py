@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import gzip
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from grader.challenge.catalogue import Catalogue
+from grader.challenge.model import Limits, Workload
 from grader.device_kinds import EMULATED
 from grader.errors import JudgeFailure
+from grader.judge import counted_calls
 from grader.judge.at_home import judge_at_home
 from grader.judge.messages import Failure, Returned
 from grader.judge.runner_client import RunnerClient
@@ -350,3 +353,65 @@ def test_only_the_emulated_gpu_can_report_our_failure(modelled: bool) -> None:
             client._returned(0.0, Allowance(1.0))
     else:
         assert client._returned(0.0, Allowance(1.0)).failure is failure
+
+
+class TestLargeWorkloads:
+    """Protects a board whose times come from a sample of the blocks: what the others would do must show."""
+
+    N = 1 << 22
+
+    @pytest.fixture(autouse=True)
+    def _only_samples(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(counted_calls, "WHOLE_INSTRUCTIONS", 1000)
+
+    def timed(self, catalogue: Catalogue, boxes: BoxMaker, kernel: str, more: str = "") -> Report:
+        need("nvcc")
+        challenge = catalogue.load("twice")
+        small = challenge.manifest.workloads
+        large = Workload(name="large", on="emulated", sizes={"n": self.N})
+        manifest = challenge.manifest.model_copy(update={"workloads": [*small, large], "limits": Limits()})
+        source = CUDA.replace("if (i < n) out[i] = 2 * x[i];", kernel).replace(
+            "if (n > 0)", f"{more} if (n > 0)"
+        )
+        return judge_at_home(
+            replace(challenge, manifest=manifest),
+            source,
+            Language.CUDA,
+            boxes,
+            device=EMULATED,
+        )
+
+    def test_a_sample_is_timed(self, catalogue: Catalogue, boxes: BoxMaker) -> None:
+        report = self.timed(catalogue, boxes, "if (i < n) out[i] = 2 * x[i];")
+        assert report.verdict is Verdict.ACCEPTED, report
+        (workload,) = report.workloads
+        assert workload.name == "large"
+        assert workload.profile is not None
+        (kernel,) = workload.profile.kernels
+        assert 0 < kernel.counted_blocks < kernel.blocks / 2
+        assert kernel.total.load_sectors == pytest.approx(self.N / 8)
+
+    @pytest.mark.parametrize(
+        "kernel",
+        [
+            "if (i < n) out[i] = (n > 1000000 ? 3 : 2) * x[i];",
+            "if (i < n && (n < 1000000 || i < n - n / 8)) out[i] = 2 * x[i];",
+        ],
+    )
+    def test_large_sizes_are_checked(self, catalogue: Catalogue, boxes: BoxMaker, kernel: str) -> None:
+        report = self.timed(catalogue, boxes, kernel)
+        assert report.verdict is Verdict.WRONG_ANSWER, report
+
+    def test_results_that_blocks_combine_are_checked_whole(
+        self, catalogue: Catalogue, boxes: BoxMaker
+    ) -> None:
+        cleared = "cudaMemsetAsync(out, 0, n * sizeof(float));"
+        right = self.timed(catalogue, boxes, "if (i < n) atomicAdd(out + i, 2 * x[i]);", cleared)
+        assert right.verdict is Verdict.ACCEPTED, right
+        wrong = self.timed(
+            catalogue,
+            boxes,
+            "if (i < n && (n < 1000000 || i > n / 50)) atomicAdd(out + i, 2 * x[i]);",
+            cleared,
+        )
+        assert wrong.verdict is Verdict.WRONG_ANSWER, wrong

@@ -201,7 +201,7 @@ def _parts(parts_us: Mapping[str, float]) -> list[Part]:
 
 def _shape(kernel: KernelProfile) -> str:
     grid, block = (" × ".join(f"{size:,}" for size in sizes) for sizes in (kernel.grid, kernel.block))
-    return f"grid {grid}, block {block}"
+    return f"grid {grid}{kernel.counted_text}, block {block}"
 
 
 def _bars(kernel: KernelProfile) -> list[Bar]:
