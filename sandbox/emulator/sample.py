@@ -11,6 +11,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 # Grids of at most this many clusters run whole.
 WHOLE = 64
@@ -79,6 +80,9 @@ class Sample:
 
     targets: Sequence[Target]
     seed: int
+    # Bytes of a copy or memset that are done.
+    copied_bytes: ClassVar[int] = ENOUGH_BYTES
+
     launches: list[Ran] = field(default_factory=list)
     incomplete: str = ""
     guessed: bool = False
@@ -142,7 +146,9 @@ class CountedSample(Sample):
     The grid is divided into strata. In each, one group counts, after those ahead of it in x, y and z have brought into
     the caches what neighbours share. The groups at the ends of the grid count for the longest path alone, because
     their blocks may have more or less to do. In between, blocks that probably work on chosen elements run, so that left
-    out work shows."""
+    out work shows. Arrays are those of any call."""
+
+    copied_bytes = _NO_LIMIT
 
     def choose(self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool) -> Chosen:
         total, size = math.prod(grid), max(1, _SIDE_BY_SIDE // of_cluster)

@@ -23,7 +23,6 @@ from ..model import seconds_of
 from ..names import MESSAGE, MISUSE
 from ..profile import profile_of
 from ..ptx import BadPtx
-from ..sample import ENOUGH_BYTES
 from ..spills import spills_of
 from ..writers import Writer
 from .outcome import Call, Misuse, Returned, Unfreed
@@ -485,7 +484,7 @@ class Device:
     def _is_too_much(self, size: int, what: str) -> bool:
         """True if a sampled call leaves out a copy or memset of this size."""
         sample = self.engine.sample
-        if sample is None or size <= ENOUGH_BYTES:
+        if sample is None or size <= sample.copied_bytes:
             return False
         sample.leave_out(f"{what} of {size:,} bytes is too much to be done here")
         return True
