@@ -31,8 +31,10 @@ def measured_check(bench: Trial, solutions: Sequence[Candidate]) -> Check:
         return Check(name="cost_measured", status=Status.SKIPPED, summary="no workload fits this GPU")
     manifest = bench.challenge.manifest
     least = roofline_seconds(manifest, workload, bench.device.ceilings())
-    if least is None:
-        return Check(name="cost_measured", status=Status.SKIPPED, summary="this device has no ceilings")
+    if least is None or bench.device.modelled:
+        return Check(
+            name="cost_measured", status=Status.SKIPPED, summary="this device has no measured ceilings"
+        )
     figures, problems = [], []
     control = _control(bench, solutions[0], workload) if solutions else []
     for candidate in solutions:

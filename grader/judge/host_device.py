@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from grader import limits
+from grader.challenge.dtypes import DType
 from grader.device_kinds import (
     CPU,
     CPU_ARCHITECTURE,
@@ -166,6 +167,23 @@ class EmulatedDevice(HostDevice):
     @property
     def model(self) -> str:
         return f"emulated {H200.name}, model {MODEL_VERSION}"
+
+    def ceilings(self) -> Mapping[str, float]:
+        """The model's own."""
+        return model_ceilings()
+
+
+def model_ceilings() -> dict[str, float]:
+    """``bandwidth`` in bytes/s, and ``rate:DTYPE`` in flop/s: of float32 and wider without tensor cores."""
+    cycles = H200.multiprocessors * H200.clock
+    flops = {
+        DType.FLOAT64: H200.flops["f64"],
+        DType.FLOAT32: 2 * 32 * H200.rates["float"],
+        DType.FLOAT16: H200.flops["wgmma f16"],
+        DType.BFLOAT16: H200.flops["wgmma bf16"],
+        DType.INT8: H200.flops["wgmma s8"],
+    }
+    return {"bandwidth": H200.dram, **{f"rate:{dtype.value}": cycles * rate for dtype, rate in flops.items()}}
 
 
 def emulated_device(name: str, index: int) -> Device:

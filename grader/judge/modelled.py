@@ -16,6 +16,7 @@ from grader.challenge.model import Workload
 from grader.judge.channel import ChannelError
 from grader.judge.counted_calls import CountedCalls
 from grader.judge.eager_cost import eager_seconds
+from grader.judge.host_device import model_ceilings
 from grader.judge.job import counted
 from grader.judge.roofline import light_cost
 from grader.judge.rule import Measured, Own
@@ -102,20 +103,9 @@ def _exactly(seconds: float, profile: CallProfile | None) -> Measured:
     )
 
 
-def ceilings() -> dict[str, float]:
-    flops = {
-        DType.FLOAT64: H200.flops["f64"],
-        DType.FLOAT32: H200.flops["wgmma tf32"],
-        DType.FLOAT16: H200.flops["wgmma f16"],
-        DType.BFLOAT16: H200.flops["wgmma bf16"],
-        DType.INT8: H200.flops["wgmma s8"],
-    }
-    cycles = H200.multiprocessors * H200.clock
-    return {"bandwidth": H200.dram, **{f"rate:{dtype.value}": cycles * rate for dtype, rate in flops.items()}}
-
-
 def least_of(challenge: Challenge, workload: Workload) -> float:
     """The least seconds of any kernel: reading inputs, writing outputs, computing at the highest rate."""
-    cost = light_cost(challenge.manifest, workload, ceilings())
+    tf32 = H200.flops["wgmma tf32"] * H200.multiprocessors * H200.clock
+    cost = light_cost(challenge.manifest, workload, {**model_ceilings(), f"rate:{DType.FLOAT32.value}": tf32})
     assert cost.rate is not None
     return least_seconds(cost.bytes, cost.flops, cost.rate)
