@@ -105,7 +105,7 @@ def test_a_profile_is_deterministic(cli: Cli) -> None:
     assert first.out == second.out
     report = Report.model_validate_json(first.out)
     assert len(report.cases) == 1
-    assert [workload.name for workload in report.workloads] == ["interpreter"]
+    assert [workload.name for workload in report.workloads] == ["emulated GPU"]
     assert all(workload.profile for workload in report.workloads)
 
 

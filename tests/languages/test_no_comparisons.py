@@ -106,8 +106,8 @@ def test_templates_name_no_language(path: Path) -> None:
     assert [tag for tag in tags if re.search(rf"""["'](?:{words})["']""", tag)] == []
 
 
-# The one place that knows the editor's parsers, by the modes that rows name.
-MODES = {"languages.js", "listing.js", "paint.js"}
+# What the editor has for each mode that rows name: parsers, brackets and words.
+MODES = {"languages.js", "listing.js", "paint.js", "brackets.js", "knowledge.js"}
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

@@ -292,7 +292,7 @@ class TestPages:
         _judged(platform, _accepted())
         page = client.get(answer.location).text
         assert '<span class="language pebble">Pebble++</span>' in page
-        assert 'id="source" class="code numbered" data-mode="python"' in page
+        assert 'id="source" class="code numbered bounded" data-mode="python"' in page
         assert "twice.peb" in page
 
     @pytest.mark.parametrize(

@@ -48,9 +48,8 @@ def test_each_wheel_has_an_engine_for_its_processor(wheels: dict[str, Path]) -> 
             assert int.from_bytes(data[18:20], "little") == MACHINES[machine], name
 
 
-def test_the_c_library_computes_what_the_processor_cannot(wheels: dict[str, Path], tmp_path: Path) -> None:
-    """zig's built-in functions would give other results than an engine that was built here, and its ``fma`` rounds only
-    to nearest."""
+def test_approximations_are_the_engines_own(wheels: dict[str, Path], tmp_path: Path) -> None:
+    """Those of C libraries differ in the last bit from one to the next, and would make times and verdicts differ."""
     need("emulator")
     with zipfile.ZipFile(wheels["x86_64"]) as archive:
         archive.extract(f"{PREBUILT}libengine.so", tmp_path)
@@ -60,9 +59,9 @@ def test_the_c_library_computes_what_the_processor_cannot(wheels: dict[str, Path
         text=True,
         check=True,
     ).stdout
-    assert {"sinf", "cosf", "exp2f", "log2f", "tanhf", "fma", "fmaf"} <= {
-        line.split()[-1].partition("@")[0] for line in listing.splitlines()
-    }
+    needed = {line.split()[-1].partition("@")[0] for line in listing.splitlines()}
+    assert needed & {"sinf", "cosf", "exp2f", "log2f", "tanhf"} == set()
+    assert "calloc" in needed
 
 
 def test_a_kernel_is_judged_without_a_compiler(wheels: dict[str, Path], tmp_path: Path) -> None:
