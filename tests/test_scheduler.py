@@ -39,7 +39,7 @@ def run(tests: list[str], processes: int) -> list[tuple[str, set[str]]]:
     scheduler.schedule()
     ran = []
     while nodes:
-        node = next(it for it in nodes if it.shutting_down or len(it.given) > 1)
+        node = next(process for process in nodes if process.shutting_down or len(process.given) > 1)
         if node.given:
             beside = {tests[index] for other in nodes if other is not node for index in other.given}
             index = node.given.pop(0)

@@ -62,7 +62,7 @@ def solve(*arguments):
     if "us" in _state:
         with open({path!r}, "a") as file:
             file.write(f"{{_state['sizes']}} {{_state.pop('us')}}\\n")
-    _state["sizes"] = ",".join(str(it) for it in arguments if isinstance(it, int))
+    _state["sizes"] = ",".join(str(argument) for argument in arguments if isinstance(argument, int))
     if _gpu:
         _state["events"][0].record()
         _solve(*arguments)

@@ -173,7 +173,7 @@ def test_a_requested_notification_is_shown(visit: Visit, site: Site) -> None:
 
 def test_one_case_by_keyboard_on_a_phone(visit: Visit, site: Site) -> None:
     """The form for one case: filled and sent by keyboard, within a phone's width, and its prints filtered."""
-    visitor = visit("ada", phone=True)
+    visitor = visit("bob", phone=True)
     visitor.noise.allowed.add(400)
     page = visitor.go(PAGE)
     page.locator("#own-case > summary").focus()

@@ -24,7 +24,9 @@ from tests.components import need
 from tests.emulator.conftest import Compile
 from tests.emulator.test_checker import FAULTS, Planted, ran
 
-OF_BLOCKS = [it for it in FAULTS if it.source.name == "faults.cu" and KINDS.index(it.kind) in STEPPED]
+OF_BLOCKS = [
+    fault for fault in FAULTS if fault.source.name == "faults.cu" and KINDS.index(fault.kind) in STEPPED
+]
 # They use malloc.
 REFUSED = {"after_delete", "behind_its_own", "reads_new_memory"}
 DRIVER = Path(__file__).with_name("step_driver.js")
@@ -36,7 +38,7 @@ def recorded(compiled: Compile, program: Planted) -> tuple[bytes, str, tuple[str
     try:
         recorder = engine.record()
         returned = ran(Device(engine), compiled, program)
-        first = next(it for it in (returned.fault, *returned.findings) if it is not None)
+        first = next(found for found in (returned.fault, *returned.findings) if found is not None)
         return recorder.bundle, recorder.why, (first.kind, first.place.line)
     finally:
         engine.close()

@@ -27,9 +27,9 @@ found = {}
 for name, (types, constants) in json.loads(sys.argv[2]).items():
     kernel = getattr(module, name)
     names = kernel.arg_names
-    signature = {name: types.get(it, "constexpr") for it in names}
-    aligned = {(names.index(it),): [["tt.divisibility", 16]] for it in types}
-    values = {(names.index(it),): value for it, value in constants.items()}
+    signature = {argument: types.get(argument, "constexpr") for argument in names}
+    aligned = {(names.index(argument),): [["tt.divisibility", 16]] for argument in types}
+    values = {(names.index(argument),): value for argument, value in constants.items()}
     source = ASTSource(kernel, signature, values, aligned)
     found[name] = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ptx"]
 print(json.dumps(found))

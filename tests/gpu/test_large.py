@@ -44,7 +44,7 @@ def solve(x, out, rows, cols):
 """
 TUNED = SOFTMAX.replace(
     "@triton.jit\n",
-    '@triton.autotune([triton.Config({}, num_warps=it) for it in (16, 32)], key=["BLOCK"])\n@triton.jit\n',
+    '@triton.autotune([triton.Config({}, num_warps=count) for count in (16, 32)], key=["BLOCK"])\n@triton.jit\n',
 ).replace(", num_warps=16 if block > 1024 else 4", "")
 # Right for whatever a card of 80 GB was asked while this case was left out there.
 SHORT_INDEX = """#include <cstdint>

@@ -28,7 +28,7 @@ metrics.box_started(BoxPurpose.RUN, 0.5, True)
 metrics.box_started(BoxPurpose.COMPILE, 1.0, False)
 metrics.judged(builders.accepted())
 metrics.failed("cpu")
-print("counted", *sorted(it.name for it in metrics.folder_of(settings).iterdir()))
+print("counted", *sorted(file.name for file in metrics.folder_of(settings).iterdir()))
 """
 
 
