@@ -2,15 +2,14 @@
 
 A large workload of an emulated GPU (``on = "emulated"``) is counted in part if counting all of it takes too long: the
 engine runs a sample of its blocks (``CountedSample``). What they wrote is compared. If the sample cannot show that the
-whole is right, because blocks combine results or too little was written, the same data is also run whole, without
-counting; both must do the same amount of work.
+whole is right, because blocks combine results, launches read what others wrote or too little was written, all blocks
+run and the sample is counted among them: a counted call is never one whose results were not compared.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 import random
 from dataclasses import dataclass
 
@@ -31,8 +30,6 @@ WHOLE_INSTRUCTIONS = 32_000_000
 # If all blocks work alike, a sample writes the same share of the results as of the blocks. Below this part of it, the
 # call is run whole, too.
 _WRITTEN = 0.97
-# A call that is run whole and its sample agree in instructions up to this share.
-_AGREE = 0.05
 # Elements of each result whose likely blocks are in the sample.
 _TARGETS = 18
 
@@ -85,21 +82,18 @@ class CountedCalls:
             raise
 
     def _in_part(self, ahead: list[Case], plain: Case, *, whole: bool) -> Answer:
-        """``whole``: all blocks run as well, uncounted."""
+        """``whole``: all blocks run, but only a sample of them is counted."""
         for case in ahead:
             self._call(case, "ahead", sampled=not whole, unchecked=whole)
         try:
-            counted = self._call(plain, "counted", count=True, sampled=True)
+            if not whole:
+                counted = self._call(plain, "counted", count=True, sampled=True)
+                if not counted.needs_whole:
+                    return counted.answer
+            return self._call(plain, "counted", count=True, filled=True, unchecked=True).answer
         except WrongInTiming as error:
-            self._refuse(plain, error, sampled=True)
+            self._refuse(plain, error, sampled=not whole)
             raise
-        if whole or counted.needs_whole:
-            work = self._call(plain, "counted", unchecked=True).answer.instructions
-            if counted.sampled.incomplete or not math.isclose(
-                counted.sampled.instructions, work, rel_tol=_AGREE
-            ):
-                return self._call(plain, "counted", count=True, unchecked=True).answer
-        return counted.answer
 
     def _ahead(self) -> list[Case]:
         """A case of each kind of overlay, or the workload itself."""
@@ -123,16 +117,26 @@ class CountedCalls:
         raise HostComputed(self._workload) from error
 
     def _call(
-        self, case: Case, data: str, *, count: bool = False, sampled: bool = False, unchecked: bool = False
+        self,
+        case: Case,
+        data: str,
+        *,
+        count: bool = False,
+        sampled: bool = False,
+        filled: bool = False,
+        unchecked: bool = False,
     ) -> _Called:
-        """``data`` goes into the seed of its inputs."""
+        """``data`` goes into the seed of its inputs. ``sampled``: only a sample of the blocks runs; ``filled``: all
+        run, and only a sample is counted."""
         challenge, manifest = self._challenge, self._challenge.manifest
         text = f"{case.name}:{data}".encode()
         seed = int.from_bytes(hmac.digest(self._request.seed_key, text, hashlib.sha256)[:6], "big")
         question = ask(challenge, case, seed)
         arena = Arena(manifest, case.sizes, scalar_values(manifest, case))
         seconds, share = manifest.limits.call_seconds(on_processor=True), 1.0
-        sample = {"seed": seed, "targets": _targets(arena, seed)} if sampled else None
+        sample = (
+            {"seed": seed, "targets": _targets(arena, seed), "fill": filled} if sampled or filled else None
+        )
         try:
             self._subject.bind(arena)
             answer = self._subject.call(

@@ -551,6 +551,7 @@ class Engine:
             len(numbers), chosen.enough[0], chosen.most[0], chosen.enough[1], chosen.most[1],
             ctypes.addressof(groups) if chosen.groups else None,
             ctypes.addressof(parts) if chosen.parts else None,
+            chosen.fill,
         )  # fmt: skip
         self._c.engine_sample(self._engine, ctypes.byref(made))
 

@@ -102,6 +102,7 @@ class CSample(ctypes.Structure):
         ),
         ("groups", ctypes.c_void_p),
         ("parts", ctypes.c_void_p),
+        ("fill", ctypes.c_uint64),
     ]
 
 

@@ -68,6 +68,7 @@ class Chosen:
     most: tuple[int, int] = (_NO_LIMIT, _NO_LIMIT)
     groups: Sequence[int] = ()
     parts: Sequence[int] = ()
+    fill: bool = False
 
 
 @dataclass
@@ -140,6 +141,7 @@ def _evenly(count: int, begin: float) -> list[int]:
     return list(dict.fromkeys([*order, *range(count)]))
 
 
+@dataclass
 class CountedSample(Sample):
     """Chooses blocks of which the work of a whole launch can be estimated.
 
@@ -150,11 +152,14 @@ class CountedSample(Sample):
 
     copied_bytes = _NO_LIMIT
 
+    #: All other blocks run too, uncounted, so results are those of the whole launch.
+    fill: bool = False
+
     def choose(self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool) -> Chosen:
         total, size = math.prod(grid), max(1, _SIDE_BY_SIDE // of_cluster)
         count = total // size
         if cooperative or coordinates or count * size * of_cluster <= WHOLE:
-            return Chosen(most=(_NO_LIMIT, COUNTED_MOST_ROWS))
+            return Chosen(most=(_NO_LIMIT, _NO_LIMIT if self.fill else COUNTED_MOST_ROWS))
         dice = random.Random(f"{self.seed} {total}")  # noqa: S311 - its seed is secret
         numbers: list[int] = []
         groups: list[int] = []
@@ -191,7 +196,8 @@ class CountedSample(Sample):
             numbers,
             None,
             (_NO_LIMIT, COUNTED_ENOUGH_ROWS),
-            (_NO_LIMIT, COUNTED_MOST_ROWS),
+            (_NO_LIMIT, _NO_LIMIT if self.fill else COUNTED_MOST_ROWS),
             groups,
             parts,
+            self.fill,
         )

@@ -60,7 +60,7 @@ class EmulatedBinding(HostBinding):
         """The part to run: of large arrays, or if asked for."""
         if (asked := self.asked.get("sample")) is not None:
             targets = [sample.Target(index, tuple(shape)) for index, shape in asked["targets"]]
-            return sample.CountedSample(targets, asked["seed"])
+            return sample.CountedSample(targets, asked["seed"], fill=asked["fill"])
         large = [entry for entry in self.entries if entry.get("large") is not None]
         targets = [
             sample.Target(index, tuple(entry["shape"]))

@@ -94,6 +94,20 @@ def test_a_sample_takes_the_time_of_all_blocks(engine: Engine, body: str, off: f
     assert ran.instructions == pytest.approx(sum(row.issued for row in whole.rows), rel=0.3)
 
 
+def test_all_blocks_run_and_only_the_sample_is_counted(engine: Engine) -> None:
+    """Protects ranks: a kernel must not find out that it is counted, and no counted call goes without a comparison."""
+    alone = CountedSample([], 1)
+    part = launched(engine, ALIKE, 2000, 1000, sample=alone)
+    filled = CountedSample([], 1, fill=True)
+    whole = launched(engine, ALIKE, 2000, 1000, sample=filled)
+    assert part.counted == whole.counted < 1000
+    assert seconds_of([whole]) == seconds_of([part])
+    assert [row.issued for row in whole.rows] == [row.issued for row in part.rows]
+    assert alone.partial
+    assert not filled.partial
+    assert filled.launches[0].instructions == pytest.approx(sum(row.issued for row in whole.rows), rel=0.3)
+
+
 def test_the_same_seed_counts_the_same(engine: Engine) -> None:
     times = [
         seconds_of([launched(engine, GROWING, 2000, 0, sample=CountedSample([], seed))]) for seed in (1, 1, 2)

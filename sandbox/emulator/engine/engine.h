@@ -94,6 +94,7 @@ struct sample {
     /* For a launch whose counts are scaled up from a sample: for each number, the group that runs side by side, and
      * its part (enum sample_part). Budgets end the launch only between counted groups. NULL: no groups. */
     const uint32_t *groups, *parts;
+    uint64_t fill; /* then all other clusters run, too, uncounted */
 };
 /* WARMS: fills the caches with what neighbours share. ENDS: only its length counts, because it is at an end of the
  * grid. */

@@ -339,19 +339,27 @@ static void *work(void *given) {
     struct launch *launch = worker->launch;
     const struct sample *sample = launch->sample;
     const uint32_t *groups = sample ? sample->groups : NULL;
+    struct profile *profile = launch->profile;
+    bool filling = false;
+    uint64_t cursor = 0;
     uint32_t size = launch->cluster_size,
              most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0, idle = 0;
     most = (most + size - 1) / size * size;
     struct block **blocks = allocate(most, sizeof *blocks);
     struct cluster *clusters = allocate(most / size, sizeof *clusters);
+    uint8_t *chosen = sample && sample->fill ? allocate(launch->block_count / size + 1, 1) : NULL;
     uint32_t *clocks = launch->clock_words ? allocate((size_t)most / size * 2, 4 * (size_t)launch->clock_words) : NULL;
-    if (!blocks || !clusters || (launch->clock_words && !clocks)) {
+    if (!blocks || !clusters || (sample && sample->fill && !chosen) || (launch->clock_words && !clocks)) {
         out_of_memory(launch);
         most = 0;
     }
     while (most && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
         uint32_t begun = 0, left;
         uint64_t first = atomic_load(&launch->next_block);
+        if (chosen && !filling && (first >= sample->count || (is_enough(worker) && has_some(launch)))) {
+            filling = true;
+            launch->profile = NULL;
+        }
         if (groups && launch->profile && first < sample->count &&
                 !profile_group(launch, groups[first], sample->parts[first])) {
             out_of_memory(launch);
@@ -359,11 +367,19 @@ static void *work(void *given) {
         }
         while (begun < most) {
             uint64_t next = atomic_load(&launch->next_block);
-            if (groups && next < sample->count && groups[next] != groups[first]) break;
-            if (sample && is_enough(worker) && next && (!groups || (!begun && has_some(launch)))) break;
-            uint64_t number = atomic_fetch_add(&launch->next_block, 1);
-            if (number >= (sample && sample->numbers ? sample->count : launch->block_count / size)) break;
-            if (sample && sample->numbers) number = sample->numbers[number];
+            if (groups && !filling && next < sample->count && groups[next] != groups[first]) break;
+            if (sample && !chosen && is_enough(worker) && next && (!groups || (!begun && has_some(launch)))) break;
+            uint64_t number;
+            if (filling) {
+                while (cursor < launch->block_count / size && chosen[cursor]) cursor++;
+                if (cursor >= launch->block_count / size) break;
+                number = cursor++;
+            } else {
+                number = atomic_fetch_add(&launch->next_block, 1);
+                if (number >= (sample && sample->numbers ? sample->count : launch->block_count / size)) break;
+                if (sample && sample->numbers) number = sample->numbers[number];
+                if (chosen) chosen[number] = 1;
+            }
             while (made < begun + size && (blocks[made] = block_new(worker))) made++;
             if (made < begun + size) {
                 out_of_memory(launch);
@@ -378,6 +394,7 @@ static void *work(void *given) {
             if (clock) memset(clock, 0, 8 * (size_t)launch->clock_words);
             for (uint32_t rank = 0; rank < size; rank++) block_begin(blocks[begun++], number, cluster, rank);
         }
+        if (begun == 0 && chosen && !filling) continue;
         if (begun == 0) break;
         for (left = begun; left && !atomic_load_explicit(&launch->stop, memory_order_relaxed);) {
             struct warp *looking = NULL, *one;
@@ -403,6 +420,8 @@ static void *work(void *given) {
     free(blocks);
     free(clusters);
     free(clocks);
+    free(chosen);
+    launch->profile = profile;
     atomic_fetch_sub(&launch->working, 1);
     return NULL;
 }
