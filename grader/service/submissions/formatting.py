@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -118,6 +117,6 @@ _BOUNDS = (
 
 @cache
 def _program(name: str) -> str | None:
-    """Of this environment, else of the system."""
+    """Of this environment only: who operates the server installed it for this, unlike what the system has."""
     near = Path(sys.prefix) / "bin" / name
-    return str(near) if near.is_file() else shutil.which(name)
+    return str(near) if near.is_file() else None
