@@ -116,7 +116,7 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
     """The work for one challenge; the reason goes to ``draft`` if it does not load."""
     try:
         challenge = catalogue.load(draft.slug)
-        cases = len(challenge.cases) + len(challenge.hidden_cases)
+        every = [*challenge.cases, *challenge.hidden_cases]
         chosen = subjects(challenge, options.languages)
         version = version_check(catalogue, challenge)
     except ChallengeInvalid as error:
@@ -124,7 +124,14 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
         return
     wanted = [slug for slug in challenge.manifest.prerequisites if slug not in catalogue.slugs()]
     problems = [f"prerequisites: there is no challenge '{slug}'" for slug in wanted]
-    draft.checks.append(check("manifest", problems, f"it loads, with {cases} cases", bad=Status.ERROR))
+    grading = challenge.manifest.grading
+    used = {group.name for case in every if (group := grading.group_of(case)) is not None}
+    problems += [
+        f"grading.groups '{group.name}': it has no case, or the groups before it take all of them"
+        for group in grading.groups
+        if group.name not in used
+    ]
+    draft.checks.append(check("manifest", problems, f"it loads, with {len(every)} cases", bad=Status.ERROR))
     draft.checks.append(version)
     yield Work(draft.slug)
     for number, candidate in enumerate(chosen):

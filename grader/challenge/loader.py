@@ -185,8 +185,20 @@ class Challenge:
             _check_timed(case, path, hidden=hidden)
         if hidden and self.manifest.name_hidden_categories:
             self._check_named_categories(suite, path)
+        if not hidden:
+            self._check_groups(suite)
         filled = [replace(case, inputs={**self.inputs, **case.inputs}) for case in suite]
         return [replace(case, hidden=True) for case in filled] if hidden else filled
+
+    def _check_groups(self, suite: Sequence[Case]) -> None:
+        known = [case.name for case in suite]
+        for group in self.manifest.grading.groups:
+            if unknown := sorted(set(group.cases) - set(known)):
+                raise ChallengeInvalid(
+                    f"{self.folder / 'challenge.toml'}: grading.groups '{group.name}': there is no public case "
+                    f"'{unknown[0]}'",
+                    f"Its cases are: {', '.join(known)}.",
+                )
 
     def _check_named_categories(self, suite: Sequence[Case], path: Path) -> None:
         """A named category must reveal no more than public cases of that category do."""

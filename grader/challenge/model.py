@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from grader import limits
+from grader.challenge.cases import Case, Category
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse
 from grader.languages import Language
@@ -169,9 +170,61 @@ class Tier(Strict, allow_inf_nan=False):
     points: float = Field(ge=0)
 
 
+def _refuse_twins(names: list[str], where: str) -> None:
+    if twins := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"{where}: {sorted(twins)} appear more than once")
+
+
+class Group(Strict, allow_inf_nan=False):
+    """Cases that earn points together, in assignments that give partial credit."""
+
+    name: str = Field(min_length=1, max_length=40)
+    points: float = Field(gt=0, description="of the correctness points, if every case of the group is right")
+    categories: list[Category] = Field(default_factory=list, description="every case of these categories")
+    cases: list[str] = Field(default_factory=list, description="names of public cases")
+    hidden: bool | None = Field(default=None, description="only hidden or only public cases; not set: both")
+    needs: list[str] = Field(
+        default_factory=list, description="groups before this one, without which it earns nothing"
+    )
+
+    def takes(self, case: Case) -> bool:
+        if self.hidden is not None and self.hidden is not case.hidden:
+            return False
+        return case.category in self.categories or (not case.hidden and case.name in self.cases)
+
+
 class Grading(Strict, allow_inf_nan=False):
     correctness_points: float = Field(default=100, ge=0)
     tiers: list[Tier] = Field(default_factory=list)
+    groups: list[Group] = Field(
+        default_factory=list,
+        max_length=20,
+        description="parts of the correctness points; the rest is for all cases together",
+    )
+
+    @model_validator(mode="after")
+    def _groups_agree(self) -> Grading:
+        names: list[str] = []
+        for group in self.groups:
+            where = f"grading.groups '{group.name}'"
+            if not group.categories and not group.cases:
+                raise ValueError(f"{where}: it takes no cases; list categories or cases")
+            if group.hidden and group.cases:
+                raise ValueError(f"{where}: cases are names of public ones; take hidden ones by categories")
+            if unknown := sorted(set(group.needs) - set(names)):
+                raise ValueError(f"{where}: needs {unknown}, but the groups before it are {names}")
+            names.append(group.name)
+        _refuse_twins(names, "grading.groups")
+        if (total := sum(group.points for group in self.groups)) > self.correctness_points:
+            raise ValueError(
+                f"grading.groups: their points are {total:g} together, but correctness_points is "
+                f"{self.correctness_points:g}"
+            )
+        return self
+
+    def group_of(self, case: Case) -> Group | None:
+        """The first group that takes it."""
+        return next((group for group in self.groups if group.takes(case)), None)
 
 
 class AllowedApproximations(Strict):
@@ -349,8 +402,3 @@ def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
             manifest.shape(arg, sizes)
         except ExpressionError as error:
             raise ValueError(f"{where}: shape of '{arg.name}': {error}") from error
-
-
-def _refuse_twins(names: list[str], where: str) -> None:
-    if twins := {name for name in names if names.count(name) > 1}:
-        raise ValueError(f"{where}: {sorted(twins)} appear more than once")

@@ -14,7 +14,7 @@ from grader.advice import advise, same_findings
 from grader.cli.own_run import printed_lines
 from grader.cli.terminal import out, safe
 from grader.device_kinds import EMULATED, caution_of, languages_of
-from grader.formats import duration, three_digits
+from grader.formats import duration, points, three_digits
 from grader.schemas.error_map import Cell, ErrorMap, lines_text
 from grader.schemas.hardware import KernelUsage, Witness
 from grader.schemas.report import (
@@ -156,6 +156,10 @@ def cases(report: Report, filename: str, width: int) -> list[RenderableType]:
         passed = report.hidden.passed == report.hidden.total
         line = Text.assemble(("Hidden cases", "bold"), "  ")
         parts.append(line.append_text(safe(report.hidden.sentence, "green" if passed else "bold red")))
+    for group in report.groups:
+        line = Text.assemble((f"Group {group.name}", "bold"), "  ")
+        earned = f"{points(group.points)} of {points(group.most)} points, {group.sentence}"
+        parts.append(line.append_text(safe(earned, "green" if group.points else "bold red")))
     failing = [case for case in report.cases if _mark(case) is _FAILED]
     groups = same_findings(failing)
     for first, *others in groups[:_FAILURES_IN_FULL]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from grader import scoring
+from grader.challenge.cases import Case
 from grader.challenge.model import Manifest, Workload
 from grader.device_kinds import kind_of
 from grader.judge.device import RatedDevice
@@ -16,7 +17,9 @@ from grader.judge.rule import BETWEEN_BOXES, Measured
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.report import (
     COMPANY,
+    EVERY_CASE,
     TOO_SHORT,
+    CaseGroup,
     CaseReport,
     CaseVerdict,
     Flag,
@@ -29,6 +32,8 @@ from grader.schemas.report import (
 )
 from grader.scoring import Estimate
 
+# Points below this are a sum's rounding.
+_NO_REST = 1e-9
 # Measured ceilings are accurate to a few percent; beyond this, staff should check.
 ABOVE_ROOFLINE = 1.05
 
@@ -74,6 +79,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
             [case for case in cases if case.hidden], named=request.challenge.manifest.name_hidden_categories
         ),
         large_sizes=large_sizes(cases),
+        groups=case_groups(request, cases, verdict is Verdict.ACCEPTED),
         workloads=list(workloads),
         score=score_of(cases, workloads, len(request.cases), unranked),
         kernels=list(found.get("kernels", ())),
@@ -85,6 +91,46 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
         left_out=list(found.get("left_out", ())),
         environment=dict(environment),
     )
+
+
+def case_groups(request: Request, reports: Sequence[CaseReport], accepted: bool) -> list[CaseGroup]:
+    """The correctness points by the groups of ``[grading]``. A case that did not run is not right. A group without
+    cases on this board leaves its points to all cases together."""
+    grading = request.challenge.manifest.grading
+    if not grading.groups or request.public_only or request.own is not None:
+        return []
+    right = {
+        report.name
+        for report in reports
+        if report.verdict is CaseVerdict.ACCEPTED or not (report.hidden or report.verdict.holds_back)
+    }
+    taken: dict[str, list[Case]] = {group.name: [] for group in grading.groups}
+    for case in request.cases:
+        group = grading.group_of(case)
+        if group is not None:
+            taken[group.name].append(case)
+    found: list[CaseGroup] = []
+    for group in grading.groups:
+        cases = taken[group.name]
+        if not cases:
+            continue
+        passed = sum(case.name in right for case in cases)
+        # A group that is not on this board cannot be lacking.
+        lacks = [known.name for known in found if known.name in group.needs and not known.points]
+        shown = not any(case.hidden for case in cases)
+        found.append(
+            CaseGroup(
+                name=group.name,
+                points=group.points if passed == len(cases) and not lacks else 0.0,
+                most=group.points,
+                right=passed if shown else None,
+                cases=len(cases) if shown else None,
+                lacks=lacks,
+            )
+        )
+    if (rest := grading.correctness_points - sum(group.most for group in found)) > _NO_REST:
+        found.append(CaseGroup(name=EVERY_CASE, points=rest if accepted else 0.0, most=rest))
+    return found
 
 
 @dataclass(frozen=True)

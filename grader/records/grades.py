@@ -38,6 +38,8 @@ class Judgement(NamedTuple):
     # A word of ``SetAside``.
     set_aside: str | None
     language: str
+    # The share of the correctness points that groups of cases earned.
+    credit: float | None
 
 
 def judgements(
@@ -58,7 +60,7 @@ def judgements(
                 type_coerce(table.verdict, String),
             ),
             *(table.speedup, table.device, table.version, table.rejudge_of),
-            *(type_coerce(table.set_aside, String), type_coerce(table.language, String)),
+            *(type_coerce(table.set_aside, String), type_coerce(table.language, String), table.credit),
         )
         .where(table.challenge.in_(challenges), text(JUDGED))
         .order_by(table.challenge, table.user_id, table.created_at, table.id)

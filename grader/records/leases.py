@@ -133,6 +133,7 @@ def _score(report: Report, run: bool) -> dict[str, Any]:
         "ci_lo_us": low,
         "ci_hi_us": high,
         "speedup": score.speedup,
+        "credit": report.credit,
         "passed": score.passed,
         "total": score.total,
     }

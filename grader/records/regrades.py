@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, case, func, select, update
+from sqlalchemy import ColumnElement, and_, case, false, func, select, true, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.records import rejudges, versions
@@ -114,10 +114,11 @@ class Side(NamedTuple):
     accepted: bool
     time_us: float | None
     speedup: float | None
+    credit: float | None
 
 
 def side_of(row: SubmissionRow) -> Side:
-    return Side(row.verdict is Verdict.ACCEPTED, row.time_us, row.speedup)
+    return Side(row.verdict is Verdict.ACCEPTED, row.time_us, row.speedup, row.credit)
 
 
 class Compared(NamedTuple):
@@ -140,16 +141,23 @@ def compared(session: Session, numbers: Collection[int]) -> Iterator[Compared]:
     found = session.execute(
         select(
             *(item.regrade_id, after.challenge, after.device, after.state),
-            *(case((before.verdict == Verdict.ACCEPTED, 1), else_=0), before.time_us, before.speedup),
-            *(case((after.verdict == Verdict.ACCEPTED, 1), else_=0), after.time_us, after.speedup),
+            *_side(before),
+            *_side(after),
         )
         .join(before, before.id == item.before_id)
         .join(after, after.id == item.after_id)
         .where(item.regrade_id.in_(numbers))
     )
     for number, challenge, device, state, *sides in found:
-        earlier, later = Side(bool(sides[0]), *sides[1:3]), Side(bool(sides[3]), *sides[4:])
+        half = len(Side._fields)
+        earlier, later = Side._make(sides[:half]), Side._make(sides[half:])
         yield Compared(number, challenge, device, state, earlier, later)
+
+
+def _side(row: Any) -> tuple[Any, ...]:
+    """The columns of ``Side``."""
+    accepted = case((row.verdict == Verdict.ACCEPTED, true()), else_=false())
+    return accepted, row.time_us, row.speedup, row.credit
 
 
 def waiting(session: Session, numbers: Collection[int]) -> dict[int, Counter[str]]:

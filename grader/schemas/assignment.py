@@ -68,6 +68,10 @@ class AssignmentBody(Strict):
         default=False,
         description="students see their hidden cases once nobody can submit for points any more",
     )
+    partial_credit: StrictBool = Field(
+        default=False,
+        description="a submission that is not accepted gets the points of the groups of cases that it passes",
+    )
     revision: Revision = None
 
 
@@ -77,11 +81,23 @@ class PublishAssignmentBody(Strict):
     published: StrictBool = True
 
 
+class GroupView(Strict):
+    """A group of cases."""
+
+    name: str
+    points: float = Field(description="if every case of the group is right, with the part's weight")
+    needs: list[str] = Field(description="groups without which it earns nothing")
+
+
 class PartView(Strict):
     challenge: str
     title: str
     weight: float
     points: float | None = Field(description="the maximum; null while its folder is broken")
+    groups: list[GroupView] = Field(
+        default_factory=list,
+        description="if the assignment gives partial credit: what can be earned in parts",
+    )
 
 
 class AttemptsLeft(Strict):
@@ -116,6 +132,7 @@ class AssignmentView(Strict):
     devices: list[str]
     counts: Counts
     reveal_hidden: bool
+    partial_credit: bool
     published_at: datetime | None = Field(description="null: a draft, which students do not see")
     revision: int
 

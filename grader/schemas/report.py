@@ -231,6 +231,36 @@ class LargeSizes(Strict):
         return f" ({'; '.join(found)})" if found else ""
 
 
+class CaseGroup(Strict):
+    """A group of cases that earns points in assignments with partial credit. Of a group with hidden cases, students
+    see only the points."""
+
+    name: str
+    points: float = Field(ge=0)
+    most: float = Field(gt=0)
+    right: int | None = Field(default=None, description="cases that passed; null: some of them are hidden")
+    cases: int | None = None
+    lacks: list[str] = Field(
+        default_factory=list, description="groups that it needs and that did not pass, so it earns nothing"
+    )
+
+    @property
+    def sentence(self) -> str:
+        """Why it has its points."""
+        if self.lacks:
+            names = " and ".join(f"'{name}'" for name in self.lacks)
+            return f"nothing without {names}"
+        if self.points:
+            return "every case is right"
+        if self.right is None or self.cases is None:
+            return "not every case is right"
+        return f"{self.right} of {self.cases} cases are right"
+
+
+# The correctness points that belong to no group.
+EVERY_CASE = "all cases"
+
+
 class WorkloadCost(Strict):
     """The minimal cost of a workload by the challenge's cost model, and the device's ceilings."""
 
@@ -391,6 +421,10 @@ class Report(Strict):
     large_sizes: LargeSizes | None = Field(
         default=None, description="passed large cases; null if none ran, and in old reports"
     )
+    groups: list[CaseGroup] = Field(
+        default_factory=list,
+        description="the correctness points by groups of cases; empty if the challenge has none, and for runs",
+    )
     own: OwnRun | None = Field(
         default=None, description="of a run of one case with sizes and inputs of its author's choice"
     )
@@ -440,6 +474,12 @@ class Report(Strict):
         if self.library_ops and Flag.LIBRARY_KERNEL not in self.flags:
             raise ValueError("operations of a library, but without the flag library_kernel")
         return self
+
+    @property
+    def credit(self) -> float | None:
+        """The share of the correctness points that its groups earned, 0 to 1; null without groups."""
+        most = sum(group.most for group in self.groups)
+        return sum(group.points for group in self.groups) / most if most else None
 
     @property
     def fails_only_hidden(self) -> bool:

@@ -20,6 +20,21 @@ BAD_VALUES = [
     ("order", "order = 3", "order = -1"),
     ("prerequisites.0", "order = 3", 'prerequisites = ["../rows"]'),
     ("prerequisites", "order = 3", 'prerequisites = ["one", "one"]'),
+    (
+        "grading: grading.groups 'edges': it takes no cases",
+        "correctness_points = 60",
+        'groups = [{ name = "edges", points = 5 }]',
+    ),
+    (
+        "grading: grading.groups 'edges': needs ['large']",
+        "correctness_points = 60",
+        'groups = [{ name = "edges", points = 5, categories = ["odd"], needs = ["large"] }]',
+    ),
+    (
+        "grading: grading.groups: their points are 500 together",
+        "correctness_points = 60",
+        'groups = [{ name = "edges", points = 500, categories = ["odd"] }]',
+    ),
     ("difficulty", 'difficulty = "easy"', 'difficulty = "trivial"'),
     ("tags", 'tags = ["one"]', 'tags = "one"'),
     ("version", "version = 1", "version = 0"),

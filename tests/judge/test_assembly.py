@@ -7,7 +7,9 @@ from typing import Literal
 
 import pytest
 
+from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
+from grader.challenge.model import Grading
 from grader.judge.assembly import TimedWorkload, report, workload_report
 from grader.judge.host_device import HostDevice
 from grader.judge.request import CPU, Request
@@ -75,3 +77,51 @@ def test_library_calls_have_no_rank_if_the_challenge_forbids_them(catalogue: Cat
     # The time itself is nobody's secret.
     assert unranked.workloads[0].time_us == 2000.0
     assert judged(catalogue, workload, "unranked").score.time_us == pytest.approx(2000.0)
+
+
+def test_groups_of_cases_earn_their_points(catalogue: Catalogue) -> None:
+    """Points of a group need every case of it and the groups that it needs; hidden cases are only points."""
+    challenge = catalogue.load("twice")
+    groups = [
+        {"name": "basics", "points": 10, "categories": ["basic"], "hidden": False},
+        {"name": "edges", "points": 20, "categories": ["empty", "odd"], "needs": ["basics"]},
+        {"name": "others", "points": 5, "cases": ["b"]},
+    ]
+    grading = Grading.model_validate({"correctness_points": 50, "groups": groups})
+    manifest = challenge.manifest.model_copy(update={"grading": grading})
+    cases = [
+        Case("a", Category.BASIC, {"n": 1}),
+        Case("b", Category.BASIC, {"n": 2}),
+        Case("c", Category.EMPTY, {"n": 0}),
+        Case("d", Category.ODD, {"n": 3}, hidden=True),
+    ]
+
+    def credit(wrong: str, public_only: bool = False) -> Report:
+        reports = [
+            CaseReport(
+                name=case.name, category=case.category, verdict=verdict, detail=detail, hidden=case.hidden
+            )
+            for case in cases
+            for bad in [case.name in wrong]
+            for verdict, detail in [(CaseVerdict.WRONG_ANSWER, "no") if bad else (CaseVerdict.ACCEPTED, "")]
+        ]
+        request = Request(replace(challenge, manifest=manifest), Language.TRITON, "", CPU, b"key", cases)
+        request = replace(request, public_only=public_only)
+        verdict = Verdict.WRONG_ANSWER if wrong else Verdict.ACCEPTED
+        return report(request, verdict, {}, {"cases": reports})
+
+    # A case belongs to the first group that takes it, so "others" has none here and its points are for all cases.
+    assert [(group.name, group.points, group.most) for group in credit("").groups] == [
+        ("basics", 10, 10),
+        ("edges", 20, 20),
+        ("all cases", 20, 20),
+    ]
+    assert (credit("").credit, credit("c").credit, credit("d").credit) == (1.0, 0.2, 0.2)
+    told = credit("bd").redacted().groups
+    assert [group.sentence for group in told] == [
+        "1 of 2 cases are right",
+        "nothing without 'basics'",
+        "not every case is right",
+    ]
+    assert told[1].cases is None
+    assert credit("b", public_only=True).credit is None

@@ -208,6 +208,7 @@ def _body() -> AssignmentBody:
                 "devices": form.getlist("devices"),
                 "counts": form.get("counts", "best"),
                 "reveal_hidden": forms.ticked("reveal_hidden"),
+                "partial_credit": forms.ticked("partial_credit"),
                 "revision": _whole("revision"),
             }
         )

@@ -109,13 +109,20 @@ def set_assignment(
             "--reveal-hidden/--keep-hidden", help="Show hidden cases to students once it is over, or not."
         ),
     ] = None,
+    partial_credit: Annotated[
+        bool | None,
+        typer.Option(
+            "--partial-credit/--all-or-nothing",
+            help="Groups of cases earn their points even if others fail, or not.",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Create an assignment as a draft, or change the given settings of one."""
     client = connect()
     body = _present(client, course, slug)
     body |= _given(title=title, open_at=opens, due_at=due, late_percent=late_percent, grace_days=grace_days)
-    body |= _given(counts=counts, reveal_hidden=reveal_hidden)
+    body |= _given(counts=counts, reveal_hidden=reveal_hidden, partial_credit=partial_credit)
     if late_until is not None:
         body["late_until"] = None if late_until == "none" else late_until
     if challenge:
@@ -155,6 +162,7 @@ def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
         "devices",
         "counts",
         "reveal_hidden",
+        "partial_credit",
     )
     body = view.model_dump(mode="json", include={*kept, "open_at", "due_at", "late_until", "revision"})
     return body | {"parts": [{"challenge": part.challenge, "weight": part.weight} for part in view.parts]}
@@ -274,6 +282,10 @@ def _show(found: AssignmentView, json: bool) -> int:
             *("" if number is None else str(number) for number in numbers),
         )
     put_table(rows)
+    for part in found.parts:
+        for group in part.groups:
+            needs = f", not without {' and '.join(group.needs)}" if group.needs else ""
+            tell(f"{part.challenge}, {group.name}: {formats.points(group.points)} points{needs}")
     if found.languages:
         tell(f"languages: {', '.join(language.value for language in found.languages)}")
     if found.devices:

@@ -67,7 +67,7 @@ def reading() -> list[Index]:
             "ix_submissions_grades",
             JUDGED,
             *("challenge", "user_id", "created_at", "id", "public_id", "verdict", "speedup", "device"),
-            *("version", "rejudge_of", "kind", "competition_id", "set_aside", "language"),
+            *("version", "rejudge_of", "kind", "competition_id", "set_aside", "language", "credit"),
         ),
         # Recently served submissions and their authors: the turns of those who wait.
         Index("ix_submissions_lately", "claimed_at", "user_id", "state", "language", "rejudge_of", "kind"),

@@ -111,6 +111,8 @@ class SubmissionRow(Base):
     ci_lo_us: Mapped[float | None]
     ci_hi_us: Mapped[float | None]
     speedup: Mapped[float | None]
+    # The share of the correctness points that groups of cases earned, 0 to 1; null without groups.
+    credit: Mapped[float | None]
     passed: Mapped[int | None]
     total: Mapped[int | None]
 

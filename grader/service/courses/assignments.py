@@ -24,6 +24,7 @@ from grader.schemas.assignment import (
     AssignmentView,
     AttemptLimits,
     Counts,
+    GroupView,
     PartBody,
     PartView,
 )
@@ -63,6 +64,7 @@ def put_assignment(
         row.languages = _languages(challenges, body.languages)
         row.devices = _devices(served, row.devices or [], body.devices)
         row.counts, row.reveal_hidden = body.counts.value, body.reveal_hidden
+        row.partial_credit = body.partial_credit
         row.revision += 1
         session.flush()
         session.execute(delete(AssignmentPartRow).where(AssignmentPartRow.assignment_id == row.id))
@@ -291,9 +293,10 @@ def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[Ass
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
     plain = ("title", "late_percent", "grace_days", "attempts_day", "attempts_total", "attempts_pending")
     times = ("open_at", "due_at", "late_until")
+    flags = ("reveal_hidden", "partial_credit")
     parts = parts_of(session, [row.id]).get(row.id, [])
     return (
-        {name: getattr(row, name) for name in (*plain, "languages", "devices", "counts", "reveal_hidden")}
+        {name: getattr(row, name) for name in (*plain, "languages", "devices", "counts", *flags)}
         | {name: at.isoformat() if (at := getattr(row, name)) else None for name in times}
         | {"parts": {part.challenge: part.weight for part in parts}}
     )
@@ -314,7 +317,7 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
         course=course.row.slug,
         slug=row.slug,
         title=row.title,
-        parts=[_part(platform, part) for part in parts],
+        parts=[_part(platform, part, row.partial_credit) for part in parts],
         open_at=window.open_at,
         due_at=window.due_at,
         late_until=window.late_until,
@@ -329,16 +332,23 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
         devices=list(row.devices),
         counts=Counts(row.counts),
         reveal_hidden=row.reveal_hidden,
+        partial_credit=row.partial_credit,
         published_at=row.published_at,
         revision=row.revision,
     )
 
 
-def _part(platform: Platform, part: AssignmentPartRow) -> PartView:
+def _part(platform: Platform, part: AssignmentPartRow, partial_credit: bool) -> PartView:
     try:
         manifest = platform.catalogue.load(part.challenge).manifest
     except (UnknownChallenge, ChallengeInvalid):
         return PartView(challenge=part.challenge, title=part.challenge, weight=part.weight, points=None)
     grading = manifest.grading
     most = part.weight * (grading.correctness_points + sum(tier.points for tier in grading.tiers))
-    return PartView(challenge=part.challenge, title=manifest.title, weight=part.weight, points=most)
+    groups = [
+        GroupView(name=group.name, points=part.weight * group.points, needs=group.needs)
+        for group in (grading.groups if partial_credit else ())
+    ]
+    return PartView(
+        challenge=part.challenge, title=manifest.title, weight=part.weight, points=most, groups=groups
+    )

@@ -26,6 +26,7 @@ from grader.records.models import (
     CourseRow,
     MemberRow,
     OverrideRow,
+    ReportRow,
     ScoreRow,
     SubmissionRow,
     UserRow,
@@ -34,6 +35,7 @@ from grader.records.models import (
 from grader.records.taught import Stay
 from grader.schemas.course import CourseRole
 from grader.schemas.gradebook import AssignmentGrade, PartGrade, PartProgress, StudentGrades
+from grader.schemas.report import CaseGroup, Report
 from grader.schemas.submission import SetAside
 from grader.service.courses import assignments, feedback, released
 from grader.service.courses.grade_lines import lines_of
@@ -191,6 +193,7 @@ class Book:
         explained: bool,
     ) -> AssignmentGrade:
         voids = self._voids(found) if explained else None
+        groups = self._groups(found) if explained and assignment.row.partial_credit else {}
         scores = self.scores.get(student.id, {})
         parts = [
             _part_grade(
@@ -200,6 +203,7 @@ class Book:
                 self.overrides.get((assignment.row.id, part.challenge, student.id)),
                 scores,
                 voids,
+                groups,
             )
             for part, grade in zip(assignment.parts, found, strict=True)
         ]
@@ -214,6 +218,14 @@ class Book:
             grace_days=max((part.grace_days for part in parts), default=0),
             parts=parts,
         )
+
+    def _groups(self, found: Sequence[Grade]) -> dict[int, list[CaseGroup]]:
+        """The groups of cases by the id of the judgement that counts."""
+        ids = [grade.choice.counted.id for grade in found if grade.choice is not None]
+        rows = self.session.execute(
+            select(ReportRow.submission_id, ReportRow.body).where(ReportRow.submission_id.in_(ids))
+        )
+        return {row.submission_id: Report.model_validate_json(row.body).groups for row in rows}
 
     def _voids(self, found: Sequence[Grade]) -> dict[str, str]:
         """Public id of a voided submission -> why."""
@@ -384,6 +396,7 @@ def _part_grade(
     given: OverrideRow | None,
     scores: Scores,
     voids: Mapping[str, str] | None,
+    groups: Mapping[int, Sequence[CaseGroup]],
 ) -> PartGrade:
     choice = grade.choice
     graded = sum((scores[criterion.id][0] for criterion in part.rubric if criterion.id in scores), 0.0)
@@ -410,7 +423,17 @@ def _part_grade(
         device=counted.device if counted else None,
         overridden=given is not None,
         reason=given.reason if given is not None else "",
-        lines=lines_of(assignment, part, grade, given, scores, voids) if voids is not None else [],
+        lines=lines_of(
+            assignment,
+            part,
+            grade,
+            given,
+            scores,
+            voids,
+            groups.get(counted.id, ()) if counted is not None else (),
+        )
+        if voids is not None
+        else [],
     )
 
 

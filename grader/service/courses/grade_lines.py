@@ -9,6 +9,7 @@ from grader.languages import Language
 from grader.records.grades import Judgement
 from grader.records.models import AssignmentRow, OverrideRow
 from grader.schemas.gradebook import GradeLine
+from grader.schemas.report import CaseGroup
 from grader.service.courses import points as pointing
 from grader.service.courses.grading import ACCEPTED, Assignment, Grade, Part, Scores
 
@@ -23,7 +24,9 @@ def lines_of(
     given: OverrideRow | None,
     scores: Scores,
     voids: Mapping[str, str],
+    groups: Sequence[CaseGroup] = (),
 ) -> list[GradeLine]:
+    """``groups``: those of the counted judgement, if the assignment gives partial credit."""
     choice = grade.choice
     if part.broken:
         lines = [
@@ -39,7 +42,8 @@ def lines_of(
     else:
         counted = choice.counted
         resolution = resolution_of(counted.device)
-        lines = pointing.explain(part.scheme, counted.verdict == ACCEPTED, counted.speedup, resolution)
+        accepted = counted.verdict == ACCEPTED
+        lines = pointing.explain(part.scheme, accepted, counted.speedup, resolution, groups)
         late = pointing.lateness(choice.raw, choice.late_days, grade.grace, assignment.row.late_percent)
         lines += [late] if late is not None else []
     lines += [

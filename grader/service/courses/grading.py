@@ -134,8 +134,9 @@ def weigh(
     due = times.due
     grade = Grade()
     percent, last = assignment.row.late_percent, assignment.row.counts == Counts.LAST
+    partial = assignment.row.partial_credit
     best_on_time: Judgement | None = None
-    best_reached = -1.0
+    best_reached = (False, -1.0)
     late: list[tuple[Judgement, Judgement]] = []
     latest: tuple[Judgement, Judgement] | None = None
     for row in rows:
@@ -147,14 +148,22 @@ def weigh(
             grade.voided.append(row.public_id)
             continue
         latest = row, counted
-        if counted.verdict != ACCEPTED:
+        accepted = counted.verdict == ACCEPTED
+        if not accepted and not (partial and counted.credit):
             continue
-        grade.right = True
+        grade.right = grade.right or accepted
         if row.at > due:
             late.append((row, counted))
             continue
         speedup = counted.speedup
-        reached = 0.0 if speedup is None else speedup * (1 + resolutions[counted.device])
+        reached = (
+            accepted,
+            counted.credit or 0.0
+            if not accepted
+            else 0.0
+            if speedup is None
+            else speedup * (1 + resolutions[counted.device]),
+        )
         if reached > best_reached:
             best_reached, best_on_time = reached, row
     if last:
@@ -167,7 +176,12 @@ def weigh(
         if not candidates and latest is not None:
             candidates = [latest]  # nothing is right: show the latest
     for row, counted in candidates:
-        raw = part.scheme.earned(counted.verdict == ACCEPTED, counted.speedup, resolutions[counted.device])
+        raw = part.scheme.earned(
+            counted.verdict == ACCEPTED,
+            counted.speedup,
+            resolutions[counted.device],
+            counted.credit if partial else None,
+        )
         days = times.window.late_days(grades.moment(row.at)) if row.at > due else 0
         points = raw * pointing.kept_share(days, free, percent)
         # On equal points the less late one wins: it spends no grace days.

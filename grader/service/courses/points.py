@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader.schemas.report import CaseGroup
+
 
 @dataclass(frozen=True)
 class Tier:
@@ -28,11 +30,14 @@ class Scheme:
     def most(self) -> float:
         return self.weight * (self.correctness + sum(tier.points for tier in self.tiers))
 
-    def earned(self, accepted: bool, speedup: float | None, resolution: float) -> float:
+    def earned(
+        self, accepted: bool, speedup: float | None, resolution: float, credit: float | None = None
+    ) -> float:
         """Points before lateness. A speedup reaches a tier if it is within ``resolution``, a share of the time, of
-        it: the board cannot tell them apart."""
+        it: the board cannot tell them apart. ``credit``: the share of the correctness points that it gets if it is not
+        accepted."""
         if not accepted:
-            return 0.0
+            return self.weight * self.correctness * (credit or 0.0)
         reached = 0.0 if speedup is None else speedup * (1 + resolution)
         return self.weight * (
             self.correctness + sum(tier.points for tier in self.tiers if reached >= tier.speedup)
@@ -71,13 +76,18 @@ def by_rubric(criteria: Sequence[Criterion]) -> list[Line]:
     ]
 
 
-def explain(scheme: Scheme, accepted: bool, speedup: float | None, resolution: float) -> list[Line]:
-    """The lines behind ``earned``."""
+def explain(
+    scheme: Scheme,
+    accepted: bool,
+    speedup: float | None,
+    resolution: float,
+    groups: Sequence[CaseGroup] = (),
+) -> list[Line]:
+    """The lines behind ``earned``. ``groups``: those of the report, if they count."""
     weight = scheme.weight
     right = "every case is right" if accepted else "not every case is right"
-    lines = [
-        Line(f"Correctness: {right}", weight * scheme.correctness * accepted, weight * scheme.correctness)
-    ]
+    most = weight * scheme.correctness
+    lines = _by_groups(groups, most) or [Line(f"Correctness: {right}", most * accepted, most)]
     for tier in sorted(scheme.tiers, key=lambda tier: tier.speedup):
         most = weight * tier.points
         if not accepted:
@@ -94,6 +104,19 @@ def explain(scheme: Scheme, accepted: bool, speedup: float | None, resolution: f
             )
             lines.append(Line(f"Speedup {tier.speedup:g}: reached with {speedup:.3g}{near}", most, most))
     return lines
+
+
+def _by_groups(groups: Sequence[CaseGroup], most: float) -> list[Line]:
+    """``most``: the correctness points today, which may be others than when the groups were judged."""
+    whole = sum(group.most for group in groups)
+    return [
+        Line(
+            f"Correctness, {group.name}: {group.sentence}",
+            most * group.points / whole,
+            most * group.most / whole,
+        )
+        for group in groups
+    ]
 
 
 def kept_share(late_days: int, grace_days: int, percent: float) -> float:

@@ -105,7 +105,7 @@ def _judgement(row: SubmissionRow) -> Judgement:
 
 
 def _points(side: Side, scheme: Scheme | None, resolution: float) -> float | None:
-    return None if scheme is None else scheme.earned(side.accepted, side.speedup, resolution)
+    return None if scheme is None else scheme.earned(side.accepted, side.speedup, resolution, side.credit)
 
 
 def _change(

@@ -9,11 +9,11 @@ from sqlalchemy import delete, select, update
 from grader.errors import BadRequest, NotAllowed, NotFound
 from grader.languages import Language
 from grader.records.engine import writing
-from grader.records.models import AskedRow, MemberRow, StayRow, SubmissionRow, UserRow
+from grader.records.models import AskedRow, MemberRow, ReportRow, StayRow, SubmissionRow, UserRow
 from grader.schemas.assignment import AttemptLimits, Counts, ExtensionBody, PartBody
 from grader.schemas.course import CourseChange, CourseView, MemberChange
 from grader.schemas.gradebook import Gradebook, OverrideBody, PartGrade, PartProgress, StudentGrades
-from grader.schemas.report import Verdict
+from grader.schemas.report import CaseGroup, Report, Verdict
 from grader.schemas.submission import SubmissionFilter
 from grader.service.accounts.accounts import User
 from grader.service.courses import admission, courses, extensions, gradebook, overrides, rosters
@@ -59,6 +59,40 @@ def test_the_best_or_the_last_counts_as_configured(platform: Platform, staff: Us
     assign(platform, staff, counts=Counts.LAST)
     found = part(platform, staff)
     assert (found.points, found.submission, found.speedup, found.verdict) == (0, last, None, "wrong_answer")
+
+
+def test_partial_credit_counts_groups_of_cases(platform: Platform, staff: User, student: User) -> None:
+    """An assignment without it stays all or nothing, and an accepted submission always beats a partial one."""
+    groups = [
+        CaseGroup(name="basics", points=10, most=10, right=2, cases=2),
+        CaseGroup(name="edges", points=0, most=30, right=0, cases=1),
+    ]
+    some = judged(platform, student, -3 * HOUR, **WRONG, credit=0.25)
+    judged(platform, student, -2 * HOUR, **WRONG, credit=0.0)
+    assign(platform, staff)
+    assert part(platform, staff).points == 0
+    assign(platform, staff, partial_credit=True)
+    kept = Report(
+        verdict=Verdict.WRONG_ANSWER,
+        challenge="scale",
+        version=1,
+        language=Language.TRITON,
+        device="cpu",
+        groups=groups,
+    )
+    with writing(platform.sessions) as session:
+        row = session.scalars(select(SubmissionRow.id).where(SubmissionRow.public_id == some)).one()
+        session.add(ReportRow(submission_id=row, attempt=1, body=kept.model_dump_json()))
+    found = part(platform, staff)
+    assert (found.points, found.most, found.submission) == (15, 100, some)
+    assert found.progress is PartProgress.STUCK
+    lines = gradebook.get_grades(platform, staff, "gpu", "ada").assignments[0].parts[0].lines
+    assert [(line.text, line.points, line.most) for line in lines[:2]] == [
+        ("Correctness, basics: every case is right", 15, 15),
+        ("Correctness, edges: 0 of 1 cases are right", 0, 45),
+    ]
+    right = judged(platform, student, -1 * HOUR, speedup=0.1)
+    assert (part(platform, staff).points, part(platform, staff).submission) == (60, right)
 
 
 def test_only_submissions_received_while_open_count(platform: Platform, staff: User, student: User) -> None:
