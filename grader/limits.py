@@ -115,6 +115,9 @@ CASE_SECONDS = 10.0
 CASE_CPU_SECONDS = 60.0
 # Processor time per case retried with reordered sizes, for a hint: an endless loop must not hold a worker for minutes.
 NEXT_CASE_CPU_SECONDS = 10.0
+# For one answer of a challenge's checker, by the clock; and the length of its reason.
+CHECKER_SECONDS = 30.0
+CHECKER_CHARS = 300
 # Fresh boxes per submission: a fault ends or corrupts the process, so the next case needs a new one.
 FRESH_BOXES = 3
 

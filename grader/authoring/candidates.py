@@ -43,6 +43,12 @@ def mutant_files(challenge: Challenge) -> list[Path]:
     return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
 
 
+def variant_files(challenge: Challenge) -> list[Path]:
+    """Submissions with other right answers than the reference's, for its checker. Sorted by name."""
+    folder = staff_folder(challenge) / "variants"
+    return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
+
+
 def shows_large_alone(source: str) -> bool:
     return LARGE_MISTAKE in source.partition("\n")[0]
 
@@ -54,6 +60,12 @@ def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Cand
     ]
     if _NATIVE in languages:
         made.append(Candidate(CandidateRole.NATIVE, "reference", _NATIVE, native_source(challenge)))
+    for path in variant_files(challenge):
+        language = Language.of_file(path.name)
+        if language is not None and language in languages:
+            made.append(
+                Candidate(CandidateRole.VARIANT, path.name, language, path.read_text(encoding="utf-8"))
+            )
     for path in mutant_files(challenge):
         language = Language.of_file(path.name)
         if language is not None and language in languages:

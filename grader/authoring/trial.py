@@ -15,6 +15,7 @@ from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.pattern import cases_on
 from grader.device_kinds import kind_of
+from grader.judge.checker import with_checker
 from grader.judge.compilation import compile_source, compiler_of, request_of
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
@@ -49,6 +50,14 @@ class Trial:
     # Called before each case, and with an empty name after the last.
     on_case: Callable[[int, int, str], None] = lambda *_: None
     _questions: dict[str, Question] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.challenge, self._checker = with_checker(self.challenge, self.boxes)
+
+    def close(self) -> None:
+        """End the checker's box. Harmless when called again."""
+        if self._checker is not None:
+            self._checker.close()
 
     @property
     def cases(self) -> list[Case]:

@@ -33,6 +33,7 @@ def suite_checks(
     checks = [
         _right(tried, CandidateRole.SOLUTION, "solutions"),
         _right(tried, CandidateRole.NATIVE, "native"),
+        _right(tried, CandidateRole.VARIANT, "variants"),
         _killed(tried, CandidateRole.MUTANT, "mutants"),
         _killed(tried, CandidateRole.GENERIC, "generic", waives),
         _kills(tried, cases) if matrix else None,

@@ -15,6 +15,7 @@ from grader.authoring.baseline import baseline_checks
 from grader.authoring.calibrate import calibrate, calibration_checks
 from grader.authoring.candidates import subjects
 from grader.authoring.categories import category_checks
+from grader.authoring.checked import checker_checks
 from grader.authoring.contract import contract_check
 from grader.authoring.costs import cost_checks
 from grader.authoring.examples import example_check
@@ -75,6 +76,8 @@ class _WorkerThread:
     def bench(self, slug: str) -> Trial:
         """Keeps only the last challenge: work comes challenge by challenge."""
         if self._bench is None or self._bench.challenge.slug != slug:
+            if self._bench is not None:
+                self._bench.close()
             self._bench = Trial(self.catalogue.load(slug), self.device, self.boxes)
         return self._bench
 
@@ -166,6 +169,7 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
     """Every check that runs no submission; one that cannot be made becomes an error."""
     parts: list[tuple[str, Callable[[], list[Check]]]] = [
         ("spec", lambda: text_checks(challenge)),
+        ("checker", lambda: checker_checks(challenge)),
         ("contract", lambda: [contract_check(challenge)]),
         ("examples", lambda: [example_check(challenge)]),
         ("categories", lambda: category_checks(challenge)),

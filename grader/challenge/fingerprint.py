@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.challenge.cases import Case
+from grader.challenge.checker import CHECKER
 from grader.challenge.loader import Challenge
 
 # JSON values by part: "tolerance", "cases", "reference", ... A copy without some files lacks those parts (students have
@@ -56,6 +57,7 @@ def _texts(challenge: Challenge) -> tuple[str | None, ...]:
     files = (
         challenge.folder / "cases.py",
         challenge.reference_folder / "reference.py",
+        challenge.reference_folder / CHECKER,
         staff / "hidden_cases.py",
     )
     texts = (path.read_text("utf-8", errors="replace") if path.exists() else None for path in files)
@@ -67,6 +69,8 @@ def _content(challenge: Challenge) -> Content:
     parts: Content = {key: _plain(value) for key, value in said.items() if key not in _NOT_JUDGED}
     parts["workloads"] = {workload["name"]: _without(workload, "name") for workload in parts["workloads"]}
     parts["reference"] = _code(challenge.reference_source)
+    if (checker := challenge.checker_source) is not None:
+        parts["checker"] = _code(checker)
     parts["inputs"] = {name: _plain(recipe) for name, recipe in challenge.inputs.items()}
     public = challenge.cases
     parts["cases"] = {case.name: _case(case) for case in public}

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from grader.challenge import signature
 from grader.challenge.cases import Case, Derived, Filling, OnlyOn, Recipe
+from grader.challenge.checker import CHECKER, Checker
 from grader.challenge.examined import Examined
 from grader.challenge.examined import load as load_examined
 from grader.challenge.model import Kind, Manifest, check_sizes
@@ -53,6 +54,8 @@ class Challenge:
     manifest: Manifest
     folder: Path
     reference_folder: Path
+    #: Set by the judge (``grader.judge.checker``) if there is a ``check.py``.
+    checker: Checker | None = None
 
     @property
     def spec(self) -> str:
@@ -68,6 +71,12 @@ class Challenge:
     @property
     def reference_source(self) -> str:
         return _text(self.reference_folder / "reference.py")
+
+    @property
+    def checker_source(self) -> str | None:
+        """None if the reference's answer is the only right one."""
+        path = self.reference_folder / CHECKER
+        return _text(path) if path.is_file() else None
 
     def starter(self, language: Language) -> str:
         """The committed starter, or a generated one."""
@@ -221,6 +230,11 @@ class Challenge:
             raise ChallengeInvalid(
                 f"{where}: on = {case.on!r}",
                 'Set it to "gpu", or leave it out to run the case on every board.',
+            )
+        if case.on is not None and self.checker_source is not None:
+            raise ChallengeInvalid(
+                f"{where}: on = {case.on!r}, but {CHECKER} needs whole results, which such a case has not",
+                f"Leave 'on' out and take a smaller size, or do without {CHECKER}.",
             )
         if odd := [name for name, value in case.sizes.items() if not isinstance(value, int)]:
             raise ChallengeInvalid(f"{where}: sizes {odd} are not whole numbers")

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import torch
 
 _PROGRAM = "oracle.py"
-# By the clock: a reference takes seconds if a kernel takes milliseconds, and longer on a busy host.
 _PATIENCE_SECONDS = 300.0
 _LOOK_SECONDS = 0.5
 _LENGTH_BYTES = 4
@@ -53,6 +52,10 @@ class ReferenceBox:
     slug: str
     source: str
     interrupt: Callable[[], None]
+    #: What it runs, for errors.
+    part: str = "reference"
+    #: For one answer. By the clock: a reference takes seconds if a kernel takes milliseconds.
+    patience_s: float = _PATIENCE_SECONDS
     _box: Box | None = None
     _pending: bytearray = field(default_factory=bytearray)
     _descriptors: list[int] = field(default_factory=list)
@@ -60,7 +63,7 @@ class ReferenceBox:
     def call(self, function: str, arguments: Mapping[str, Any]) -> Any:
         """The results of a function of ``reference.py``, on the device of its first tensor. Raises ChallengeInvalid if
         the function fails, JudgeFailure if its box does."""
-        message, data = self._ask(function, arguments, count=False)
+        message, data = self._ask(function, arguments)
         tensors = _read(message.get("tensors"), data)
         device = next(
             (argument.device for argument in arguments.values() if hasattr(argument, "device")), None
@@ -77,7 +80,12 @@ class ReferenceBox:
                 for operation in message["operations"]
             ]
         except (KeyError, TypeError, ValueError) as error:
-            raise JudgeFailure("the reference's box sent an invalid message") from error
+            raise JudgeFailure(f"the {self.part}'s box sent an invalid message") from error
+
+    def judgement(self, function: str, arguments: Mapping[str, Any]) -> Any:
+        """What a function returns that gets dicts of arguments (``PART/NAME``), as JSON. Raises as ``call``."""
+        message, _ = self._ask(function, arguments, parts=True)
+        return message.get("said")
 
     def close(self) -> None:
         """End the box. Harmless when called again."""
@@ -90,11 +98,11 @@ class ReferenceBox:
             box.kill()
 
     def _ask(
-        self, function: str, arguments: Mapping[str, Any], count: bool
+        self, function: str, arguments: Mapping[str, Any], *, count: bool = False, parts: bool = False
     ) -> tuple[dict[str, Any], bytearray]:
         tensors = {name: value for name, value in arguments.items() if hasattr(value, "device")}
         values = {name: value for name, value in arguments.items() if name not in tensors}
-        device = next((tensor.device.type for tensor in tensors.values()), "cpu")
+        device = "cpu" if parts else next((tensor.device.type for tensor in tensors.values()), "cpu")
         body = {
             "function": function,
             "device": device,
@@ -104,6 +112,7 @@ class ReferenceBox:
             ],
             "values": values,
             "count": count,
+            "parts": parts,
         }
         from grader.judge.runner_client import sealed  # which needs the oracle, and that this module
 
@@ -114,7 +123,7 @@ class ReferenceBox:
         if message.get("op") == "failed":
             raise ChallengeInvalid(f"{self.slug}: {function}(): {message.get('message')}")
         if message.get("op") != "answer" or not self._descriptors:
-            raise JudgeFailure("the reference's box sent an invalid message")
+            raise JudgeFailure(f"the {self.part}'s box sent an invalid message")
         taken = self._descriptors.pop(0)
         try:
             return message, _contents(taken)
@@ -126,7 +135,7 @@ class ReferenceBox:
             self._box = self.boxes.start(replace(self.spec, program=_PROGRAM))
             self._send(self._box.connection, {"source": self.source}, [])
             if self._receive(self._box).get("op") != "ready":
-                raise JudgeFailure("the reference's box sent an invalid message")
+                raise JudgeFailure(f"the {self.part}'s box sent an invalid message")
         return self._box
 
     def _send(self, connection: socket.socket, message: dict[str, Any], descriptors: list[int]) -> None:
@@ -139,11 +148,11 @@ class ReferenceBox:
             raise self._ended() from error
 
     def _receive(self, box: Box) -> dict[str, Any]:
-        end = time.monotonic() + _PATIENCE_SECONDS
+        end = time.monotonic() + self.patience_s
         while (message := self._whole()) is None:
             self.interrupt()
             if time.monotonic() > end:
-                raise JudgeFailure(f"the reference of {self.slug} took longer than {_PATIENCE_SECONDS:g} s")
+                raise JudgeFailure(f"the {self.part} of {self.slug} took longer than {self.patience_s:g} s")
             readable, _, _ = select.select([box.connection], [], [], _LOOK_SECONDS)
             if not readable:
                 continue
@@ -166,9 +175,9 @@ class ReferenceBox:
         try:
             message = json.loads(body)
         except (ValueError, RecursionError) as error:
-            raise JudgeFailure("the reference's box sent an invalid message") from error
+            raise JudgeFailure(f"the {self.part}'s box sent an invalid message") from error
         if not isinstance(message, dict):
-            raise JudgeFailure("the reference's box sent an invalid message")
+            raise JudgeFailure(f"the {self.part}'s box sent an invalid message")
         return message
 
     def _ended(self) -> JudgeFailure:
@@ -176,7 +185,7 @@ class ReferenceBox:
         said = box.output().decode("utf-8", "replace").strip()[-1000:] if box is not None else ""
         end = box.end(limits.BOX_END_SECONDS) if box is not None else None
         how = end.sentence() if end is not None else "it closed its connection"
-        return JudgeFailure(f"the box of the reference of {self.slug} ended: {how}. {said}".strip())
+        return JudgeFailure(f"the box of the {self.part} of {self.slug} ended: {how}. {said}".strip())
 
 
 def _bytes(tensor: torch.Tensor) -> bytes:
@@ -275,5 +284,5 @@ class BoxedChallenge(Challenge):
 
 def boxed(challenge: Challenge, box: ReferenceBox) -> BoxedChallenge:
     return BoxedChallenge(
-        challenge.slug, challenge.manifest, challenge.folder, challenge.reference_folder, box
+        challenge.slug, challenge.manifest, challenge.folder, challenge.reference_folder, box=box
     )

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LATE = "late"
 # The kind of a mismatch if a kernel computed with the poison: it added to an output that it had not set.
 NOT_CLEARED = "not_cleared"
+# The kind of a mismatch that the challenge's checker found.
+REFUSED = "refused"
 # The least number of elements that show a maximum or minimum with the poison, and not chance.
 _TELLING = 8
 # Comparing this much at a time takes as much memory again.
@@ -56,9 +58,47 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
             continue
         compared = _compare(arena, arg, snapshot, question)
         if compared.wrong.any():
+            if question.check is not None and not _unwritten(arena, snapshot, question):
+                return _checked(arena, arg, snapshot, question)
             buffer = arena.buffers[arg.name]
             return explain(buffer, compared, arena.manifest.tolerance, buffer.shape)
     return None
+
+
+def _unwritten(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
+    """True if a result has a wrong element that was never written: no other answer has it."""
+    every = [_compare(arena, arg, snapshot, question) for arg in arena.manifest.results]
+    return any(
+        compared.poisoned is not None and bool((compared.poisoned & compared.wrong).any())
+        for compared in every
+    )
+
+
+def _checked(
+    arena: Arena, arg: Argument, snapshot: Mapping[str, torch.Tensor], question: Question
+) -> Mismatch | None:
+    """What the challenge's checker says. ``arg``: a result that differs from the reference's."""
+    assert question.check is not None
+    shaped = {name: values.reshape(arena.buffers[name].shape) for name, values in snapshot.items()}
+    refused = question.check(shaped)
+    if refused is None:
+        return None
+    name = refused.result or arg.name
+    got, want = shaped[name], question.outputs[name]
+    index = refused.index
+    inside = index is not None and all(
+        0 <= place < size for place, size in zip(index, got.shape, strict=True)
+    )
+    return Mismatch(
+        argument=name,
+        kind=REFUSED,
+        index=list(index) if index is not None and inside else None,
+        expected=text_of(want[index]) if inside else None,
+        got=text_of(got[index]) if inside else None,
+        wrong=1,
+        total=got.numel(),
+        why=refused.why,
+    )
 
 
 def compare_written(

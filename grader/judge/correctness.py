@@ -16,7 +16,7 @@ from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
-from grader.judge.compare import compare, compare_in_pieces, forbidden_write, wrong_result
+from grader.judge.compare import REFUSED, compare, compare_in_pieces, forbidden_write, wrong_result
 from grader.judge.device import CaseDevice
 from grader.judge.error_map import error_map, with_writers
 from grader.judge.evidence import Wrong
@@ -344,7 +344,8 @@ class Suite:
         if mismatch is None:
             return None, None
         forgotten = answer.forgotten
-        if mistakes is None:
+        # Where several answers are right, a difference from the reference's says nothing.
+        if mistakes is None or mismatch.kind == REFUSED:
             return faults.of_mismatch(mismatch, case, answer.empty_launches, forgotten=forgotten), mismatch
         wrong = None
         if snapshot is not None and isinstance(question, Question):

@@ -260,6 +260,9 @@ def _mismatch_words(mismatch: Mismatch) -> str:
             return f"The input {place} was changed from {mismatch.expected} to {mismatch.got}; inputs are read-only."
         case "late":
             return f"{place} was not written yet when the call was done; expected {mismatch.expected}."
+        case "refused":
+            where = f"{place}: " if mismatch.index is not None else ""
+            return f"{where}{mismatch.why.rstrip('.')}. Several answers are right here; this is none of them."
         case "unwritten":
             return f"{place} was never written; expected {mismatch.expected} ({share} are wrong)."
     return f"{place} is {mismatch.got}, expected {mismatch.expected} ({share} are wrong)."

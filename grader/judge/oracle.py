@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.challenge.cases import Case, Category
+from grader.challenge.checker import Refused
 from grader.challenge.draw import Room, draw_inputs
 from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
@@ -78,6 +79,8 @@ class Question:
     #: Scales of outputs' errors: float64, or on a GPU float32 unless the output is float64. Without one, the output's
     #: own value is the scale.
     magnitudes: dict[str, torch.Tensor]
+    #: Asked about results that differ from ``outputs``, if others are right, too.
+    check: Callable[[Mapping[str, torch.Tensor]], Refused | None] | None = None
 
 
 def scalar_values(manifest: Manifest, case: Case) -> dict[str, float]:
@@ -117,7 +120,23 @@ def ask(
         if reference.magnitude is not None:
             scale = SCALE if device == "cpu" and case.on is None else NARROW_SCALE
             magnitudes = _results(challenge, case, reference.magnitude, inputs, scale, room)
-    return Question(inputs, outputs, magnitudes)
+    return Question(inputs, outputs, magnitudes, _check(challenge, case, inputs, outputs))
+
+
+def _check(
+    challenge: Challenge,
+    case: Case,
+    inputs: Mapping[str, torch.Tensor],
+    outputs: Mapping[str, torch.Tensor],
+) -> Callable[[Mapping[str, torch.Tensor]], Refused | None] | None:
+    checker = challenge.checker
+    if checker is None:
+        return None
+
+    def check(got: Mapping[str, torch.Tensor]) -> Refused | None:
+        return checker({**inputs, **scalar_values(challenge.manifest, case), **case.sizes}, got, outputs)
+
+    return check
 
 
 def draw_for(

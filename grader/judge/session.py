@@ -15,6 +15,7 @@ from grader.challenge.model import Workload
 from grader.device_kinds import home_board
 from grader.errors import JudgeFailure, LanguageNotServed
 from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, workload_report
+from grader.judge.checker import with_checker
 from grader.judge.compilation import (
     compile_error,
     compile_source,
@@ -107,6 +108,8 @@ class Session:
     def __post_init__(self) -> None:
         self._deadline = math.inf
         self.interrupt = self._in_time(self.interrupt)
+        challenge, self._checker = with_checker(self.request.challenge, self.boxes, self.interrupt)
+        self.request = replace(self.request, challenge=challenge)
         self._leave_out_what_does_not_fit()
         self._launcher = Launcher(
             self.request, self.device, self.boxes, self.interrupt, kept_control=self.kept_control
@@ -162,6 +165,8 @@ class Session:
 
     def close(self) -> None:
         """End every box. Harmless when called again. Raises BoxUnavailable if one cannot be ended now."""
+        if self._checker is not None:
+            self._checker.close()
         self._launcher.close()
 
     def judge(self) -> Outcome:

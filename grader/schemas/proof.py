@@ -34,10 +34,12 @@ class Check(Strict):
 
 
 class CandidateRole(StrEnum):
-    """The purpose of one of our submissions: the first two must pass, the last two must fail."""
+    """The purpose of one of our submissions: the first three must pass, the last two must fail. ``variant``: another
+    right answer than the reference's, for a challenge with a checker."""
 
     SOLUTION = "solution"
     NATIVE = "native"
+    VARIANT = "variant"
     MUTANT = "mutant"
     GENERIC = "generic"
 

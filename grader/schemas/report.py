@@ -107,7 +107,8 @@ class Mismatch(Strict):
 
     argument: str
     kind: str = Field(
-        description="value, nan, inf, unwritten, not_cleared, late, input_changed, out_of_bounds"
+        description="value, nan, inf, unwritten, not_cleared, late, input_changed, out_of_bounds; refused: by the "
+        "challenge's checker, which knows more right answers than the reference's"
     )
     index: list[int] | None = Field(default=None, description="row-major, one number per dimension")
     expected: str | None = None
@@ -125,6 +126,7 @@ class Mismatch(Strict):
         max_length=limits.WORST_ELEMENTS,
         description="out_of_bounds: flat indices of elements written outside; negative: before the first element",
     )
+    why: str = Field(default="", max_length=limits.CHECKER_CHARS, description="refused: the checker's reason")
     map: ErrorMap | None = Field(default=None, description="of the first failing cases only")
 
 

@@ -3,7 +3,8 @@
 The first message is ``{"source"}``, answered by ``{"op": "ready"}``. Each request is ``{"function", "device",
 "tensors", "values", "count"}`` with one descriptor that holds the tensors' bytes one after the other. The answer is
 ``{"op": "answer", "tensors"}`` with a descriptor of the results' bytes; with ``count`` it has ``operations`` in place
-of results. A failure is ``{"op": "failed", "message"}``.
+of results. With ``parts``, the function gets a dict of the arguments ``PART/NAME`` for each part, and the answer has
+what it ``said``: a checker's judgement. A failure is ``{"op": "failed", "message"}``.
 
 Usage: python -I oracle.py ADDRESS
 """
@@ -91,6 +92,14 @@ def _run(
     return result, recording.operations
 
 
+def _parts(arguments: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    parts: dict[str, dict[str, Any]] = {"given": {}, "got": {}, "want": {}}
+    for name, value in arguments.items():
+        part, _, name = name.partition("/")
+        parts[part][name] = value
+    return parts
+
+
 def _send(connection: socket.socket, message: dict[str, Any], tensors: list[torch.Tensor]) -> None:
     descriptor = os.memfd_create("answer")
     try:
@@ -109,6 +118,10 @@ def _answer(
     connection: socket.socket, names: dict[str, Any], message: dict[str, Any], descriptor: int
 ) -> None:
     arguments = {**_received(message, descriptor), **message["values"]}
+    if message["parts"]:
+        said = names[message["function"]](**_parts(arguments))
+        _send(connection, {"op": "answer", "said": said, "tensors": []}, [])
+        return
     result, operations = _run(names[message["function"]], arguments, message["count"])
     if message["count"]:
         _send(connection, {"op": "answer", "operations": operations, "tensors": []}, [])
