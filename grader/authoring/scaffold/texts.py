@@ -27,7 +27,8 @@ _TOLERANCE = {
 _LINE = 110
 
 
-def manifest_text(manifest: Manifest) -> str:
+def manifest_text(manifest: Manifest, tolerance: Mapping[str, float] | None = None) -> str:
+    """``tolerance``: that of a problem from elsewhere, ``atol`` and ``rtol``; without it, of the example."""
     exact = all(arg.dtype is not DType.BFLOAT16 for arg in manifest.results)
     lines = [
         f"title = {_quoted(manifest.title)}",
@@ -39,12 +40,15 @@ def manifest_text(manifest: Manifest) -> str:
         f"languages = [{', '.join(_quoted(language.value) for language in manifest.languages)}]",
     ]
     lines += [line for arg in manifest.args for line in _argument(arg)]
-    if signs := [formula.result.name for formula in formulas(manifest) if formula.asks]:
+    made = formulas(manifest) if tolerance is None else []
+    if signs := [formula.result.name for formula in made if formula.asks]:
         lines.append("\n[waives]")
         lines += [f'"low_precision:{name}" = "The example depends only on the sign."' for name in signs]
+    known = tolerance or {"atol": 0.0 if exact else _FLUSHED, "rtol": 0.0}
+    why = "From its source." if tolerance is not None else _TOLERANCE[exact]
     lines += [
-        f"\n# {_TOLERANCE[exact]} `grader challenge check` proposes values for yours.",
-        f"[tolerance]\natol = {0.0 if exact else _FLUSHED}\nrtol = 0.0",
+        f"\n# {why} `grader challenge check` proposes values for yours.",
+        f"[tolerance]\natol = {known['atol']}\nrtol = {known['rtol']}",
         "\n# Least bytes and operations: every input read once, every result written once.",
         f"[cost]\nbytes = {_quoted(manifest.cost.bytes)}\nflops = {_quoted(manifest.cost.flops)}",
     ]
@@ -68,7 +72,8 @@ def _argument(arg: Argument) -> list[str]:
     if arg.value is not None:
         lines.append(f"value = {arg.value}")
     if arg.values.dist == "integers":
-        lines.append(f'values = {{ dist = "integers", low = {arg.values.low}, high = {arg.values.high} }}')
+        low, high = (json.dumps(bound) for bound in (arg.values.low, arg.values.high))
+        lines.append(f'values = {{ dist = "integers", low = {low}, high = {high} }}')
     return lines
 
 
@@ -124,7 +129,7 @@ _SPREAD = '''def spread(values: torch.Tensor, *shape: int) -> torch.Tensor:
 def _value(formula: Formula) -> str:
     source = formula.source.name
     if not formula.in_place:
-        source = f"spread({', '.join([source, *map(_python, formula.result.shape)])})"
+        source = f"spread({', '.join([source, *map(python_of, formula.result.shape)])})"
     kind = f"torch.{formula.result.dtype.value}"
     if formula.doubles:
         return f"{source} + {source}"
@@ -137,7 +142,7 @@ def _value(formula: Formula) -> str:
     return f"(~{source}).to({kind})" if integer.signed else f"({source} ^ {integer.high}).to({kind})"
 
 
-def _python(text: str) -> str:
+def python_of(text: str) -> str:
     """A shape expression in Python, which lacks only cdiv."""
     return ast.unparse(ast.parse(text)).replace("cdiv(", "(lambda a, b: -(-a // b))(")
 
@@ -147,7 +152,7 @@ def spec_text(manifest: Manifest) -> str:
     made = formulas(manifest)
     equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
-    rows = _contract_rows({case.name for case in public_cases(manifest)}, manifest)
+    rows = contract_rows({case.name for case in public_cases(manifest)}, manifest)
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -161,7 +166,7 @@ def spec_text(manifest: Manifest) -> str:
     )
 
 
-def _contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str, str, str]]:
+def contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str, str, str]]:
     """Condition, result, and the cases that test it. Omits rows that no case of the new suite tests."""
     rows = [
         (f"`{name} = 0`", "empty arrays are neither read nor written", [f"{name}_0"])
@@ -228,7 +233,7 @@ Neighbouring threads should access neighbouring addresses, and each should have 
 
 
 def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
-    sizes = _example_sizes(manifest)
+    sizes = example_sizes(manifest)
     numbers = {
         arg.name: [number + 1 for number in range(math.prod(manifest.shape(arg, sizes)))]
         for arg in manifest.buffers
@@ -253,7 +258,7 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
     return "\n".join(lines)
 
 
-def _example_sizes(manifest: Manifest) -> dict[str, int]:
+def example_sizes(manifest: Manifest) -> dict[str, int]:
     """The first combination of 2, 3 and 1 that the shapes allow."""
     for values in itertools.product((2, 3, 1), repeat=len(manifest.sizes)):
         sizes = dict(zip(manifest.sizes, values, strict=True))

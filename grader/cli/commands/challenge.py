@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json as jsons
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from grader.cli import options, publication, uploads
 from grader.cli.catalogue import local_catalogue
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import aside, out, put_json, put_table, safe, say, tell
+from grader.cli.terminal import aside, busy, out, put_json, put_table, safe, say, tell
 from grader.device_kinds import kind_of
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
 from grader.languages import Language
@@ -84,6 +85,55 @@ def new(
         tell(str(folder))
     say(f"It is a working example. Edit it, then check it: grader challenge check {slug}", "green")
     return EXIT_ACCEPTED
+
+
+@challenge.command(name="import")
+def import_(
+    origin: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH", help="A file of KernelBench, a folder of LeetGPU or GPU MODE; or a git URL#PATH."
+        ),
+    ],
+    slug: Annotated[
+        str | None, typer.Option("--slug", help="The folder's name; default: from its title.")
+    ] = None,
+    track: Annotated[str | None, typer.Option("--track", help="A track of challenges/tracks.toml.")] = None,
+    difficulty: Annotated[Difficulty, typer.Option("--difficulty", help="How hard it is.")] = "medium",
+    yes: Annotated[bool, typer.Option("--yes", help="You may use it under its licence.")] = False,
+) -> int:
+    """Make a challenge of another platform's problem, and list what is left to do. Runs the problem's Python."""
+    catalogue = local_catalogue(beginning=True)
+    from grader.authoring.importing.challenge import write_imported
+    from grader.authoring.importing.source import local_copy, read
+    from grader.authoring.scaffold.folder import check_free
+
+    with local_copy(origin) as path:
+        with busy("Reading it"):
+            problem = read(origin, path)
+        licence = problem.licence
+        if licence.asks and not yes and not _allowed(licence.name, licence.asks):
+            raise BadRequest("Nothing was written.", "With --yes you say that you may use it.")
+        name = slug or re.sub(r"\W+", "_", str(problem.found["title"]).lower()).strip("_")[:64]
+        check_free(catalogue, name)
+        chosen = track or _ask_track([known.title for known in catalogue.curriculum.tracks])
+        with busy("Trying its edge cases"):
+            folders, left = write_imported(catalogue, problem, name, chosen, difficulty)
+    for folder in folders:
+        tell(str(folder))
+    say("Left to do:", "bold")
+    for line in left:
+        tell(f"- {line}")
+    say(f"Then check it: grader challenge check {name}", "green")
+    return EXIT_ACCEPTED
+
+
+def _allowed(name: str, asks: str) -> bool:
+    """Raises BadRequest if stdin is not a terminal."""
+    words = f"Its licence ({name or 'none'}) {asks}."
+    if not sys.stdin.isatty():
+        raise BadRequest(words, "If you may use it, say so with --yes.")
+    return bool(typer.confirm(f"{words} May you use it?", default=False, err=True))
 
 
 def _ask(what: str, default: str) -> str:
