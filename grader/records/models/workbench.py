@@ -24,8 +24,7 @@ class DraftRow(Base):
 
 
 class NoteRow(Base):
-    """The author's private note on a submission, in Markdown. ``submission_id`` is the submission, never one of its later
-    judgements."""
+    """The author's private note on a submission, in Markdown. ``submission_id`` is never that of a later judgement."""
 
     __tablename__ = "notes"
 

@@ -66,7 +66,7 @@ def export(platform: Platform, user: User, name: str) -> IO[bytes]:
 
 
 def export_of(platform: Platform, person: int, *, own: bool = True) -> IO[bytes]:
-    """For operators; ``person`` is an account's id. ``own``: include drafts, notes and tokens, which staff do not read."""
+    """For operators; ``person`` is an account's id. ``own``: include what staff do not read (``_OWN``)."""
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller's to close
     with (
         reading_on(platform.sessions) as session,
