@@ -181,7 +181,7 @@ def put_entry_back(path: SubmissionPath) -> Response:
 
 
 @api.put("/submissions/<id>/note", responses={200: SubmissionView, 409: ErrorEnvelope})
-@open_to(OWNER)
+@open_to(OWNER, lambda user, at: notes.check_author(platform(), user, at["id"]))
 def keep_note(path: SubmissionPath, body: NoteBody) -> Response:
     """Write a note on your own submission, which nobody else can read; an empty text removes it."""
     return answer(notes.keep_note(platform(), current_user(), path.id, body))

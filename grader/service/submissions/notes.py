@@ -4,6 +4,7 @@ exports."""
 from __future__ import annotations
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import BadRequest, Conflict, NotAllowed
@@ -31,9 +32,7 @@ def keep_note(platform: Platform, user: User, submission: str, body: NoteBody) -
     if "\0" in text:
         raise BadRequest("The note contains NUL characters.", "Paste plain text.")
     with writing(platform.sessions) as session:
-        found = find(session, user, submission)
-        if found.user_id != user.id:
-            raise NotAllowed("Only its author can write a note on a submission.", "Staff can comment on it.")
+        found = _own(session, user, submission)
         if found.kind is JudgingReason.RUN:
             raise Conflict(
                 f"{found.public_id} is a run, which is removed after {limits.RUN_DAYS} days.",
@@ -43,3 +42,16 @@ def keep_note(platform: Platform, user: User, submission: str, body: NoteBody) -
         session.execute(select(SubmissionRow.id).where(SubmissionRow.id == first).with_for_update())
         notes.keep(session, first, text)
     return get_submission(platform, user, submission)
+
+
+def check_author(platform: Platform, user: User, submission: str) -> None:
+    """Raises NotFound, NotAllowed for anyone but the author."""
+    with platform.sessions() as session:
+        _own(session, user, submission)
+
+
+def _own(session: Session, user: User, submission: str) -> SubmissionRow:
+    found = find(session, user, submission)
+    if found.user_id != user.id:
+        raise NotAllowed("Only its author can write a note on a submission.", "Staff can comment on it.")
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 import zlib
 from datetime import UTC, date, datetime
@@ -108,8 +107,10 @@ def test_no_source_or_note_ends_its_block_of_markdown() -> None:
 
 def drawn(document: bytes) -> bytes:
     return b"".join(
-        zlib.decompress(base64.a85decode(b"<~" + stream, adobe=True))
-        for stream in re.findall(rb"ASCII85Decode.*?stream\r?\n(.*?)endstream", document, re.DOTALL)
+        zlib.decompress(stream)
+        for stream in re.findall(
+            rb"/Filter \[ /FlateDecode \].*?stream\r?\n(.*?)endstream", document, re.DOTALL
+        )
     )
 
 

@@ -12,7 +12,6 @@ from grader.records import attempts, rejudges
 from grader.records.engine import writing
 from grader.records.models import ChallengeStateRow, SubmissionRow
 from grader.schemas.account import Role
-from grader.schemas.publication import BoardAudience, PublicationState
 from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason
 from grader.service import audit
@@ -124,14 +123,8 @@ def test_boards_that_decide_something_keep_their_entries(platform: Platform) -> 
         assert possible(platform, ada, submission) is None
     withdraw(platform, ada, name(platform, gone))
     with writing(platform.sessions) as session:
-        session.add(
-            ChallengeStateRow(
-                challenge=SLUG,
-                state=PublicationState.PUBLISHED,
-                board=BoardAudience.PUBLIC,
-                frozen_at=START.replace(hour=5),
-            )
-        )
+        frozen = update(ChallengeStateRow).where(ChallengeStateRow.challenge == SLUG)
+        session.execute(frozen.values(frozen_at=START.replace(hour=5)))
     for change, row in ((withdraw, old), (put_back, gone)):
         with pytest.raises(Conflict, match="is frozen"):
             change(platform, ada, name(platform, row))
