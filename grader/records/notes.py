@@ -26,8 +26,8 @@ def keep(session: Session, submission: int, text: str) -> None:
     if not text:
         session.execute(delete(table).where(table.submission_id == submission))
         return
-    row = session.get(table, submission)
+    row, now = session.get(table, submission), clock(session)
     if row is None:
         row = table(submission_id=submission)
         session.add(row)
-    row.text, row.updated_at = text, clock(session)
+    row.text, row.updated_at = text, now

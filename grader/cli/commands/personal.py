@@ -24,7 +24,7 @@ account = make_app(remote=True)
 app.add_typer(
     account,
     name="account",
-    help="Set who reads your profile, write a portfolio, export or delete an account.",
+    help="Set who reads a profile, write a portfolio, export or delete an account.",
 )
 
 Name = Annotated[

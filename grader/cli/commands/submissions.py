@@ -344,6 +344,7 @@ def _line(view: SubmissionView) -> Text:
 def _put_history(found: SubmissionList, users: bool = False) -> None:
     scored = [(view, view.score) for view in found.submissions]
     notes = [safe(_beginning(view.note)) for view, _ in scored]
+    noted = {"note": notes} if any(notes) else {}
     put_columns(
         {
             "submission": [safe(view.id, "cyan") for view, _ in scored],
@@ -355,9 +356,9 @@ def _put_history(found: SubmissionList, users: bool = False) -> None:
             "cases": [Text(f"{score.passed}/{score.total}" if score else "") for _, score in scored],
             "time": [Text(duration(score.time_us) if score and score.time_us else "") for _, score in scored],
             "submitted": [Text(moment(view.created_at)) for view, _ in scored],
-            **({"note": notes} if any(notes) else {}),
+            **noted,
         },
-        optional=("note", "language", "device", "submitted", "cases"),
+        optional=(*noted, "language", "device", "submitted", "cases"),
     )
 
 
