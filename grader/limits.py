@@ -364,6 +364,15 @@ AUTHORITY_CHARS = 512
 
 # A comment or a question is a page of text at most; announcements are longer.
 COMMENT_CHARS = 8_000
+# A private note on a submission: lists show its beginning, and carry all of it.
+NOTE_CHARS = 4_000
+# Sources of a portfolio: hundreds of kernels, of which a PDF takes seconds to write.
+PORTFOLIO_BYTES = 1 * MIB
+# Submissions that one may name for it.
+PORTFOLIO_SUBMISSIONS = 200
+# PDFs that a web process writes at once, and how long one waits for its turn.
+PORTFOLIOS_AT_ONCE = 1
+PORTFOLIO_SECONDS = 20.0
 ANNOUNCEMENT_CHARS = 20_000
 # Path of a page that a notice links to.
 PATH_CHARS = 200

@@ -48,7 +48,14 @@ def wanted() -> dict[str, list[str]]:
     others = [requirement for requirement in extras["judge"] if requirement not in in_a_box]
     return {
         "toolchain": [*in_a_box, *in_a_check, *extras["cu13"], *extras["cuda"], ALSO_CUDA],
-        "platform": [*project["dependencies"], *extras["server"], *extras["postgres"], *others, ALSO],
+        "platform": [
+            *project["dependencies"],
+            *extras["server"],
+            *extras["postgres"],
+            *extras["pdf"],
+            *others,
+            ALSO,
+        ],
         "build": [
             *table["build-system"]["requires"],
             *(wheel for wheel in extras["wheels"] if wheel.startswith("ziglang")),

@@ -47,7 +47,12 @@ def _kept_by_reader(response: Response) -> None:
 def zip_answer(file: IO[bytes], name: str) -> Response:
     """Stream and close ``file``, a ZIP positioned at its start, as ``name.zip``; uncached."""
     with file:
-        response = Response(file.read(), mimetype="application/zip")
-    response.headers.set("Content-Disposition", "attachment", filename=f"{name}.zip")
+        return file_answer(file.read(), "application/zip", f"{name}.zip")
+
+
+def file_answer(content: bytes, kind: str, name: str) -> Response:
+    """``content`` to save as ``name``; uncached."""
+    response = Response(content, mimetype=kind)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
     response.headers["Cache-Control"] = "private, no-store"
     return response

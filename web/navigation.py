@@ -45,6 +45,7 @@ _SIGNED_IN = (
 _OWN = (
     Link("Profile", "profile.show"),
     Link("Progress", "progress.show"),
+    Link("Portfolio", "portfolio.show"),
     Link("Notices", "notices.index"),
     Link("Settings", "account.show"),
     Link("Export and deletion", "personal.show_own"),

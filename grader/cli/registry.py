@@ -31,7 +31,7 @@ GROUPS = {
     "Account and machine": {
         "login": ("account", "Sign in to a server and keep a token for it"),
         "logout": ("account", "Revoke the kept token and delete it here"),
-        "account": ("personal", "Set who reads your profile, export or delete an account: account readers"),
+        "account": ("personal", "Set who reads a profile, write a portfolio, export or delete an account"),
         "config": ("config", "Show the client's settings and where each comes from"),
         "completion": (
             "completion",

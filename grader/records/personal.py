@@ -82,6 +82,7 @@ COLUMNS = (
         "drafts.user_id",
         "identities.user_id",
         "links.user_id",
+        "notes.submission_id",
         "notice_choices.user_id",
         "notices.user_id",
         "questions.user_id",

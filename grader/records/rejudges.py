@@ -76,6 +76,7 @@ def again(first: SubmissionRow, version: int, set_aside: SetAside | None = None)
         competition_id=first.competition_id,
         team_id=first.team_id,
         created_at=first.created_at,
+        withdrawn_at=first.withdrawn_at,
         set_aside=set_aside,
     )
 

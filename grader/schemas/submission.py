@@ -134,6 +134,12 @@ class RestoreQuery(Strict):
     course: str | None = Field(default=None, description="restore only in this course")
 
 
+class NoteBody(Strict):
+    """Body of PUT /api/v1/submissions/<id>/note."""
+
+    text: str = Field(max_length=limits.NOTE_CHARS, description="Markdown; empty removes the note")
+
+
 class SubmissionView(Strict):
     id: str
     user: str
@@ -166,6 +172,12 @@ class SubmissionView(Strict):
     )
     course_voids: list[CourseVoided] = Field(
         default_factory=list, description="courses whose staff decided that it does not count there"
+    )
+    withdrawn_at: datetime | None = Field(
+        default=None, description="when its author took it off the boards; it counts for grades as before"
+    )
+    note: str = Field(
+        default="", description="the author's private note, in Markdown; only the author gets it"
     )
     reused: bool = Field(
         default=False,

@@ -1,4 +1,5 @@
-"""The log of staff actions, written in the same transaction and never changed."""
+"""The log of staff actions, and of entries that authors took off boards, written in the same transaction and never
+changed."""
 
 from __future__ import annotations
 

@@ -37,6 +37,7 @@ NO_PAGES = (
         "operations.panel",
     ),
     "personal.export",
+    *("portfolio.markdown", "portfolio.pdf"),
     "client.show",
 )
 

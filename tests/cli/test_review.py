@@ -346,3 +346,44 @@ def test_an_upload_from_its_check_to_its_use(site: Site, home: Path) -> None:
     assert bundle.read_archive(Path("two.zip").read_bytes()).slug == builders.SLUG
     assert site.run(site.teacher, "challenge", "use", *two).code == 0
     assert site.platform.catalogue.is_uploaded(builders.SLUG)
+
+
+def test_an_author_withdraws_an_entry_and_writes_a_note(site: Site, home: Path) -> None:
+    done, slug = builders.judged(site.platform, site.ada, builders.accepted()).id, builders.SLUG
+    off = site.run(site.ada, "leaderboard", slug, "--withdraw", done)
+    assert off.code == 0
+    assert f"{done} is off the board.\n" in off.err
+    assert "Nobody is on this board yet." in off.err
+    assert "off the board since" in site.run(site.ada, "status", done).out
+    assert ", off the board" in site.run(site.ada, "history").out
+    back = site.json(site.ada, "leaderboard", slug, "--put-back", done)
+    assert [entry["submission"] for entry in back["entries"]] == [done]
+    kept = site.run(site.ada, "comment", done, "--note", "Tiles of 32.\nMore.")
+    assert (kept.code, kept.err) == (0, f"The note on {done} is kept.\n")
+    read = site.run(site.ada, "status", done)
+    assert ("Your note:" in read.err, "    Tiles of 32.\n    More.\n" in read.out) == (True, True)
+    assert "Tiles of 32." in site.run(site.ada, "history").out
+    assert "Tiles" not in site.run(site.teacher, "status", done).out
+    file = home / "kernels.md"
+    wrote = site.run(site.ada, "account", "portfolio", "--to", str(file), "--submission", done)
+    assert (wrote.code, wrote.err) == (0, f"Wrote {file} ({file.stat().st_size:,} bytes).\n")
+    text = file.read_text(encoding="utf-8")
+    assert "> Tiles of 32.\n> More.\n" in text
+    assert "- Rank: 1 of 1\n" in text
+    listed = site.run(site.ada, "account", "portfolio")
+    assert ("1 of 1" in listed.out, "--to portfolio.pdf" in listed.err) == (True, True)
+    assert site.json(site.ada, "account", "portfolio")["entries"][0]["submission"] == done
+    removed = site.run(site.ada, "comment", done, "--note", "")
+    assert removed.err == f"The note on {done} is removed.\n"
+    for who, args, code, words in (
+        (site.ada, ["leaderboard", "other", "--withdraw", done], 2, f"{done} is for {slug}, not for other."),
+        (site.ada, ["leaderboard", slug, "--withdraw", done, "--put-back", done], 2, "exclude each other"),
+        (site.teacher, ["leaderboard", slug, "--withdraw", done], 3, "Only its author"),
+        (site.bob, ["leaderboard", slug, "--withdraw", done], 2, "no submission"),
+        (site.teacher, ["comment", done, "--note", "x"], 3, "Only its author"),
+        (site.ada, ["comment", done, "x", "--note", "y"], 2, "--note excludes"),
+        (site.ada, ["account", "portfolio", "--to", str(file)], 2, "already exists"),
+        (site.ada, ["account", "portfolio", "--to", "kernels.txt"], 2, "neither .pdf nor .md"),
+        (site.bob, ["account", "portfolio", "--submission", done], 2, "not an accepted submission of yours"),
+    ):
+        refused(site.run(who, *args), code, words)

@@ -18,6 +18,7 @@ from grader.records.models import utcnow
 from grader.schemas.hardware import KernelUsage, Witness
 from grader.schemas.submission import State, SubmissionView
 from grader.service.accounts.accounts import User
+from grader.service.boards import portfolio_pdf
 from grader.service.operation import queues
 from grader.service.platform import Platform
 from tests.web import builders
@@ -288,3 +289,73 @@ class TestListing:
         listing = page.partition('<pre id="source"')[2].partition("<code>")[2].partition("</code>")[0]
         assert listing.count("<span") == limits.LISTED_LINES
         assert unescape(re.sub(r"<[^>]+>", "", listing)) == source
+
+
+class TestOwn:
+    """What authors do with their submission: a note, and taking it off the board."""
+
+    def test_a_note_is_kept_and_read_by_its_author_alone(
+        self, visit: Visit, platform: Platform, ada: User, teacher: User
+    ) -> None:
+        view, client = builders.judged(platform, ada, builders.accepted()), visit(ada)
+        at = f"/submissions/{view.id}"
+        assert "Write a note that only you can read" in client.get(at).text
+
+        def send(text: str) -> tuple[int, str]:
+            sent = client.post(f"{at}/note", data={"text": text, "csrf_token": csrf(client, at)})
+            return sent.status_code, sent.text
+
+        assert send("**Tiles** of 32 <b>x</b>\r\nmore")[0] == 303
+        page = client.get(at).text
+        assert "<strong>Tiles</strong> of 32 &lt;b&gt;x&lt;/b&gt;<br>" in page
+        assert "**Tiles** of 32 &lt;b&gt;x&lt;/b&gt;\n" in client.get("/submissions").text.replace(
+            "</span>", "\n"
+        )
+        for path in (at, "/submissions?everyone=1"):
+            assert "Tiles" not in visit(teacher).get(path).text
+        # What is refused stays in the form.
+        status, page = send("y" * (limits.NOTE_CHARS + 1))
+        assert (status, "y" * (limits.NOTE_CHARS + 1) in page, "the limit is 4,000" in page) == (
+            400,
+            True,
+            True,
+        )
+
+    def test_an_entry_is_taken_off_the_board_and_put_back(
+        self, visit: Visit, platform: Platform, ada: User, teacher: User
+    ) -> None:
+        view, client = builders.judged(platform, ada, builders.accepted()), visit(ada)
+        at, board = f"/submissions/{view.id}", f"/leaderboards/{builders.SLUG}"
+
+        def press(action: str) -> int:
+            data = {"action": action, "csrf_token": csrf(client, at)}
+            return client.post(f"{at}/withdraw", data=data).status_code
+
+        assert "Take off the leaderboard" in client.get(at).text
+        assert "Take off the leaderboard" not in visit(teacher).get(at).text
+        assert press("withdraw") == 303
+        assert "You took this entry off the leaderboard" in client.get(at).text
+        assert "ada took this entry off the leaderboard" in visit(teacher).get(at).text
+        assert "off the board</span>" in visit(teacher).get("/submissions?everyone=1").text
+        assert "Nobody is on this board yet" in client.get(board).text
+        assert press("put_back") == 303
+        assert "Nobody is on this board yet" not in client.get(board).text
+        wrong = builders.judged(platform, ada, builders.wrong(), source="x = 2\n")
+        assert "Take off the leaderboard" not in client.get(f"/submissions/{wrong.id}").text
+
+    def test_the_portfolio_offers_what_the_server_can_write(
+        self, visit: Visit, platform: Platform, ada: User, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        client = visit(ada)
+        assert "no accepted kernel yet" in client.get("/account/portfolio").text
+        view = builders.judged(platform, ada, builders.accepted())
+        page = client.get("/account/portfolio").text
+        assert f'value="{view.id}" checked' in page
+        monkeypatch.setattr(portfolio_pdf, "can_write", lambda: False)
+        page = client.get("/account/portfolio").text
+        assert ("Download PDF" in page, "the extra <code>pdf</code>" in page) == (False, True)
+        refused = client.get("/account/portfolio.pdf")
+        assert (refused.status_code, "ReportLab or its font is not installed" in refused.text) == (400, True)
+        text = client.get(f"/account/portfolio.md?submission={view.id}")
+        assert text.headers["Content-Disposition"] == "attachment; filename=portfolio.md"
+        assert text.text.startswith("# Kernels of ada\n")

@@ -13,6 +13,7 @@ from grader.schemas.report import Report
 from grader.schemas.strict import Switch
 from grader.schemas.submission import (
     ErrorEnvelope,
+    NoteBody,
     RestoreQuery,
     RunBody,
     SourceView,
@@ -22,13 +23,14 @@ from grader.schemas.submission import (
     SubmitBody,
     VoidBody,
 )
+from grader.service.boards import withdrawals
 from grader.service.review import voids
 from grader.service.submissions import cancel as cancelling
+from grader.service.submissions import notes, run_changes, submissions
 from grader.service.submissions import run as running
-from grader.service.submissions import run_changes, submissions
 from grader.service.submissions import submit as submitting
 from grader.web import throttle
-from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
+from grader.web.access import AUTHOR, OWNER, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
 from grader.web.answers import answer, cheap
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
@@ -161,3 +163,25 @@ def void_result(path: SubmissionPath, body: VoidBody) -> Response:
 def restore_result(path: SubmissionPath, query: RestoreQuery) -> Response:
     """Restore a void result: it counts again (staff only)."""
     return answer(voids.restore(platform(), current_user(), path.id, query.course))
+
+
+@api.put("/submissions/<id>/withdrawal", responses={200: SubmissionView, 409: ErrorEnvelope})
+@open_to(OWNER)
+def withdraw_entry(path: SubmissionPath) -> Response:
+    """Take your own entry off the boards: your next best one ranks. Result, grade and attempt stay. 409 for an entry of
+    a competition or of a frozen board, and if it is on no board."""
+    return answer(withdrawals.withdraw(platform(), current_user(), path.id))
+
+
+@api.delete("/submissions/<id>/withdrawal", responses={200: SubmissionView, 409: ErrorEnvelope})
+@open_to(OWNER)
+def put_entry_back(path: SubmissionPath) -> Response:
+    """Put an entry that you withdrew back on its boards."""
+    return answer(withdrawals.put_back(platform(), current_user(), path.id))
+
+
+@api.put("/submissions/<id>/note", responses={200: SubmissionView, 409: ErrorEnvelope})
+@open_to(OWNER, lambda user, at: notes.check_author(platform(), user, at["id"]))
+def keep_note(path: SubmissionPath, body: NoteBody) -> Response:
+    """Write a note on your own submission, which nobody else can read; an empty text removes it."""
+    return answer(notes.keep_note(platform(), current_user(), path.id, body))

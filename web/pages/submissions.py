@@ -17,26 +17,27 @@ from grader.schemas.pace import pace_s
 from grader.schemas.report import Flag, Report, Verdict
 from grader.schemas.submission import (
     JudgingReason,
+    NoteBody,
     State,
     SubmissionFilter,
     SubmissionList,
     SubmissionView,
     VoidBody,
 )
-from grader.service.boards import leaderboard, share
+from grader.service.boards import leaderboard, share, withdrawals
 from grader.service.courses import assignments
 from grader.service.courses.permissions import Action
 from grader.service.review import comments, filter_names, voids
 from grader.service.submissions import cancel as cancelling
-from grader.service.submissions import run_changes, submissions
+from grader.service.submissions import notes, run_changes, submissions
 from grader.service.submissions.submissions import teaches
 from grader.web import assets
-from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
+from grader.web.access import AUTHOR, OWNER, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
 from grader.web.answers import conditional_on
 from grader.web.auth.identity import current_user
 from grader.web.auth.sessions import TOKEN_KEY
 from grader.web.current import platform
-from grader.web.pages import code, titles
+from grader.web.pages import code, markdown, titles
 from grader.web.pages import comments as remarks
 from grader.web.pages.keys import Page
 from grader.web.pages.results import ALL, Result, result
@@ -136,6 +137,7 @@ def _page(submission: str, error: GraderError | None = None) -> Page:
     view = submissions.get_submission(platform(), user, submission)
     source = submissions.get_source(platform(), user, submission)
     decides = view.state is State.DONE and (user.staff or user.teaches)
+    own = view.user == user.name
     talk = comments.list_comments(platform(), user, submission)
     page = render_template(
         "submission.html",
@@ -146,10 +148,15 @@ def _page(submission: str, error: GraderError | None = None) -> Page:
         threads=remarks.shown(talk, source.source),
         highlighter=assets.built("listing.js"),
         source=source,
-        shareable=view.state is State.DONE and view.user == user.name,
+        shareable=view.state is State.DONE and own,
         share_key=share.key_of(platform(), user, view.id),
         reused=view.state.final and request.args.get("reused") == "1",
         power=voids.power(platform(), user, view.id) if decides else None,
+        entry=withdrawals.possible(platform(), user, view.id) if own and view.state is State.DONE else None,
+        notable=own and view.kind is not JudgingReason.RUN,
+        note=markdown.remark(view.note),
+        note_text=request.form.get("text", view.note),
+        note_chars=limits.NOTE_CHARS,
         error=error,
         **_panel(view, source.source),
     )
@@ -191,6 +198,30 @@ def void(submission: str) -> BaseResponse | Page:
     except (BadRequest, Conflict) as error:
         return _page(submission, error)
     return redirect(url_for("submissions.show", submission=submission), 303)
+
+
+@pages.post("/submissions/<submission>/withdraw")
+@open_to(OWNER)
+def withdraw(submission: str) -> BaseResponse | Page:
+    """Take your own entry off the leaderboard, or put it back."""
+    act = withdrawals.put_back if request.form.get("action") == "put_back" else withdrawals.withdraw
+    try:
+        act(platform(), current_user(), submission)
+    except Conflict as error:
+        return _page(submission, error)
+    return redirect(url_for("submissions.show", submission=submission), 303)
+
+
+@pages.post("/submissions/<submission>/note")
+@open_to(OWNER)
+def keep_note(submission: str) -> BaseResponse | Page:
+    """Write a private note on your own submission; an empty one is removed."""
+    body = NoteBody.model_construct(text=request.form.get("text", ""))
+    try:
+        notes.keep_note(platform(), current_user(), submission, body)
+    except (BadRequest, Conflict) as error:
+        return _page(submission, error)
+    return redirect(url_for("submissions.show", submission=submission, _anchor="note"), 303)
 
 
 def _panel(view: SubmissionView, source: str) -> dict[str, object]:

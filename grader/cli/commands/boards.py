@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
 from rich.table import Table
 
 from grader.cli import config, options
-from grader.cli.client import connect, segment, understood
+from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.report import factor_text
 from grader.cli.terminal import put_json, put_table, safe, say
 from grader.device_kinds import caution_of
+from grader.errors import BadRequest
 from grader.formats import duration
-from grader.schemas.submission import Leaderboard
+from grader.schemas.submission import Leaderboard, SubmissionView
 
 app = make_app()
 
@@ -21,14 +25,28 @@ def leaderboard(
     slug: options.Slug,
     device: options.Device = None,
     language: options.LanguageOption = None,
+    withdraw: Annotated[
+        str | None,
+        typer.Option(
+            "--withdraw",
+            metavar="ID",
+            help="Take this entry of yours off the board; your next best one ranks.",
+        ),
+    ] = None,
+    put_back: Annotated[
+        str | None, typer.Option("--put-back", metavar="ID", help="Put an entry that you withdrew back.")
+    ] = None,
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
-    """Show the leaderboard of a challenge."""
-    chosen = options.language(language)
-    found = connect().get(
+    """Show the leaderboard of a challenge, or take an entry of yours off it."""
+    chosen, client = options.language(language), connect()
+    wanted = device or config.text("device")
+    if withdraw or put_back:
+        wanted = device or _move(client, slug, withdraw, put_back).device
+    found = client.get(
         f"/leaderboards/{segment(slug)}",
-        device=device or config.text("device"),
+        device=wanted,
         language=chosen.value if chosen else None,
     )
     board = understood(Leaderboard, found)
@@ -37,6 +55,20 @@ def leaderboard(
         return 0
     show(board)
     return 0
+
+
+def _move(client: Client, slug: str, withdraw: str | None, put_back: str | None) -> SubmissionView:
+    """Take an entry off the board of ``slug``, or put it back. Raises BadRequest if it is another challenge's."""
+    if withdraw and put_back:
+        raise BadRequest("--withdraw and --put-back exclude each other.", "Use one of them.")
+    path = f"/submissions/{segment(withdraw or put_back or '')}"
+    view = understood(SubmissionView, client.get(path))
+    if view.challenge != slug:
+        raise BadRequest(f"{view.id} is for {view.challenge}, not for {slug}.", "Name its challenge.")
+    at = f"{path}/withdrawal"
+    view = understood(SubmissionView, client.put(at, {}) if withdraw else client.delete(at))
+    say(f"{view.id} is off the board." if withdraw else f"{view.id} is on the board again.", "green")
+    return view
 
 
 def show(board: Leaderboard) -> None:

@@ -15,6 +15,7 @@ from grader.cli.command import make_app
 from grader.cli.terminal import moment, out, put_json, safe, say, tell
 from grader.errors import BadRequest
 from grader.schemas.feedback import CommentList, CommentView, ThreadView
+from grader.schemas.submission import SubmissionView
 
 app = make_app()
 
@@ -49,13 +50,26 @@ def comment(
         int | None, typer.Option(metavar="NUMBER", min=1, help="Open this thread again.")
     ] = None,
     delete: Annotated[int | None, typer.Option(metavar="NUMBER", min=1, help="Delete this comment.")] = None,
+    note: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Write a private note on your own submission, in Markdown, which only you can read; '' removes it, "
+            "- reads it from stdin.",
+        ),
+    ] = None,
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
-    """Show the comments on a submission, or comment on it: write, reply, change or resolve."""
+    """Show the comments on a submission, or comment on it: write, reply, change or resolve; or write a note for
+    yourself."""
     path = f"/submissions/{segment(submission)}/comments"
     acts = {"edit": edit, "send": send, "resolve": resolve, "reopen": reopen, "delete": delete}
     chosen = {name: number for name, number in acts.items() if number is not None}
+    if note is not None:
+        if text is not None or chosen or lines or draft or reply:
+            raise BadRequest("--note excludes the other options.", "Write a comment with another command.")
+        return _keep_note(submission, sys.stdin.read() if note == "-" else note, json)
     if len(chosen) > 1 or (chosen and (lines or draft or reply)):
         raise BadRequest(
             "These options exclude each other.", "Use one of --edit, --send, --resolve, --reopen, --delete."
@@ -87,6 +101,23 @@ def comment(
     else:
         put_comments(found)
     return 0
+
+
+def _keep_note(submission: str, text: str, json: bool) -> int:
+    answer = connect().put(f"/submissions/{segment(submission)}/note", {"text": text})
+    view = understood(SubmissionView, answer)
+    if json:
+        put_json(view)
+    else:
+        say(f"The note on {view.id} is {'kept' if view.note else 'removed'}.", "green")
+    return 0
+
+
+def put_note(view: SubmissionView) -> None:
+    """The author's own note; nothing without one."""
+    if view.note:
+        say("Your note:", "bold")
+        tell("\n".join(f"    {line}" for line in view.note.split("\n")))
 
 
 def _act(client: Client, path: str, name: str, text: str | None) -> Any:

@@ -1,23 +1,31 @@
-"""`account`: readers of a profile, export of a person's data, and deletion of an account on the server."""
+"""`account`: readers of a profile, the portfolio, export of a person's data, and deletion of an account."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlencode
 
 import typer
 
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import moment, put_json, say, tell
+from grader.cli.report import factor_text
+from grader.cli.terminal import moment, put_json, put_table, safe, say, table, tell
 from grader.errors import BadRequest
+from grader.formats import duration
 from grader.schemas.personal import DeletionBody, DeletionView
+from grader.schemas.portfolio import Portfolio
 from grader.schemas.preferences import Preferences, ProfileAudience
 
 app = make_app(remote=True)
 account = make_app(remote=True)
-app.add_typer(account, name="account", help="Set who reads your profile, export or delete an account.")
+app.add_typer(
+    account,
+    name="account",
+    help="Set who reads a profile, write a portfolio, export or delete an account.",
+)
 
 Name = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="The account (default: your own; others': staff only).")
@@ -69,6 +77,68 @@ def export(
     else:
         say(f"Wrote {file} ({size:,} bytes).", "green")
     return 0
+
+
+@account.command()
+def portfolio(
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="The file to write: .pdf or .md (default: show a list)."),
+    ] = None,
+    submission: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            help="An accepted submission of yours; repeat it (default: your best for each challenge).",
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> int:
+    """List your accepted kernels, or write them with times, ranks and notes to a PDF or Markdown file."""
+    client, wanted = connect(), [("submission", name) for name in submission or []]
+    if to is None:
+        found = understood(Portfolio, client.get(_with("/me/portfolio", wanted)))
+        if json:
+            put_json(found)
+        else:
+            _put_portfolio(found)
+        return 0
+    kind = to.suffix.lower()
+    if kind not in (".pdf", ".md"):
+        raise BadRequest(f"{to} is neither .pdf nor .md.", "Name the file portfolio.pdf or portfolio.md.")
+    if to.exists():
+        raise BadRequest(f"{to} already exists.", "Name another file with --to.")
+    size = client.download(_with(f"/me/portfolio{kind}", wanted), to)
+    if json:
+        put_json({"file": str(to), "bytes": size})
+    else:
+        say(f"Wrote {to} ({size:,} bytes).", "green")
+    return 0
+
+
+def _with(path: str, query: list[tuple[str, str]]) -> str:
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def _put_portfolio(found: Portfolio) -> None:
+    rows = table(
+        "submission", "challenge", "language", "device", "time", "speedup", "rank", "submitted", "note"
+    )
+    for entry in found.entries:
+        rows.add_row(
+            safe(entry.submission, "cyan"),
+            safe(entry.challenge),
+            entry.language.value,
+            safe(entry.device),
+            duration(entry.time_us) if entry.time_us is not None else "",
+            factor_text(entry.speedup),
+            f"{entry.rank} of {entry.entries}" if entry.rank is not None else "",
+            moment(entry.submitted_at),
+            "yes" if entry.note else "",
+        )
+    put_table(rows)
+    if found.entries:
+        say("To write it: grader account portfolio --to portfolio.pdf", "dim")
 
 
 @account.command()

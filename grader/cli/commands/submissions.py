@@ -15,7 +15,7 @@ from grader.cli import catalogue, config, names, options, own_run
 from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.commands.comments import fetch as fetch_comments
-from grader.cli.commands.comments import put_comments
+from grader.cli.commands.comments import put_comments, put_note
 from grader.cli.follow import exit_code, fetch, fetch_last, fetch_report, to_the_end, waiting_text
 from grader.cli.options import check_syntax
 from grader.cli.output import EXIT_INTERRUPTED
@@ -40,6 +40,8 @@ app = make_app()
 RETRY_PAUSES = (1.0, 4.0)
 # `submit` and `run` print how many are left from here down.
 _FEW_LEFT = 5
+# Of a note in `history`.
+_NOTE_COLUMNS = 40
 
 
 @app.command()
@@ -207,6 +209,7 @@ def status(
             put_report(fetch_report(client, view.id), view.filename)
         if view.comments:
             put_comments(fetch_comments(client, view.id))
+        put_note(view)
     return exit_code(view.verdict)
 
 
@@ -333,11 +336,15 @@ def _line(view: SubmissionView) -> Text:
         line.append(f", {words}")
     if view.error:
         line.append_text(safe(f"\n{view.error}", "yellow"))
+    if view.withdrawn_at:
+        line.append(f", off the board since {moment(view.withdrawn_at)}")
     return line
 
 
 def _put_history(found: SubmissionList, users: bool = False) -> None:
     scored = [(view, view.score) for view in found.submissions]
+    notes = [safe(_beginning(view.note)) for view, _ in scored]
+    noted = {"note": notes} if any(notes) else {}
     put_columns(
         {
             "submission": [safe(view.id, "cyan") for view, _ in scored],
@@ -345,13 +352,22 @@ def _put_history(found: SubmissionList, users: bool = False) -> None:
             "challenge": [safe(view.challenge) for view, _ in scored],
             "language": [Text(view.language.value) for view, _ in scored],
             "device": [safe(view.device) for view, _ in scored],
-            "outcome": [
-                verdict_text(view.verdict) if view.verdict else Text(view.state.value, "cyan")
-                for view, _ in scored
-            ],
+            "outcome": [_outcome(view) for view, _ in scored],
             "cases": [Text(f"{score.passed}/{score.total}" if score else "") for _, score in scored],
             "time": [Text(duration(score.time_us) if score and score.time_us else "") for _, score in scored],
             "submitted": [Text(moment(view.created_at)) for view, _ in scored],
+            **noted,
         },
-        optional=("language", "device", "submitted", "cases"),
+        optional=(*noted, "language", "device", "submitted", "cases"),
     )
+
+
+def _outcome(view: SubmissionView) -> Text:
+    text = verdict_text(view.verdict) if view.verdict else Text(view.state.value, "cyan")
+    return Text.assemble(text, (", off the board", "dim")) if view.withdrawn_at else text
+
+
+def _beginning(note: str) -> str:
+    """Of a note, for a column."""
+    first = note.partition("\n")[0]
+    return first if len(first) <= _NOTE_COLUMNS else f"{first[: _NOTE_COLUMNS - 1]}…"

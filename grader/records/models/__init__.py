@@ -55,7 +55,7 @@ from grader.records.models.regrades import RegradeItemRow, RegradeRow
 from grader.records.models.results import CourseVoidRow, ReviewRow, VoidRow
 from grader.records.models.similarity import SimilarityRunRow, SimilarPairRow
 from grader.records.models.submissions import FlagRow, ReportRow, SubmissionRow
-from grader.records.models.workbench import DraftRow
+from grader.records.models.workbench import DraftRow, NoteRow
 from grader.records.models.workers import ArtefactRow, CeilingRow, GpuRow, WorkerRow
 
 __all__ = [
@@ -101,6 +101,7 @@ __all__ = [
     "LtiPlatformRow",
     "LtiScoreRow",
     "MemberRow",
+    "NoteRow",
     "NoticeChoiceRow",
     "NoticeRow",
     "OverrideRow",

@@ -9,10 +9,11 @@ from __future__ import annotations
 from sqlalchemy import Index, text
 
 # Entries of boards. Submissions to a competition are only on its own board: their data is public, and other boards
-# would reveal what a frozen board hides. Judgements that are set aside are on none.
+# would reveal what a frozen board hides. Judgements that are set aside are on none, nor are entries that their author
+# took off.
 RANKED = (
     "verdict = 'accepted' AND time_us IS NOT NULL AND ci_lo_us IS NOT NULL AND ci_hi_us IS NOT NULL "
-    "AND competition_id IS NULL AND set_aside IS NULL"
+    "AND competition_id IS NULL AND set_aside IS NULL AND withdrawn_at IS NULL"
 )
 IN_COMPETITION = "competition_id IS NOT NULL"
 # A person's submissions, without rejudges by staff and without runs.
@@ -34,6 +35,7 @@ def reading() -> list[Index]:
             RANKED,
             *("challenge", "version", "device", "user_id", "time_us", "created_at", "id"),
             *("ci_lo_us", "ci_hi_us", "language", "verdict", "competition_id", "set_aside"),
+            "withdrawn_at",
         ),
         # Boards and caps of a competition.
         _partial(

@@ -83,6 +83,8 @@ class SubmissionRow(Base):
     machine: Mapped[str | None] = mapped_column(String(255))
     # Why this judgement does not count, if it does not.
     set_aside: Mapped[SetAside | None] = mapped_column(words(SetAside, 16))
+    # When its author took it off the boards. All judgements of a submission have the same value.
+    withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     state: Mapped[State] = mapped_column(words(State, 16), default=State.QUEUED)
     # Grows with every claim and fences late results.

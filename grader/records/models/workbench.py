@@ -1,4 +1,4 @@
-"""A person's work between two submissions."""
+"""A person's own work: drafts between submissions, and notes on them."""
 
 from __future__ import annotations
 
@@ -20,4 +20,16 @@ class DraftRow(Base):
     challenge: Mapped[str] = mapped_column(String(64), primary_key=True)
     language: Mapped[Language] = mapped_column(LanguageName, primary_key=True)
     source: Mapped[str] = mapped_column(Text)
+    updated_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class NoteRow(Base):
+    """The author's private note on a submission, in Markdown. ``submission_id`` is never that of a later judgement."""
+
+    __tablename__ = "notes"
+
+    submission_id: Mapped[int] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    text: Mapped[str] = mapped_column(Text)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

@@ -26,7 +26,7 @@ from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 
 # Staff cannot read these tables, so their exports leave them out.
-_OWN = ("drafts", "tokens")
+_OWN = ("drafts", "notes", "tokens")
 # Larger exports are kept in a file, not in memory.
 _IN_MEMORY = 8 << 20
 _READ_ME = """\
@@ -34,13 +34,13 @@ This is the data that the platform holds about the account {name}, as of {at}.
 
 account.json       the account: name, e-mail address, role, preferences
 tables/            everything else, one JSON list for each table: memberships with roster entries, submissions with
-                   verdicts and times, comments on them and by you, requests, notices, registrations, tokens, the log
-                   of your actions as staff
+                   verdicts and times, comments on them and by you, requests, your notes, notices, registrations,
+                   tokens, the log of your actions as staff
 submissions/ID/    the source of each submission, and its report as you may read it on the site
 drafts/            the drafts in your editor
 
-Exports made by staff contain no drafts and no tokens. Passwords and tokens are stored
-only as hashes, which are left out. Reports show hidden cases only as far as you may see them.
+Exports made by staff contain no drafts, no notes and no tokens. Passwords and tokens are
+stored only as hashes, which are left out. Reports show hidden cases only as far as you may see them.
 """
 
 
@@ -66,7 +66,7 @@ def export(platform: Platform, user: User, name: str) -> IO[bytes]:
 
 
 def export_of(platform: Platform, person: int, *, own: bool = True) -> IO[bytes]:
-    """For operators; ``person`` is an account's id. ``own``: include drafts and tokens, which staff do not read."""
+    """For operators; ``person`` is an account's id. ``own``: include what staff do not read (``_OWN``)."""
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller's to close
     with (
         reading_on(platform.sessions) as session,

@@ -93,6 +93,7 @@ class Action(StrEnum):
     WORKER_RESUME = "worker.resume"
     SUBMISSION_REQUEUE = "submission.requeue"
     SUBMISSION_CANCEL = "submission.cancel"
+    ENTRY_WITHDRAW = "entry.withdraw"
     PLATFORM_AUDIT = "platform.audit"
     CHALLENGE_UPLOADS = "challenge.read_uploads"
     CHALLENGE_UPLOAD = "challenge.upload"
@@ -184,6 +185,8 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.SUBMISSION_REQUEUE: _PLATFORM,
     # Everyone may cancel their own.
     Action.SUBMISSION_CANCEL: _PLATFORM,
+    # Its author alone. It is in the log because staff may ask why an entry is gone.
+    Action.ENTRY_WITHDRAW: frozenset(),
     Action.PLATFORM_AUDIT: _PLATFORM,
     Action.CHALLENGE_UPLOADS: _PLATFORM,
     Action.CHALLENGE_UPLOAD: _PLATFORM,

@@ -111,6 +111,8 @@ def _standing() -> Select[int]:
         SubmissionRow.device,
         SubmissionRow.language,
         SubmissionRow.user_id,
+        # The best that ranks, and the best that its author may put back.
+        SubmissionRow.withdrawn_at.is_(None),
     )
     order = (SubmissionRow.time_us, SubmissionRow.created_at, SubmissionRow.id)
     places = (

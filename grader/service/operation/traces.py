@@ -61,7 +61,7 @@ _KEPT_FACTS = frozenset(
         "outcome",
         "decision",
     }
-    | {"deleted", "edited", "submissions", "ordered", "left_out"}
+    | {"withdrawn_at", "deleted", "edited", "submissions", "ordered", "left_out"}
 )
 # The key under which the inbox's log names somebody.
 _REVIEWER = "reviewer"

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.deadlines import parse_moment
 from grader.errors import Conflict, NotAllowed, NotFound
-from grader.records import competitions, histories, order, regrades, rejudges, taught, voids
+from grader.records import competitions, histories, notes, order, regrades, rejudges, taught, voids
 from grader.records.engine import clock
 from grader.records.histories import History, Taught
 from grader.records.models import (
@@ -299,6 +299,7 @@ def _views(
     within = competitions.slugs(
         session, [row.competition_id for row in rows if row.competition_id is not None]
     )
+    said = notes.of(session, {row.rejudge_of or row.id for row in rows if row.user_id == user.id})
     return [
         _view(row, row.user.name, lines.get(row.id)).model_copy(
             update={
@@ -312,6 +313,7 @@ def _views(
                     CourseVoided(course=slug, reason=void.reason, at=void.created_at)
                     for slug, void in in_courses.get(row.rejudge_of or row.id, [])
                 ],
+                "note": said.get(row.rejudge_of or row.id, ""),
             }
         )
         for row in rows
@@ -356,6 +358,7 @@ def _view(row: SubmissionRow, author: str, line: QueueSnapshot | None) -> Submis
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,
+        withdrawn_at=row.withdrawn_at,
         error=row.error,
     )
 

@@ -11,7 +11,7 @@ from sqlalchemy import delete, select, update
 from grader.languages import Language
 from grader.records import board_snapshots
 from grader.records.engine import writing
-from grader.records.models import SubmissionRow, UserRow
+from grader.records.models import SubmissionRow, UserRow, utcnow
 from grader.schemas.account import Role
 from grader.service.accounts.accounts import User
 from grader.service.boards.leaderboard import leaderboard, records_over_time
@@ -51,14 +51,14 @@ def come(platform: Platform, chance: random.Random, people: list[User]) -> None:
 
 
 def change(platform: Platform, chance: random.Random) -> None:
-    """Rare changes: one is removed, one is measured differently, one becomes staff, many come at once."""
+    """Rare changes: one is removed, one is measured differently, one becomes staff, one is withdrawn or put back."""
     row = SubmissionRow
     with writing(platform.sessions) as session:
         ids = session.scalars(select(row.id).where(row.verdict == "accepted")).all()
         if not ids:
             return
         one = chance.choice(ids)
-        match chance.randrange(3):
+        match chance.randrange(4):
             case 0:
                 session.execute(update(row).where(row.id == one).values(verdict="wrong_answer"))
             case 1:
@@ -67,6 +67,9 @@ def change(platform: Platform, chance: random.Random) -> None:
                 user = session.scalar(select(row.user_id).where(row.id == one))
                 role = chance.choice([Role.STAFF, Role.STUDENT])
                 session.execute(update(UserRow).where(UserRow.id == user).values(role=role))
+            case 3:
+                at = chance.choice([utcnow(), None])
+                session.execute(update(row).where(row.id == one).values(withdrawn_at=at))
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -98,6 +98,9 @@ PATHS = {
     "POST /submissions/<submission>/cancel": "/submissions/{running}/cancel",
     "POST /submissions/<submission>/void": "/submissions/{running}/void",
     "PUT /api/v1/submissions/<id>/void": "/api/v1/submissions/0000000000/void",
+    "DELETE /api/v1/submissions/<id>/withdrawal": "/api/v1/submissions/{running}/withdrawal",
+    "PUT /api/v1/submissions/<id>/withdrawal": "/api/v1/submissions/{running}/withdrawal",
+    "POST /submissions/<submission>/withdraw": "/submissions/{running}/withdraw",
 }
 # Answers to callers who may use the route. Default: 200 for GET, anything for others.
 ANSWERS = {
@@ -270,6 +273,11 @@ STATUSES: dict[str, Statuses] = {
     "PUT /api/v1/submissions/<id>/void": (401, 404, 404, 404),
     "POST /submissions/<submission>/share": (302, 303, 404, 403),
     "POST /submissions/<submission>/unshare": (302, 303, 404, 403),
+    "PUT /api/v1/submissions/<id>/withdrawal": (401, 409, 404, 403),
+    "DELETE /api/v1/submissions/<id>/withdrawal": (401, 200, 404, 403),
+    "PUT /api/v1/submissions/<id>/note": (401, 200, 404, 403),
+    "POST /submissions/<submission>/withdraw": (302, 409, 404, 403),
+    "POST /submissions/<submission>/note": (302, 303, 404, 403),
     "GET /sign-in": (200, 302, 302, 302),
     "GET /sign-in/with/<provider>": (404, 302, 302, 302),
 }
@@ -424,6 +432,7 @@ FORMS = {
     "/courses": {"slug": "new-page", "name": "New"},
     "/submissions/{id}/comments": {"text": "Why?", "thread": "9"},
     "/submissions/{id}/comments/9": {"action": "resolve"},
+    "/submissions/{id}/note": {"text": "Tiles of 32."},
     **{f"/courses/none{path}": form for path, form in FORMS_OF_COURSES.items()},
     "/challenges/scale/state": {"state": "published"},
     "/challenges/scale/board": {"board": "public"},
@@ -475,6 +484,7 @@ BODIES = {
     f"{API}/submissions/{{id}}/comments": {"text": "Why?", "thread": 9},
     f"{API}/notices/choices": {"choices": [{"kind": "comment"}]},
     f"{API}/submissions/0000000000/void": {"reason": "a copy"},
+    f"{API}/submissions/{{id}}/note": {"text": "Tiles of 32."},
     f"{API}/regrades": {"challenge": "scale", "reason": "a broken card"},
     f"{API}/runs": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/tokens": {"name": "owner", "password": "a wrong one"},

@@ -147,6 +147,7 @@ ROWS: Mapping[Action, Mapping[str, Reach] | Else] = {
     Action.REGRADE: {"order": _acts("POST", "/regrades", submission="<id>", reason="a broken card")},
     Action.VOID: {"void and restore": _voids(), "void in it": _voids(course="mine")},
     Action.REGRADE_ASK: {"ask": _asks},
+    Action.ENTRY_WITHDRAW: Else.PLATFORM,
     Action.SUBMISSION_CANCEL: Else.PLATFORM,
     Action.GRADES_READ_OWN: Else.OWN,
     Action.QUESTION_ASK: Else.OWN,
