@@ -68,6 +68,10 @@ class AssignmentBody(Strict):
         default=False,
         description="students see their hidden cases once nobody can submit for points any more",
     )
+    open_solutions: StrictBool = Field(
+        default=False,
+        description="students who solved a challenge may then read staff's solution, and kernels that others share",
+    )
     revision: Revision = None
 
 
@@ -116,6 +120,7 @@ class AssignmentView(Strict):
     devices: list[str]
     counts: Counts
     reveal_hidden: bool
+    open_solutions: bool = False
     published_at: datetime | None = Field(description="null: a draft, which students do not see")
     revision: int
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from grader import limits
 from grader.schemas.own_case import RunChanges
 from grader.schemas.report import Report
+from grader.schemas.standing import Standing
 from grader.schemas.strict import Switch
 from grader.schemas.submission import (
     ErrorEnvelope,
@@ -22,6 +23,7 @@ from grader.schemas.submission import (
     SubmitBody,
     VoidBody,
 )
+from grader.service.boards import standing
 from grader.service.review import voids
 from grader.service.submissions import cancel as cancelling
 from grader.service.submissions import run as running
@@ -140,6 +142,14 @@ def get_source(path: SubmissionPath) -> Response:
 def get_report(path: SubmissionPath) -> Response:
     """The result of judging: cases, times, score. 409 until it is done."""
     return cheap(submissions.get_report(platform(), current_user(), path.id))
+
+
+@api.get("/submissions/<id>/standing", responses={200: Standing, 409: ErrorEnvelope})
+@open_to(AUTHOR)
+def get_standing(path: SubmissionPath) -> Response:
+    """After solving: the author's rank among the board's entries, the share of the device's ceiling, and the next
+    challenge. 409 unless the submission is accepted."""
+    return answer(standing.standing(platform(), current_user(), path.id))
 
 
 @api.post("/submissions/<id>/cancel", responses={200: SubmissionView, 409: ErrorEnvelope})

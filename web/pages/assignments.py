@@ -208,6 +208,7 @@ def _body() -> AssignmentBody:
                 "devices": form.getlist("devices"),
                 "counts": form.get("counts", "best"),
                 "reveal_hidden": forms.ticked("reveal_hidden"),
+                "open_solutions": forms.ticked("open_solutions"),
                 "revision": _whole("revision"),
             }
         )

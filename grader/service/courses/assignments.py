@@ -63,6 +63,7 @@ def put_assignment(
         row.languages = _languages(challenges, body.languages)
         row.devices = _devices(served, row.devices or [], body.devices)
         row.counts, row.reveal_hidden = body.counts.value, body.reveal_hidden
+        row.open_solutions = body.open_solutions
         row.revision += 1
         session.flush()
         session.execute(delete(AssignmentPartRow).where(AssignmentPartRow.assignment_id == row.id))
@@ -290,10 +291,10 @@ def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[Ass
 
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
     plain = ("title", "late_percent", "grace_days", "attempts_day", "attempts_total", "attempts_pending")
-    times = ("open_at", "due_at", "late_until")
+    times, shown = ("open_at", "due_at", "late_until"), ("reveal_hidden", "open_solutions")
     parts = parts_of(session, [row.id]).get(row.id, [])
     return (
-        {name: getattr(row, name) for name in (*plain, "languages", "devices", "counts", "reveal_hidden")}
+        {name: getattr(row, name) for name in (*plain, "languages", "devices", "counts", *shown)}
         | {name: at.isoformat() if (at := getattr(row, name)) else None for name in times}
         | {"parts": {part.challenge: part.weight for part in parts}}
     )
@@ -329,6 +330,7 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
         devices=list(row.devices),
         counts=Counts(row.counts),
         reveal_hidden=row.reveal_hidden,
+        open_solutions=row.open_solutions,
         published_at=row.published_at,
         revision=row.revision,
     )

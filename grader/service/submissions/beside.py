@@ -1,0 +1,329 @@
+"""An accepted kernel beside another one for the same challenge, version and device: the author's own, staff's solution,
+or one that its author shares. Who may see which: ``grader.service.submissions.opened``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from grader.challenge.loader import Challenge
+from grader.errors import ChallengeInvalid, Conflict, NotFound, UnknownChallenge
+from grader.formats import duration
+from grader.languages import Language
+from grader.records.models import ReportRow, SubmissionRow, UserRow
+from grader.records.ranks import Board, Place
+from grader.schemas.account import STAFF_ROLES
+from grader.schemas.report import Report, Verdict, WorkloadReport
+from grader.schemas.side_by_side import SideBySide, comparable, side_by_side
+from grader.schemas.submission import JudgingReason
+from grader.service.accounts.accounts import User
+from grader.service.boards import board_access
+from grader.service.boards.pseudonyms import Names, names_for
+from grader.service.boards.readers import may_read
+from grader.service.platform import Platform
+from grader.service.submissions import opened
+from grader.service.submissions.submissions import find, readable
+
+# Entries of each group in the list to choose from, and shared ones that are looked at for it.
+_MOST, _MOST_ASKED = 20, 200
+# Names staff's solution in an address; a language follows.
+_STAFF = "staff-"
+
+
+class Whose(StrEnum):
+    STAFF = "staff"
+    OTHERS = "others"
+    OWN = "own"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A kernel to compare with; ``key`` names it in an address: a submission's id, or ``staff-`` and a language."""
+
+    key: str
+    whose: Whose
+    label: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """``key`` as in ``Choice``; ``name`` in a sentence, such as "your kernel". ``workloads`` is empty if it was never
+    judged."""
+
+    key: str
+    name: str
+    language: Language
+    filename: str
+    source: str
+    workloads: Sequence[WorkloadReport]
+
+
+@dataclass(frozen=True)
+class ComparedWorkload:
+    """One workload of both. ``beside`` is None if the counters cannot be compared; ``why`` says why."""
+
+    name: str
+    one: WorkloadReport
+    other: WorkloadReport | None
+    beside: SideBySide | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``other`` is None if there is nothing to compare with. ``commentary``: staff's words, if ``other`` is theirs.
+    ``closed``: why others' kernels and staff's solution are closed; empty if they are not."""
+
+    mine: Kernel
+    other: Kernel | None
+    choices: list[Choice]
+    workloads: list[ComparedWorkload]
+    commentary: str
+    closed: str
+
+
+def compare(platform: Platform, user: User, submission: str, against: str = "") -> Comparison:
+    """``against``: a choice's key; empty: the first choice. Raises NotFound if the viewer may not see one of them, and
+    Conflict if ``submission`` is no solution."""
+    with platform.sessions() as session:
+        row = _solution(session, user, submission)
+        challenge = _challenge(platform, row.challenge)
+        found = _Choices(platform, session, user, row, challenge)
+        choices = found.all()
+        chosen = against or next((choice.key for choice in choices), "")
+        if chosen and chosen not in {choice.key for choice in choices}:
+            raise NotFound(
+                f"There is no kernel '{chosen[:40]}' beside {row.public_id}.",
+                "The page without ?against= lists what is open to you.",
+            )
+        mine = _kernel(session, row, "your kernel" if row.user_id == user.id else f"{row.user.name}'s kernel")
+        other = found.kernel(chosen) if chosen else None
+        staffs = other is not None and other.key.startswith(_STAFF)
+        return Comparison(
+            mine,
+            other,
+            choices,
+            [_compared(workload, mine, other) for workload in mine.workloads],
+            (challenge.commentary or "") if staffs and challenge is not None else "",
+            found.closed,
+        )
+
+
+def solution_is_open(platform: Platform, user: User, submission: str) -> bool:
+    """True if ``user``, who may see the submission, may read staff's solution because of it."""
+    with platform.sessions() as session:
+        row = find(session, user, submission)
+        return _Choices(platform, session, user, row, _challenge(platform, row.challenge)).solution_open
+
+
+def _solution(session: Session, user: User, submission: str) -> SubmissionRow:
+    row = find(session, user, submission)
+    if row.verdict is not Verdict.ACCEPTED or row.kind in (JudgingReason.RUN, JudgingReason.FINAL):
+        raise Conflict(
+            f"{row.public_id} is not an accepted submission.",
+            "Other kernels open beside yours once you solved the challenge.",
+        )
+    if not row.source:
+        raise NotFound(f"The source of {row.public_id} was deleted.")
+    return row
+
+
+def _challenge(platform: Platform, slug: str) -> Challenge | None:
+    """None if its folder is broken or gone: submissions can still be compared."""
+    try:
+        return platform.catalogue.load(slug)
+    except (ChallengeInvalid, UnknownChallenge):
+        return None
+
+
+class _Choices:
+    """What ``user`` may see beside ``row``, which they may see."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        session: Session,
+        user: User,
+        row: SubmissionRow,
+        challenge: Challenge | None,
+    ) -> None:
+        self._platform, self._session, self._user = platform, session, user
+        self._row, self._challenge = row, challenge
+        # Teachers, who are not the platform's staff, get nothing by a submission that they did not make.
+        self._solved = row.user_id == user.id and opened.solves(session, row)
+        self._names: Names | None = None
+
+    def all(self) -> list[Choice]:
+        return [*self._of_staff(), *self._own(), *self._of_others()]
+
+    @property
+    def solution_open(self) -> bool:
+        challenge = self._challenge
+        if challenge is None or not challenge.solutions:
+            return False
+        if self._user.staff:
+            return True
+        return self._solved and opened.solution_opens(self._session, self._user.id, challenge)
+
+    @property
+    def closed(self) -> str:
+        if self._user.staff or self._row.user_id != self._user.id:
+            return ""
+        if not self._solved:
+            return opened.UNSOLVED
+        return opened.CLOSED if opened.is_closed(self._session, self._user.id, self._row.challenge) else ""
+
+    def kernel(self, key: str) -> Kernel:
+        """Of a key that ``all`` gave."""
+        if key.startswith(_STAFF):
+            return self._staffs(Language.named(key.removeprefix(_STAFF)))
+        row = self._session.scalars(select(SubmissionRow).where(SubmissionRow.public_id == key)).one()
+        if row.user_id == self._user.id:
+            return _kernel(self._session, row, f"your kernel {key}")
+        if row.user_id == self._row.user_id:
+            return _kernel(self._session, row, f"{row.user.name}'s kernel {key}")
+        return _kernel(self._session, row, f"the kernel of {self._name(row.user_id)}")
+
+    # ---- staff's ----
+
+    def _of_staff(self) -> list[Choice]:
+        if self._challenge is None or not self.solution_open:
+            return []
+        mine = self._row.language
+        languages = sorted(self._challenge.solutions, key=lambda language: language is not mine)
+        return [
+            Choice(f"{_STAFF}{language.value}", Whose.STAFF, f"Staff's solution in {language.display_name}")
+            for language in languages
+        ]
+
+    def _staffs(self, language: Language) -> Kernel:
+        """With the times and counters of staff's own submission of the same source, if there is one."""
+        assert self._challenge is not None
+        source = self._challenge.solutions[language]
+        judged = [
+            row
+            for row in self._session.scalars(
+                self._alike()
+                .join(UserRow, UserRow.id == SubmissionRow.user_id)
+                .where(UserRow.role.in_([role.value for role in STAFF_ROLES]))
+                .where(SubmissionRow.language == language)
+                .order_by(SubmissionRow.id.desc())
+                .limit(_MOST)
+            )
+            if row.source.strip() == source.strip()
+        ]
+        return Kernel(
+            f"{_STAFF}{language.value}",
+            "staff's solution",
+            language,
+            f"solution{language.suffix}",
+            source,
+            _workloads(self._session, judged[0]) if judged else [],
+        )
+
+    # ---- the author's own ----
+
+    def _own(self) -> list[Choice]:
+        rows = self._session.scalars(
+            self._alike()
+            .where(SubmissionRow.user_id == self._row.user_id, SubmissionRow.id != self._row.id)
+            .order_by(SubmissionRow.id.desc())
+            .limit(_MOST)
+        ).all()
+        seen = readable(self._session, self._user, [row.public_id for row in rows])
+        return [
+            Choice(row.public_id, Whose.OWN, f"{row.created_at:%Y-%m-%d %H:%M} UTC{_time_text(row.time_us)}")
+            for row in rows
+            if row.public_id in seen
+        ]
+
+    def _alike(self) -> Select[SubmissionRow]:
+        """Accepted submissions for the same challenge, version and device."""
+        table, row = SubmissionRow, self._row
+        return select(table).where(
+            table.challenge == row.challenge,
+            table.version == row.version,
+            table.device == row.device,
+            table.verdict == Verdict.ACCEPTED,
+            table.kind.not_in([JudgingReason.RUN, JudgingReason.FINAL]),
+            table.set_aside.is_(None),
+            table.source != "",
+        )
+
+    # ---- others' ----
+
+    def _of_others(self) -> list[Choice]:
+        """Entries of the board as the viewer sees it, whose authors share them; staff: the first ones of all."""
+        places = self._places()[:_MOST_ASKED]
+        wanted = [place.submission for place in places]
+        found = self._session.scalars(select(SubmissionRow).where(SubmissionRow.id.in_(wanted))).all()
+        rows = {row.id: row for row in found if row.source}
+        if not self._user.staff:
+            rows = opened.open_kernels(self._platform, self._session, self._user, self._row.challenge, rows)
+        shown = [(place, rows[place.submission]) for place in places if place.submission in rows]
+        return [
+            Choice(
+                row.public_id,
+                Whose.OTHERS,
+                f"Rank {place.rank}: {self._name(row.user_id)}{_time_text(row.time_us)}",
+            )
+            for place, row in shown[:_MOST]
+        ]
+
+    def _places(self) -> list[Place]:
+        if not (self._solved or self._user.staff) or not may_read(self._platform, self._user):
+            return []
+        access = board_access.accesses(self._session, self._user).of(self._row.challenge)
+        if not access.full:
+            return []
+        board = Board(self._row.challenge, self._row.version, self._row.device, None, access.until)
+        ranking = self._platform.rankings.of(self._session, board)
+        others = [place for place in ranking.places if place.user not in (self._row.user_id, self._user.id)]
+        found = others if self._user.staff else opened.sharing(self._session, others)
+        users = [place.user for place in found[:_MOST_ASKED]]
+        self._names = names_for(
+            self._platform, self._session, self._user, self._row.challenge, users, access.made_up
+        )
+        return found
+
+    def _name(self, user: int) -> str:
+        assert self._names is not None
+        return self._names.of(user)[0]
+
+
+def _kernel(session: Session, row: SubmissionRow, name: str) -> Kernel:
+    return Kernel(row.public_id, name, row.language, row.filename, row.source, _workloads(session, row))
+
+
+def _workloads(session: Session, row: SubmissionRow) -> list[WorkloadReport]:
+    """Times and counters alone: nothing of cases leaves the report."""
+    body = session.scalar(
+        select(ReportRow.body).where(ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt)
+    )
+    return list(Report.model_validate_json(body).workloads) if body is not None else []
+
+
+def _compared(workload: WorkloadReport, mine: Kernel, other: Kernel | None) -> ComparedWorkload:
+    twin = next(
+        (
+            each
+            for each in (other.workloads if other else ())
+            if (each.name, each.sizes) == (workload.name, workload.sizes)
+        ),
+        None,
+    )
+    if other is None or twin is None:
+        return ComparedWorkload(workload.name, workload, None, None, "")
+    why = comparable(workload.profile, twin.profile)
+    if workload.profile is None or twin.profile is None or why:
+        return ComparedWorkload(workload.name, workload, twin, None, why)
+    found = side_by_side((workload.profile, twin.profile), (mine.name, other.name))
+    return ComparedWorkload(workload.name, workload, twin, found, "")
+
+
+def _time_text(time_us: float | None) -> str:
+    return "" if time_us is None else f", {duration(time_us)}"
