@@ -118,6 +118,40 @@ def _of_totals(
     return measure
 
 
+def _against_ideal(
+    name: str,
+    each: Callable[[KernelCounts], float | None],
+    of_ideal: Callable[[KernelCounts], tuple[int, int]],
+) -> Measure:
+    """``each``: of a request; ``of_ideal``: the count, and the least possible. Compared by their ratio: a wide load
+    needs more sectors than a narrow one."""
+
+    def measure(profiles: tuple[CallProfile, CallProfile]) -> Sequence[Counter]:
+        totals = [profile.total for profile in profiles]
+        found = [each(total) for total in totals]
+        if found == [None, None]:
+            return []
+        pairs = [of_ideal(total) for total in totals]
+        texts = [
+            "–"
+            if value is None
+            else _short(value) + (f", ideally {_short(value * ideal / count)}" if count else "")
+            for value, (count, ideal) in zip(found, pairs, strict=True)
+        ]
+        if None in found or not all(ideal for _, ideal in pairs):
+            return [Counter(name, (texts[0], texts[1]))]
+        over = [count / ideal for count, ideal in pairs]
+        return [_counter(name, (over[0], over[1]), (texts[0], texts[1]))]
+
+    return measure
+
+
+def _global(counts: KernelCounts) -> tuple[int, int]:
+    """Sectors of loads, stores and atomics; of atomics nobody knows the least."""
+    ideal = counts.load_ideal_sectors + counts.store_ideal_sectors + counts.atomic_sectors
+    return counts.sectors, ideal
+
+
 def _moved(profiles: tuple[CallProfile, CallProfile]) -> Sequence[Counter]:
     found = [profile.total.dram_bytes for profile in profiles]
     texts = [_moved_text(profile) for profile in profiles]
@@ -125,8 +159,8 @@ def _moved(profiles: tuple[CallProfile, CallProfile]) -> Sequence[Counter]:
 
 
 def _moved_text(profile: CallProfile) -> str:
-    moved, needed = profile.total.dram_bytes, _needed(profile)
-    return size_text(moved) + (f", {moved / needed:.2f} times what is needed" if needed else "")
+    needed = _needed(profile)
+    return _bytes(profile.total.dram_bytes) + (f"; every array once is {_bytes(needed)}" if needed else "")
 
 
 def _needed(profile: CallProfile) -> int:
@@ -169,11 +203,13 @@ def _launched(profile: CallProfile) -> int:
 
 
 _MEASURES: tuple[Measure, ...] = (
-    _of_totals("Sectors a request to global memory", lambda counts: counts.sectors_per_request, _short),
+    _against_ideal("Sectors a request to global memory", lambda counts: counts.sectors_per_request, _global),
     _moved,
     _of_totals("Bytes from and to the L2 cache", lambda counts: counts.l2_bytes, _bytes),
-    _of_totals(
-        "Bank passes a request to shared memory", lambda counts: counts.passes_per_request, _short
+    _against_ideal(
+        "Bank passes a request to shared memory",
+        lambda counts: counts.passes_per_request,
+        lambda counts: (counts.shared_passes, counts.shared_ideal_passes),
     ),
     _of_totals(
         "Active lanes of 32",
@@ -205,13 +241,15 @@ def _explained(profiles: tuple[CallProfile, CallProfile], names: tuple[str, str]
     apart = slower.time_us - faster.time_us
     cost = f"costs it about {duration(min(hint.us, apart))} of the {duration(apart)} between them"
     if hint.line:
-        return f"{said} because of line {hint.line} ({hint.text}), which {cost}.", hint.line
-    kernel, _, rest = hint.text.partition(": ")
-    named = hint.text.startswith("kernel ") and rest
-    return (
-        f"{said} because of {kernel if named else 'its launches'} ({rest if named else hint.text}), which {cost}.",
-        0,
-    )
+        return f"{said} because of line {hint.line} ({_within(hint.text)}), which {cost}.", hint.line
+    kernel, _, why = hint.text.partition(": ")
+    what, why = (kernel, why) if kernel.startswith("kernel ") and why else ("its launches", hint.text)
+    return f"{said} because of {what} ({_within(why)}), which {cost}.", 0
+
+
+def _within(text: str) -> str:
+    """Without brackets of its own."""
+    return text.replace(" (", ", ").replace(")", "")
 
 
 def _behind(slower: CallProfile, faster: CallProfile) -> Hint | None:
