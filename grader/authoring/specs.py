@@ -66,9 +66,13 @@ def _commentary(challenge: Challenge, text: str) -> Check:
     """With it, students read the solutions, too: neither may name a hidden case."""
     problems = []
     if not challenge.solutions:
-        problems.append(f"staff/{COMMENTARY} comments on no solution: add staff/solution.cu or .py, or remove it")
+        problems.append(
+            f"staff/{COMMENTARY} comments on no solution: add staff/solution.cu or .py, or remove it"
+        )
     if len(text.split()) < LEAST_WORDS:
-        problems.append(f"staff/{COMMENTARY} has fewer than {LEAST_WORDS} words: say why the solution is fast")
+        problems.append(
+            f"staff/{COMMENTARY} has fewer than {LEAST_WORDS} words: say why the solution is fast"
+        )
     shown = {COMMENTARY: text} | {
         f"solution{language.suffix}": source for language, source in challenge.solutions.items()
     }

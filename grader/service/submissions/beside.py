@@ -167,7 +167,7 @@ class _Choices:
             return False
         if self._user.staff:
             return True
-        return self._solved and opened.solution_opens(self._session, self._user.id, challenge)
+        return self._solved and opened.solution_opens(self._session, self._user, challenge)
 
     @property
     def closed(self) -> str:
@@ -175,7 +175,7 @@ class _Choices:
             return ""
         if not self._solved:
             return opened.UNSOLVED
-        return opened.CLOSED if opened.is_closed(self._session, self._user.id, self._row.challenge) else ""
+        return opened.CLOSED if opened.is_closed(self._session, self._user, self._row.challenge) else ""
 
     def kernel(self, key: str) -> Kernel:
         """Of a key that ``all`` gave."""

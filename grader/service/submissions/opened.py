@@ -31,13 +31,14 @@ from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import JudgingReason
 from grader.service.accounts.accounts import User
 from grader.service.boards.readers import ProfileReader
+from grader.service.challenges import publication
 from grader.service.courses.windows import Windows
 from grader.service.platform import Platform
 
 # One sentence for every reason: which it is would tell of assignments and competitions that students cannot see yet.
 CLOSED = (
-    "Other people's kernels are closed while an assignment or a competition uses this challenge, or if your course "
-    "keeps them closed."
+    "Other people's kernels are closed while an assignment or a competition uses this challenge, while it is hidden, "
+    "or if your course keeps them closed."
 )
 UNSOLVED = (
     "Other people's kernels open beside a submission of yours that can have a rank: accepted, timed, and without a "
@@ -55,13 +56,26 @@ def solves(session: Session, row: SubmissionRow) -> bool:
     return session.scalar(flagged) is None
 
 
-def solution_opens(session: Session, user: int, challenge: Challenge) -> bool:
-    """True if a student (id) who solved the challenge may read staff's solution: their courses say so, or if none of
-    these asked for it, the challenge comes with a commentary."""
-    if in_use(session, user, challenge.slug, clock(session)):
+def solution_opens(session: Session, user: User, challenge: Challenge) -> bool:
+    """True if a student who solved the challenge may read staff's solution: their courses say so, or if none of these
+    asked for it, the challenge comes with a commentary."""
+    if _may_be_used(session, user, challenge.slug):
         return False
-    allowed = _allowed_by_courses(session, [user], challenge.slug)
+    allowed = _allowed_by_courses(session, [user.id], challenge.slug)
     return allowed if allowed is not None else challenge.commentary is not None
+
+
+def is_closed(session: Session, user: User, challenge: str) -> bool:
+    """True if nothing but the user's own kernels can be open to them."""
+    if _may_be_used(session, user, challenge):
+        return True
+    return _allowed_by_courses(session, [user.id], challenge) is False
+
+
+def _may_be_used(session: Session, user: User, challenge: str) -> bool:
+    """A challenge that is hidden from those who solved it may be kept for later."""
+    hidden = challenge not in publication.visible_to(session, user)
+    return hidden or in_use(session, user.id, challenge, clock(session))
 
 
 def in_use(session: Session, user: int, challenge: str, at: datetime) -> bool:
@@ -100,19 +114,12 @@ def _allowed_by_courses(session: Session, users: Collection[int], challenge: str
     return all(found) if found else None
 
 
-def is_closed(session: Session, user: int, challenge: str) -> bool:
-    """True if nothing but the user's (id) own kernels can be open to them."""
-    if in_use(session, user, challenge, clock(session)):
-        return True
-    return _allowed_by_courses(session, [user], challenge) is False
-
-
 def open_kernels(
     platform: Platform, session: Session, viewer: User, challenge: str, rows: Mapping[int, SubmissionRow]
 ) -> dict[int, SubmissionRow]:
     """Those of others' submissions for ``challenge`` that ``viewer``, who solved it, may read: each solves it, its
     author shares kernels with the viewer, and both persons' courses allow it."""
-    if is_closed(session, viewer.id, challenge):
+    if is_closed(session, viewer, challenge):
         return {}
     return {
         key: row
