@@ -49,7 +49,7 @@ class Preferences(Strict):
     )
     kernels: ProfileAudience = Field(
         default=ProfileAudience.PRIVATE,
-        description="who of those who solved a challenge, too, may read your best kernel for it beside theirs: never "
+        description="who of those who solved a challenge, too, may read your best kernel for it: never "
         "while an assignment or a competition uses it; public means members",
     )
 

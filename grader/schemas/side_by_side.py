@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
 
 from grader.formats import duration, size_text
 from grader.schemas.call_profile import CallProfile, KernelCounts
 from grader.schemas.profile_advice import Hint, bound_words, hints_of
+from grader.schemas.strict import Strict
 
 # Differences below these factors are not marked, and times below are about the same.
 _MARKED = 1.25
@@ -19,31 +22,30 @@ _TELLS = 1.1
 _EXPLAINS = 0.4
 
 
-@dataclass(frozen=True)
-class Counter:
-    """One counter of both, as text. ``worse``: 0 or 1, the side on which it costs more; None if the difference is
-    small. ``largest``: no other counter differs more."""
+class Counter(Strict):
+    """One counter of both."""
 
     name: str
     texts: tuple[str, str]
-    factor: float = 1.0
-    worse: int | None = None
-    largest: bool = False
+    factor: float | None = Field(
+        default=None, description="the larger / the smaller; null if one is 0 or unknown"
+    )
+    worse: Literal[0, 1] | None = Field(
+        default=None, description="the side on which it costs more; null if the difference is small"
+    )
+    largest: bool = Field(default=False, description="no other counter differs more")
 
     @property
     def times(self) -> str:
         """``3.1 times``; empty if the difference is small."""
-        return "" if self.worse is None or math.isinf(self.factor) else f"{_short(self.factor)} times"
+        return "" if self.worse is None or self.factor is None else f"{_short(self.factor)} times"
 
 
-@dataclass(frozen=True)
-class SideBySide:
-    """``line``: of the source that the sentence names, 0 if none; ``slower``: whose it is, 0 or 1."""
-
+class SideBySide(Strict):
     counters: list[Counter]
-    sentence: str
-    slower: int = 0
-    line: int = 0
+    sentence: str = Field(description="what explains the times")
+    slower: Literal[0, 1] = 0
+    line: int = Field(default=0, description="of the slower one's source, which the sentence names; 0: none")
 
 
 def comparable(one: CallProfile | None, other: CallProfile | None) -> str:
@@ -59,11 +61,15 @@ def side_by_side(profiles: tuple[CallProfile, CallProfile], names: tuple[str, st
     """``names``: how the sentence calls the two, such as "your kernel"."""
     rows = [row for measure in _MEASURES for row in measure(profiles)]
     differing = [row for row in rows if row.worse is not None]
-    most = max(differing, key=lambda row: row.factor, default=None)
-    counters = [Counter(row.name, row.texts, row.factor, row.worse, row is most) for row in rows]
-    slow = 0 if profiles[0].time_us >= profiles[1].time_us else 1
+    most = max(differing, key=lambda row: row.factor or math.inf, default=None)
+    slow: Literal[0, 1] = 0 if profiles[0].time_us >= profiles[1].time_us else 1
     sentence, line = _explained((profiles[slow], profiles[1 - slow]), (names[slow], names[1 - slow]))
-    return SideBySide(counters, sentence, slow, line)
+    return SideBySide(
+        counters=[row.model_copy(update={"largest": row is most}) for row in rows],
+        sentence=sentence,
+        slower=slow,
+        line=line,
+    )
 
 
 # ---- counters ----
@@ -84,14 +90,14 @@ def _bytes(value: float) -> str:
 def _counter(
     name: str, values: tuple[float, float], texts: tuple[str, str], *, more_is_worse: bool = True
 ) -> Counter:
+    one, other = values
+    if one == other:
+        return Counter(name=name, texts=texts, factor=1.0)
     low, high = sorted(values)
-    if low == high:
-        return Counter(name, texts)
-    factor = high / low if low > 0 else math.inf
-    if factor < _MARKED:
-        return Counter(name, texts, factor)
-    larger = values.index(high)
-    return Counter(name, texts, factor, larger if more_is_worse else 1 - larger)
+    factor = high / low if low > 0 else None
+    if factor is not None and factor < _MARKED:
+        return Counter(name=name, texts=texts, factor=factor)
+    return Counter(name=name, texts=texts, factor=factor, worse=0 if (one > other) is more_is_worse else 1)
 
 
 Measure = Callable[[tuple[CallProfile, CallProfile]], Sequence[Counter]]
@@ -112,7 +118,7 @@ def _of_totals(
             return []
         texts = ("–" if one is None else text(one), "–" if other is None else text(other))
         if one is None or other is None:
-            return [Counter(name, texts)]
+            return [Counter(name=name, texts=texts)]
         return [_counter(name, (one, other), texts, more_is_worse=more_is_worse)]
 
     return measure
@@ -139,7 +145,7 @@ def _against_ideal(
             for value, (count, ideal) in zip(found, pairs, strict=True)
         ]
         if None in found or not all(ideal for _, ideal in pairs):
-            return [Counter(name, (texts[0], texts[1]))]
+            return [Counter(name=name, texts=(texts[0], texts[1]))]
         over = [count / ideal for count, ideal in pairs]
         return [_counter(name, (over[0], over[1]), (texts[0], texts[1]))]
 
@@ -186,10 +192,8 @@ def _occupancy(profiles: tuple[CallProfile, CallProfile]) -> Sequence[Counter]:
     ]
     return [
         _counter("Occupancy", (one.occupancy, other.occupancy), (texts[0], texts[1]), more_is_worse=False),
-        Counter("Registers a thread", (registers[0], registers[1])),
-        Counter(
-            "Shared memory a block", (f"{one.shared_bytes:,} B", f"{other.shared_bytes:,} B")
-        ),
+        Counter(name="Registers a thread", texts=(registers[0], registers[1])),
+        Counter(name="Shared memory a block", texts=(f"{one.shared_bytes:,} B", f"{other.shared_bytes:,} B")),
     ]  # fmt: skip
 
 

@@ -28,8 +28,8 @@ from grader.service.boards import leaderboard, share, standing
 from grader.service.courses import assignments
 from grader.service.courses.permissions import Action
 from grader.service.review import comments, filter_names, voids
-from grader.service.submissions import beside, run_changes, submissions
 from grader.service.submissions import cancel as cancelling
+from grader.service.submissions import comparison, run_changes, submissions
 from grader.service.submissions.submissions import teaches
 from grader.web import assets
 from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
@@ -203,7 +203,7 @@ def _panel(view: SubmissionView, source: str) -> dict[str, object]:
         "step_at": url_for("steps.show", submission=view.id),
         "result": _result(view, source) if view.state.final else None,
         "standing": _standing(view),
-        "solution_open": _solved(view) and beside.solution_is_open(platform(), current_user(), view.id),
+        "solution_open": _solved(view) and comparison.solution_is_open(platform(), current_user(), view.id),
         "steps": _steps(view.state),
         "pace_ms": round(pace_s(view) * 1000),
         "now": datetime.now(UTC),

@@ -32,7 +32,7 @@ def readers(
     ] = None,
     kernels: Annotated[
         ProfileAudience | None,
-        typer.Option(help="Who else that solved a challenge reads your best kernel for it, beside theirs."),
+        typer.Option(help="Who else that solved a challenge reads your best kernel for it."),
     ] = None,
     anonymous: Annotated[
         bool | None,

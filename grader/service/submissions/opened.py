@@ -41,7 +41,7 @@ CLOSED = (
     "or if your course keeps them closed."
 )
 UNSOLVED = (
-    "Other people's kernels open beside a submission of yours that can have a rank: accepted, timed, and without a "
+    "Other people's kernels open with a submission of yours that can have a rank: accepted, timed, and without a "
     "library's kernels."
 )
 

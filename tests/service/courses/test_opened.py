@@ -23,7 +23,7 @@ from grader.service.boards import board_access
 from grader.service.challenges import publication
 from grader.service.competitions import teams
 from grader.service.platform import Platform
-from grader.service.submissions import beside, opened
+from grader.service.submissions import comparison, opened
 from tests.service.competitions.builders import elapse
 from tests.service.competitions.builders import make as make_competition
 from tests.service.courses.scenes import assign, enrol, judged
@@ -52,15 +52,23 @@ def share(platform: Platform, user: User, audience: ProfileAudience = ProfileAud
     preferences.change(platform, user, PreferencesBody(kernels=audience))
 
 
+def reported(platform: Platform, *submissions: str, **values: Any) -> None:
+    """Give them reports with two workloads."""
+    body = builders.accepted(challenge="scale", **values).model_dump_json()
+    with writing(platform.sessions) as session:
+        for row in session.query(SubmissionRow).filter(SubmissionRow.public_id.in_(submissions)):
+            session.add(ReportRow(submission_id=row.id, attempt=row.attempt, body=body))
+
+
 def keys(platform: Platform, user: User, mine: str) -> set[str]:
-    return {choice.key for choice in beside.compare(platform, user, mine).choices}
+    return {choice.key for choice in comparison.compare(platform, user, mine).choices}
 
 
 def refused(platform: Platform, user: User, mine: str, key: str) -> bool:
     """True if neither the list nor a typed address gives the kernel."""
     assert key not in keys(platform, user, mine)
     with pytest.raises(NotFound):
-        beside.compare(platform, user, mine, key)
+        comparison.compare(platform, user, mine, key)
     return True
 
 
@@ -71,7 +79,7 @@ class TestKernels:
         mine, theirs = solve(platform, student), solve(platform, other, SECRET)
         assert refused(platform, student, mine, theirs)
         share(platform, other)
-        found = beside.compare(platform, student, mine, theirs)
+        found = comparison.compare(platform, student, mine, theirs)
         assert found.other is not None
         assert (found.other.source, found.other.name) == (SECRET, "the kernel of bob")
         share(platform, other, ProfileAudience.PRIVATE)
@@ -99,8 +107,8 @@ class TestKernels:
         share(platform, other)
         keep_solution(platform)
         with pytest.raises(Conflict):
-            beside.compare(platform, student, mine)
-        assert not beside.solution_is_open(platform, student, mine)
+            comparison.compare(platform, student, mine)
+        assert not comparison.solution_is_open(platform, student, mine)
 
     @pytest.mark.parametrize(
         "values",
@@ -117,7 +125,7 @@ class TestKernels:
         keep_solution(platform)
         assert refused(platform, student, mine, theirs)
         assert refused(platform, student, mine, "staff-triton")
-        assert beside.compare(platform, student, mine).closed == opened.UNSOLVED
+        assert comparison.compare(platform, student, mine).closed == opened.UNSOLVED
 
     def test_a_librarys_kernel_opens_nothing(self, platform: Platform, student: User, other: User) -> None:
         mine, theirs = solve(platform, student), solve(platform, other, SECRET)
@@ -134,9 +142,9 @@ class TestKernels:
         share(platform, other)
         solve(platform, student)
         with pytest.raises(NotFound):
-            beside.compare(platform, student, theirs)
+            comparison.compare(platform, student, theirs)
         with pytest.raises(NotFound):
-            beside.solution_is_open(platform, student, theirs)
+            comparison.solution_is_open(platform, student, theirs)
 
     def test_a_closed_board_shares_no_kernels(
         self, platform: Platform, student: User, other: User, staff: User
@@ -154,7 +162,7 @@ class TestKernels:
     ) -> None:
         mine, theirs = solve(platform, student), solve(platform, other)
         preferences.change(platform, other, PreferencesBody(kernels=ProfileAudience.MEMBERS, anonymous=True))
-        found = beside.compare(platform, student, mine, theirs)
+        found = comparison.compare(platform, student, mine, theirs)
         assert found.other is not None
         assert "bob" not in found.other.name + "".join(choice.label for choice in found.choices)
 
@@ -178,13 +186,9 @@ class TestKernels:
         """Hidden cases, compilers' messages and what was printed stay with their author."""
         mine, theirs = solve(platform, student), solve(platform, other)
         share(platform, other)
-        with writing(platform.sessions) as session:
-            row = session.query(SubmissionRow).filter_by(public_id=theirs).one()
-            body = builders.accepted(challenge="scale", compiler_log="said privately").model_dump_json()
-            session.add(ReportRow(submission_id=row.id, attempt=row.attempt, body=body))
-        found = beside.compare(platform, student, mine, theirs).other
-        assert found is not None
-        assert len(found.workloads) == 2
+        reported(platform, mine, theirs, compiler_log="said privately")
+        found = comparison.compare(platform, student, mine, theirs)
+        assert [workload.name for workload in found.workloads] == ["2^16", "2^12"]
         assert not any(word in repr(found) for word in ("secret", "said privately", "hello"))
 
 
@@ -196,32 +200,25 @@ class TestSolution:
         keep_solution(platform, commentary=False)
         assert refused(platform, student, mine, "staff-triton")
         keep_solution(platform)
-        found = beside.compare(platform, student, mine, "staff-triton")
+        found = comparison.compare(platform, student, mine, "staff-triton")
         assert found.other is not None
         assert (found.other.source, found.commentary) == (SOLUTION, "Why it is fast.\n")
-        assert (found.other.workloads, found.closed) == ([], "")
+        assert (found.workloads, found.closed) == ([], "")
 
     def test_its_counters_are_those_of_staffs_submission_of_the_same_text(
         self, platform: Platform, student: User, other: User, staff: User
     ) -> None:
         keep_solution(platform)
         mine = solve(platform, student)
-        for user in (staff, other):  # a student's copy does not speak for staff
-            public = solve(platform, user, SOLUTION if user is other else "x = 2\n")
-            with writing(platform.sessions) as session:
-                row = session.query(SubmissionRow).filter_by(public_id=public).one()
-                body = builders.accepted(challenge="scale").model_dump_json()
-                session.add(ReportRow(submission_id=row.id, attempt=row.attempt, body=body))
-        found = beside.compare(platform, student, mine, "staff-triton").other
-        assert found is not None
-        assert found.workloads == []
+        solve(platform, other, SOLUTION)
+        judged_by_staff = solve(platform, staff, "x = 2\n")
+        reported(platform, mine, judged_by_staff)
+        assert comparison.compare(platform, student, mine, "staff-triton").workloads == []
         with writing(platform.sessions) as session:
             session.execute(
                 update(SubmissionRow).where(SubmissionRow.user_id == staff.id).values(source=SOLUTION)
             )
-        found = beside.compare(platform, student, mine, "staff-triton").other
-        assert found is not None
-        assert len(found.workloads) == 2
+        assert len(comparison.compare(platform, student, mine, "staff-triton").workloads) == 2
 
 
 class TestInUse:
@@ -235,10 +232,10 @@ class TestInUse:
         share(platform, other)
 
         def look() -> tuple[bool, bool]:
-            found = beside.compare(platform, student, mine)
+            found = comparison.compare(platform, student, mine)
             shown = {choice.key for choice in found.choices}
             open_ = "staff-triton" in shown
-            assert beside.solution_is_open(platform, student, mine) is open_
+            assert comparison.solution_is_open(platform, student, mine) is open_
             assert (found.closed == opened.CLOSED) is (not open_)
             for key in {"staff-triton", theirs} - shown:
                 assert refused(platform, student, mine, key)

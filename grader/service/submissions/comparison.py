@@ -1,11 +1,10 @@
-"""An accepted kernel beside another one for the same challenge, version and device: the author's own, staff's solution,
-or one that its author shares. Who may see which: ``grader.service.submissions.opened``."""
+"""An accepted kernel compared with another one for the same challenge, version and device: the author's own, staff's
+solution, or one that its author shares. Who may see which: ``grader.service.submissions.opened``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
@@ -17,8 +16,9 @@ from grader.languages import Language
 from grader.records.models import ReportRow, SubmissionRow, UserRow
 from grader.records.ranks import Board, Place
 from grader.schemas.account import STAFF_ROLES
+from grader.schemas.comparison import ComparedKernel, ComparedWorkload, KernelChoice, KernelComparison, Whose
 from grader.schemas.report import Report, Verdict, WorkloadReport
-from grader.schemas.side_by_side import SideBySide, comparable, side_by_side
+from grader.schemas.side_by_side import comparable, side_by_side
 from grader.schemas.submission import JudgingReason
 from grader.service.accounts.accounts import User
 from grader.service.boards import board_access
@@ -34,59 +34,15 @@ _MOST, _MOST_ASKED = 20, 200
 _STAFF = "staff-"
 
 
-class Whose(StrEnum):
-    STAFF = "staff"
-    OTHERS = "others"
-    OWN = "own"
-
-
 @dataclass(frozen=True)
-class Choice:
-    """A kernel to compare with; ``key`` names it in an address: a submission's id, or ``staff-`` and a language."""
+class _Kernel:
+    """``workloads`` is empty if it was never judged."""
 
-    key: str
-    whose: Whose
-    label: str
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """``key`` as in ``Choice``; ``name`` in a sentence, such as "your kernel". ``workloads`` is empty if it was never
-    judged."""
-
-    key: str
-    name: str
-    language: Language
-    filename: str
-    source: str
+    shown: ComparedKernel
     workloads: Sequence[WorkloadReport]
 
 
-@dataclass(frozen=True)
-class ComparedWorkload:
-    """One workload of both. ``beside`` is None if the counters cannot be compared; ``why`` says why."""
-
-    name: str
-    one: WorkloadReport
-    other: WorkloadReport | None
-    beside: SideBySide | None
-    why: str
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """``other`` is None if there is nothing to compare with. ``commentary``: staff's words, if ``other`` is theirs.
-    ``closed``: why others' kernels and staff's solution are closed; empty if they are not."""
-
-    mine: Kernel
-    other: Kernel | None
-    choices: list[Choice]
-    workloads: list[ComparedWorkload]
-    commentary: str
-    closed: str
-
-
-def compare(platform: Platform, user: User, submission: str, against: str = "") -> Comparison:
+def compare(platform: Platform, user: User, submission: str, against: str = "") -> KernelComparison:
     """``against``: a choice's key; empty: the first choice. Raises NotFound if the viewer may not see one of them, and
     Conflict if ``submission`` is no solution."""
     with platform.sessions() as session:
@@ -97,19 +53,19 @@ def compare(platform: Platform, user: User, submission: str, against: str = "") 
         chosen = against or next((choice.key for choice in choices), "")
         if chosen and chosen not in {choice.key for choice in choices}:
             raise NotFound(
-                f"There is no kernel '{chosen[:40]}' beside {row.public_id}.",
-                "The page without ?against= lists what is open to you.",
+                f"There is no kernel '{chosen[:40]}' to compare {row.public_id} with.",
+                f"`grader compare {row.public_id}` and its page list what is open to you.",
             )
         mine = _kernel(session, row, "your kernel" if row.user_id == user.id else f"{row.user.name}'s kernel")
         other = found.kernel(chosen) if chosen else None
-        staffs = other is not None and other.key.startswith(_STAFF)
-        return Comparison(
-            mine,
-            other,
-            choices,
-            [_compared(workload, mine, other) for workload in mine.workloads],
-            (challenge.commentary or "") if staffs and challenge is not None else "",
-            found.closed,
+        commentary = challenge.commentary if challenge is not None and chosen.startswith(_STAFF) else None
+        return KernelComparison(
+            mine=mine.shown,
+            other=other.shown if other is not None else None,
+            choices=choices,
+            workloads=_workloads_of_both(mine, other) if other is not None else [],
+            commentary=commentary or "",
+            closed=found.closed,
         )
 
 
@@ -125,7 +81,7 @@ def _solution(session: Session, user: User, submission: str) -> SubmissionRow:
     if row.verdict is not Verdict.ACCEPTED or row.kind in (JudgingReason.RUN, JudgingReason.FINAL):
         raise Conflict(
             f"{row.public_id} is not an accepted submission.",
-            "Other kernels open beside yours once you solved the challenge.",
+            "Other kernels open once you solved the challenge.",
         )
     if not row.source:
         raise NotFound(f"The source of {row.public_id} was deleted.")
@@ -141,7 +97,7 @@ def _challenge(platform: Platform, slug: str) -> Challenge | None:
 
 
 class _Choices:
-    """What ``user`` may see beside ``row``, which they may see."""
+    """What ``user`` may compare with ``row``, which they may see."""
 
     def __init__(
         self,
@@ -157,7 +113,7 @@ class _Choices:
         self._solved = row.user_id == user.id and opened.solves(session, row)
         self._names: Names | None = None
 
-    def all(self) -> list[Choice]:
+    def all(self) -> list[KernelChoice]:
         return [*self._of_staff(), *self._own(), *self._of_others()]
 
     @property
@@ -177,7 +133,7 @@ class _Choices:
             return opened.UNSOLVED
         return opened.CLOSED if opened.is_closed(self._session, self._user, self._row.challenge) else ""
 
-    def kernel(self, key: str) -> Kernel:
+    def kernel(self, key: str) -> _Kernel:
         """Of a key that ``all`` gave."""
         if key.startswith(_STAFF):
             return self._staffs(Language.named(key.removeprefix(_STAFF)))
@@ -190,17 +146,21 @@ class _Choices:
 
     # ---- staff's ----
 
-    def _of_staff(self) -> list[Choice]:
+    def _of_staff(self) -> list[KernelChoice]:
         if self._challenge is None or not self.solution_open:
             return []
         mine = self._row.language
         languages = sorted(self._challenge.solutions, key=lambda language: language is not mine)
         return [
-            Choice(f"{_STAFF}{language.value}", Whose.STAFF, f"Staff's solution in {language.display_name}")
+            KernelChoice(
+                key=f"{_STAFF}{language.value}",
+                whose=Whose.STAFF,
+                label=f"Staff's solution in {language.display_name}",
+            )
             for language in languages
         ]
 
-    def _staffs(self, language: Language) -> Kernel:
+    def _staffs(self, language: Language) -> _Kernel:
         """With the times and counters of staff's own submission of the same source, if there is one."""
         assert self._challenge is not None
         source = self._challenge.solutions[language]
@@ -216,18 +176,18 @@ class _Choices:
             )
             if row.source.strip() == source.strip()
         ]
-        return Kernel(
-            f"{_STAFF}{language.value}",
-            "staff's solution",
-            language,
-            f"solution{language.suffix}",
-            source,
-            _workloads(self._session, judged[0]) if judged else [],
+        shown = ComparedKernel(
+            key=f"{_STAFF}{language.value}",
+            name="staff's solution",
+            language=language,
+            filename=f"solution{language.suffix}",
+            source=source,
         )
+        return _Kernel(shown, _workloads(self._session, judged[0]) if judged else [])
 
     # ---- the author's own ----
 
-    def _own(self) -> list[Choice]:
+    def _own(self) -> list[KernelChoice]:
         rows = self._session.scalars(
             self._alike()
             .where(SubmissionRow.user_id == self._row.user_id, SubmissionRow.id != self._row.id)
@@ -236,7 +196,11 @@ class _Choices:
         ).all()
         seen = readable(self._session, self._user, [row.public_id for row in rows])
         return [
-            Choice(row.public_id, Whose.OWN, f"{row.created_at:%Y-%m-%d %H:%M} UTC{_time_text(row.time_us)}")
+            KernelChoice(
+                key=row.public_id,
+                whose=Whose.OWN,
+                label=f"{row.created_at:%Y-%m-%d %H:%M} UTC{_time_text(row.time_us)}",
+            )
             for row in rows
             if row.public_id in seen
         ]
@@ -256,7 +220,7 @@ class _Choices:
 
     # ---- others' ----
 
-    def _of_others(self) -> list[Choice]:
+    def _of_others(self) -> list[KernelChoice]:
         """Entries of the board as the viewer sees it, whose authors share them; staff: the first ones of all."""
         places = self._places()[:_MOST_ASKED]
         wanted = [place.submission for place in places]
@@ -266,10 +230,10 @@ class _Choices:
             rows = opened.open_kernels(self._platform, self._session, self._user, self._row.challenge, rows)
         shown = [(place, rows[place.submission]) for place in places if place.submission in rows]
         return [
-            Choice(
-                row.public_id,
-                Whose.OTHERS,
-                f"Rank {place.rank}: {self._name(row.user_id)}{_time_text(row.time_us)}",
+            KernelChoice(
+                key=row.public_id,
+                whose=Whose.OTHERS,
+                label=f"Rank {place.rank}: {self._name(row.user_id)}{_time_text(row.time_us)}",
             )
             for place, row in shown[:_MOST]
         ]
@@ -295,8 +259,11 @@ class _Choices:
         return self._names.of(user)[0]
 
 
-def _kernel(session: Session, row: SubmissionRow, name: str) -> Kernel:
-    return Kernel(row.public_id, name, row.language, row.filename, row.source, _workloads(session, row))
+def _kernel(session: Session, row: SubmissionRow, name: str) -> _Kernel:
+    shown = ComparedKernel(
+        key=row.public_id, name=name, language=row.language, filename=row.filename, source=row.source
+    )
+    return _Kernel(shown, _workloads(session, row))
 
 
 def _workloads(session: Session, row: SubmissionRow) -> list[WorkloadReport]:
@@ -307,22 +274,28 @@ def _workloads(session: Session, row: SubmissionRow) -> list[WorkloadReport]:
     return list(Report.model_validate_json(body).workloads) if body is not None else []
 
 
-def _compared(workload: WorkloadReport, mine: Kernel, other: Kernel | None) -> ComparedWorkload:
-    twin = next(
-        (
-            each
-            for each in (other.workloads if other else ())
-            if (each.name, each.sizes) == (workload.name, workload.sizes)
-        ),
-        None,
+def _workloads_of_both(mine: _Kernel, other: _Kernel) -> list[ComparedWorkload]:
+    twins = {workload.name: workload for workload in other.workloads}
+    return [
+        _compared(workload, twins[workload.name], (mine.shown.name, other.shown.name))
+        for workload in mine.workloads
+        if workload.name in twins and twins[workload.name].sizes == workload.sizes
+    ]
+
+
+def _compared(one: WorkloadReport, other: WorkloadReport, names: tuple[str, str]) -> ComparedWorkload:
+    why = comparable(one.profile, other.profile)
+    found = None
+    if one.profile is not None and other.profile is not None and not why:
+        found = side_by_side((one.profile, other.profile), names)
+    return ComparedWorkload(
+        name=one.name,
+        sizes=one.sizes,
+        times_us=(one.time_us, other.time_us),
+        ci_us=(one.ci_us, other.ci_us),
+        counted=found,
+        why=why,
     )
-    if other is None or twin is None:
-        return ComparedWorkload(workload.name, workload, None, None, "")
-    why = comparable(workload.profile, twin.profile)
-    if workload.profile is None or twin.profile is None or why:
-        return ComparedWorkload(workload.name, workload, twin, None, why)
-    found = side_by_side((workload.profile, twin.profile), (mine.name, other.name))
-    return ComparedWorkload(workload.name, workload, twin, found, "")
 
 
 def _time_text(time_us: float | None) -> str:

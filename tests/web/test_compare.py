@@ -54,7 +54,7 @@ def test_two_kernels_with_their_counters(platform: Platform, ada: User, bob: Use
         platform, bob, "y = '<i>bob</i>'\n", workloads=[slow.model_copy(update=time)], compiler_log="private"
     )
     share(platform, bob)
-    page = visit(ada).get(f"/submissions/{mine.id}/beside?against={theirs.id}").text
+    page = visit(ada).get(f"/submissions/{mine.id}/compare?against={theirs.id}").text
     assert re.search(r'class="explained">Your kernel takes [\d.]+ times as long as the kernel of bob', page)
     assert 'id="L-1"' in page
     assert 'id="R-1"' in page
@@ -70,19 +70,19 @@ def test_the_solution_with_its_commentary(
 ) -> None:
     mine = solved(platform, ada, "x = 1\n")
     shown = visit(ada).get(f"/submissions/{mine.id}").text
-    assert f"/submissions/{mine.id}/beside?against=staff-triton" in shown
-    page = visit(ada).get(f"/submissions/{mine.id}/beside?against=staff-triton").text
+    assert f"/submissions/{mine.id}/compare?against=staff-triton" in shown
+    page = visit(ada).get(f"/submissions/{mine.id}/compare?against=staff-triton").text
     assert "<strong>Tiles</strong>" in page
     assert "<script>alert" not in page
     assert 'href="javascript' not in page
     assert "staff&#39;s &lt;b&gt;own&lt;/b&gt; idea" in page
     assert "was not judged on cpu" in page
     assert "grader submit reference/" not in page, "that is for staff"
-    assert "grader submit reference/" in visit(teacher).get(f"/submissions/{mine.id}/beside").text
-    assert visit(bob).get(f"/submissions/{mine.id}/beside?against=staff-triton").status_code == 404
+    assert "grader submit reference/" in visit(teacher).get(f"/submissions/{mine.id}/compare").text
+    assert visit(bob).get(f"/submissions/{mine.id}/compare?against=staff-triton").status_code == 404
     unsolved = builders.judged(platform, bob, builders.wrong(challenge="scale"), challenge="scale")
     for query in ("", "?against=staff-triton", f"?against={mine.id}"):
-        answer = visit(bob).get(f"/submissions/{unsolved.id}/beside{query}")
+        answer = visit(bob).get(f"/submissions/{unsolved.id}/compare{query}")
         assert answer.status_code == 409
         assert "own</b> idea" not in answer.text
     assert "After solving" not in visit(bob).get(f"/submissions/{unsolved.id}").text
@@ -101,7 +101,7 @@ def test_no_address_gives_what_is_not_in_the_list(
         "nothing",
         "0" * 500,
     ):
-        answer = visit(ada).get(f"/submissions/{mine.id}/beside", query_string={"against": key})
+        answer = visit(ada).get(f"/submissions/{mine.id}/compare", query_string={"against": key})
         assert answer.status_code == 404, key
         assert "secret idea" not in answer.text
 
