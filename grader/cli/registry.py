@@ -24,7 +24,7 @@ GROUPS = {
         "diff": ("diff", "Compare two submissions, or a file and a submission"),
         "compare": (
             "compare",
-            "Compare an accepted kernel with staff's, shared or earlier ones, by counters",
+            "Compare an accepted kernel with staff's or others', by counters",
         ),
         "open": ("pages", "Open a page of the server in the browser"),
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),

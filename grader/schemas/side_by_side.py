@@ -207,11 +207,11 @@ def _launched(profile: CallProfile) -> int:
 
 
 _MEASURES: tuple[Measure, ...] = (
-    _against_ideal("Sectors a request to global memory", lambda counts: counts.sectors_per_request, _global),
+    _against_ideal("Sectors a request", lambda counts: counts.sectors_per_request, _global),
     _moved,
     _of_totals("Bytes from and to the L2 cache", lambda counts: counts.l2_bytes, _bytes),
     _against_ideal(
-        "Bank passes a request to shared memory",
+        "Bank passes a request",
         lambda counts: counts.passes_per_request,
         lambda counts: (counts.shared_passes, counts.shared_ideal_passes),
     ),

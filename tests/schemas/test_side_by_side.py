@@ -37,10 +37,10 @@ def counters(*profiles: CallProfile) -> dict[str, Counter]:
 def test_the_largest_difference_is_marked_on_the_side_that_it_costs() -> None:
     scattered, contiguous = made(loading(6_400_000)), made(loading(800_000))
     found = counters(scattered, contiguous)
-    sectors = found["Sectors a request to global memory"]
+    sectors = found["Sectors a request"]
     assert (sectors.texts, sectors.worse, sectors.largest) == (("32, ideally 4", "4, ideally 4"), 0, True)
     assert sectors.times == "8 times"
-    assert counters(contiguous, scattered)["Sectors a request to global memory"].worse == 1
+    assert counters(contiguous, scattered)["Sectors a request"].worse == 1
     assert [name for name, counter in found.items() if counter.largest] == [sectors.name]
     assert found["Active lanes of 32"].worse is None
 
@@ -51,7 +51,7 @@ def test_more_sectors_are_no_worse_if_each_is_needed() -> None:
         grid=2000,
         rows=[row(4, "load", 50_000, requests=50_000, sectors=800_000, ideal_sectors=800_000, l2=800_000)],
     )
-    sectors = counters(made(loading(800_000)), made(wide))["Sectors a request to global memory"]
+    sectors = counters(made(loading(800_000)), made(wide))["Sectors a request"]
     assert (sectors.texts, sectors.worse) == (("4, ideally 4", "16, ideally 16"), None)
 
 
@@ -68,7 +68,7 @@ def test_a_counter_that_one_of_them_lacks_is_shown_and_not_compared() -> None:
     shared = made(
         launch(rows=[row(1, "load", 100, shared_requests=100, passes=3_200, ideal_passes=100), row(2)])
     )
-    passes = counters(shared, made(launch()))["Bank passes a request to shared memory"]
+    passes = counters(shared, made(launch()))["Bank passes a request"]
     assert (passes.texts, passes.worse) == (("32, ideally 1", "–"), None)
     assert "Turns of atomics" not in counters(shared, shared)
 

@@ -13,7 +13,7 @@ from grader.web.access import AUTHOR, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 from grader.web.pages import code, titles
-from grader.web.pages.markdown import remark
+from grader.web.pages.markdown import render
 
 pages = Blueprint("compare", __name__)
 
@@ -43,7 +43,7 @@ def show(submission: str) -> str:
         view=view,
         found=found,
         groups={label: choices for label, choices in groups.items() if choices},
-        commentary=remark(found.commentary),
+        commentary=render(found.commentary),
         sides=[code.lines(source)[: limits.DIFF_LINES] for source in sources],
         counts=[code.count(source) for source in sources],
         highlighter=assets.built("listing.js"),

@@ -39,7 +39,7 @@ def compare(
     json: options.Json = False,
     server: options.Server = None,
 ) -> int:
-    """Compare an accepted kernel with staff's, shared or earlier ones, by counters."""
+    """Compare an accepted kernel with staff's or others', by counters."""
     path = f"/submissions/{segment(submission)}/comparison"
     found = understood(KernelComparison, connect().get(path, against=against or None))
     if json:
