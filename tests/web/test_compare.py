@@ -70,8 +70,8 @@ def test_the_solution_with_its_commentary(
 ) -> None:
     mine = solved(platform, ada, "x = 1\n")
     shown = visit(ada).get(f"/submissions/{mine.id}").text
-    assert f"/submissions/{mine.id}/compare?against=staff-triton" in shown
-    page = visit(ada).get(f"/submissions/{mine.id}/compare?against=staff-triton").text
+    assert "Staff's solution, and other kernels" in shown
+    page = visit(ada).get(f"/submissions/{mine.id}/compare").text
     assert "<strong>Tiles</strong>" in page
     assert "<script>alert" not in page
     assert 'href="javascript' not in page

@@ -165,6 +165,8 @@ def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
         "open_solutions",
     )
     body = view.model_dump(mode="json", include={*kept, "open_at", "due_at", "late_until", "revision"})
+    if "open_solutions" not in view.model_fields_set:
+        del body["open_solutions"]  # an older server refuses the field
     return body | {"parts": [{"challenge": part.challenge, "weight": part.weight} for part in view.parts]}
 
 

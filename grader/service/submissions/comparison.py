@@ -3,11 +3,12 @@ solution, or one that its author shares. Who may see which: ``grader.service.sub
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from sqlalchemy import Select, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer
 
 from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid, Conflict, NotFound, UnknownChallenge
@@ -91,7 +92,9 @@ def _solution(session: Session, user: User, submission: str) -> SubmissionRow:
 def _challenge(platform: Platform, slug: str) -> Challenge | None:
     """None if its folder is broken or gone: submissions can still be compared."""
     try:
-        return platform.catalogue.load(slug)
+        challenge = platform.catalogue.load(slug)
+        _ = challenge.solutions, challenge.commentary  # both can be read
+        return challenge
     except (ChallengeInvalid, UnknownChallenge):
         return None
 
@@ -193,6 +196,7 @@ class _Choices:
             .where(SubmissionRow.user_id == self._row.user_id, SubmissionRow.id != self._row.id)
             .order_by(SubmissionRow.id.desc())
             .limit(_MOST)
+            .options(defer(SubmissionRow.source))
         ).all()
         seen = readable(self._session, self._user, [row.public_id for row in rows])
         return [
@@ -222,20 +226,19 @@ class _Choices:
 
     def _of_others(self) -> list[KernelChoice]:
         """Entries of the board as the viewer sees it, whose authors share them; staff: the first ones of all."""
-        places = self._places()[:_MOST_ASKED]
-        wanted = [place.submission for place in places]
-        found = self._session.scalars(select(SubmissionRow).where(SubmissionRow.id.in_(wanted))).all()
-        rows = {row.id: row for row in found if row.source}
+        ranks = {place.submission: place.rank for place in self._places()[:_MOST_ASKED]}
+        wanted = self._alike().where(SubmissionRow.id.in_(ranks)).options(defer(SubmissionRow.source))
+        found = {row.id: row for row in self._session.scalars(wanted)}
+        rows: Iterable[SubmissionRow] = [found[key] for key in ranks if key in found]
         if not self._user.staff:
             rows = opened.open_kernels(self._platform, self._session, self._user, self._row.challenge, rows)
-        shown = [(place, rows[place.submission]) for place in places if place.submission in rows]
         return [
             KernelChoice(
                 key=row.public_id,
                 whose=Whose.OTHERS,
-                label=f"Rank {place.rank}: {self._name(row.user_id)}{_time_text(row.time_us)}",
+                label=f"Rank {ranks[row.id]}: {self._name(row.user_id)}{_time_text(row.time_us)}",
             )
-            for place, row in shown[:_MOST]
+            for row in islice(rows, _MOST)
         ]
 
     def _places(self) -> list[Place]:

@@ -5,7 +5,7 @@ Everything that shows a source to others than its author and the staff asks here
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
 from sqlalchemy import exists, func, select
@@ -115,17 +115,15 @@ def _allowed_by_courses(session: Session, users: Collection[int], challenge: str
 
 
 def open_kernels(
-    platform: Platform, session: Session, viewer: User, challenge: str, rows: Mapping[int, SubmissionRow]
-) -> dict[int, SubmissionRow]:
+    platform: Platform, session: Session, viewer: User, challenge: str, rows: Iterable[SubmissionRow]
+) -> Iterator[SubmissionRow]:
     """Those of others' submissions for ``challenge`` that ``viewer``, who solved it, may read: each solves it, its
     author shares kernels with the viewer, and both persons' courses allow it."""
     if is_closed(session, viewer, challenge):
-        return {}
-    return {
-        key: row
-        for key, row in rows.items()
-        if row.challenge == challenge and _opens(platform, session, viewer, row)
-    }
+        return
+    for row in rows:
+        if row.challenge == challenge and _opens(platform, session, viewer, row):
+            yield row
 
 
 def _opens(platform: Platform, session: Session, viewer: User, row: SubmissionRow) -> bool:
