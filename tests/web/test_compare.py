@@ -70,7 +70,7 @@ def test_the_solution_with_its_commentary(
 ) -> None:
     mine = solved(platform, ada, "x = 1\n")
     shown = visit(ada).get(f"/submissions/{mine.id}").text
-    assert "Staff's solution, and other kernels" in shown
+    assert "Staff&#39;s solution, and other kernels" in shown
     page = visit(ada).get(f"/submissions/{mine.id}/compare").text
     assert "<strong>Tiles</strong>" in page
     assert "<script>alert" not in page
