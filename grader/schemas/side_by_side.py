@@ -252,7 +252,7 @@ def _explained(profiles: tuple[CallProfile, CallProfile], names: tuple[str, str]
 
 
 def _within(text: str) -> str:
-    """Without brackets of its own."""
+    """Without brackets, for brackets."""
     return text.replace(" (", ", ").replace(")", "")
 
 

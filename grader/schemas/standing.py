@@ -1,4 +1,4 @@
-"""After solving: where an accepted submission stands on its board, and what comes next."""
+"""After solving: an accepted submission's place on its board, and the next challenge."""
 
 from __future__ import annotations
 
