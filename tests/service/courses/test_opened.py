@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,16 +13,17 @@ from grader.errors import Conflict, NotFound
 from grader.records.engine import writing
 from grader.records.models import FlagRow, MemberRow, ReportRow, SubmissionRow, utcnow
 from grader.schemas.competition import Mode, RegisterBody
-from grader.schemas.course import CourseView
+from grader.schemas.course import CourseRole, CourseView
 from grader.schemas.preferences import PreferencesBody, ProfileAudience
 from grader.schemas.publication import BoardAudience, BoardBody
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import JudgingReason, SetAside
 from grader.service.accounts import preferences
-from grader.service.accounts.accounts import User
+from grader.service.accounts.accounts import User, create_user
 from grader.service.boards import board_access
 from grader.service.challenges import publication
 from grader.service.competitions import teams
+from grader.service.courses import courses
 from grader.service.platform import Platform
 from grader.service.submissions import comparison, opened
 from tests.service.competitions.builders import elapse
@@ -174,6 +176,21 @@ class TestKernels:
         assert refused(platform, student, mine, theirs)
         enrol(platform, staff, student, other)
         assert keys(platform, student, mine) == {theirs}
+
+    def test_a_students_teacher_learns_nothing_about_others_from_it(
+        self, platform: Platform, student: User, other: User, staff: User, course: CourseView
+    ) -> None:
+        """Neither staff's solution nor kernels that are shared with the student."""
+        enrol(platform, staff, student)
+        courses.set_staff(platform, staff, "gpu", other.name, CourseRole.INSTRUCTOR)
+        assign(platform, staff, due_at=-HOUR, open_solutions=True)
+        keep_solution(platform)
+        third = create_user(platform, "cyd", "correct horse")
+        share(platform, third)
+        theirs, earlier, mine = solve(platform, third), solve(platform, student), solve(platform, student)
+        teacher = replace(other, teaches=True)
+        assert keys(platform, student, mine) == {theirs, earlier, "staff-triton"}
+        assert keys(platform, teacher, mine) == {earlier}
 
     def test_staff_read_all(self, platform: Platform, student: User, other: User, staff: User) -> None:
         theirs, mine = solve(platform, other), solve(platform, staff)
