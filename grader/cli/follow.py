@@ -85,7 +85,8 @@ def to_the_end(
     if json == "lines":
         put_json_line({"report": report, **after})
     elif json:
-        put_json({"submission": view.id, **report.model_dump(mode="json"), **after})
+        stands = {name: each.model_dump(mode="json") for name, each in after.items()}
+        put_json({"submission": view.id, **report.model_dump(mode="json"), **stands})
     else:
         put_report(report, filename or view.filename)
         put_standing(found)

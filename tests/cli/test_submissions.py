@@ -107,7 +107,9 @@ def test_status_prints_the_report(server: Stub, cli: Cli) -> None:
     assert json.loads(cli("status", "abc123", "--json").out)["state"] == "done"
 
 
-def test_a_solved_submission_is_followed_by_its_rank_and_the_next_challenge(server: Stub, cli: Cli) -> None:
+def test_a_solved_submission_is_followed_by_its_rank_and_the_next_challenge(
+    server: Stub, cli: Cli, kernel: str
+) -> None:
     done(server, accepted())
     assert "Next: " not in cli("status", "abc123").out, "a server of an older release"
     stands = Standing(
@@ -124,6 +126,8 @@ def test_a_solved_submission_is_followed_by_its_rank_and_the_next_challenge(serv
         assert "Next: softmax (Softmax)" in said
     last = json.loads(cli("watch", "abc123", "--json").out.splitlines()[-1])
     assert (last["report"]["verdict"], last["standing"]["rank"]) == ("accepted", 2)
+    whole = json.loads(cli("submit", kernel, "-c", "vector_add", "--wait", "--json").out)
+    assert (whole["submission"], whole["verdict"], whole["standing"]["rank"]) == ("abc123", "accepted", 2)
 
 
 def test_kernels_are_compared_by_counters(server: Stub, cli: Cli) -> None:
