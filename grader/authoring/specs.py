@@ -1,4 +1,5 @@
-"""Checks the texts for students and teachers: parts of the spec, starters, the mistake named in each mutant."""
+"""Checks the texts for students and teachers: parts of the spec, starters, the commentary, the mistake named in each
+mutant."""
 
 from __future__ import annotations
 
@@ -10,20 +11,24 @@ from grader.authoring.candidates import LARGE_MISTAKE, MISTAKE, mutant_files
 from grader.authoring.findings import check
 from grader.authoring.scaffold.texts import SPEC_TEMPLATE
 from grader.challenge import signature
-from grader.challenge.loader import Challenge, starter_name
+from grader.challenge.loader import COMMENTARY, Challenge, starter_name
 from grader.languages import Language
 from grader.schemas.proof import Check, Status
 
 LEAST_HINTS = 3
 LEAST_MUTANTS = 5
+LEAST_WORDS = 30
 
 
 def text_checks(challenge: Challenge) -> list[Check]:
-    """``spec``, ``starters``, ``mutant_files``. Raises ChallengeInvalid if ``spec.md`` is missing."""
+    """``spec``, ``starters``, ``mutant_files``; ``commentary``, if there is one. Raises ChallengeInvalid if ``spec.md``
+    is missing or one of the texts is not UTF-8."""
+    commentary = challenge.commentary
     return [
         check("spec", spec_problems(challenge.spec) + _untouched(challenge), "every part is present"),
         check("starters", _starter_problems(challenge), "they fit the signature", bad=Status.ERROR),
         _mutants(challenge),
+        *([] if commentary is None else [_commentary(challenge, commentary)]),
     ]
 
 
@@ -55,6 +60,29 @@ def _untouched(challenge: Challenge) -> list[str]:
     if _section(challenge.spec, "Hints") == _section(SPEC_TEMPLATE, "Hints"):
         problems.append(f"'## Hints' {told}")
     return problems
+
+
+def _commentary(challenge: Challenge, text: str) -> Check:
+    """With it, students read the solutions, too: neither may name a hidden case."""
+    problems = []
+    if not challenge.solutions:
+        problems.append(
+            f"staff/{COMMENTARY} comments on no solution: add staff/solution.cu or .py, or remove it"
+        )
+    if len(text.split()) < LEAST_WORDS:
+        problems.append(
+            f"staff/{COMMENTARY} has fewer than {LEAST_WORDS} words: say why the solution is fast"
+        )
+    shown = {COMMENTARY: text} | {
+        f"solution{language.suffix}": source for language, source in challenge.solutions.items()
+    }
+    problems += [
+        f"staff/{name} names the hidden case '{case.name}', and students read it after solving"
+        for name, text in shown.items()
+        for case in challenge.hidden_cases
+        if re.search(rf"(?<!\w){re.escape(case.name)}(?!\w)", text)
+    ]
+    return check("commentary", problems, "students read it with the solutions once they solved the challenge")
 
 
 def _introduction(spec: str) -> str:

@@ -26,6 +26,8 @@ from grader.languages import Language
 _MANIFESTS = 256
 # In the reference folder of an uploaded challenge, whose Python never runs outside a box.
 EXAMINED = "examined.json"
+# In the staff's folder of a challenge.
+COMMENTARY = "commentary.md"
 
 
 def starter_name(language: Language) -> str:
@@ -83,6 +85,22 @@ class Challenge:
         path = self.folder / starter_name(language)
         return _text(path) if path.exists() else signature.starter(self.manifest, language)
 
+    @property
+    def solutions(self) -> dict[Language, str]:
+        """Staff's, by language; empty in a student's copy."""
+        paths = {language: self._staff / f"solution{language.suffix}" for language in self.manifest.languages}
+        return {language: _text(path) for language, path in paths.items() if path.is_file()}
+
+    @property
+    def commentary(self) -> str | None:
+        """Staff's words on their solutions, Markdown. With it, these open to students who solved the challenge."""
+        path = self._staff / COMMENTARY
+        return _text(path) if path.is_file() else None
+
+    @property
+    def _staff(self) -> Path:
+        return self.reference_folder / "staff"
+
     @functools.cached_property
     def cases(self) -> list[Case]:
         """The public suite. Raises ChallengeInvalid with file, case and key."""
@@ -91,7 +109,7 @@ class Challenge:
     @functools.cached_property
     def hidden_cases(self) -> list[Case]:
         """Staff's own cases; empty if the file does not exist, as in a student's copy."""
-        path = self.reference_folder / "staff" / "hidden_cases.py"
+        path = self._staff / "hidden_cases.py"
         return self._suite(path, hidden=True) if path.exists() else []
 
     @property

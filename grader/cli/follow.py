@@ -18,11 +18,20 @@ from grader.cli.client import Client, segment, understood
 from grader.cli.output import EXIT_INTERRUPTED
 from grader.cli.polling import until_done
 from grader.cli.report import put_report
+from grader.cli.standing import put_standing
 from grader.cli.terminal import aside, moment, put_json, put_json_line, safe, say
 from grader.formats import wait
 from grader.schemas.pace import QUICKEST_S, pace_s, spread
 from grader.schemas.report import Report, Verdict
-from grader.schemas.submission import ProgressView, State, SubmissionList, SubmissionView, WaitReason
+from grader.schemas.standing import Standing
+from grader.schemas.submission import (
+    JudgingReason,
+    ProgressView,
+    State,
+    SubmissionList,
+    SubmissionView,
+    WaitReason,
+)
 from grader.schemas.verdict import Fault
 
 # During judging, and just after sending, when small kernels end; in the queue `pace_s` decides.
@@ -36,6 +45,16 @@ def fetch(client: Client, submission: str) -> SubmissionView:
 
 def fetch_report(client: Client, submission: str) -> Report:
     return understood(Report, client.get(f"/submissions/{segment(submission)}/report"))
+
+
+def fetch_standing(client: Client, view: SubmissionView) -> Standing | None:
+    """After solving; None if it is not solved, or the server is of an older release."""
+    if view.verdict is not Verdict.ACCEPTED or view.kind is JudgingReason.RUN:
+        return None
+    try:
+        return understood(Standing, client.get(f"/submissions/{segment(view.id)}/standing"))
+    except errors.NotFound:
+        return None
 
 
 def fetch_last(client: Client, challenge: str | None = None) -> SubmissionView:
@@ -61,12 +80,16 @@ def to_the_end(
         return EXIT_INTERRUPTED
     refuse_unjudged(view)
     report = fetch_report(client, view.id)
+    found = fetch_standing(client, view)
+    after = {"standing": found} if found else {}
     if json == "lines":
-        put_json_line({"report": report})
+        put_json_line({"report": report, **after})
     elif json:
-        put_json({"submission": view.id, **report.model_dump(mode="json")})
+        stands = {name: each.model_dump(mode="json") for name, each in after.items()}
+        put_json({"submission": view.id, **report.model_dump(mode="json"), **stands})
     else:
         put_report(report, filename or view.filename)
+        put_standing(found)
     return exit_code(report.verdict)
 
 

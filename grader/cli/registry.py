@@ -22,6 +22,10 @@ GROUPS = {
         "comment": ("comments", "Show the comments on a submission, or comment on it"),
         "notice": ("notices", "Read notices, and choose which ones you get: notice list, read, choose"),
         "diff": ("diff", "Compare two submissions, or a file and a submission"),
+        "compare": (
+            "compare",
+            "Compare an accepted kernel with staff's or others', by counters",
+        ),
         "open": ("pages", "Open a page of the server in the browser"),
         "leaderboard": ("boards", "Show the leaderboard of a challenge"),
         "competition": ("competitions", "Take part in competitions, and run them: competition list, ..."),

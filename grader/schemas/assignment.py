@@ -72,6 +72,10 @@ class AssignmentBody(Strict):
         default=False,
         description="a submission that is not accepted gets the points of the groups of cases that it passes",
     )
+    open_solutions: StrictBool = Field(
+        default=False,
+        description="students who solved a challenge may then read staff's solution, and kernels that others share",
+    )
     revision: Revision = None
 
 
@@ -132,7 +136,8 @@ class AssignmentView(Strict):
     devices: list[str]
     counts: Counts
     reveal_hidden: bool
-    partial_credit: bool
+    partial_credit: bool = False
+    open_solutions: bool = False
     published_at: datetime | None = Field(description="null: a draft, which students do not see")
     revision: int
 

@@ -35,7 +35,7 @@ class ProfileAudience(StrEnum):
 
 
 class Preferences(Strict):
-    """Preferences. ``GRADER_PROFILE_READERS`` limits ``profile`` and ``calendar``."""
+    """Preferences. ``GRADER_PROFILE_READERS`` limits ``profile``, ``calendar`` and ``kernels``."""
 
     theme: Theme = Theme.SYSTEM
     vim: bool = Field(default=False, description="vim keys in the editor")
@@ -47,6 +47,11 @@ class Preferences(Strict):
     calendar: ProfileAudience = Field(
         default=ProfileAudience.PUBLIC, description="who may see the days with submissions in the profile"
     )
+    kernels: ProfileAudience = Field(
+        default=ProfileAudience.PRIVATE,
+        description="who of those who solved a challenge, too, may read your best kernel for it: never "
+        "while an assignment or a competition uses it; public means members",
+    )
 
 
 class PreferencesBody(Strict):
@@ -57,6 +62,7 @@ class PreferencesBody(Strict):
     anonymous: StrictBool | SkipJsonSchema[None] = None
     profile: ProfileAudience | SkipJsonSchema[None] = None
     calendar: ProfileAudience | SkipJsonSchema[None] = None
+    kernels: ProfileAudience | SkipJsonSchema[None] = None
 
     @field_validator("*", mode="before")
     @classmethod

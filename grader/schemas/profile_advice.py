@@ -116,10 +116,15 @@ def bound_sentence(profile: CallProfile) -> str:
     if not profile.parts_us:
         return "It launches nothing and copies nothing."
     name, us = max(profile.parts_us.items(), key=lambda part: part[1])
-    what = _BOUNDS.get(name) or (name if "units" not in name else f"instructions for the {name}")
+    what = bound_words(name)
     return (
         f"{us / profile.time_us:.0%} of the time is {what} ({name})." if what != name else f"{name} decide."
     )
+
+
+def bound_words(name: str) -> str:
+    """A bound in words."""
+    return _BOUNDS.get(name) or (name if "units" not in name else f"instructions for the {name}")
 
 
 def hints_of(profile: CallProfile) -> list[Hint]:

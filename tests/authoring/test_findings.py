@@ -7,6 +7,7 @@ import re
 import pytest
 
 from grader.authoring.candidates import subjects
+from grader.authoring.specs import text_checks
 from grader.authoring.trial import Trial
 from grader.authoring.verdicts import suite_checks
 from grader.judge import pieces
@@ -88,6 +89,29 @@ def test_too_few_mutants_and_a_mutant_without_a_mistake_are_found(made: Made) ->
     _fails(made, "mutant_files", Status.WEAK, "no_mask.py does not begin")
     (made.staff / "mutants" / "no_mask.py").unlink()
     _fails(made, "mutant_files", Status.WEAK, "there are 4 mutants")
+
+
+def test_a_bad_commentary_is_found(made: Made) -> None:
+    """Students read it, and the solutions with it."""
+
+    def found() -> str:
+        checks = {check.name: check for check in text_checks(made.challenge)}
+        check = checks.get("commentary")
+        return "" if check is None else " ".join([check.status, check.summary, *check.details])
+
+    assert found() == ""
+    commentary = made.staff / "commentary.md"
+    commentary.write_text("Fast.\n")
+    assert "fewer than 30 words" in found()
+    commentary.write_text("Each thread takes four elements. " * 8)
+    assert found().startswith("ok")
+    name = made.challenge.hidden_cases[0].name
+    with (made.staff / "solution.py").open("a") as file:
+        file.write(f"# for {name}: one more\n")
+    assert f"weak staff/solution.py names the hidden case '{name}'" in found()
+    for solution in made.staff.glob("solution.*"):
+        solution.unlink()
+    assert "comments on no solution" in found()
 
 
 def test_a_missing_category_is_found_unless_waived(made: Made) -> None:

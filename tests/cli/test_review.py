@@ -120,7 +120,9 @@ def test_announcements_notices_and_profile_readers_are_managed(site: Site) -> No
     site.run(site.teacher, "announcement", "make", "gpu", "Room 4")
     assert site.json(site.ada, "notice", "list")["unread"] == 0
     assert site.json(site.ada, "account", "readers", "--profile", "course")["profile"] == "course"
-    assert "profile: course, calendar: public" in site.run(site.ada, "account", "readers").out
+    site.run(site.ada, "account", "readers", "--kernels", "course")
+    readers = site.run(site.ada, "account", "readers").out
+    assert "profile: course, calendar: public, kernels: course" in readers
 
 
 def test_freezing_a_board_keeps_its_audience(site: Site) -> None:

@@ -11,7 +11,11 @@ from grader import errors, limits
 from grader.challenge import views
 from grader.challenge.catalogue import find_catalogue
 from grader.cli.commands import submissions
+from grader.languages import Language
+from grader.schemas.comparison import ComparedKernel, ComparedWorkload, KernelChoice, KernelComparison, Whose
 from grader.schemas.report import Verdict
+from grader.schemas.side_by_side import Counter, SideBySide
+from grader.schemas.standing import Standing
 from grader.schemas.submission import State, WaitReason, WaitsFor
 from tests.cli.conftest import Cli, narrow
 from tests.cli.reports import PAUSED, accepted, view, wrong
@@ -101,6 +105,54 @@ def test_status_prints_the_report(server: Stub, cli: Cli) -> None:
     assert "done" in ran.out
     assert "out[3, 17]" in ran.out
     assert json.loads(cli("status", "abc123", "--json").out)["state"] == "done"
+
+
+def test_a_solved_submission_is_followed_by_its_rank_and_the_next_challenge(
+    server: Stub, cli: Cli, kernel: str
+) -> None:
+    done(server, accepted())
+    assert "Next: " not in cli("status", "abc123").out, "a server of an older release"
+    stands = Standing(
+        submission="abc123", rank=2, entry="def456", others=11, slower=8, level=2, percentile=81.8, sol=0.4,
+        next="softmax", next_title="Softmax",
+    )  # fmt: skip
+    server.answer(f"GET {ID}/standing", stands.model_dump(mode="json"))
+    for command in ("status", "watch"):
+        said = cli(command, "abc123").out
+        assert (
+            "Rank 2 of 12, with def456. Faster than 8 of 11 other entries, level with 2. Percentile 82. "
+            "40% of the speed of light." in said
+        )
+        assert "Next: softmax (Softmax)" in said
+    last = json.loads(cli("watch", "abc123", "--json").out.splitlines()[-1])
+    assert (last["report"]["verdict"], last["standing"]["rank"]) == ("accepted", 2)
+    whole = json.loads(cli("submit", kernel, "-c", "vector_add", "--wait", "--json").out)
+    assert (whole["submission"], whole["verdict"], whole["standing"]["rank"]) == ("abc123", "accepted", 2)
+
+
+def test_kernels_are_compared_by_counters(server: Stub, cli: Cli) -> None:
+    mine = ComparedKernel(
+        key="abc123", name="your kernel", language=Language.CUDA, filename="a.cu", source="// mine"
+    )
+    other = mine.model_copy(update={"key": "staff-cuda", "name": "staff's solution", "source": "// theirs"})
+    counters = [Counter(name="Bank passes", texts=("32, ideally 1", "1"), factor=32, worse=0, largest=True)]
+    workload = ComparedWorkload(
+        name="large", sizes={"n": 10}, times_us=(9.0, None), ci_us=((9, 9), (0, 1)),
+        counted=SideBySide(counters=counters, sentence="Your kernel takes longer because of line 4."),
+    )  # fmt: skip
+    choices = [KernelChoice(key=key, whose=Whose.OTHERS, label="Rank 1: bob") for key in ("staff-cuda", "x1")]
+    found = KernelComparison(
+        mine=mine, other=other, choices=choices, workloads=[workload], commentary="Why.", closed="Closed now."
+    )
+    server.answer(f"GET {ID}/comparison", found.model_dump(mode="json"))
+    ran = cli("compare", "abc123", "staff-cuda", "--source")
+    assert ran.code == 0
+    for words in ("32, ideally 1", "32 times (largest)", "because of line 4.", "Why.", "// theirs"):
+        assert words in ran.out
+    assert "Also open: x1  Rank 1: bob" in ran.err
+    assert "Closed now." in ran.err
+    assert server.asked[-1].path.endswith("?against=staff-cuda")
+    assert json.loads(cli("compare", "abc123", "staff-cuda", "--json").out)["other"]["key"] == "staff-cuda"
 
 
 def test_status_shows_a_waiting_submission(server: Stub, cli: Cli) -> None:

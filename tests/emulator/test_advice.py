@@ -21,6 +21,7 @@ from grader.sandbox.emulator.spills import spills_of, spills_of_code
 from grader.sandbox.toolkit import cuda_home
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.profile_advice import hints_of
+from grader.schemas.side_by_side import side_by_side
 from tests.components import need
 from tests.emulator.conftest import FOLDER
 
@@ -104,6 +105,10 @@ def test_the_right_advice_comes_first_and_gains_what_it_promises(library: Path, 
     gained = slow.time_us - better.time_us
     assert gained > 0
     assert 0.7 < hints[0].us / gained < 1.3
+    explained = side_by_side((better, slow), ("your kernel", "the other"))
+    assert explained.sentence.startswith("The other takes ")
+    assert hints[0].text.partition(" (")[0].rpartition(": ")[2] in explained.sentence
+    assert (explained.slower, explained.line) == (1, hints[0].line)
     if better_hints := hints_of(better):
         assert better_hints[0].us < 0.6 * hints[0].us
 

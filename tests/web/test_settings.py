@@ -85,7 +85,9 @@ class TestPage:
         assert 'value="dark" checked' in page
         assert 'name="vim" checked' in page
         assert 'name="anonymous" checked' in page
-        assert '<option value="private" selected>' in page
+        assert page.count('<option value="private" selected>') == 2, "nobody reads kernels by default"
+        page = self.save(client, kernels="course")
+        assert '<option value="course" selected>members of my courses</option>' in page
         page = self.save(client, theme="light")
         assert 'name="vim" checked' not in page
         assert 'value="light" checked' in page
@@ -109,11 +111,11 @@ class TestPage:
 class TestApi:
     def test_a_patch_changes_only_named_settings(self, call: Visit, ada: User, bob: User) -> None:
         client = call(ada)
-        audiences = {"profile": "public", "calendar": "public"}
+        audiences = {"profile": "public", "calendar": "public", "kernels": "private"}
         assert client.get(API).get_json() == {"theme": "system", "vim": False, "anonymous": False} | audiences
         assert client.patch(API, json={"vim": True}).get_json()["vim"] is True
         told = client.patch(API, json={"anonymous": True, "profile": "course"}).get_json()
-        audiences = {"profile": "course", "calendar": "public"}
+        audiences = {"profile": "course", "calendar": "public", "kernels": "private"}
         assert told == {"theme": "system", "vim": True, "anonymous": True} | audiences
         assert client.get(API).get_json() == told
         assert call(bob).get(API).get_json()["vim"] is False

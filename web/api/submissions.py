@@ -8,8 +8,10 @@ from flask import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from grader import limits
+from grader.schemas.comparison import KernelComparison
 from grader.schemas.own_case import RunChanges
 from grader.schemas.report import Report
+from grader.schemas.standing import Standing
 from grader.schemas.strict import Switch
 from grader.schemas.submission import (
     ErrorEnvelope,
@@ -23,10 +25,10 @@ from grader.schemas.submission import (
     SubmitBody,
     VoidBody,
 )
-from grader.service.boards import withdrawals
+from grader.service.boards import standing, withdrawals
 from grader.service.review import voids
 from grader.service.submissions import cancel as cancelling
-from grader.service.submissions import notes, run_changes, submissions
+from grader.service.submissions import comparison, notes, run_changes, submissions
 from grader.service.submissions import run as running
 from grader.service.submissions import submit as submitting
 from grader.web import throttle
@@ -56,6 +58,14 @@ class SubmissionQuery(SubmissionFilter):
         default=None, description="a submission's id; list those before it, at a constant cost"
     )
     kind: Literal["run"] | None = Field(default=None, description="run: runs instead of submissions")
+
+
+class ComparisonQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    against: str = Field(
+        default="", max_length=64, description="a choice's `key`; by default the first one of `choices`"
+    )
 
 
 class SubmitHeader(BaseModel):
@@ -142,6 +152,23 @@ def get_source(path: SubmissionPath) -> Response:
 def get_report(path: SubmissionPath) -> Response:
     """The result of judging: cases, times, score. 409 until it is done."""
     return cheap(submissions.get_report(platform(), current_user(), path.id))
+
+
+@api.get("/submissions/<id>/standing", responses={200: Standing, 409: ErrorEnvelope})
+@open_to(AUTHOR)
+def get_standing(path: SubmissionPath) -> Response:
+    """After solving: the author's rank among the board's entries, the share of the device's ceiling, and the next
+    challenge. 409 unless the submission is accepted."""
+    return answer(standing.standing(platform(), current_user(), path.id))
+
+
+@api.get("/submissions/<id>/comparison", responses={200: KernelComparison, 409: ErrorEnvelope})
+@open_to(AUTHOR)
+def get_comparison(path: SubmissionPath, query: ComparisonQuery) -> Response:
+    """After solving: the kernel compared with staff's solution, one that somebody shares with you, or another by its
+    author, for the same challenge, version and device: sources, times, counters. 404 for what is not open to you, 409
+    unless the submission is accepted."""
+    return answer(comparison.compare(platform(), current_user(), path.id, query.against))
 
 
 @api.post("/submissions/<id>/cancel", responses={200: SubmissionView, 409: ErrorEnvelope})

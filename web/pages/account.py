@@ -37,7 +37,7 @@ def change_preferences() -> Response:
         theme=chosen,
         vim=forms.ticked("vim"),
         anonymous=forms.ticked("anonymous"),
-        **{name: _audience(name) for name in ("profile", "calendar") if name in request.form},
+        **{name: _audience(name) for name in ("profile", "calendar", "kernels") if name in request.form},
     )
     preferences.change(platform(), current_user(), body)
     response = redirect(url_for("account.show", saved=1), 303)

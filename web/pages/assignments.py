@@ -209,6 +209,7 @@ def _body() -> AssignmentBody:
                 "counts": form.get("counts", "best"),
                 "reveal_hidden": forms.ticked("reveal_hidden"),
                 "partial_credit": forms.ticked("partial_credit"),
+                "open_solutions": forms.ticked("open_solutions"),
                 "revision": _whole("revision"),
             }
         )

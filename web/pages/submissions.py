@@ -15,6 +15,7 @@ from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.own_case import RunChanges
 from grader.schemas.pace import pace_s
 from grader.schemas.report import Flag, Report, Verdict
+from grader.schemas.standing import Standing
 from grader.schemas.submission import (
     JudgingReason,
     NoteBody,
@@ -24,12 +25,12 @@ from grader.schemas.submission import (
     SubmissionView,
     VoidBody,
 )
-from grader.service.boards import leaderboard, share, withdrawals
+from grader.service.boards import leaderboard, share, standing, withdrawals
 from grader.service.courses import assignments
 from grader.service.courses.permissions import Action
 from grader.service.review import comments, filter_names, voids
 from grader.service.submissions import cancel as cancelling
-from grader.service.submissions import notes, run_changes, submissions
+from grader.service.submissions import comparison, notes, run_changes, submissions
 from grader.service.submissions.submissions import teaches
 from grader.web import assets
 from grader.web.access import AUTHOR, OWNER, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
@@ -232,10 +233,20 @@ def _panel(view: SubmissionView, source: str) -> dict[str, object]:
         "cases_at": url_for("submissions.show", submission=view.id),
         "step_at": url_for("steps.show", submission=view.id),
         "result": _result(view, source) if view.state.final else None,
+        "standing": _standing(view),
+        "solution_open": _solved(view) and comparison.solution_is_open(platform(), current_user(), view.id),
         "steps": _steps(view.state),
         "pace_ms": round(pace_s(view) * 1000),
         "now": datetime.now(UTC),
     }
+
+
+def _standing(view: SubmissionView) -> Standing | None:
+    return standing.standing(platform(), current_user(), view.id) if _solved(view) else None
+
+
+def _solved(view: SubmissionView) -> bool:
+    return view.verdict is Verdict.ACCEPTED and view.kind not in (JudgingReason.RUN, JudgingReason.FINAL)
 
 
 def _changes(view: SubmissionView) -> RunChanges | None:

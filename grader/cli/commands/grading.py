@@ -116,13 +116,21 @@ def set_assignment(
             help="Groups of cases earn their points even if others fail, or not.",
         ),
     ] = None,
+    open_solutions: Annotated[
+        bool | None,
+        typer.Option(
+            "--open-solutions/--close-solutions",
+            help="Once it is over, show who solved a challenge staff's solution and kernels that others share, or not.",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Create an assignment as a draft, or change the given settings of one."""
     client = connect()
     body = _present(client, course, slug)
     body |= _given(title=title, open_at=opens, due_at=due, late_percent=late_percent, grace_days=grace_days)
-    body |= _given(counts=counts, reveal_hidden=reveal_hidden, partial_credit=partial_credit)
+    body |= _given(counts=counts, reveal_hidden=reveal_hidden)
+    body |= _given(partial_credit=partial_credit, open_solutions=open_solutions)
     if late_until is not None:
         body["late_until"] = None if late_until == "none" else late_until
     if challenge:
@@ -163,8 +171,12 @@ def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
         "counts",
         "reveal_hidden",
         "partial_credit",
+        "open_solutions",
     )
     body = view.model_dump(mode="json", include={*kept, "open_at", "due_at", "late_until", "revision"})
+    for name in ("partial_credit", "open_solutions"):
+        if name not in view.model_fields_set:
+            del body[name]  # an older server refuses the field
     return body | {"parts": [{"challenge": part.challenge, "weight": part.weight} for part in view.parts]}
 
 
@@ -269,7 +281,8 @@ def _show(found: AssignmentView, json: bool) -> int:
         late = f"late until {moment(found.late_until, zone=True)}: {found.late_percent:g} % less a day"
         tell(f"{late}; {found.grace_days} grace days may be used")
     revealed = "; hidden cases are shown once nobody can submit for points" if found.reveal_hidden else ""
-    tell(f"the {found.counts} submission counts{revealed}")
+    opened = "; solutions are opened then" if found.open_solutions else ""
+    tell(f"the {found.counts} submission counts{revealed}{opened}")
     rows = table("challenge", "title", "points", "left today", "left in all", "at once")
     left = {limit.challenge: limit for limit in found.left}
     for part in found.parts:

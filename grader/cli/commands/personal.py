@@ -38,6 +38,10 @@ def readers(
     calendar: Annotated[
         ProfileAudience | None, typer.Option(help="Who sees the days on which you submitted.")
     ] = None,
+    kernels: Annotated[
+        ProfileAudience | None,
+        typer.Option(help="Who else that solved a challenge reads your best kernel for it."),
+    ] = None,
     anonymous: Annotated[
         bool | None,
         typer.Option(
@@ -46,15 +50,15 @@ def readers(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Show who reads your profile and your calendar, or change that."""
+    """Show who reads your profile, your calendar and your kernels, or change that."""
     client, path = connect(), "/me/preferences"
-    chosen = {"profile": profile, "calendar": calendar, "anonymous": anonymous}
+    chosen = {"profile": profile, "calendar": calendar, "kernels": kernels, "anonymous": anonymous}
     body = {name: value for name, value in chosen.items() if value is not None}
     found = understood(Preferences, client.patch(path, body) if body else client.get(path))
     if json:
         put_json(found)
         return 0
-    tell(f"profile: {found.profile.value}, calendar: {found.calendar.value}")
+    tell(f"profile: {found.profile.value}, calendar: {found.calendar.value}, kernels: {found.kernels.value}")
     tell("boards show a made-up name" if found.anonymous else "boards show your name")
     return 0
 

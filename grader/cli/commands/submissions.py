@@ -16,11 +16,20 @@ from grader.cli.client import Client, connect, segment, understood
 from grader.cli.command import make_app
 from grader.cli.commands.comments import fetch as fetch_comments
 from grader.cli.commands.comments import put_comments, put_note
-from grader.cli.follow import exit_code, fetch, fetch_last, fetch_report, to_the_end, waiting_text
+from grader.cli.follow import (
+    exit_code,
+    fetch,
+    fetch_last,
+    fetch_report,
+    fetch_standing,
+    to_the_end,
+    waiting_text,
+)
 from grader.cli.options import check_syntax
 from grader.cli.output import EXIT_INTERRUPTED
 from grader.cli.report import put_report, verdict_text
 from grader.cli.saves import on_each_save
+from grader.cli.standing import put_standing
 from grader.cli.terminal import moment, out, put_columns, put_json, safe, say, tell
 from grader.errors import EXIT_ACCEPTED, BadRequest, Unreachable
 from grader.formats import duration
@@ -207,6 +216,7 @@ def status(
         out().print(_line(view))
         if view.state is State.DONE:
             put_report(fetch_report(client, view.id), view.filename)
+            put_standing(fetch_standing(client, view))
         if view.comments:
             put_comments(fetch_comments(client, view.id))
         put_note(view)

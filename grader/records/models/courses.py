@@ -150,6 +150,7 @@ class AssignmentRow(Base):
     reveal_hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
     # Groups of cases count, not only an accepted submission.
     partial_credit: Mapped[bool] = mapped_column(default=False, server_default=false())
+    open_solutions: Mapped[bool] = mapped_column(default=False, server_default=false())
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

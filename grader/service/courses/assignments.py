@@ -65,6 +65,7 @@ def put_assignment(
         row.devices = _devices(served, row.devices or [], body.devices)
         row.counts, row.reveal_hidden = body.counts.value, body.reveal_hidden
         row.partial_credit = body.partial_credit
+        row.open_solutions = body.open_solutions
         row.revision += 1
         session.flush()
         session.execute(delete(AssignmentPartRow).where(AssignmentPartRow.assignment_id == row.id))
@@ -293,7 +294,7 @@ def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[Ass
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
     plain = ("title", "late_percent", "grace_days", "attempts_day", "attempts_total", "attempts_pending")
     times = ("open_at", "due_at", "late_until")
-    flags = ("reveal_hidden", "partial_credit")
+    flags = ("reveal_hidden", "partial_credit", "open_solutions")
     parts = parts_of(session, [row.id]).get(row.id, [])
     return (
         {name: getattr(row, name) for name in (*plain, "languages", "devices", "counts", *flags)}
@@ -333,6 +334,7 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
         counts=Counts(row.counts),
         reveal_hidden=row.reveal_hidden,
         partial_credit=row.partial_credit,
+        open_solutions=row.open_solutions,
         published_at=row.published_at,
         revision=row.revision,
     )

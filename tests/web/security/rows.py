@@ -259,9 +259,12 @@ ANSWERS = {
         POST /api/v1/challenges/<slug>/publish
         POST /api/v1/invitations
         POST /api/v1/regrades
+        GET /api/v1/submissions/<id>/comparison
+        GET /api/v1/submissions/<id>/standing
         POST /challenges/<slug>/publish
         POST /people/invitations
         POST /regrades
+        GET /submissions/<submission>/compare
         POST /submissions/<submission>/void
     """,
     503: """
