@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from grader import limits
 from grader.schemas.own_case import RunChanges
+from grader.schemas.quiz import QuizAnswerBody, QuizView
 from grader.schemas.report import Report
 from grader.schemas.strict import Switch
 from grader.schemas.submission import (
@@ -25,7 +26,7 @@ from grader.schemas.submission import (
 from grader.service.review import voids
 from grader.service.submissions import cancel as cancelling
 from grader.service.submissions import run as running
-from grader.service.submissions import run_changes, submissions
+from grader.service.submissions import quiz, run_changes, submissions
 from grader.service.submissions import submit as submitting
 from grader.web import throttle
 from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
@@ -39,6 +40,10 @@ api = resource("submissions", "Submissions and their verdicts")
 
 class SubmissionPath(BaseModel):
     id: str
+
+
+class QuestionPath(SubmissionPath):
+    number: int
 
 
 class SubmissionQuery(SubmissionFilter):
@@ -140,6 +145,22 @@ def get_source(path: SubmissionPath) -> Response:
 def get_report(path: SubmissionPath) -> Response:
     """The result of judging: cases, times, score. 409 until it is done."""
     return cheap(submissions.get_report(platform(), current_user(), path.id))
+
+
+@api.get("/submissions/<id>/quiz", responses={200: QuizView})
+@open_to(AUTHOR)
+def get_quiz(path: SubmissionPath) -> Response:
+    """The questions on an accepted kernel; right answers only of those that are settled. They come with submissions on
+    the emulated board; the list is empty if the engine found nothing certain to ask."""
+    return answer(quiz.read(platform(), current_user(), path.id))
+
+
+@api.post("/submissions/<id>/quiz/<int:number>", responses={200: QuizView, 409: ErrorEnvelope})
+@open_to(AUTHOR)
+def answer_question(path: QuestionPath, body: QuizAnswerBody) -> Response:
+    """Answer a question on your own kernel. It is settled by the right answer or the last attempt. 409: it is settled,
+    or staff voided the result."""
+    return answer(quiz.answer(platform(), current_user(), path.id, path.number, body))
 
 
 @api.post("/submissions/<id>/cancel", responses={200: SubmissionView, 409: ErrorEnvelope})

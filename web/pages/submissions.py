@@ -14,6 +14,7 @@ from grader import limits
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.own_case import RunChanges
 from grader.schemas.pace import pace_s
+from grader.schemas.quiz import QuizAnswerBody
 from grader.schemas.report import Flag, Report, Verdict
 from grader.schemas.submission import (
     JudgingReason,
@@ -28,7 +29,7 @@ from grader.service.courses import assignments
 from grader.service.courses.permissions import Action
 from grader.service.review import comments, filter_names, voids
 from grader.service.submissions import cancel as cancelling
-from grader.service.submissions import run_changes, submissions
+from grader.service.submissions import quiz, run_changes, submissions
 from grader.service.submissions.submissions import teaches
 from grader.web import assets
 from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
@@ -151,6 +152,7 @@ def _page(submission: str, error: GraderError | None = None) -> Page:
         reused=view.state.final and request.args.get("reused") == "1",
         power=voids.power(platform(), user, view.id) if decides else None,
         error=error,
+        asked=quiz.read(platform(), user, submission),
         **_panel(view, source.source),
     )
     return page, error.status if error else 200
@@ -191,6 +193,21 @@ def void(submission: str) -> BaseResponse | Page:
     except (BadRequest, Conflict) as error:
         return _page(submission, error)
     return redirect(url_for("submissions.show", submission=submission), 303)
+
+
+@pages.post("/submissions/<submission>/quiz/<int:number>")
+@open_to(AUTHOR)
+def answer(submission: str, number: int) -> BaseResponse | Page:
+    """Answer a question on your own kernel."""
+    given = request.form.get("answer", "").strip().replace(",", "")
+    try:
+        if not given.isascii() or not given.isdigit():
+            raise BadRequest(f"'{given[:40]}' is not a whole number.", "Write digits, such as 1021.")
+        body = QuizAnswerBody.model_construct(answer=int(given[:19]))
+        quiz.answer(platform(), current_user(), submission, number, body)
+    except (BadRequest, Conflict) as error:
+        return _page(submission, error)
+    return redirect(url_for("submissions.show", submission=submission, _anchor=f"question-{number}"), 303)
 
 
 def _panel(view: SubmissionView, source: str) -> dict[str, object]:

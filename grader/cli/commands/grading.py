@@ -103,6 +103,12 @@ def set_assignment(
     counts: Annotated[
         Literal["best", "last"] | None, typer.Option(help="Which submission counts (a new one: best).")
     ] = None,
+    question_points: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1000, help="Points of each challenge for the questions on the kernel; 0: none."
+        ),
+    ] = None,
     reveal_hidden: Annotated[
         bool | None,
         typer.Option(
@@ -115,7 +121,7 @@ def set_assignment(
     client = connect()
     body = _present(client, course, slug)
     body |= _given(title=title, open_at=opens, due_at=due, late_percent=late_percent, grace_days=grace_days)
-    body |= _given(counts=counts, reveal_hidden=reveal_hidden)
+    body |= _given(counts=counts, reveal_hidden=reveal_hidden, question_points=question_points)
     if late_until is not None:
         body["late_until"] = None if late_until == "none" else late_until
     if challenge:
@@ -154,6 +160,7 @@ def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
         "languages",
         "devices",
         "counts",
+        "question_points",
         "reveal_hidden",
     )
     body = view.model_dump(mode="json", include={*kept, "open_at", "due_at", "late_until", "revision"})
@@ -262,6 +269,10 @@ def _show(found: AssignmentView, json: bool) -> int:
         tell(f"{late}; {found.grace_days} grace days may be used")
     revealed = "; hidden cases are shown once nobody can submit for points" if found.reveal_hidden else ""
     tell(f"the {found.counts} submission counts{revealed}")
+    if found.question_points:
+        tell(
+            f"questions on the kernel: up to {formats.points(found.question_points)} points of each challenge"
+        )
     rows = table("challenge", "title", "points", "left today", "left in all", "at once")
     left = {limit.challenge: limit for limit in found.left}
     for part in found.parts:

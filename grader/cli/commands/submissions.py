@@ -205,6 +205,8 @@ def status(
         out().print(_line(view))
         if view.state is State.DONE:
             put_report(fetch_report(client, view.id), view.filename)
+        if view.questions:
+            say(f"Questions on this kernel: grader quiz {view.id}", "dim")
         if view.comments:
             put_comments(fetch_comments(client, view.id))
     return exit_code(view.verdict)

@@ -148,6 +148,8 @@ class AssignmentRow(Base):
     devices: Mapped[list[str]] = mapped_column(JSON, default=list)
     counts: Mapped[str] = mapped_column(String(16))
     reveal_hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # For all questions on the kernel that counts, of each challenge; 0: they do not count.
+    question_points: Mapped[float] = mapped_column(default=0.0, server_default=_ZERO)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

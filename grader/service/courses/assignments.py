@@ -63,6 +63,7 @@ def put_assignment(
         row.languages = _languages(challenges, body.languages)
         row.devices = _devices(served, row.devices or [], body.devices)
         row.counts, row.reveal_hidden = body.counts.value, body.reveal_hidden
+        row.question_points = float(body.question_points)
         row.revision += 1
         session.flush()
         session.execute(delete(AssignmentPartRow).where(AssignmentPartRow.assignment_id == row.id))
@@ -290,6 +291,7 @@ def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[Ass
 
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
     plain = ("title", "late_percent", "grace_days", "attempts_day", "attempts_total", "attempts_pending")
+    plain += ("question_points",)
     times = ("open_at", "due_at", "late_until")
     parts = parts_of(session, [row.id]).get(row.id, [])
     return (
@@ -314,7 +316,7 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
         course=course.row.slug,
         slug=row.slug,
         title=row.title,
-        parts=[_part(platform, part) for part in parts],
+        parts=[_part(platform, part, row.question_points) for part in parts],
         open_at=window.open_at,
         due_at=window.due_at,
         late_until=window.late_until,
@@ -328,17 +330,18 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
         languages=[Language.named(name) for name in row.languages],
         devices=list(row.devices),
         counts=Counts(row.counts),
+        question_points=row.question_points,
         reveal_hidden=row.reveal_hidden,
         published_at=row.published_at,
         revision=row.revision,
     )
 
 
-def _part(platform: Platform, part: AssignmentPartRow) -> PartView:
+def _part(platform: Platform, part: AssignmentPartRow, questions: float) -> PartView:
     try:
         manifest = platform.catalogue.load(part.challenge).manifest
     except (UnknownChallenge, ChallengeInvalid):
         return PartView(challenge=part.challenge, title=part.challenge, weight=part.weight, points=None)
     grading = manifest.grading
-    most = part.weight * (grading.correctness_points + sum(tier.points for tier in grading.tiers))
+    most = part.weight * (grading.correctness_points + sum(tier.points for tier in grading.tiers)) + questions
     return PartView(challenge=part.challenge, title=manifest.title, weight=part.weight, points=most)
