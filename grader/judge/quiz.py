@@ -202,8 +202,8 @@ class _Words:
     def _active(self, fact: QuizFact) -> tuple[str, str]:
         return (
             f"How many threads of {self._warp(fact)} {_plural(fact.verb)} `{fact.array}` in line {fact.line}?",
-            f"Of the warp's {fact.saw['exist']} threads, {fact.answer} {'was' if fact.answer == 1 else 'were'} active there"
-            f"{_each(fact, ', in each of {} requests')}.",
+            f"{fact.answer} of the warp's {fact.saw['exist']} threads {'was' if fact.answer == 1 else 'were'} active "
+            f"there{_each(fact, ', in each of {} requests')}.",
         )
 
     def _sectors(self, fact: QuizFact) -> tuple[str, str]:

@@ -53,7 +53,7 @@ def shares(
     session: Session, challenges: Collection[str], users: Collection[int] | None = None
 ) -> dict[int, Share]:
     """Submission (id) -> right answers and questions, of those that have questions."""
-    right = func.sum(case((QuizRow.is_right, 1), else_=0))
+    right = func.sum(case((QuizRow.is_right.is_(True), 1), else_=0))
     query = (
         select(QuizRow.submission_id, right, func.count())
         .join(SubmissionRow, SubmissionRow.id == QuizRow.submission_id)

@@ -29,6 +29,7 @@ _MOST_INSTRUCTIONS, _MOST_BARRIERS = 1_500_000, 5
 # Lines to choose from, with the right one.
 _MOST_CHOICES = 5
 _SECTOR, _BANKS, _WORD, _LANES = 32, 32, 4, 32
+_OF_SHARED = ("shared_race", "warp_race")
 _NOT_TRACED = (OP.HEAP, OP.TEXTURE, OP.ASYNC)
 Index = tuple[int, int, int]
 Fact = dict[str, Any]
@@ -347,10 +348,12 @@ class Quiz:
                 space = row.space if row.op in (OP.LOAD, OP.STORE, OP.ATOMIC) else SPACE.SHARED
                 spaces.setdefault(place, set()).add(space)
         of_global = {place for place, found in spaces.items() if found == {SPACE.GLOBAL}}
-        others = sorted(of_global - without.lines - {0, line})
-        if len(others) < 2 or 0 in without.lines or not all(each.is_shared for each in without.found):
+        races = [each for each in without.found if each.kind.endswith("_race")]
+        lines = {place for each in races for place in (each.line, each.other or each.line)}
+        others = sorted(of_global - lines - {0, line})
+        if len(others) < 2 or not races or 0 in lines or any(each.kind not in _OF_SHARED for each in races):
             return
-        right = self._dice.choice(sorted(without.lines))
+        right = self._dice.choice(sorted(lines))
         wrong = self._dice.sample(others, min(len(others), _MOST_CHOICES - 1))
         yield {
             "kind": "race", "line": line, "choices": sorted([right, *wrong]), "answer": right, "saw": {},
@@ -381,9 +384,7 @@ class Quiz:
         lines = [
             places[line].line if line < len(places) else 0 for line in (finding.line, finding.other_line)
         ]
-        kind = KINDS[finding.kind]
-        is_shared = kind in ("shared_race", "warp_race") or finding.space == SPACE.SHARED
-        return _Found(kind, lines[0], lines[1] if finding.has_other else 0, is_shared)
+        return _Found(KINDS[finding.kind], lines[0], lines[1] if finding.has_other else 0)
 
 
 @dataclass(frozen=True)
@@ -391,18 +392,12 @@ class _Found:
     kind: str
     line: int
     other: int
-    is_shared: bool
 
 
 @dataclass(frozen=True)
 class _Ran:
     found: list[_Found]
     memory: list[bytes]
-
-    @property
-    def lines(self) -> set[int]:
-        """Of all findings."""
-        return {line for each in self.found for line in (each.line, each.other or each.line)}
 
     @property
     def race(self) -> tuple[int, int]:

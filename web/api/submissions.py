@@ -25,8 +25,8 @@ from grader.schemas.submission import (
 )
 from grader.service.review import voids
 from grader.service.submissions import cancel as cancelling
-from grader.service.submissions import run as running
 from grader.service.submissions import quiz, run_changes, submissions
+from grader.service.submissions import run as running
 from grader.service.submissions import submit as submitting
 from grader.web import throttle
 from grader.web.access import AUTHOR, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to

@@ -9,7 +9,7 @@ import typer
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
-from grader.cli.terminal import put_json, safe, tell
+from grader.cli.terminal import put_json, tell
 from grader.errors import BadRequest
 from grader.schemas.quiz import QuizQuestion, QuizView
 
@@ -72,4 +72,4 @@ def _show(question: QuizQuestion) -> None:
 
 
 def _plain(text: str) -> str:
-    return safe(text.replace("`", "")).plain
+    return text.replace("`", "")

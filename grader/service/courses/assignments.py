@@ -291,11 +291,13 @@ def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[Ass
 
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
     plain = ("title", "late_percent", "grace_days", "attempts_day", "attempts_total", "attempts_pending")
-    plain += ("question_points",)
     times = ("open_at", "due_at", "late_until")
     parts = parts_of(session, [row.id]).get(row.id, [])
     return (
-        {name: getattr(row, name) for name in (*plain, "languages", "devices", "counts", "reveal_hidden")}
+        {
+            name: getattr(row, name)
+            for name in (*plain, "languages", "devices", "counts", "question_points", "reveal_hidden")
+        }
         | {name: at.isoformat() if (at := getattr(row, name)) else None for name in times}
         | {"parts": {part.challenge: part.weight for part in parts}}
     )

@@ -25,7 +25,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("submission_id", "number"),
     )
     op.add_column(
-        "assignments", sa.Column("question_points", sa.Float(), server_default=sa.text("0"), nullable=False)
+        "assignments", sa.Column("question_points", sa.Double(), server_default=sa.text("0"), nullable=False)
     )
 
 
