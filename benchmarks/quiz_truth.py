@@ -1,5 +1,5 @@
-"""Holds the engine's answers to questions on a kernel against models of staff's CUDA solutions that were written by hand
-from their sources: which elements each thread reads and writes in which line. The models share no code with the engine.
+"""Holds the engine's answers to questions on a kernel against models of staff's CUDA solutions that were written by
+hand from their sources: which elements each thread reads and writes in which line. They share no code with the engine.
 
     python benchmarks/quiz_truth.py            # every fact at random sizes; exit status 1 if one differs
 """
