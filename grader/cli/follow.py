@@ -67,6 +67,8 @@ def to_the_end(
         put_json({"submission": view.id, **report.model_dump(mode="json")})
     else:
         put_report(report, filename or view.filename)
+        if view.questions:
+            say(f"Questions on this kernel: grader quiz {view.id}", "dim")
     return exit_code(report.verdict)
 
 

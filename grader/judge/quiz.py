@@ -32,6 +32,9 @@ _LEAST_SIZE = 12
 _TRIES = 3
 # Each launch is kept, and blocks run again a row at a time.
 _SECONDS = 20.0
+# They ask for more than arithmetic with indices.
+_DEEP = ("active", "sectors", "passes", "barrier", "race")
+_CODE_CHARS = 80
 _WARP = 32
 _SECTOR = 32
 
@@ -40,13 +43,23 @@ def draw(request: Request, subject: RunnerClient) -> list[DrawnQuestion]:
     """At most ``MOST_QUESTIONS``, each of another kind; none if no call is right and certain. Raises ChannelError."""
     seed = int.from_bytes(hmac.digest(request.seed_key, b"quiz", hashlib.sha256)[:6], "big") | 1
     dice = random.Random(seed)  # noqa: S311 - its seed is secret
+    best: list[DrawnQuestion] = []
     for case, changed in _cases(request, dice):
-        facts = _facts(request, subject, case, seed)
-        if facts:
-            chosen = dice.sample(facts, min(len(facts), MOST_QUESTIONS))
+        chosen = _chosen(_facts(request, subject, case, seed), dice)
+        if len(chosen) > len(best):
             words = _Words(request, case, changed, seed)
-            return [words.question(fact) for fact in chosen]
-    return []
+            best = [words.question(fact) for fact in chosen]
+        if len(best) == MOST_QUESTIONS:
+            break
+    return best
+
+
+def _chosen(facts: Sequence[QuizFact], dice: random.Random) -> list[QuizFact]:
+    """Two that need the machine's rules, if there are as many, and others."""
+    deep = [fact for fact in facts if fact.kind in _DEEP]
+    first = dice.sample(deep, min(len(deep), MOST_QUESTIONS - 1))
+    others = [fact for fact in facts if fact not in first]
+    return [*first, *dice.sample(others, min(len(others), MOST_QUESTIONS - len(first)))]
 
 
 def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
@@ -59,13 +72,15 @@ def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
         case.name: sum(math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers)
         for case in public
     }
-    fits = (
-        [case for case in public if least <= counts[case.name] <= _MOST] for least in (_ENOUGH, _FEWEST, 0)
-    )
-    fit = next(filter(None, fits), public)
-    if not fit:
+    if not public:
         return
-    for _ in range(_TRIES - 1):
+    fits = [
+        [case for case in public if least <= counts[case.name] <= most]
+        for least, most in ((_ENOUGH, _MOST), (_FEWEST, _ENOUGH), (0, _MOST))
+    ]
+    fits = [fit for fit in fits if fit] or [public]
+    # Smaller ones after those with which a block was too much to trace.
+    for fit in (fits * _TRIES)[: _TRIES - 1]:
         case = dice.choice(fit)
         names = [name for name, size in case.sizes.items() if size >= _LEAST_SIZE]
         if not names:
@@ -80,7 +95,7 @@ def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
             yield own_case(request.challenge, asked, kind_of(request.device)), name
         except (BadRequest, Conflict):
             continue
-    yield dice.choice(fit), ""
+    yield dice.choice(fits[0]), ""
 
 
 def _facts(request: Request, subject: RunnerClient, case: Case, seed: int) -> Sequence[QuizFact]:
@@ -141,7 +156,8 @@ class _Words:
 
     def _code(self, line: int) -> str:
         code = self._lines[line - 1].strip() if line <= len(self._lines) else ""
-        return f"Line {line}: {code[:80]}" if code else f"Line {line}"
+        shown = code if len(code) <= _CODE_CHARS else f"{code[:_CODE_CHARS]} ..."
+        return f"Line {line}: {shown}" if code else f"Line {line}"
 
     # ---- where ----
 
@@ -253,7 +269,7 @@ class _Words:
 
 def _race(line: int, other: int) -> str:
     if not other:
-        return f"line {line} reads what another thread has not written yet"
+        return f"line {line} uses what another thread has not done yet"
     return f"line {line} races with itself" if line == other else f"lines {line} and {other} race"
 
 

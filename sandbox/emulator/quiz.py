@@ -24,7 +24,7 @@ from .widths import widths_of
 # Launches and memory that are kept of a call, and rows that traced blocks may run: half a second in all.
 _MOST_LAUNCHES, _MOST_MEMORY = 12, 24 << 20
 _MOST_ROWS = 60_000
-# Instructions of warps of a launch that runs once more without each barrier, and barriers of a kernel.
+# Instructions of warps while a launch runs once more without each barrier, in all; and barriers of a kernel.
 _MOST_INSTRUCTIONS, _MOST_BARRIERS = 1_500_000, 5
 # Lines to choose from, with the right one.
 _MOST_CHOICES = 5
@@ -318,7 +318,7 @@ class Quiz:
         if not at or 0 in at or len(at) > _MOST_BARRIERS:
             return
         whole = self._ran_without(kept, ())
-        if whole is None or whole.found:
+        if whole is None or whole.found or whole.instructions * (1 + len(at)) > _MOST_INSTRUCTIONS:
             return
         ran: dict[int, _Ran] = {}
         for line, numbers in sorted(at.items()):
@@ -348,20 +348,21 @@ class Quiz:
                 space = row.space if row.op in (OP.LOAD, OP.STORE, OP.ATOMIC) else SPACE.SHARED
                 spaces.setdefault(place, set()).add(space)
         of_global = {place for place, found in spaces.items() if found == {SPACE.GLOBAL}}
-        races = [each for each in without.found if each.kind.endswith("_race")]
-        lines = {place for each in races for place in (each.line, each.other or each.line)}
+        races = [each for each in without.found if each.is_race]
+        lines = {place for each in races for place in (each.line, each.other)}
         others = sorted(of_global - lines - {0, line})
         if len(others) < 2 or not races or 0 in lines or any(each.kind not in _OF_SHARED for each in races):
             return
         right = self._dice.choice(sorted(lines))
+        seen = next(each for each in races if right in (each.line, each.other))
         wrong = self._dice.sample(others, min(len(others), _MOST_CHOICES - 1))
         yield {
             "kind": "race", "line": line, "choices": sorted([right, *wrong]), "answer": right, "saw": {},
-            "races": [[line, *without.race]],
+            "races": [[line, seen.line, seen.other]],
         }  # fmt: skip
 
     def _ran_without(self, kept: Kept, numbers: Sequence[int]) -> _Ran | None:
-        """The launch without these rows; None if it is too large."""
+        """The launch without these rows; None if there is no room for it."""
         changed = bytearray(kept.lowered.rows)
         for number in numbers:
             row = kept.lowered.code_rows()[number]
@@ -372,10 +373,8 @@ class Quiz:
         try:
             with Run(self._launches.c, replace(kept, kernel=kernel)) as run:
                 ended, instructions, memory = run.all()
-                if instructions > _MOST_INSTRUCTIONS:
-                    return None
                 found = run.findings(faulted=bool(ended))
-                return _Ran([self._told(kept, each) for each in found], memory)
+                return _Ran([self._told(kept, each) for each in found], memory, instructions)
         except Refused:
             return None
 
@@ -391,19 +390,26 @@ class Quiz:
 class _Found:
     kind: str
     line: int
-    other: int
+    other: int  # the other line of a race; 0: unknown
+
+    @property
+    def is_race(self) -> bool:
+        return self.kind.endswith("_race") and self.other > 0
 
 
 @dataclass(frozen=True)
 class _Ran:
     found: list[_Found]
     memory: list[bytes]
+    instructions: int
 
     @property
     def race(self) -> tuple[int, int]:
-        """The lines of the first finding; the second is 0 if it has one line alone."""
-        first = next((each for each in self.found if each.kind.endswith("_race")), self.found[0])
-        return first.line, first.other
+        """The lines of the first race; without one, the line of another finding and 0."""
+        for each in self.found:
+            if each.is_race:
+                return each.line, each.other
+        return self.found[0].line, 0
 
 
 def _threads(kept: Kept) -> Index:
