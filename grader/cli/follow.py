@@ -90,6 +90,8 @@ def to_the_end(
     else:
         put_report(report, filename or view.filename)
         put_standing(found)
+        if view.questions:
+            say(f"Questions on this kernel: grader quiz {view.id}", "dim")
     return exit_code(report.verdict)
 
 

@@ -19,6 +19,7 @@ GROUPS = {
         "watch": ("submissions", "Follow a submission to its end and print its report"),
         "cancel": ("submissions", "Cancel a submission that is not done"),
         "history": ("submissions", "List your submissions, or others', by challenge, verdict, flag and time"),
+        "quiz": ("quiz", "Show the questions on an accepted kernel, or answer one"),
         "comment": ("comments", "Show the comments on a submission, or comment on it"),
         "notice": ("notices", "Read notices, and choose which ones you get: notice list, read, choose"),
         "diff": ("diff", "Compare two submissions, or a file and a submission"),

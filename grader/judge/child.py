@@ -196,6 +196,7 @@ class JudgeServer:
             baselines=job.baselines,
             artefact=job.artefact,
             public_only=job.public_only,
+            quiz=job.quiz,
             conceals=True,
             timed=job.workloads,
         )

@@ -8,6 +8,7 @@ from grader.challenge.model import Workload
 from grader.languages import Language
 from grader.schemas.artefact import Artefact
 from grader.schemas.own_case import OwnCase
+from grader.schemas.quiz import DrawnQuestion
 from grader.schemas.report import Report
 from grader.schemas.strict import Strict
 from grader.schemas.submission import ProgressView, State
@@ -38,6 +39,8 @@ class Job(Strict):
     own_case: OwnCase | None = None
     #: Timed instead of the challenge's own, if any.
     workloads: list[Workload] = Field(default_factory=list)
+    #: Draw questions on the kernel if it is accepted, see ``grader.judge.quiz``.
+    quiz: bool = False
     #: Report where the time went, see ``grader.judge.phases``.
     phases: bool = False
 
@@ -51,6 +54,8 @@ class Outcome(Strict):
     report: Report
     #: New ones, to be frozen for the device model and version of torch.
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
+    #: Never a part of the report, which its author reads.
+    quiz: list[DrawnQuestion] = Field(default_factory=list)
     #: Seconds by phase, if the job asked for them.
     phases: dict[str, float] = Field(default_factory=dict)
     #: Seconds of the start of the submission's box by step, as its runner reports.

@@ -162,6 +162,35 @@ class Stepped(Message):
     lanes: Annotated[list[StepLane], Field(max_length=32)] = Field(default_factory=list)
 
 
+#: Of a kernel, as the emulated GPU's program reads it from PTX.
+KernelName = Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>,:$ -]*$")]
+Index = tuple[Small, Small, Small]
+Whole = Annotated[int, Field(ge=0, le=1 << 62)]
+
+
+class QuizFact(Message):
+    """What an emulated GPU saw in a call, see ``emulator/quiz.py``. ``choices``: lines; 0 is none of them."""
+
+    kind: Literal["blocks", "first_write", "elements", "active", "sectors", "passes", "barrier", "race"]
+    answer: Whole
+    kernel: KernelName
+    #: Launches of the call.
+    kernels: Small
+    grid: Index
+    threads: Index
+    line: Small = 0
+    block: Index = (0, 0, 0)
+    thread: Index = (0, 0, 0)
+    warp: Small = 0
+    array: Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9_.<>,:$ -]*$")] = ""
+    verb: Literal["", "reads", "writes"] = ""
+    choices: Annotated[list[Small], Field(max_length=8)] = Field(default_factory=list)
+    #: Counts by name.
+    saw: Annotated[dict[Word, Whole], Field(max_length=8)] = Field(default_factory=dict)
+    #: A barrier's line, and the lines of the race without it; the second may be 0.
+    races: Annotated[list[tuple[Small, Small, Small]], Field(max_length=8)] = Field(default_factory=list)
+
+
 class Returned(Message):
     op: Literal["returned"]
     round: Small
@@ -181,13 +210,11 @@ class Returned(Message):
     seen: Seen | None = None
     #: Of warps, that an emulated GPU ran.
     instructions: int = Field(default=0, ge=0, le=1 << 63)
+    quiz: Annotated[list[QuizFact], Field(max_length=8)] | None = None
 
 
-#: Of a kernel, as the emulated GPU's program reads it from PTX.
-KernelName = Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>,:$ -]*$")]
 #: Packed parts of a map.
 Packed = Annotated[str, StringConstraints(max_length=limits.MESSAGE_BYTES)]
-Index = tuple[Small, Small, Small]
 
 
 class Wrote(Message):

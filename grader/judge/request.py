@@ -41,6 +41,8 @@ class Request:
     #: A run of one public case with sizes and inputs of its author's choice: ``cases`` holds it alone. Its results are
     #: kept for a comparison, and kernels' prints name their block and thread.
     own: OwnCase | None = None
+    #: Draw questions on an accepted kernel, if the device is an emulated GPU.
+    quiz: bool = False
     #: Show the time of hidden cases only in coarse steps, because the onlooker may not know their data.
     conceals: bool = False
     #: Names of the workloads to time, of any kind of device; empty: all of this kind.

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -29,6 +29,7 @@ from grader.judge.messages import (
     Loaded,
     OfCall,
     Queued,
+    QuizFact,
     Returned,
     Sampled,
     Seen,
@@ -105,6 +106,8 @@ class Answer:
     instructions: int = 0
     #: Of a recorded call: its failing block, for a page.
     step: Stepped | None = None
+    #: Of a call that is asked about.
+    quiz: Sequence[QuizFact] = ()
 
     @property
     def may_have_waited(self) -> bool:
@@ -259,10 +262,17 @@ class RunnerClient:
     def recorded_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
         """A call of which an emulated GPU records the block that goes wrong, with the gate open from the start. It
         tests nothing."""
+        return self._open_with(arena, inputs, seconds, {"record": True})
+
+    def quiz_call(self, arena: Arena, inputs: Inputs, seconds: float, seed: int) -> Answer:
+        """A call about which an emulated GPU gives facts, drawn from ``seed``, as ``Answer.quiz``."""
+        return self._open_with(arena, inputs, seconds, {"quiz": seed})
+
+    def _open_with(self, arena: Arena, inputs: Inputs, seconds: float, more: Mapping[str, Any]) -> Answer:
         arena.reveal(inputs)
         self._gate.next_round()
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
-        self._send_call(more={"record": True})
+        self._send_call(more=more)
         self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
@@ -470,6 +480,7 @@ class RunnerClient:
             message.sampled,
             message.instructions,
             message.step,
+            tuple(message.quiz or ()),
         )
 
     def _told_late(self) -> Returned | None:

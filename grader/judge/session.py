@@ -14,7 +14,9 @@ from grader import limits
 from grader.challenge.model import Workload
 from grader.device_kinds import home_board
 from grader.errors import JudgeFailure, LanguageNotServed
+from grader.judge import quiz
 from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, workload_report
+from grader.judge.channel import ChannelError
 from grader.judge.checker import with_checker
 from grader.judge.compilation import (
     compile_error,
@@ -52,6 +54,7 @@ from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.artefact import Artefact
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.own_case import OwnRun
+from grader.schemas.quiz import DrawnQuestion
 from grader.schemas.report import HIDDEN_PHASE, CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
@@ -100,6 +103,7 @@ class Session:
     #: Memory that a public case left allocated.
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
+    quiz: list[DrawnQuestion] = field(default_factory=list)
     _done: int = 0
     _reports: Sequence[CaseReport] = ()
     _left_out: Sequence[str] = ()
@@ -401,8 +405,9 @@ class Session:
             return self._outcome(suite.reports, log)
         if self.request.language.torch:
             self._survey(subject, [half.workload for half in halves])
+        living = self._draw_quiz(suite, subject)
         # The state never goes back from timing to testing.
-        self._test_hidden(suite, subject, State.TIMING)
+        self._test_hidden(suite, living, State.TIMING)
         if not suite.passed:
             return self._outcome(suite.reports, log)
         subject.close()
@@ -415,6 +420,21 @@ class Session:
                 failed = failed_workload(self.request.challenge, wrong.workload, subject, wrong.error)
                 return self._outcome([*suite.reports, failed], log)
         return self._accepted(suite, log, timed, control)
+
+    def _draw_quiz(self, suite: Suite, subject: RunnerClient) -> RunnerClient | None:
+        """Draw questions, before the box sees a hidden case. Returns the box if it is still usable: without questions,
+        the submission loses nothing."""
+        if not (self.request.quiz and self.device.modelled and suite.passed):
+            return subject
+        try:
+            with self._clock("questions"):
+                self.quiz = quiz.draw(self.request, subject)
+        except (ChannelError, JudgeFailure) as error:
+            log.warning("quiz_not_drawn", why=str(error))
+            subject.close()
+            suite.fresh_boxes += 1
+            return None
+        return subject
 
     def _accepted(
         self, suite: Suite, log: str, timed: Sequence[Reading], control: RunnerClient | None
@@ -448,7 +468,7 @@ class Session:
             ),
             log=log,
         )
-        return Outcome(report=accepted, baselines=fresh)
+        return Outcome(report=accepted, baselines=fresh, quiz=self.quiz)
 
     def _is_crowded_out(self, workload: Workload) -> bool:
         """True if an untimed workload would count, and would fit if nothing else used the GPU."""

@@ -129,13 +129,14 @@ class Executor:
     def _serve(self, held: Claim, lease: HeldLease) -> None:
         try:
             served = self._served(held)
-            report = self._have_judged(held, served, lease).report
+            outcome = self._have_judged(held, served, lease)
+            report = outcome.report
             if report.verdict.row.fault is Fault.PLATFORM:
                 self._judge_failed(held, report.detail or "The judge failed.", report)
             else:
                 if self._gpu_health is not None:
                     self._gpu_health.record_success()
-                self._finaliser.finish(held, report, served)
+                self._finaliser.finish(held, report, served, outcome.quiz)
         except Cancelled:
             self._finaliser.give_back(held)
         except (JudgeFailure, BoxUnavailable, OSError) as error:
@@ -180,6 +181,8 @@ class Executor:
             public_only=held.run,
             own_case=OwnCase.model_validate_json(held.own_case) if held.own_case is not None else None,
             workloads=drawn.workloads if drawn else [],
+            # A regrade leaves the submission's own questions and answers as they are.
+            quiz=not (held.run or held.rejudge or held.competition is not None),
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(lease))
         if outcome.baselines:

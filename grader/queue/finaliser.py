@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 from typing import TypeVar
 
@@ -14,9 +14,10 @@ from sqlalchemy.orm import Session
 from grader import metrics
 from grader.errors import ChallengeChanged, ChallengeInvalid, GraderError
 from grader.logs import get_logger
-from grader.records import leases, workers
+from grader.records import leases, quizzes, workers
 from grader.records.claims import Claim
 from grader.records.engine import AWAY, clock, writing
+from grader.schemas.quiz import DrawnQuestion
 from grader.schemas.report import Report
 from grader.schemas.submission import State
 from grader.service.challenges import versions
@@ -43,13 +44,19 @@ class Finaliser:
         self._platform = platform
         self._stopping = stopping
 
-    def finish(self, held: Claim, report: Report, served: ServedVersion) -> None:
-        """Store its verdict. Raises ChallengeChanged if ``served`` no longer matches its version."""
+    def finish(
+        self, held: Claim, report: Report, served: ServedVersion, quiz: Sequence[DrawnQuestion] = ()
+    ) -> None:
+        """Store its verdict, and questions on it. Raises ChallengeChanged if ``served`` no longer matches its
+        version."""
 
         def store(session: Session) -> bool:
             # In one transaction: after the first verdict nothing may replace the content that it was judged by.
             versions.check_unchanged(session, served)
-            return leases.finish(session, held, report, clock(session))
+            done = leases.finish(session, held, report, clock(session))
+            if done:
+                quizzes.put(session, held.id, quiz)
+            return done
 
         stored = self.write(store)
         if stored:

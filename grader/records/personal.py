@@ -126,6 +126,8 @@ COLUMNS = (
         request_sha256=None,
         share_key=None,
     ),
+    # The answers must not leave the server: the export has the questions as their author reads them.
+    _blanked("quiz_questions.submission_id", exported=False, body="", given=[]),
     # Internal to staff: the author only sees the decision.
     _blanked("reviews.submission_id", exported=False, reason=""),
     # Internal until staff publish it.

@@ -64,6 +64,12 @@ class AssignmentBody(Strict):
     )
     devices: list[str] = Field(default_factory=list, max_length=50, description="empty: all that are served")
     counts: Counts = Counts.BEST
+    question_points: StrictFloat | StrictInt = Field(
+        default=0.0,
+        ge=0,
+        le=1000,
+        description="points of each challenge for the questions on the kernel that counts; 0: they do not count",
+    )
     reveal_hidden: StrictBool = Field(
         default=False,
         description="students see their hidden cases once nobody can submit for points any more",
@@ -135,6 +141,7 @@ class AssignmentView(Strict):
     languages: list[Language]
     devices: list[str]
     counts: Counts
+    question_points: float = 0.0
     reveal_hidden: bool
     partial_credit: bool = False
     open_solutions: bool = False

@@ -190,6 +190,9 @@ class SubmissionView(Strict):
     comments: int = Field(
         default=0, description="number that you may read; only for a single submission that has ended"
     )
+    questions: int = Field(
+        default=0, description="on the kernel that its author has not settled; only for a single submission"
+    )
 
 
 class SubmissionList(Strict):

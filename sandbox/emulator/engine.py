@@ -50,6 +50,7 @@ from .names import (
     TOGETHER,
     WRITER,
 )
+from .quiz import Launches
 from .sample import (
     Chosen,
     Ran,
@@ -234,6 +235,11 @@ class Engine:
     def record(self) -> Recorder:
         """Have the next launches recorded, which copies memory at each one. Returns what records them."""
         self.recorder = Recorder(self._c, list(self._operations))
+        return self.recorder
+
+    def keep_launches(self) -> Launches:
+        """Have the next launches kept, for questions about them. Returns what keeps them."""
+        self.recorder = Launches(self._c, list(self._operations))
         return self.recorder
 
     def begin_sample(self) -> None:

@@ -321,6 +321,15 @@ class Run:
         memory = [bytes(self._buffers[3 * i] or b"") for i in range(len(self._kept.memory or ()))]
         return ended, int(self._c.engine_instructions(self._engine)), memory
 
+    def findings(self, *, faulted: bool) -> list[CFinding]:
+        """Of ``all``. ``faulted``: it ended early."""
+        at = ctypes.c_void_p()
+        count = self._c.engine_findings(self._engine, ctypes.byref(at))
+        found = list((CFinding * count).from_address(at.value or 0)) if count else []
+        if faulted and (fault := self._c.engine_fault(self._engine)):
+            found.append(CFinding.from_address(fault))
+        return [CFinding.from_buffer_copy(each) for each in found]
+
     def used(self, memory: _Memory) -> bytearray:
         """For each byte, whether the block read or wrote it."""
         each = (ctypes.c_char * max(len(memory.data), 1))()

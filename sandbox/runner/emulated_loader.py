@@ -22,6 +22,7 @@ from emulated import (
     write_all,
 )
 from emulated_binding import EmulatedBinding
+from emulated_quiz import facts_of
 from emulated_writers import answer
 from failure import Described
 
@@ -59,6 +60,7 @@ class HostCall:
         self.remarks: list[str] = []
         self.profile: dict[str, Any] | None = None
         self.step: dict[str, Any] | None = None
+        self.quiz: list[dict[str, Any]] | None = None
         self.instructions = 0
 
     def ask(self, asked: Mapping[str, Any]) -> None:
@@ -86,6 +88,18 @@ class HostCall:
                 data = base64.b64encode(recorder.bundle).decode()
                 self.step = {"data": data, "why": recorder.why, "lanes": recorder.lanes}
             self._host.record(end=True)
+
+    def quizzed(self) -> None:
+        """A call for ``quiz``, see ``emulator/quiz.py``."""
+        self.quiz = None
+        seed = self._binding.asked["quiz"]
+        launches = self._host.keep_launches()
+        try:
+            self._host.call(self._binding)
+        finally:
+            self._host.record(end=True)
+        arguments = [(entry, self._binding.addresses.get(entry["name"])) for entry in self._binding.entries]
+        self.quiz = facts_of(launches, arguments, seed)
 
     def counted(self) -> None:
         self.modelled_us = self.profile = self.sampled = None
@@ -136,6 +150,9 @@ class Host:
             self._device.engine.recorder = None
             return None
         return self._device.engine.record()
+
+    def keep_launches(self) -> Any:
+        return self._device.engine.keep_launches()
 
     def call(self, binding: EmulatedBinding, *, counted: bool = False) -> Any:
         """Returns a ``device.Returned``.

@@ -30,6 +30,7 @@ import protocol
 from connect import connect
 from emulated import end_like, failure_of, part, sampled_of, write_all
 from emulated_binding import EmulatedBinding
+from emulated_quiz import facts_of
 from emulated_writers import answer
 
 assembler, device, engine = part("assembler"), part("device"), part("engine")
@@ -58,6 +59,9 @@ class Relay:
         self._binding: EmulatedBinding | None = None
         self._copies: Copies | None = None
         self._counted = False
+        # Of a call that is asked about: its seed and its launches.
+        self._quiz_seed: Any = None
+        self._launches: Any = None
         # Between the end of a call and the judge's next message, the runner's requests wait.
         self._over = False
         # Kernels' output while work is counted: printed earlier, the runner could read it.
@@ -159,6 +163,9 @@ class Relay:
         if message["op"] == "call":
             asked = {name: message.pop(name, None) for name in ("count", "sample", "unchecked")}
             self._counted = bool(asked["count"])
+            # The runner must not know what will be asked.
+            self._quiz_seed = message.pop("quiz", None)
+            self._launches = self._device.engine.keep_launches() if self._quiz_seed else None
             if self._binding is not None:
                 self._binding.asked = asked
                 self._binding.prepare(self._device)
@@ -251,7 +258,15 @@ class Relay:
         message["profile"] = returned.profile
         message["sampled"] = sampled_of(self._device.engine.sample)
         message["instructions"] = returned.instructions
+        message["quiz"] = self._quiz() if message["error"] is None else None
+        self._device.engine.recorder = self._launches = None
         protocol.send(self._judge, message)
+
+    def _quiz(self) -> list[dict[str, Any]] | None:
+        if self._launches is None or self._binding is None:
+            return None
+        arguments = [(entry, entry.get("device")) for entry in self._binding.entries]
+        return facts_of(self._launches, arguments, self._quiz_seed, programs=True)
 
     def _end(self) -> NoReturn:
         self._runner.close()

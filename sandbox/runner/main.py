@@ -117,6 +117,8 @@ class Runner:
             call = cast("CountedCall", self.call).counted
         elif message.get("record"):
             call = cast("RecordedCall", self.call).recorded
+        elif message.get("quiz"):
+            call = getattr(self.call, "quizzed", self.call)
         if message.get("survey"):
             from survey import TorchSurvey
 
@@ -140,7 +142,7 @@ class Runner:
         took_us = getattr(self.call, "took_us", None)
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
-        recorded = ("step",) if message.get("record") else ()
+        recorded = ("step",) if message.get("record") else ("quiz",) if message.get("quiz") else ()
         for name in ("unfreed", "forgotten", "sampled", "instructions", *recorded):
             if (value := getattr(self.call, name, None)) is not None:
                 answer[name] = value

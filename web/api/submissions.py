@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from grader import limits
 from grader.schemas.comparison import KernelComparison
 from grader.schemas.own_case import RunChanges
+from grader.schemas.quiz import QuizAnswerBody, QuizView
 from grader.schemas.report import Report
 from grader.schemas.standing import Standing
 from grader.schemas.strict import Switch
@@ -28,7 +29,7 @@ from grader.schemas.submission import (
 from grader.service.boards import standing, withdrawals
 from grader.service.review import voids
 from grader.service.submissions import cancel as cancelling
-from grader.service.submissions import comparison, notes, run_changes, submissions
+from grader.service.submissions import comparison, notes, quiz, run_changes, submissions
 from grader.service.submissions import run as running
 from grader.service.submissions import submit as submitting
 from grader.web import throttle
@@ -43,6 +44,10 @@ api = resource("submissions", "Submissions and their verdicts")
 
 class SubmissionPath(BaseModel):
     id: str
+
+
+class QuestionPath(SubmissionPath):
+    number: int
 
 
 class SubmissionQuery(SubmissionFilter):
@@ -169,6 +174,22 @@ def get_comparison(path: SubmissionPath, query: ComparisonQuery) -> Response:
     author, for the same challenge, version and device: sources, times, counters. 404 for what is not open to you, 409
     unless the submission is accepted."""
     return answer(comparison.compare(platform(), current_user(), path.id, query.against))
+
+
+@api.get("/submissions/<id>/quiz", responses={200: QuizView})
+@open_to(AUTHOR)
+def get_quiz(path: SubmissionPath) -> Response:
+    """The questions on an accepted kernel; right answers only of those that are settled. They come with submissions on
+    the emulated board; the list is empty if the engine found nothing certain to ask."""
+    return answer(quiz.read(platform(), current_user(), path.id))
+
+
+@api.post("/submissions/<id>/quiz/<int:number>", responses={200: QuizView, 409: ErrorEnvelope})
+@open_to(AUTHOR)
+def answer_question(path: QuestionPath, body: QuizAnswerBody) -> Response:
+    """Answer a question on your own kernel. It is settled by the right answer or the last attempt. 409: it is settled,
+    or staff voided the result."""
+    return answer(quiz.answer(platform(), current_user(), path.id, path.number, body))
 
 
 @api.post("/submissions/<id>/cancel", responses={200: SubmissionView, 409: ErrorEnvelope})

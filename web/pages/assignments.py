@@ -207,6 +207,7 @@ def _body() -> AssignmentBody:
                 "languages": form.getlist("languages"),
                 "devices": form.getlist("devices"),
                 "counts": form.get("counts", "best"),
+                "question_points": float(form.get("question_points") or 0),
                 "reveal_hidden": forms.ticked("reveal_hidden"),
                 "partial_credit": forms.ticked("partial_credit"),
                 "open_solutions": forms.ticked("open_solutions"),

@@ -14,6 +14,7 @@ from grader import limits
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.own_case import RunChanges
 from grader.schemas.pace import pace_s
+from grader.schemas.quiz import QuizAnswerBody
 from grader.schemas.report import Flag, Report, Verdict
 from grader.schemas.standing import Standing
 from grader.schemas.submission import (
@@ -30,7 +31,7 @@ from grader.service.courses import assignments
 from grader.service.courses.permissions import Action
 from grader.service.review import comments, filter_names, voids
 from grader.service.submissions import cancel as cancelling
-from grader.service.submissions import comparison, notes, run_changes, submissions
+from grader.service.submissions import comparison, notes, quiz, run_changes, submissions
 from grader.service.submissions.submissions import teaches
 from grader.web import assets
 from grader.web.access import AUTHOR, OWNER, SIGNED_IN, TEACHERS_OF_AUTHOR, open_to
@@ -159,6 +160,7 @@ def _page(submission: str, error: GraderError | None = None) -> Page:
         note_text=request.form.get("text", view.note),
         note_chars=limits.NOTE_CHARS,
         error=error,
+        asked=quiz.read(platform(), user, submission),
         **_panel(view, source.source),
     )
     return page, error.status if error else 200
@@ -223,6 +225,21 @@ def keep_note(submission: str) -> BaseResponse | Page:
     except (BadRequest, Conflict) as error:
         return _page(submission, error)
     return redirect(url_for("submissions.show", submission=submission, _anchor="note"), 303)
+
+
+@pages.post("/submissions/<submission>/quiz/<int:number>")
+@open_to(AUTHOR)
+def answer(submission: str, number: int) -> BaseResponse | Page:
+    """Answer a question on your own kernel."""
+    given = request.form.get("answer", "").strip().replace(",", "")
+    try:
+        if not given.isascii() or not given.isdigit():
+            raise BadRequest(f"'{given[:40]}' is not a whole number.", "Write digits, such as 1021.")
+        body = QuizAnswerBody.model_construct(answer=int(given[:19]))
+        quiz.answer(platform(), current_user(), submission, number, body)
+    except (BadRequest, Conflict) as error:
+        return _page(submission, error)
+    return redirect(url_for("submissions.show", submission=submission, _anchor=f"question-{number}"), 303)
 
 
 def _panel(view: SubmissionView, source: str) -> dict[str, object]:

@@ -103,6 +103,12 @@ def set_assignment(
     counts: Annotated[
         Literal["best", "last"] | None, typer.Option(help="Which submission counts (a new one: best).")
     ] = None,
+    question_points: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1000, help="Points of each challenge for the questions on the kernel; 0: none."
+        ),
+    ] = None,
     reveal_hidden: Annotated[
         bool | None,
         typer.Option(
@@ -129,7 +135,7 @@ def set_assignment(
     client = connect()
     body = _present(client, course, slug)
     body |= _given(title=title, open_at=opens, due_at=due, late_percent=late_percent, grace_days=grace_days)
-    body |= _given(counts=counts, reveal_hidden=reveal_hidden)
+    body |= _given(counts=counts, reveal_hidden=reveal_hidden, question_points=question_points)
     body |= _given(partial_credit=partial_credit, open_solutions=open_solutions)
     if late_until is not None:
         body["late_until"] = None if late_until == "none" else late_until
@@ -169,12 +175,13 @@ def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
         "languages",
         "devices",
         "counts",
+        "question_points",
         "reveal_hidden",
         "partial_credit",
         "open_solutions",
     )
     body = view.model_dump(mode="json", include={*kept, "open_at", "due_at", "late_until", "revision"})
-    for name in ("partial_credit", "open_solutions"):
+    for name in ("question_points", "partial_credit", "open_solutions"):
         if name not in view.model_fields_set:
             del body[name]  # an older server refuses the field
     return body | {"parts": [{"challenge": part.challenge, "weight": part.weight} for part in view.parts]}
@@ -283,6 +290,10 @@ def _show(found: AssignmentView, json: bool) -> int:
     revealed = "; hidden cases are shown once nobody can submit for points" if found.reveal_hidden else ""
     opened = "; solutions are opened then" if found.open_solutions else ""
     tell(f"the {found.counts} submission counts{revealed}{opened}")
+    if found.question_points:
+        tell(
+            f"questions on the kernel: up to {formats.points(found.question_points)} points of each challenge"
+        )
     rows = table("challenge", "title", "points", "left today", "left in all", "at once")
     left = {limit.challenge: limit for limit in found.left}
     for part in found.parts:

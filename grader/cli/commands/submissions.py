@@ -217,6 +217,8 @@ def status(
         if view.state is State.DONE:
             put_report(fetch_report(client, view.id), view.filename)
             put_standing(fetch_standing(client, view))
+        if view.questions:
+            say(f"Questions on this kernel: grader quiz {view.id}", "dim")
         if view.comments:
             put_comments(fetch_comments(client, view.id))
         put_note(view)

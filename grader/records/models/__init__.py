@@ -54,7 +54,7 @@ from grader.records.models.queues import ChallengeKindRow, PauseRow, QuotaRow
 from grader.records.models.regrades import RegradeItemRow, RegradeRow
 from grader.records.models.results import CourseVoidRow, ReviewRow, VoidRow
 from grader.records.models.similarity import SimilarityRunRow, SimilarPairRow
-from grader.records.models.submissions import FlagRow, ReportRow, SubmissionRow
+from grader.records.models.submissions import FlagRow, QuizRow, ReportRow, SubmissionRow
 from grader.records.models.workbench import DraftRow, NoteRow
 from grader.records.models.workers import ArtefactRow, CeilingRow, GpuRow, WorkerRow
 
@@ -107,6 +107,7 @@ __all__ = [
     "OverrideRow",
     "PauseRow",
     "QuestionRow",
+    "QuizRow",
     "QuotaRow",
     "RegistrationRow",
     "RegradeItemRow",

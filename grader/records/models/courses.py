@@ -151,6 +151,8 @@ class AssignmentRow(Base):
     # Groups of cases count, not only an accepted submission.
     partial_credit: Mapped[bool] = mapped_column(default=False, server_default=false())
     open_solutions: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # For all questions on the kernel that counts, of each challenge; 0: they do not count.
+    question_points: Mapped[float] = mapped_column(default=0.0, server_default=_ZERO)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

@@ -135,6 +135,24 @@ class FlagRow(Base):
     received_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
+class QuizRow(Base):
+    """A question to the author of an accepted submission. ``body``: a ``grader.schemas.quiz.DrawnQuestion``, with the
+    answer; empty once the account is deleted. ``is_right``: null until it is settled."""
+
+    __tablename__ = "quiz_questions"
+
+    submission_id: Mapped[int] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(primary_key=True)
+    body: Mapped[str] = mapped_column(Text)
+    # The author's answers, in order, and their number.
+    given: Mapped[list[int]] = mapped_column(JSON, default=list)
+    used: Mapped[int] = mapped_column(default=0)
+    is_right: Mapped[bool | None]
+    settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
 class ReportRow(Base):
     """The report of the attempt that counts, as JSON text."""
 

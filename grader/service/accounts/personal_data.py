@@ -24,6 +24,7 @@ from grader.service.accounts.accounts import User
 from grader.service.courses import permissions, released
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
+from grader.service.submissions import quiz
 
 # Staff cannot read these tables, so their exports leave them out.
 _OWN = ("drafts", "notes", "tokens")
@@ -36,7 +37,7 @@ account.json       the account: name, e-mail address, role, preferences
 tables/            everything else, one JSON list for each table: memberships with roster entries, submissions with
                    verdicts and times, comments on them and by you, requests, your notes, notices, registrations,
                    tokens, the log of your actions as staff
-submissions/ID/    the source of each submission, and its report as you may read it on the site
+submissions/ID/    the source of each submission, and its report and questions as you may read them on the site
 drafts/            the drafts in your editor
 
 Exports made by staff contain no drafts, no notes and no tokens. Passwords and tokens are
@@ -142,6 +143,9 @@ def _submissions(session: Session, person: UserRow) -> Iterator[tuple[str, str]]
             report = Report.model_validate_json(body)
             shown = report if revealed[row.challenge] else report.redacted()
             yield f"{folder}/report.json", shown.model_dump_json(indent=2)
+        asked = quiz.view_of(session, row, may_answer=False)
+        if asked.questions:
+            yield f"{folder}/questions.json", asked.model_dump_json(indent=2)
         session.expunge(row)
 
 

@@ -66,6 +66,7 @@ def put_assignment(
         row.counts, row.reveal_hidden = body.counts.value, body.reveal_hidden
         row.partial_credit = body.partial_credit
         row.open_solutions = body.open_solutions
+        row.question_points = float(body.question_points)
         row.revision += 1
         session.flush()
         session.execute(delete(AssignmentPartRow).where(AssignmentPartRow.assignment_id == row.id))
@@ -297,7 +298,10 @@ def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
     flags = ("reveal_hidden", "partial_credit", "open_solutions")
     parts = parts_of(session, [row.id]).get(row.id, [])
     return (
-        {name: getattr(row, name) for name in (*plain, "languages", "devices", "counts", *flags)}
+        {
+            name: getattr(row, name)
+            for name in (*plain, "languages", "devices", "counts", "question_points", *flags)
+        }
         | {name: at.isoformat() if (at := getattr(row, name)) else None for name in times}
         | {"parts": {part.challenge: part.weight for part in parts}}
     )
@@ -318,7 +322,7 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
         course=course.row.slug,
         slug=row.slug,
         title=row.title,
-        parts=[_part(platform, part, row.partial_credit) for part in parts],
+        parts=[_part(platform, part, row) for part in parts],
         open_at=window.open_at,
         due_at=window.due_at,
         late_until=window.late_until,
@@ -332,6 +336,7 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
         languages=[Language.named(name) for name in row.languages],
         devices=list(row.devices),
         counts=Counts(row.counts),
+        question_points=row.question_points,
         reveal_hidden=row.reveal_hidden,
         partial_credit=row.partial_credit,
         open_solutions=row.open_solutions,
@@ -340,16 +345,17 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
     )
 
 
-def _part(platform: Platform, part: AssignmentPartRow, partial_credit: bool) -> PartView:
+def _part(platform: Platform, part: AssignmentPartRow, assignment: AssignmentRow) -> PartView:
     try:
         manifest = platform.catalogue.load(part.challenge).manifest
     except (UnknownChallenge, ChallengeInvalid):
         return PartView(challenge=part.challenge, title=part.challenge, weight=part.weight, points=None)
     grading = manifest.grading
     most = part.weight * (grading.correctness_points + sum(tier.points for tier in grading.tiers))
+    most += assignment.question_points
     groups = [
         GroupView(name=group.name, points=part.weight * group.points, needs=group.needs)
-        for group in (grading.groups if partial_credit else ())
+        for group in (grading.groups if assignment.partial_credit else ())
     ]
     return PartView(
         challenge=part.challenge, title=manifest.title, weight=part.weight, points=most, groups=groups

@@ -16,7 +16,7 @@ from grader.challenge.model import Grading
 from grader.deadlines import Window
 from grader.device_kinds import resolution_of
 from grader.errors import ChallengeInvalid, UnknownChallenge
-from grader.records import grades, taught, versions, voids
+from grader.records import grades, quizzes, taught, versions, voids
 from grader.records.engine import clock
 from grader.records.grades import Judgement
 from grader.records.models import (
@@ -60,6 +60,8 @@ from grader.service.platform import Platform
 
 _VOID, _REPLACED = SetAside.VOID.value, SetAside.REPLACED.value
 _COUNTS = (None, _VOID)
+# For more students than this, reading everyone's answers is faster than naming them.
+_NAMED = 50
 
 
 @dataclass
@@ -103,8 +105,15 @@ class Book:
         challenges = {part.challenge for assignment in self.assignments for part in assignment.parts}
         stamps = grades.stamps(self.session, challenges) if kept is not None and challenges else {}
         known = kept.students if kept is not None else {}
+        asks = self._with_questions()
+        answered = quizzes.stamps(self.session, asks) if kept is not None and asks else {}
         facts = {
-            student.id: (student, stamps.get(student.id), self.scores.get(student.id))
+            student.id: (
+                student,
+                stamps.get(student.id),
+                self.scores.get(student.id),
+                answered.get(student.id),
+            )
             for student in self.students
         }
         missing = [
@@ -116,10 +125,19 @@ class Book:
             known[student.id] = facts[student.id], found
         return [known[student.id][1] for student in self.students]
 
+    def _with_questions(self) -> set[str]:
+        """Challenges for whose questions an assignment gives points."""
+        return {
+            part.challenge for assignment in self.assignments for part in assignment.parts if part.questions
+        }
+
     def _compute(
         self, students: Sequence[Student], explained: bool
     ) -> Iterator[tuple[Student, StudentGrades]]:
-        by_part, again, voided = self._read({student.id for student in students})
+        chosen = {student.id for student in students}
+        by_part, again, voided = self._read(chosen)
+        asks = self._with_questions()
+        asked = quizzes.shares(self.session, asks, chosen if len(chosen) <= _NAMED else None) if asks else {}
         devices = {row.device for rows in by_part.values() for row in rows}
         devices |= {row.device for row in again.values()}
         resolutions = {device: resolution_of(device) for device in devices}
@@ -135,7 +153,7 @@ class Book:
                 for part in assignment.parts:
                     rows = of_assignment(by_part.get((part.challenge, student.id), ()), student, part, times)
                     taken, outside = by_language(assignment.row, rows)
-                    grade = weigh(assignment, part, taken, again, voided, times, free, resolutions)
+                    grade = weigh(assignment, part, taken, again, voided, times, free, resolutions, asked)
                     grade.outside += outside
                     of_parts.append(grade)
                 grace -= max((grade.grace for grade in of_parts), default=0)
@@ -275,12 +293,17 @@ def read_book(
         for criterion in found
     }
 
+    question_points = {row.id: row.question_points for row in rows}
+
     def part_of(row: AssignmentPartRow) -> Part:
         title, grading = known[row.challenge]
         points = scheme(grading or _NO_POINTS, row.weight)
         rubric = tuple(criteria.get((row.assignment_id, row.challenge), ()))
         since = asked.get((row.assignment_id, row.challenge))
-        return Part(row.challenge, title, points, grading is None, shown[row.challenge], since, rubric)
+        asked_for = 0.0 if grading is None else question_points[row.assignment_id]
+        return Part(
+            row.challenge, title, points, grading is None, shown[row.challenge], since, rubric, asked_for
+        )
 
     overrides = session.scalars(
         select(OverrideRow).where(OverrideRow.assignment_id.in_([row.id for row in rows]))

@@ -38,12 +38,14 @@ def lines_of(
         text = (
             "No submission counts" if grade.outside else "Nothing was submitted while the assignment was open"
         )
-        lines = [pointing.Line(text, 0.0, part.scheme.most)]
+        lines = [pointing.Line(text, 0.0, part.computed)]
     else:
         counted = choice.counted
         resolution = resolution_of(counted.device)
         accepted = counted.verdict == ACCEPTED
         lines = pointing.explain(part.scheme, accepted, counted.speedup, resolution, groups)
+        if part.questions:
+            lines.append(pointing.questions(part.questions, accepted, choice.asked))
         late = pointing.lateness(choice.raw, choice.late_days, grade.grace, assignment.row.late_percent)
         lines += [late] if late is not None else []
     lines += [

@@ -14,6 +14,7 @@ from grader.deadlines import Window
 from grader.records import grades, taught
 from grader.records.grades import Judgement
 from grader.records.models import AssignmentRow
+from grader.records.quizzes import Share
 from grader.records.taught import Stay
 from grader.schemas.assignment import Counts
 from grader.schemas.report import Verdict
@@ -43,10 +44,16 @@ class Part:
     shown: int | None  # the challenge version whose regraded judgements count
     asked_at: Any  # when the assignment began to ask for the challenge, as stored
     rubric: tuple[Criterion, ...] = ()
+    questions: float = 0.0  # points for all questions on the kernel
+
+    @property
+    def computed(self) -> float:
+        """The most that a submission can get by itself."""
+        return self.scheme.most + self.questions
 
     @property
     def most(self) -> float:
-        return self.scheme.most + sum(criterion.points for criterion in self.rubric)
+        return self.computed + sum(criterion.points for criterion in self.rubric)
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,7 @@ class Choice:
     raw: float  # points before lateness
     late_days: int
     points: float
+    asked: Share | None = None  # right answers and questions, if it has questions
 
 
 @dataclass(slots=True)
@@ -128,16 +136,18 @@ def weigh(
     times: Times,
     free: int,
     resolutions: Mapping[str, float],
+    asked: Mapping[int, Share] | None = None,
 ) -> Grade:
     """Choose among a student's submissions for a part. ``again``: regraded judgements by the submission's id;
-    ``free``: late days that grace days pay."""
+    ``free``: late days that grace days pay; ``asked``: right answers and questions by the submission's id."""
+    asked = asked or {}
     due = times.due
     grade = Grade()
     percent, last = assignment.row.late_percent, assignment.row.counts == Counts.LAST
     partial = assignment.row.partial_credit
     best_on_time: Judgement | None = None
     best_reached = (False, -1.0)
-    late: list[tuple[Judgement, Judgement]] = []
+    others: list[tuple[Judgement, Judgement]] = []
     latest: tuple[Judgement, Judgement] | None = None
     for row in rows:
         if row.verdict == OURS:
@@ -152,8 +162,8 @@ def weigh(
         if not accepted and not (partial and counted.credit):
             continue
         grade.right = grade.right or accepted
-        if row.at > due:
-            late.append((row, counted))
+        if row.at > due or part.questions:  # with questions, the fastest need not have the most points
+            others.append((row, counted))
             continue
         speedup = counted.speedup
         reached = (
@@ -172,7 +182,7 @@ def weigh(
         on_time = (
             [(best_on_time, again.get(best_on_time.id, best_on_time))] if best_on_time is not None else []
         )
-        candidates = on_time + late
+        candidates = on_time + others
         if not candidates and latest is not None:
             candidates = [latest]  # nothing is right: show the latest
     for row, counted in candidates:
@@ -182,11 +192,14 @@ def weigh(
             resolutions[counted.device],
             counted.credit if partial else None,
         )
+        share = asked.get(row.id) if part.questions else None
+        if share is not None and counted.verdict == ACCEPTED:
+            raw += pointing.for_questions(part.questions, share)
         days = times.window.late_days(grades.moment(row.at)) if row.at > due else 0
         points = raw * pointing.kept_share(days, free, percent)
         # On equal points the less late one wins: it spends no grace days.
         if grade.choice is None or (points, -days) > (grade.choice.points, -grade.choice.late_days):
-            grade.choice = Choice(row, counted, raw, days, points)
+            grade.choice = Choice(row, counted, raw, days, points, share)
     if grade.choice is not None and grade.choice.raw > 0 and percent > 0:
         grade.grace = min(grade.choice.late_days, free)
     return grade

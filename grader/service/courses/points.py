@@ -119,6 +119,23 @@ def _by_groups(groups: Sequence[CaseGroup], most: float) -> list[Line]:
     ]
 
 
+def for_questions(most: float, asked: tuple[int, int]) -> float:
+    """``asked``: right answers and questions."""
+    right, questions = asked
+    return most * right / questions if questions else 0.0
+
+
+def questions(most: float, accepted: bool, asked: tuple[int, int] | None) -> Line:
+    """The line of points for the questions on a kernel."""
+    if not accepted:
+        return Line("Questions on the kernel: they come once every case is right", 0.0, most)
+    if asked is None:
+        text = "Questions on the kernel: this submission has none; they come with the emulated board"
+        return Line(text, 0.0, most)
+    right, count = asked
+    return Line(f"Questions on the kernel: {right} of {count} right", for_questions(most, asked), most)
+
+
 def kept_share(late_days: int, grace_days: int, percent: float) -> float:
     """The share of the points that remains after ``late_days``; ``grace_days`` of them are free."""
     return max(0.0, 1 - max(0, late_days - grace_days) * percent / 100)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.deadlines import parse_moment
 from grader.errors import Conflict, NotAllowed, NotFound
-from grader.records import competitions, histories, notes, order, regrades, rejudges, taught, voids
+from grader.records import competitions, histories, notes, order, quizzes, regrades, rejudges, taught, voids
 from grader.records.engine import clock
 from grader.records.histories import History, Taught
 from grader.records.models import (
@@ -57,7 +57,8 @@ def get_submission(platform: Platform, user: User, submission: str) -> Submissio
         view = _views(platform, session, user, [row])[0]
         # It is polled until it ends.
         said = _comments(session, user, row) if row.state.final else 0
-        return view.model_copy(update={"comments": said}) if said else view
+        asked = quizzes.open_ones(session, row.id) if row.state is State.DONE else 0
+        return view.model_copy(update={"comments": said, "questions": asked}) if said or asked else view
 
 
 def _comments(session: Session, user: User, row: SubmissionRow) -> int:

@@ -212,6 +212,7 @@ ANSWERS = {
         POST /api/v1/submissions/<id>/comments
         DELETE /api/v1/submissions/<id>/comments/<int:number>
         PATCH /api/v1/submissions/<id>/comments/<int:number>
+        POST /api/v1/submissions/<id>/quiz/<int:number>
         DELETE /api/v1/submissions/<id>/void
         GET /api/v1/uploads/<slug>/<number>
         GET /api/v1/uploads/<slug>/<number>/archive
@@ -244,6 +245,7 @@ ANSWERS = {
         POST /sign-up/address
         POST /submissions/<submission>/comments
         POST /submissions/<submission>/comments/<int:number>
+        POST /submissions/<submission>/quiz/<int:number>
         GET /submissions/<submission>/step
         GET /submissions/<submission>/step/bundle
         GET /uploads/<slug>/<int:number>
@@ -436,6 +438,7 @@ FORMS = {
     "/submissions/{id}/comments": {"text": "Why?", "thread": "9"},
     "/submissions/{id}/comments/9": {"action": "resolve"},
     "/submissions/{id}/note": {"text": "Tiles of 32."},
+    "/submissions/{id}/quiz/9": {"answer": "7"},
     **{f"/courses/none{path}": form for path, form in FORMS_OF_COURSES.items()},
     "/challenges/scale/state": {"state": "published"},
     "/challenges/scale/board": {"board": "public"},
@@ -485,6 +488,7 @@ BODIES = {
     f"{API}/submissions": {"challenge": "scale", "source": "", "filename": "a.py"},
     f"{API}/drafts/scale/triton": {"source": "x = 1"},
     f"{API}/submissions/{{id}}/comments": {"text": "Why?", "thread": 9},
+    f"{API}/submissions/{{id}}/quiz/9": {"answer": 7},
     f"{API}/notices/choices": {"choices": [{"kind": "comment"}]},
     f"{API}/submissions/0000000000/void": {"reason": "a copy"},
     f"{API}/submissions/{{id}}/note": {"text": "Tiles of 32."},

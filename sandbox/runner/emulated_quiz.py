@@ -1,0 +1,25 @@
+"""Facts for questions about a call, in the judge's message: see ``emulator/quiz.py``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from binding import Entry
+from emulated import part
+
+quiz = part("quiz")
+
+
+def facts_of(
+    launches: Any, arguments: Iterable[tuple[Entry, int | None]], seed: int, *, programs: bool = False
+) -> list[dict[str, Any]]:
+    """``arguments``: with their addresses on the device, None for values."""
+    arrays = {
+        address: quiz.Array(entry["name"], entry["nbytes"] // math.prod(entry["shape"]))
+        for entry, address in arguments
+        if address is not None and entry["nbytes"]
+    }
+    found: list[dict[str, Any]] = quiz.Quiz(launches, arrays, seed, programs=programs).facts()
+    return found
