@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,8 @@ def _load_modules() -> None:
 
     blueprints(api)
     blueprints(pages)
+    gc.collect()
+    gc.freeze()  # so no process looks at it again, and its memory stays shared
 
 
 def _options(bind: str) -> dict[str, Any]:
