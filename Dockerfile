@@ -37,6 +37,8 @@ COPY web ./web
 COPY challenges ./challenges
 COPY reference ./reference
 COPY docs ./docs
+# More flags for the engine's compiler, after ours.
+ARG CFLAGS=
 RUN /opt/build/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir /dist .
 
 FROM platform AS server

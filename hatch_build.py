@@ -3,6 +3,7 @@ of the wheel's kind.
 
 The compiler is zig where the package ``ziglang`` is installed, which also builds for the other kind of processor
 (``_PYTHON_HOST_PLATFORM=linux-aarch64``) and for older systems; else the system's. With neither, it has no engine.
+CFLAGS adds flags to ours.
 
 zig also makes the engine as WebAssembly, which every wheel then has: pages step through a failing block with it.
 """
@@ -82,7 +83,7 @@ def _build(root: Path, into: Path, machine: str, compiler: list[str]) -> dict[st
             choice = f"-mcpu={'generic' if machine == 'aarch64' else architecture.replace('-', '_')}"
         else:
             choice = f"-march={architecture}"
-        environment = {"CC": shlex.join(compiler), "CFLAGS": f"{choice} -g0"}
+        environment = {"CC": shlex.join(compiler), "CFLAGS": f"{choice} -g0 {os.environ.get('CFLAGS', '')}"}
         folder = into / name
         subprocess.run(["sh", str(script), str(folder)], env=os.environ | environment, check=True)
         files |= {name: folder / "libengine.so", "host": folder / "host"}

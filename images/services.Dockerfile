@@ -7,7 +7,10 @@ ARG BASE=debian:bookworm-slim
 
 FROM ${BASE} AS services
 LABEL org.opencontainers.image.vendor="kernel-grader"
+# start-postgres makes the cluster: the package shall make none.
 RUN apt-get update -q && mkdir -p /usr/share/man/man1 /usr/share/man/man7 \
+    && apt-get install -y -q --no-install-recommends postgresql-common \
+    && sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf \
     && apt-get install -y -q --no-install-recommends postgresql redis-server \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/lib/postgresql/*
 

@@ -15,8 +15,9 @@ FIRST = (
     "tests/hostile/test_of_boxes.py",
     "tests/hostile/test_attacks.py",
     "tests/emulator/test_challenges.py",
-    "tests/hostile/test_cuda_attacks.py",
-    "tests/challenge/test_signature.py",
+    "tests/hostile/test_in_docker.py",
+    "tests/sandbox/test_nvcc.py",
+    "tests/judge/test_emulated.py",
     "tests/web/security/test_fuzz.py",
 )
 # They measure times on the processor, and repeat that until a time is known: on a busy host ten times as long.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        """Runs in each worker process after the fork: processes share no connection."""
+        """Runs in each worker process after the fork: processes share modules, but no connection."""
         from grader.service.messages.digests import DigestSender
         from grader.web.app import create_app
 
@@ -71,6 +72,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
     metrics.begin(settings)
     forget_dead(metrics.folder_of(settings))
     first = _prepare(settings)
+    _load_modules()
     address = f"[{host}]" if ":" in host else host
     _Server(settings, _options(f"{address}:{port}"), first).run()
 
@@ -82,6 +84,18 @@ def _prepare(settings: Settings) -> AccountLink | None:
         return first_admin.make_link(platform) if first_admin.needed(platform) else None
     finally:
         platform.close()
+
+
+def _load_modules() -> None:
+    """Once for all processes, before they are forked: it takes longer than everything else at their start."""
+    import grader.service.messages.digests  # noqa: F401
+    from grader.web import api, pages
+    from grader.web.blueprints import blueprints
+
+    blueprints(api)
+    blueprints(pages)
+    gc.collect()
+    gc.freeze()  # so no process looks at it again, and its memory stays shared
 
 
 def _options(bind: str) -> dict[str, Any]:

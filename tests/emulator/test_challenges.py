@@ -1,5 +1,5 @@
 """The judge, with boxes and the emulated GPU, passes staff's solutions and honest controls in every case, and no CUDA
-mutant."""
+mutant. None of their CUDA files gives a warning."""
 
 from __future__ import annotations
 
@@ -70,9 +70,11 @@ def test_solutions_pass_and_mutants_fail(slug: str, path: Path, trial: Callable[
     role = CandidateRole.SOLUTION if path.stem == "solution" else CandidateRole.MUTANT
     language = Language.of_file(path.name)
     assert language is not None
-    found = trial(slug).try_out(Candidate(role, path.name, language, path.read_text()), every_case=False)
+    source = path.read_text()
+    found = trial(slug).try_out(Candidate(role, path.name, language, source), every_case=False)
     wanted = CandidateOutcome.FAILED if role.wrong else CandidateOutcome.ACCEPTED
     assert found.ending is wanted, found.detail
+    assert not language.compiled or trial(slug).compiled[source].log == ""
 
 
 @pytest.mark.matrix

@@ -15,9 +15,7 @@ from tests.components import need
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "sandbox" / "emulator" / "build.sh"
-FLAGS = (
-    "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -DALLOCATIONS_FAIL"
-)
+FLAGS = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all -DALLOCATIONS_FAIL"
 # Ten seconds. `python -m tests.emulator.sanitized fuzz` takes others.
 FUZZ_SEED, FUZZED_MODULES = 37, 3000
 

@@ -18,12 +18,12 @@ from tests.judge.kernels import RIGHT, with_solve
 
 pytestmark = pytest.mark.docker
 
+# A fork bomb is attacks/box/fork_bomb.py: each one keeps the host busy for half a minute.
 ATTACKS = {
     "memory": (BOMBS["piece-by-piece"], CaseVerdict.MEMORY_LIMIT),
     "output": ("    for _ in range(1024):\n        os.write(1, b'x' * (1 << 20))", CaseVerdict.OUTPUT_LIMIT),
     "exit": ("    os._exit(0)", CaseVerdict.RUNTIME_ERROR),
     "endless": ("    while True:\n        pass", CaseVerdict.TIME_LIMIT),
-    "forks": ("    while True:\n        os.fork()", CaseVerdict.RUNTIME_ERROR),
 }
 
 
@@ -59,7 +59,4 @@ def test_an_attack_ends_with_its_verdict(
         case="basic",
         timing=False,
     )
-    found = report.cases[0].verdict
-    # A fork bomb fails at the limit in one process and spins in others: whichever the judge sees first.
-    allowed = {verdict, CaseVerdict.TIME_LIMIT} if body == ATTACKS["forks"][0] else {verdict}
-    assert found in allowed, report.cases[0].detail
+    assert report.cases[0].verdict is verdict, report.cases[0].detail

@@ -105,6 +105,8 @@ def _build(target: str, tag: str | None = None, text: str | None = None) -> None
         "TORCH": "2.13.0+cpu",
         "VERSION": VERSION,
         "REVISION": REVISION,
+        # Compiles in half the time, and judges small challenges here.
+        "CFLAGS": "-O1",
     }
     words = [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
     words += ["--target", target, *(["--tag", tag] if tag else []), *(["--file", "-"] if text else [])]

@@ -19,11 +19,11 @@ from grader.client_wheel import client_wheel
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def build(source: Path, out: Path, *what: str, platform: str = "any") -> Path:
+def build(source: Path, out: Path, *what: str, platform: str = "any", flags: str = "") -> Path:
     """Build with the hatchling of this environment: no index is asked. ``platform``: such as linux-x86_64; a wheel for
-    any has no engine of the emulated GPU, which takes long to compile."""
+    any has no engine of the emulated GPU, which takes long to compile. ``flags``: more of the engine's compiler."""
     command = [sys.executable, "-m", "build", "--no-isolation", *what, "--outdir", str(out), str(source)]
-    environment = os.environ | {"_PYTHON_HOST_PLATFORM": platform}
+    environment = os.environ | {"_PYTHON_HOST_PLATFORM": platform, "CFLAGS": flags}
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=240)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (made,) = out.iterdir()
