@@ -88,12 +88,14 @@ def _prepare(settings: Settings) -> AccountLink | None:
 
 def _load_modules() -> None:
     """Once for all processes, before they are forked: it takes longer than everything else at their start."""
+    gc.disable()  # what is imported stays
     import grader.service.messages.digests  # noqa: F401
     from grader.web import api, pages
     from grader.web.blueprints import blueprints
 
     blueprints(api)
     blueprints(pages)
+    gc.enable()
     gc.collect()
     gc.freeze()  # so no process looks at it again, and its memory stays shared
 
