@@ -329,7 +329,7 @@ class Session:
             device=self.device,
             warm_up=self.device.warm_up_cases,
             mistakes=Mistakes(self.request.challenge, self.request.language, self.request.source),
-            records=self.device.modelled and self.request.language.compiled,
+            records=self.device.modelled,
             kept=self._kept,
         )
 

@@ -231,9 +231,10 @@ class Engine:
         """Fill these bytes now, because something other than a kernel will use them."""
         self._c.engine_fill(self._engine, address, size)
 
-    def record(self) -> Recorder:
-        """Have the next launches recorded, which copies memory at each one. Returns what records them."""
-        self.recorder = Recorder(self._c, list(self._operations))
+    def record(self, *, programs: bool = False) -> Recorder:
+        """Have the next launches recorded, which copies memory at each one. ``programs``: they are Triton's. Returns
+        what records them."""
+        self.recorder = Recorder(self._c, list(self._operations), programs=programs)
         return self.recorder
 
     def begin_sample(self) -> None:

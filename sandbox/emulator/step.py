@@ -34,6 +34,7 @@ from .names import (
     STEP_MEMORY,
     STEP_MOST_ROWS,
     STEP_STATE,
+    TOGETHER,
 )
 
 # Pages say that a bundle is of another version than theirs.
@@ -98,9 +99,10 @@ class Kept:
 class Recorder:
     """Makes the bundle of the first finding that can be stepped to. ``bundle`` or ``why`` is set then."""
 
-    def __init__(self, library: ctypes.CDLL, operations: Sequence[str]) -> None:
-        """``operations``: names of alu.ops, in order."""
+    def __init__(self, library: ctypes.CDLL, operations: Sequence[str], *, programs: bool = False) -> None:
+        """``operations``: names of alu.ops, in order. ``programs``: of Triton."""
         self._c = _declared(library)
+        self._programs = programs
         self._operations = operations
         self.kept: Kept | None = None
         self.bundle = b""
@@ -142,6 +144,8 @@ class Recorder:
     def found(self, finding: CFinding, named: dict[int, str]) -> None:
         """The launch did something wrong. ``named``: names of memory by number."""
         if self.bundle or self.why or self.kept is None or finding.kind not in STEPPED:
+            return
+        if self._programs and _is_compilers(finding):
             return
         try:
             self.bundle = self._made(self.kept, finding, named)
@@ -333,6 +337,12 @@ class Run:
         base = self.pool if operand & CONSTANT else self._c.step_registers(self.it, warp)
         kind = ctypes.c_uint64 if wide else ctypes.c_uint32
         return list((kind * _LANES).from_address(base + (operand & ~CONSTANT) * 128))
+
+
+def _is_compilers(finding: CFinding) -> bool:
+    """See ``explain.is_compilers``."""
+    within = finding.has_other and tuple(finding.block) == tuple(finding.other_block)
+    return bool(within) and not finding.together & TOGETHER.TOGETHER_WRITE and KINDS[finding.kind].endswith("_race")
 
 
 def _lanes(run: Run, kept: Kept, state: Any, named: dict[int, str]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ The package is next to the runner's folder, on the host as in a box (``grader.sa
 
 from __future__ import annotations
 
+import base64
 import importlib
 import os
 import signal
@@ -63,16 +64,7 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
     # A race of two streams is the cause; a read that came too early is its consequence.
     found.sort(key=lambda fault: fault.kind != "stream_race")
     if programs:
-        # The compiler assigns a program's threads, several of which may read what one writes. Two writes to one place
-        # from one line are the source's fault.
-        found = [
-            fault
-            for fault in found
-            if not fault.kind.endswith("_race")
-            or fault.other is None
-            or fault.other.block != fault.who.block
-            or fault.same_index
-        ]
+        found = [fault for fault in found if not explain.is_compilers(fault)]
     for fault in found:
         line = explain.line_of(fault)
         text = explain.message_of(fault, programs=programs, beside=found)
@@ -130,6 +122,14 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
         "combined": sample.combined,
         "instructions": sum(launch.instructions for launch in sample.launches),
     }
+
+
+def step_of(recorder: Any) -> dict[str, Any] | None:
+    """What a recorder found, for the judge's message; None: nothing."""
+    if not (recorder.bundle or recorder.why):
+        return None
+    data = base64.b64encode(recorder.bundle).decode()
+    return {"data": data, "why": recorder.why, "lanes": recorder.lanes}
 
 
 def notes_of(returned: Any) -> list[str]:

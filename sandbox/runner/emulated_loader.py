@@ -3,7 +3,6 @@ memory, and asks this process for memory, copies and launches."""
 
 from __future__ import annotations
 
-import base64
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -18,6 +17,7 @@ from emulated import (
     part,
     remarks_of,
     sampled_of,
+    step_of,
     unfreed_of,
     write_all,
 )
@@ -82,9 +82,7 @@ class HostCall:
         try:
             self._host.call(self._binding)
         finally:
-            if recorder.bundle or recorder.why:
-                data = base64.b64encode(recorder.bundle).decode()
-                self.step = {"data": data, "why": recorder.why, "lanes": recorder.lanes}
+            self.step = step_of(recorder)
             self._host.record(end=True)
 
     def counted(self) -> None:

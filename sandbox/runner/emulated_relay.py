@@ -28,7 +28,7 @@ import numpy as np
 
 import protocol
 from connect import connect
-from emulated import end_like, failure_of, part, sampled_of, write_all
+from emulated import end_like, failure_of, part, sampled_of, step_of, write_all
 from emulated_binding import EmulatedBinding
 from emulated_writers import answer
 
@@ -58,6 +58,8 @@ class Relay:
         self._binding: EmulatedBinding | None = None
         self._copies: Copies | None = None
         self._counted = False
+        # Of a recorded call.
+        self._recorder: Any = None
         # Between the end of a call and the judge's next message, the runner's requests wait.
         self._over = False
         # Kernels' output while work is counted: printed earlier, the runner could read it.
@@ -159,6 +161,7 @@ class Relay:
         if message["op"] == "call":
             asked = {name: message.pop(name, None) for name in ("count", "sample", "unchecked")}
             self._counted = bool(asked["count"])
+            self._recorder = self._device.engine.record(programs=True) if message.pop("record", None) else None
             if self._binding is not None:
                 self._binding.asked = asked
                 self._binding.prepare(self._device)
@@ -249,6 +252,9 @@ class Relay:
         message["error"] = failure_of(returned, programs=True) or _why(theirs, returned)
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile
+        # Only this process may say so.
+        message["step"] = step_of(self._recorder) if self._recorder is not None else None
+        self._recorder = self._device.engine.recorder = None
         message["sampled"] = sampled_of(self._device.engine.sample)
         message["instructions"] = returned.instructions
         protocol.send(self._judge, message)
