@@ -256,13 +256,15 @@ class RunnerClient:
             self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
-    def recorded_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
-        """A call of which an emulated GPU records the block that goes wrong, with the gate open from the start. It
-        tests nothing."""
+    def recorded_call(
+        self, arena: Arena, inputs: Inputs, seconds: float, wanted: dict[str, Any] | None = None
+    ) -> Answer:
+        """A call of which an emulated GPU records the block that goes wrong, or that would write the element
+        ``wanted`` (a ``Would`` with the array and the element), with the gate open from the start. It tests nothing."""
         arena.reveal(inputs)
         self._gate.next_round()
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
-        self._send_call(more={"record": True})
+        self._send_call(more={"record": wanted or True})
         self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 

@@ -57,6 +57,8 @@ from .sample import (
 )
 from .spills import Spills
 from .step import Recorder
+from .turned_away import Wanted
+from .unwritten import Would, Wrote, asked, mapped
 from .widths import widths_of
 from .work import KINDS as KINDS_OF_WORK
 from .work import Work
@@ -231,10 +233,10 @@ class Engine:
         """Fill these bytes now, because something other than a kernel will use them."""
         self._c.engine_fill(self._engine, address, size)
 
-    def record(self, *, programs: bool = False) -> Recorder:
-        """Have the next launches recorded, which copies memory at each one. ``programs``: they are Triton's. Returns
-        what records them."""
-        self.recorder = Recorder(self._c, list(self._operations), programs=programs)
+    def record(self, *, programs: bool = False, wanted: Wanted | None = None) -> Recorder:
+        """Have the next launches recorded, which copies memory at each one. ``programs``: they are Triton's;
+        ``wanted``: see ``Recorder``. Returns what records them."""
+        self.recorder = Recorder(self._c, list(self._operations), programs=programs, wanted=wanted)
         return self.recorder
 
     def begin_sample(self) -> None:
@@ -301,6 +303,33 @@ class Engine:
         lowered = self._works[found.work][1]
         lines = sorted({place_of(lowered, line).line for line in found.lines[: found.line_count]} - {0})
         return replace(made, thread=tuple(found.thread), lines=tuple(lines), many=bool(found.many))
+
+    def would_write(
+        self, start: int, size: int, place: int, total: int, width: int, *, programs: bool
+    ) -> tuple[int, Would] | None:
+        """Which thread would write an element (``place``) that nothing wrote in this call, and in which launch; see
+        ``unwritten.mapped``. ``start``, ``size``, ``total``: the array's address, bytes of an element, elements."""
+        places = asked(place, total, width)
+        found = (CWriter * len(places))()
+        self._c.engine_writers(
+            self._engine, _words([start + size * each for each in places]), len(places), found
+        )
+        wrote: dict[int, Wrote] = {}
+        for each, writer in zip(places, found, strict=True):
+            if writer.kind == WRITER.THREAD and not writer.many and writer.work < len(self._works):
+                wrote[each] = Wrote(writer.work, tuple(writer.block), tuple(writer.thread))
+        nearest = min(wrote, key=lambda each: abs(each - place), default=None)
+        if nearest is None:
+            return None
+        work = wrote[nearest].work
+        operation = self._works[work][0]
+        wrote = {each: writer for each, writer in wrote.items() if writer.work == work}
+        would = mapped(place, wrote, operation.grid, operation.threads, programs=programs)
+        return (work, would) if would is not None else None
+
+    def work(self, number: int) -> Operation:
+        """A launch or copy of this call."""
+        return self._works[number][0]
 
     def writing_blocks(self, addresses: Sequence[int]) -> tuple[list[int], list[Writer | None]]:
         """As ``writers``, without threads and lines, but fast: for each address, an index in the list."""
@@ -490,8 +519,9 @@ class Engine:
                 cycles=cycles_of(),
                 unscaled=ctypes.addressof(self._unscaled(COUNTS * lowered.row_count)),
             )
-        self._works.append((Operation(name, place, shared=shared), lowered))
-        if self.recorder is not None:
+        shape = ((grid[0], grid[1], grid[2]), (block[0], block[1], block[2]))
+        self._works.append((Operation(name, place, 0, shared, *shape), lowered))
+        if self.recorder is not None and self.recorder.wants(len(self._works) - 1):
             pool = ctypes.string_at(ready.pool, ctypes.sizeof(ready.pool))
             shape = (grid, block, cluster)
             self.recorder.begins(
@@ -512,6 +542,8 @@ class Engine:
         finally:
             if block_of_params is not None:
                 self.release(address, forget=True)
+        if self.recorder is not None:
+            self.recorder.ended(self._names())
         self.instructions = int(self._c.engine_instructions(self._engine))
         if self.launches is not None and profile is not None and counts is not None and not ended:
             arrays = {number: (named.name, named.size) for number, named in self._named.items()}
@@ -528,6 +560,10 @@ class Engine:
             fault = self._note_sample(self.sample, ran, fault, over_budget=ended == STOP.OVER_BUDGET)
         if fault is not None:
             raise Fault(fault)
+
+    def _names(self) -> dict[int, str]:
+        """Of memory, by number."""
+        return {number: it.name for number, it in self._named.items()}
 
     def _unscaled(self, words: int) -> ctypes.Array[ctypes.c_uint64]:
         if len(self._discarded) < words:
@@ -601,7 +637,7 @@ class Engine:
 
     def _finding(self, found: CFinding, lowered: Lowered | None, work: Operation) -> Finding:
         if self.recorder is not None:
-            self.recorder.found(found, {number: it.name for number, it in self._named.items()})
+            self.recorder.found(found, self._names())
         named = self._named.get(found.region)
         space = SPACES[found.space] if found.space < len(SPACES) else ""
         name, start, size = (named.name, 0, found.extent or named.size) if named else ("", 0, 0)

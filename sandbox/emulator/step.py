@@ -15,13 +15,14 @@ import json
 import struct
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from . import race, turned_away
 from .explain import array_name, kernel_name
 from .findings import KINDS, shared_array
 from .library import CFinding, CKernel, Triple
-from .lower import Lowered
+from .lower import CodeRow, Lowered
 from .names import (
     CONSTANT,
     LOCAL_BASE,
@@ -36,6 +37,7 @@ from .names import (
     STEP_STATE,
     TOGETHER,
 )
+from .turned_away import Wanted
 
 # Pages say that a bundle is of another version than theirs.
 VERSION = 1
@@ -99,16 +101,34 @@ class Kept:
 class Recorder:
     """Makes the bundle of the first finding that can be stepped to. ``bundle`` or ``why`` is set then."""
 
-    def __init__(self, library: ctypes.CDLL, operations: Sequence[str], *, programs: bool = False) -> None:
-        """``operations``: names of alu.ops, in order. ``programs``: of Triton."""
+    def __init__(
+        self,
+        library: ctypes.CDLL,
+        operations: Sequence[str],
+        *,
+        programs: bool = False,
+        wanted: Wanted | None = None,
+    ) -> None:
+        """``operations``: names of alu.ops, in order. ``programs``: of Triton. ``wanted``: record the block that would
+        write an element, instead of one that goes wrong."""
         self._c = _declared(library)
-        self._programs = programs
+        self._programs, self._wanted = programs, wanted
         self._operations = operations
         self.kept: Kept | None = None
         self.bundle = b""
         self.why = ""
         # Of the row that goes wrong, see ``_lanes``.
         self.lanes: list[dict[str, Any]] = []
+        # Of a race between two blocks, see ``race.orders``; and the element that both access.
+        self.orders: list[list[dict[str, Any]]] = []
+        self.word = ""
+        # Why nothing wrote an element, see ``turned_away.Reason``.
+        self.reason: dict[str, Any] | None = None
+
+    def wants(self, work: int) -> bool:
+        """``work``: a launch's number in its call."""
+        done = self.bundle or self.why or self.reason
+        return not done and (self._wanted is None or self._wanted.work == work)
 
     def begins(
         self,
@@ -143,7 +163,7 @@ class Recorder:
 
     def found(self, finding: CFinding, named: dict[int, str]) -> None:
         """The launch did something wrong. ``named``: names of memory by number."""
-        if self.bundle or self.why or self.kept is None or finding.kind not in STEPPED:
+        if self.bundle or self.why or self.kept is None or finding.kind not in STEPPED or self._wanted:
             return
         if self._programs and _is_compilers(finding):
             return
@@ -152,6 +172,50 @@ class Recorder:
         except Refused as refused:
             self.why = str(refused)
         self.kept = None
+
+    def ended(self, named: dict[int, str]) -> None:
+        """A launch ended."""
+        if self._wanted is None or self.kept is None:
+            return
+        kept, self.kept = self.kept, None
+        try:
+            self._explain(kept, self._wanted, named)
+        except Refused as refused:
+            self.why = str(refused)
+
+    def _explain(self, kept: Kept, wanted: Wanted, named: dict[int, str]) -> None:
+        """Raises Refused."""
+        _check(kept)
+        array = next((it for it in kept.memory or () if named.get(it.number) == wanted.array), None)
+        if array is None:
+            return
+
+        def number_of(index: Sequence[int]) -> int:
+            return _number(index, kept.grid)
+
+        found = turned_away.reason(
+            lambda: Run(self._c, kept), kept, wanted, array.address, number_of, self._operations
+        )
+        if found is None:
+            return
+        reason, run = found
+        with run:
+            used = [run.used(memory) for memory in kept.memory or ()]
+        lines = [kept.lowered.places[line].line for line in (reason.line, reason.store_line)]
+        self.reason = {
+            "how": reason.how, "line": lines[0], "store_line": lines[1], "compared": list(reason.compared or ()),
+            "elements": list(reason.elements[:4]), "stores": len(reason.elements),
+        }  # fmt: skip
+        number = number_of(wanted.block)
+        header = {
+            "block": number, "index": list(wanted.block), "before": NONE, "kind": 0, "kind_name": "not_stored",
+            "line": reason.line, "rows": reason.step.row + 1, "finding": {"other_line": reason.store_line},
+            "thread": list(wanted.thread), "how": reason.how,
+        }  # fmt: skip
+        packed = self.packed(kept, header, used, named)
+        if len(packed) > MOST_BYTES:
+            raise Refused(_TOO_LARGE)
+        self.bundle = packed
 
     def _memory(self, engine: ctypes.c_void_p) -> list[_Memory] | None:
         found: list[_Memory] = []
@@ -170,15 +234,12 @@ class Recorder:
 
     def _made(self, kept: Kept, finding: CFinding, named: dict[int, str]) -> bytes:
         """Raises Refused."""
-        rows = kept.lowered.code_rows()
-        if not kept.alone or any(row.op in _OPS_LEFT_OUT for row in rows):
-            raise Refused(_NOT_HERE)
-        if kept.memory is None:
-            raise Refused(_TOO_LARGE)
+        _check(kept)
         block = _number(finding.block, kept.grid)
         other = _number(finding.other_block, kept.grid) if finding.has_other else block
         before = other if other != block else NONE
         count, used, shown = self._run_alone(kept, finding, block, before, named)
+        pairs = self._pairs(kept, shown, block, before, used, named) if before != NONE else []
         header = {
             "block": block,
             "index": list(finding.block),
@@ -187,12 +248,51 @@ class Recorder:
             "kind_name": KINDS[finding.kind],
             "line": finding.line,
             "rows": count,
-            "finding": shown,
+            "finding": _shown(shown),
+            **({"orders": pairs} if pairs else {}),
         }
         packed = self.packed(kept, header, used, named)
         if len(packed) > MOST_BYTES:
             raise Refused(_TOO_LARGE)
         return packed
+
+    def _pairs(
+        self,
+        kept: Kept,
+        finding: CFinding,
+        block: int,
+        other: int,
+        used: list[bytearray],
+        named: dict[int, str],
+    ) -> list[dict[str, Any]]:
+        """A race of two blocks in both orders, for the header. Adds to ``used`` what only the second order uses."""
+        memory = next((each for each in kept.memory or () if each.number == finding.region), None)
+        if memory is None:
+            return []
+        both = (
+            race.Side(
+                other, tuple(finding.other_block), tuple(finding.other_thread), bool(finding.other_is_write)
+            ),
+            race.Side(block, tuple(finding.block), tuple(finding.thread), bool(finding.is_write)),
+        )
+        found = list[dict[str, Any]]()
+        for turn in (1, -1):
+            with Run(self._c, kept) as run:
+                order = race.in_order(run, kept, memory.address + finding.offset, finding.size, both[::turn])
+                if order is None:
+                    return []
+                found.append(order)
+                # The other order shows the same two accesses.
+                both = tuple(
+                    replace(side, place=at) for side, at in zip(both, order.pop("places"), strict=True)
+                )
+                for all_used, each in zip(used, map(run.used, kept.memory or ()), strict=True):
+                    all_used[:] = bytes(map(max, all_used, each))
+        self.orders = [order.pop("accesses") for order in found]
+        name = array_name(named.get(finding.region, "")) or "memory"
+        index, rest = divmod(finding.offset, finding.size)
+        self.word = f"{name[:80]}[{index}]" if not rest else f"{name[:80]}, byte {finding.offset}"
+        return found
 
     def packed(
         self, kept: Kept, header: dict[str, Any], used: Sequence[bytearray], named: dict[int, str]
@@ -250,7 +350,7 @@ class Recorder:
 
     def _run_alone(
         self, kept: Kept, finding: CFinding, block: int, before: int, named: dict[int, str]
-    ) -> tuple[int, list[bytearray], dict[str, Any]]:
+    ) -> tuple[int, list[bytearray], CFinding]:
         """Rows until the finding comes, the bytes of each memory that were used, and the finding. Raises Refused if it
         does not come."""
         assert kept.memory is not None
@@ -274,7 +374,7 @@ class Recorder:
             run.begin(block, before, finding)
             state = run.on(count - 1)
             self.lanes = _lanes(run, kept, state, named)
-        return count, used, _shown(shown)
+        return count, used, shown
 
 
 class Run:
@@ -313,8 +413,10 @@ class Run:
         self._c.step_delete(self.it)
         self._c.step_end(self._engine)
 
-    def begin(self, block: int, before: int, finding: CFinding) -> None:
-        self._c.step_begin(self.it, block, before, finding.kind, finding.line)
+    def begin(self, block: int, before: int = NONE, finding: CFinding | None = None) -> None:
+        """``before``: a block that runs to its end first; ``finding``: after which it pauses."""
+        at = (finding.kind, finding.line) if finding is not None else (0, 0)
+        self._c.step_begin(self.it, block, before, *at)
 
     def on(self, rows: int) -> Any:
         return self._c.step_on(self.it, rows)
@@ -332,6 +434,26 @@ class Run:
             self._c.step_touched(self._engine, memory.address, self._kept.lowered.granule, each)
         return bytearray(each.raw[: len(memory.data)])
 
+    def peek(self, address: int, size: int) -> bytes:
+        """Bytes of memory as they are now; fewer if there are fewer."""
+        for index, memory in enumerate(self._kept.memory or ()):
+            offset = address - memory.address
+            if 0 <= offset < len(memory.data):
+                return bytes(self._buffers[3 * index][offset : offset + size])
+        return b""
+
+    def warp(self, number: int) -> tuple[int, int, int]:
+        """Its lanes that exist, that returned, and that are active."""
+        words = self._c.step_warp(self.it, number)
+        return words[0], words[1], words[2]
+
+    def addresses(self, warp: int, row: CodeRow) -> list[int]:
+        """Of each lane, in a row that accesses memory."""
+        wide = bool(row.wide >> 1 & 1)
+        most = (1 << 64 if wide else 1 << 32) - 1
+        base = [0] * _LANES if row.a == NONE else self.unit(warp, row.a, wide=wide)
+        return [start + row.imm & most for start in base]
+
     def unit(self, warp: int, operand: int, *, wide: bool) -> Sequence[int]:
         """An operand's value in each lane."""
         base = self.pool if operand & CONSTANT else self._c.step_registers(self.it, warp)
@@ -339,10 +461,22 @@ class Run:
         return list((kind * _LANES).from_address(base + (operand & ~CONSTANT) * 128))
 
 
+def _check(kept: Kept) -> None:
+    """Raises Refused."""
+    if not kept.alone or any(row.op in _OPS_LEFT_OUT for row in kept.lowered.code_rows()):
+        raise Refused(_NOT_HERE)
+    if kept.memory is None:
+        raise Refused(_TOO_LARGE)
+
+
 def _is_compilers(finding: CFinding) -> bool:
     """See ``explain.is_compilers``."""
     within = finding.has_other and tuple(finding.block) == tuple(finding.other_block)
-    return bool(within) and not finding.together & TOGETHER.TOGETHER_WRITE and KINDS[finding.kind].endswith("_race")
+    return (
+        bool(within)
+        and not finding.together & TOGETHER.TOGETHER_WRITE
+        and KINDS[finding.kind].endswith("_race")
+    )
 
 
 def _lanes(run: Run, kept: Kept, state: Any, named: dict[int, str]) -> list[dict[str, Any]]:
@@ -426,6 +560,7 @@ def _declared(c: ctypes.CDLL) -> ctypes.CDLL:
         ("step_begin", words, [pointer, word, word, word, word]),
         ("step_on", words, [pointer, long]),
         ("step_registers", pointer, [pointer, word]),
+        ("step_warp", words, [pointer, word]),
         ("step_finding", pointer, [pointer]),
         ("step_all", ctypes.c_int, [pointer, Triple, word]),
         ("step_checksum", word, [pointer]),

@@ -124,12 +124,19 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
     }
 
 
+def record_call(engine: Any, asked: Any, *, programs: bool = False) -> Any:
+    """Record the next call. ``asked``: the judge's, see ``RunnerClient.recorded_call``. Returns the recorder."""
+    wanted = part("turned_away").Wanted.of(asked) if isinstance(asked, dict) else None
+    return engine.record(programs=programs, wanted=wanted)
+
+
 def step_of(recorder: Any) -> dict[str, Any] | None:
     """What a recorder found, for the judge's message; None: nothing."""
-    if not (recorder.bundle or recorder.why):
+    if not (recorder.bundle or recorder.why or recorder.reason):
         return None
     data = base64.b64encode(recorder.bundle).decode()
-    return {"data": data, "why": recorder.why, "lanes": recorder.lanes}
+    accesses = {"orders": recorder.orders, "word": recorder.word}
+    return {"data": data, "why": recorder.why, "lanes": recorder.lanes, "reason": recorder.reason, **accesses}
 
 
 def notes_of(returned: Any) -> list[str]:

@@ -15,6 +15,7 @@ from emulated import (
     forgotten_of,
     notes_of,
     part,
+    record_call,
     remarks_of,
     sampled_of,
     step_of,
@@ -78,12 +79,12 @@ class HostCall:
     def recorded(self) -> None:
         """A call for ``step``, the bundle of the block that goes wrong."""
         self.step = None
-        recorder = self._host.record()
+        recorder = self._host.record(self._binding.asked.get("record"))
         try:
             self._host.call(self._binding)
         finally:
             self.step = step_of(recorder)
-            self._host.record(end=True)
+            self._host.record_no_more()
 
     def counted(self) -> None:
         self.modelled_us = self.profile = self.sampled = None
@@ -128,12 +129,12 @@ class Host:
         self._device.engine.close()
         self._start()
 
-    def record(self, *, end: bool = False) -> Any:
-        """Record the next call. ``end``: no further one."""
-        if end:
-            self._device.engine.recorder = None
-            return None
-        return self._device.engine.record()
+    def record(self, asked: Any) -> Any:
+        """Record the next call; see ``record_call``."""
+        return record_call(self._device.engine, asked)
+
+    def record_no_more(self) -> None:
+        self._device.engine.recorder = None
 
     def call(self, binding: EmulatedBinding, *, counted: bool = False) -> Any:
         """Returns a ``device.Returned``.

@@ -28,7 +28,7 @@ import numpy as np
 
 import protocol
 from connect import connect
-from emulated import end_like, failure_of, part, sampled_of, step_of, write_all
+from emulated import end_like, failure_of, part, record_call, sampled_of, step_of, write_all
 from emulated_binding import EmulatedBinding
 from emulated_writers import answer
 
@@ -161,7 +161,8 @@ class Relay:
         if message["op"] == "call":
             asked = {name: message.pop(name, None) for name in ("count", "sample", "unchecked")}
             self._counted = bool(asked["count"])
-            self._recorder = self._device.engine.record(programs=True) if message.pop("record", None) else None
+            record = message.pop("record", None)
+            self._recorder = record_call(self._device.engine, record, programs=True) if record else None
             if self._binding is not None:
                 self._binding.asked = asked
                 self._binding.prepare(self._device)
@@ -188,7 +189,7 @@ class Relay:
         for entry in self._binding.entries:
             if entry["name"] == message["array"] and "device" in entry:
                 later = self._copies.changed_later(entry["name"])
-                return answer(self._device, entry, entry["device"], message, later)
+                return answer(self._device, entry, entry["device"], message, later, programs=True)
         return {}
 
     def _unbind(self) -> None:

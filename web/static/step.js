@@ -50,17 +50,26 @@ function answered({ data }) {
   busy = false;
   if (data.failed) { fail(data.failed); return; }
   if (data.about) begin(data.about);
+  if (data.timeline !== undefined) say("timeline", data.timeline);
   if (data.state) { state = data.state; show(); }
   if (next !== null) { const question = next; next = null; ask(question); }
 }
 
+/** To step_time.js and step_race.js. They ask by the event stepask. */
+function say(name, detail) {
+  root.dispatchEvent(new CustomEvent(`step${name}`, { detail }));
+}
+
 function begin(told) {
   about = told;
+  say("about", told);
   for (const part of root.querySelectorAll("[data-only-stepping]")) part.hidden = false;
   const table = find("fault-table");
   if (table) table.hidden = true;
   find("slider").max = String(about.rows);
-  find("block").textContent = indexOf(about.index);
+  const fault = root.querySelector("[data-step=fault]");
+  if (about.pair) fault.textContent = "To the second access";
+  if (about.how) fault.textContent = about.how === "branch" ? "To where it turns away" : "To the store";
   root.querySelector(`[data-line="${about.fault_line}"]`)?.classList.add("fault");
   root.querySelector(`[data-line="${about.other_line}"]`)?.classList.add("fault");
   next = { op: "go", row: Math.max(0, about.rows - 1) };
@@ -76,6 +85,15 @@ function threadOf(warp, lane) {
   return indexOf([number % x, Math.floor(number / x) % y, Math.floor(number / x / y)]);
 }
 
+/** About the last instruction. */
+function ending() {
+  if (about.pair) return " This is the second of the two accesses.";
+  if (!about.how) return " This instruction goes wrong.";
+  const who = root.dataset.programs !== undefined ? "this program" : `thread ${indexOf(about.thread)}`;
+  if (about.how === "branch") return ` Here ${who} turns away from the store.`;
+  return about.how === "mask" ? ` For ${who}, this store's condition is false.` : ` Here ${who} stores to another element.`;
+}
+
 function counted(states) {
   const counts = new Map();
   for (const each of states) if (each !== "none") counts.set(each, (counts.get(each) ?? 0) + 1);
@@ -84,16 +102,19 @@ function counted(states) {
 
 function status() {
   const { row, rows } = state;
-  if (state.status === "fault" || state.status === "finding") return `After the fault: ${rows.toLocaleString("en")} instructions ran.`;
-  const fault = row === rows - 1 ? " This instruction goes wrong." : "";
+  if (row === rows) return `At the end: ${rows.toLocaleString("en")} instructions ran.`;
+  const fault = row === rows - 1 ? ending() : "";
+  const block = about.pair ? `${root.dataset.programs !== undefined ? "program" : "block"} ${indexOf(state.block)}, ` : "";
   const space = state.access ? ` ${state.space} memory` : "";
-  return `Instruction ${(row + 1).toLocaleString("en")} of ${rows.toLocaleString("en")}: warp ${state.warp}, line ${state.line || "unknown"}, ${state.name.replaceAll("_", " ")}${space}.${fault}`;
+  return `Instruction ${(row + 1).toLocaleString("en")} of ${rows.toLocaleString("en")}: ${block}warp ${state.warp}, line ${state.line || "unknown"}, ${state.name.replaceAll("_", " ")}${space}.${fault}`;
 }
 
 function show() {
   find("slider").value = String(state.row);
   find("slider").setAttribute("aria-valuetext", `${state.row} of ${state.rows}`);
   find("status").textContent = status();
+  find("block").textContent = indexOf(state.block);
+  say("state", state);
   showSource();
   showWarps();
   showLanes();
@@ -259,8 +280,9 @@ function start() {
   });
   find("slider").addEventListener("input", (event) => ask({ op: "go", row: Number(event.target.value) }));
   find("values").addEventListener("change", () => { if (state) show(); });
+  root.addEventListener("stepask", ({ detail }) => ask(detail));
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, [role=region]")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, [role=region], [role=slider]")) return;
     const name = { ArrowRight: event.shiftKey ? "forward" : "row", ArrowLeft: event.shiftKey ? "back" : "row-back", Home: "begin", End: "fault" }[event.key];
     if (!name) return;
     event.preventDefault();

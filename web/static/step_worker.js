@@ -14,7 +14,17 @@ const PARKED = 64;
 const SNAPSHOT_BYTES = 96 << 20;
 const SPACING = 256;
 const STATUS = ["goes on", "ended", "fault", "finding", "waits", "no room"];
+// Rows of which a time line is made, and parts of one.
+const MOST_TIMED = 200000;
+const MOST_SPANS = 800;
+const RUNNING = new Set(["runs", "diverged"]);
 const ACCESSES = new Set(["load", "store", "atomic"]);
+
+function bits(mask) {
+  let count = 0;
+  for (let rest = mask >>> 0; rest; rest &= rest - 1) count += 1;
+  return count;
+}
 
 class OtherVersion extends Error {}
 
@@ -52,10 +62,31 @@ class Machine {
     this.sharedBytes = header.words[6] + header.words[14];
     this.localBytes = header.words[13];
     this.units = header.words[10];
+    // Of a race of two blocks: either one first, as a whole, then the other up to its access.
+    this.orders = header.orders ?? [{ blocks: [header.block], indices: [header.index], rows: [header.rows] }];
+    this.fresh = this.bytes.slice();
+    this.begin(0);
+  }
+
+  begin(order) {
+    this.bytes.set(this.fresh);
+    this.order = order;
+    this.plan = this.orders[order];
+    this.total = this.plan.rows.reduce((sum, rows) => sum + rows, 0);
     this.spacing = SPACING;
     this.snapshots = [];
-    this.read(this.c.step_begin(this.it, header.block, header.before >>> 0, header.kind, header.line));
+    this.enter(0);
     this.keep();
+  }
+
+  /** The next block of two begins, or the only one. */
+  enter(part) {
+    const { header, plan } = this;
+    this.part = part;
+    this.earlier = plan.rows.slice(0, part).reduce((sum, rows) => sum + rows, 0);
+    const alone = plan.blocks.length === 1;
+    const [before, kind, line] = alone ? [header.before >>> 0, header.kind, header.line] : [NONE, 0, 0];
+    this.read(this.c.step_begin(this.it, plan.blocks[part], before, kind, line));
   }
 
   get bytes() {
@@ -86,10 +117,13 @@ class Machine {
   read(at) {
     const words = new Uint32Array(this.c.memory.buffer, at, 6);
     [this.status, this.warp, this.pc, this.runs, this.row, this.findings] = words;
+    this.row += this.earlier;
+    if (STATUS[this.status] === "ended" && this.part < this.plan.blocks.length - 1) this.enter(this.part + 1);
   }
 
   keep() {
-    this.snapshots.push({ row: this.row, memory: this.bytes.slice() });
+    const { row, part, earlier } = this;
+    this.snapshots.push({ row, part, earlier, memory: this.bytes.slice() });
     const most = Math.max(4, Math.floor(SNAPSHOT_BYTES / this.c.memory.buffer.byteLength));
     if (this.snapshots.length <= most) return;
     this.snapshots = this.snapshots.filter((_, index) => index % 2 === 0);
@@ -98,10 +132,11 @@ class Machine {
 
   /** Goes to the state before a row, from the newest snapshot that helps. */
   go(row) {
-    const wanted = Math.max(0, Math.min(row, this.header.rows));
+    const wanted = Math.max(0, Math.min(row, this.total));
     const snapshot = this.snapshots.findLast((each) => each.row <= wanted);
     if (wanted < this.row || snapshot.row > this.row) {
       this.bytes.set(snapshot.memory);
+      [this.part, this.earlier] = [snapshot.part, snapshot.earlier];
       this.read(this.c.step_on(this.it, 0n));
     }
     while (this.row < wanted && this.status === 0) {
@@ -281,7 +316,10 @@ class Machine {
     const row = this.pc * ROW < this.rowBytes.length ? this.rowAt(this.pc) : null;
     return {
       row: this.row,
-      rows: this.header.rows,
+      rows: this.total,
+      order: this.order,
+      part: this.part,
+      block: this.plan.indices[this.part],
       status: STATUS[this.status],
       warp: this.warp,
       pc: this.pc,
@@ -300,7 +338,7 @@ class Machine {
   seek(forward, wanted) {
     const begin = this.row;
     if (forward) {
-      while (this.row < this.header.rows && this.status === 0) {
+      while (this.row < this.total && this.status === 0) {
         this.go(this.row + 1);
         if (this.status !== 0 || wanted(this)) return;
       }
@@ -320,6 +358,63 @@ class Machine {
         return;
       }
     }
+  }
+
+  /** For each warp of each block the states that it goes through: {part, warp, spans: [from, to, state, lanes]}. Rows are
+   * put together so that about MOST_SPANS remain. null: too many rows. */
+  timeline() {
+    if (this.total > MOST_TIMED) return null;
+    const wide = Math.ceil(this.total / MOST_SPANS);
+    const count = Math.ceil(this.threadCount / LANES);
+    const warps = this.plan.blocks.flatMap((_, part) =>
+      Array.from({ length: count }, (_, warp) => ({ part, warp, spans: [] })),
+    );
+    // [existing, returned, active, row, groups, and of each its row, lanes and barrier]
+    const words = (warp) => new Uint32Array(this.c.memory.buffer, this.c.step_warp(this.it, warp), 5 + 3 * LANES);
+    const add = (line, from, to, state, lanes) => {
+      const last = line.spans.at(-1);
+      const same = last && (last[2] === state || (RUNNING.has(last[2]) && RUNNING.has(state) && to - last[0] <= wide));
+      if (same && last[1] === from && (last[3] === lanes || to - last[0] <= wide)) {
+        last[1] = to;
+        last[3] = Math.min(last[3], lanes);
+        if (state === "diverged") last[2] = state;
+      } else line.spans.push([from, to, state, lanes]);
+    };
+    /** After its turn: from ``since`` on, until ``line`` runs again. */
+    const rests = (line) => {
+      const [existing, returned, , , groups, ...each] = words(line.warp);
+      if (existing === returned) return "done";
+      const waits = Array.from({ length: groups }, (_, index) => each[3 * index + 2]);
+      return waits.some((barrier) => barrier !== 0 && barrier !== PARKED) ? "waits" : "later";
+    };
+    const since = new Map();
+    const close = (line, to) => {
+      const [from, state] = since.get(line) ?? [this.plan.rows.slice(0, line.part).reduce((sum, rows) => sum + rows, 0), "later"];
+      if (from < to) add(line, from, to, state, 0);
+      since.delete(line);
+    };
+    this.go(0);
+    let turn = null;
+    while (this.row < this.total && this.status === 0) {
+      const line = warps[this.part * count + this.warp];
+      if (line !== turn) {
+        if (turn !== null && turn.part === line.part) since.set(turn, [this.row, rests(turn)]);
+        close(line, this.row);
+        turn = line;
+      }
+      const [existing, returned, active] = words(this.warp);
+      const lanes = bits(active);
+      add(line, this.row, this.row + 1, lanes === bits(existing & ~returned) ? "runs" : "diverged", lanes);
+      this.go(this.row + 1);
+    }
+    const ends = this.plan.rows.map((_, part) => this.plan.rows.slice(0, part + 1).reduce((sum, rows) => sum + rows, 0));
+    for (const line of warps) if (line !== turn) {
+      // A block that ran as a whole is done, and so are its warps.
+      if (line.part < this.part) since.set(line, [line.spans.at(-1)?.[1] ?? 0, "done"]);
+      close(line, ends[line.part]);
+    }
+    this.go(0);
+    return { rows: this.total, warps, blocks: this.plan.indices };
   }
 
   checksum() {
@@ -346,7 +441,8 @@ async function loaded({ wasm, bundle }) {
     WebAssembly.compileStreaming(Promise.resolve(answers[0])),
     answers[1].arrayBuffer(),
   ]);
-  return begun(module, content);
+  const answer = await begun(module, content);
+  return answer.failed ? answer : { ...answer, timeline: machine.timeline() };
 }
 
 async function begun(module, content) {
@@ -358,10 +454,12 @@ async function begun(module, content) {
     return { failed: error instanceof OtherVersion ? "version" : "bundle", detail: String(error) };
   }
   const { header } = machine;
-  const told = ["kernel", "index", "before", "kind_name", "finding", "arrays", "lines", "rows"];
+  const told = ["kernel", "index", "before", "kind_name", "finding", "arrays", "lines", "thread", "how"];
   return {
     about: {
       ...Object.fromEntries(told.map((name) => [name, header[name]])),
+      rows: machine.total,
+      pair: machine.orders.length > 1,
       threads: machine.threads,
       grid: machine.grid,
       fault_line: header.lines[header.line] ?? 0,
@@ -370,8 +468,20 @@ async function begun(module, content) {
   };
 }
 
+function reordered({ order, row }) {
+  if (order === machine.order) {
+    machine.go(row);
+    return {};
+  }
+  machine.begin(order);
+  const timeline = machine.timeline();
+  machine.go(row);
+  return { timeline };
+}
+
 const OPERATIONS = {
   load: loaded,
+  order: reordered,
   go: ({ row }) => machine.go(row),
   forward: () => machine.seek(true, isNotable),
   back: () => machine.seek(false, isNotable),
