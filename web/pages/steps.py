@@ -100,7 +100,7 @@ def show(submission: str) -> str:
         title=titles.of(view.challenge),
         view=view,
         case=case,
-        programs=LANGUAGES[view.language].python,
+        programs=view.language.python,
         found=Steps(
             case,
             [(_index(lane.thread), lane) for lane in bundle.lanes],

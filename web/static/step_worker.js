@@ -393,6 +393,7 @@ class Machine {
       if (from < to) add(line, from, to, state, 0);
       since.delete(line);
     };
+    const barrier = Number(Object.entries(this.header.operations).find(([, name]) => name === "barrier")?.[0] ?? -1);
     this.go(0);
     let turn = null;
     while (this.row < this.total && this.status === 0) {
@@ -405,7 +406,15 @@ class Machine {
       const [existing, returned, active] = words(this.warp);
       const lanes = bits(active);
       add(line, this.row, this.row + 1, lanes === bits(existing & ~returned) ? "runs" : "diverged", lanes);
+      const arrives = this.rows.getUint16(this.pc * ROW, true) === barrier;
       this.go(this.row + 1);
+      if (!arrives) continue;
+      // Others may wait no longer.
+      for (const [other, [from, state]] of [...since]) {
+        if (state !== "waits" || other.part !== this.part || rests(other) === state) continue;
+        add(other, from, this.row, state, 0);
+        since.set(other, [this.row, rests(other)]);
+      }
     }
     const ends = this.plan.rows.map((_, part) => this.plan.rows.slice(0, part + 1).reduce((sum, rows) => sum + rows, 0));
     for (const line of warps) if (line !== turn) {
