@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from grader.sandbox.emulator import is_built
-from tests import stepping
+from tests import stepping, stepping_pair
 from tests.browser.conftest import Visit
 from tests.browser.furnished import Site
 from tests.components import need
@@ -54,6 +54,42 @@ def test_back_and_forth_by_buttons_and_keys(visit: Visit, path: str) -> None:
     expect(access).to_contain_text("of in.")
     page.keyboard.press("End")
     says(page, "This instruction goes wrong.")
+
+
+def test_a_race_in_either_order_and_on_the_time_line(site: Site, visit: Visit) -> None:
+    need("emulator")
+    need("wasm")
+    report = stepping.report(builders.wrong(), stepping_pair.bundle())
+    view = builders.judged(site.platform, site.ada, report, source=stepping_pair.SOURCE)
+    visitor = visit("ada")
+    visitor.go(f"/submissions/{view.id}/step")
+    page = visitor.page
+    says(page, "This is the second of the two accesses.")
+    expect(page.get_by_role("button", name="To the second access")).to_be_visible()
+    race = page.get_by_role("region", name="Both accesses, in either order")
+    expect(race).to_contain_text("Program 1 first, as a whole; then program 0")
+    race.get_by_role("button").nth(2).click()
+    says(page, "program 0, warp 0, line 4, store global memory")
+    expect(page.locator("[data-access]")).to_contain_text("1 lane writes 4 bytes of out.")
+    expect(race.locator("tr.turn")).to_contain_text("7 → 3")
+    race.get_by_role("button").nth(3).click()
+    says(page, "program 1, warp 0, line 4")
+    expect(race.locator("tr.turn")).to_contain_text("3 → 4")
+    line, words = page.get_by_role("slider", name="Time line"), page.locator("[data-timeline-words]")
+    expect(words).to_contain_text("1: warp 0, instruction 35: 1 lane active")
+    line.focus()
+    page.keyboard.press("Home")
+    says(page, "Instruction 1 of 35: program 0, warp 0")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowRight")
+    expect(words).to_contain_text("0: warp 0, instructions 5 to 8: waits at a barrier")
+    says(page, "Instruction 5 of 35: program 0, warp 1")
+    box = line.bounding_box()
+    assert box
+    line.click(position={"x": box["width"] - 2, "y": box["height"] - 3})
+    says(page, "This is the second of the two accesses.")
 
 
 def test_a_block_of_another_engine_is_refused_in_a_sentence(site: Site, visit: Visit) -> None:

@@ -196,7 +196,8 @@ function sentence(access, states) {
   const verb = access.updates ? "update" : access.writes ? "write" : "read";
   const where = [...new Set(lanes.map((place) => place.name))].join(", ");
   const beyond = outside ? ` ${outside} of them ${outside === 1 ? "is" : "are"} outside it.` : "";
-  return `${lanes.length} lane${lanes.length === 1 ? "" : "s"} ${verb} ${access.bytes} bytes each of ${where}.${beyond}`;
+  if (lanes.length === 1) return `1 lane ${verb}s ${access.bytes} bytes of ${where}.${beyond}`;
+  return `${lanes.length} lanes ${verb} ${access.bytes} bytes each of ${where}.${beyond}`;
 }
 
 function passes(words) {
