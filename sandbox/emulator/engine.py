@@ -519,8 +519,8 @@ class Engine:
                 cycles=cycles_of(),
                 unscaled=ctypes.addressof(self._unscaled(COUNTS * lowered.row_count)),
             )
-        shape = ((grid[0], grid[1], grid[2]), (block[0], block[1], block[2]))
-        self._works.append((Operation(name, place, 0, shared, *shape), lowered))
+        sizes = ((grid[0], grid[1], grid[2]), (block[0], block[1], block[2]))
+        self._works.append((Operation(name, place, 0, shared, *sizes), lowered))
         if self.recorder is not None and self.recorder.wants(len(self._works) - 1):
             pool = ctypes.string_at(ready.pool, ctypes.sizeof(ready.pool))
             shape = (grid, block, cluster)

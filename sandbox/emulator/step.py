@@ -269,22 +269,23 @@ class Recorder:
         memory = next((each for each in kept.memory or () if each.number == finding.region), None)
         if memory is None:
             return []
-        both = (
-            race.Side(
-                other, tuple(finding.other_block), tuple(finding.other_thread), bool(finding.other_is_write)
-            ),
-            race.Side(block, tuple(finding.block), tuple(finding.thread), bool(finding.is_write)),
+        first = race.Side(
+            other, tuple(finding.other_block), tuple(finding.other_thread), bool(finding.other_is_write)
         )
+        second = race.Side(block, tuple(finding.block), tuple(finding.thread), bool(finding.is_write))
         found = list[dict[str, Any]]()
-        for turn in (1, -1):
+        for _ in range(2):
             with Run(self._c, kept) as run:
-                order = race.in_order(run, kept, memory.address + finding.offset, finding.size, both[::turn])
+                order = race.in_order(
+                    run, kept, memory.address + finding.offset, finding.size, (first, second)
+                )
                 if order is None:
                     return []
                 found.append(order)
                 # The other order shows the same two accesses.
-                both = tuple(
-                    replace(side, place=at) for side, at in zip(both, order.pop("places"), strict=True)
+                first, second = (
+                    replace(side, place=at)
+                    for side, at in zip((second, first), reversed(order.pop("places")), strict=True)
                 )
                 for all_used, each in zip(used, map(run.used, kept.memory or ()), strict=True):
                     all_used[:] = bytes(map(max, all_used, each))

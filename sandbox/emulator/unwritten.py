@@ -175,7 +175,7 @@ def _solutions(
 def _of_neighbours(place: int, writers: Mapping[int, Wrote], grid: Index, threads: Index) -> Would | None:
     """Elements that are a fixed distance apart have the same thread of neighbouring blocks as writers."""
     del threads
-    nearest: tuple[int, Would] | None = None
+    nearest: tuple[tuple[bool, int], Would] | None = None
     for axis in range(3):
         distance = _between_blocks(writers, axis)
         for count in (sign * steps for steps in range(1, _FAR + 1) for sign in (1, -1) if distance):
@@ -185,8 +185,9 @@ def _of_neighbours(place: int, writers: Mapping[int, Wrote], grid: Index, thread
             block = list(wrote.block)
             block[axis] += count
             would = Would((block[0], block[1], block[2]), wrote.thread, grid, place - count * distance, wrote)
-            if nearest is None or (not would.exists, abs(count)) < (not nearest[1].exists, nearest[0]):
-                nearest = abs(count), would
+            key = (block[axis] >= grid[axis], abs(count))
+            if nearest is None or key < nearest[0]:
+                nearest = key, would
             break
     return nearest[1] if nearest is not None else None
 

@@ -114,6 +114,10 @@ def test_programs_whose_threads_a_compiler_chose() -> None:
     found = would(700, shuffled, (3, 1, 1), (64, 1, 1), 768, left_out=lambda i: i >= 700, programs=True)
     assert found
     assert found.block == ((2, 0, 0))
+    # Rows and columns of programs: the program of the same row is nearer.
+    found = would(60 * 20 + 50, tile, (4, 5, 1), (16, 8, 1), 2400, width=60, programs=True)
+    assert found
+    assert found.block == (3, 2, 0)
     found = would(768, shuffled, (3, 1, 1), (64, 1, 1), 1000, programs=True)
     assert found
     assert found.block == ((3, 0, 0))
