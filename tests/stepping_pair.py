@@ -92,7 +92,7 @@ def launched(text: str, *, wanted: Wanted | None = None) -> tuple[Recorder, dict
         )
         engine.findings()
         missing = [element for element in np.flatnonzero(out == 7).tolist() if element != 7]
-        told = engine.would_write(address, 4, missing[0], 128, 1, programs=False) if missing else None
+        told = engine.would_write(address, 4, missing[0], [128], programs=False) if missing else None
         if told is None:
             return recorder, None
         work, would = told

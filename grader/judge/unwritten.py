@@ -11,6 +11,7 @@ from grader.judge.worst import index_of
 
 # Of a line of the source that is quoted.
 _MOST_CHARS = 60
+_LOOPS = ("for", "while", "do", "}")
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,11 @@ class Absent:
         like = f"{self._who(self.would.like_block, self.would.like_thread)} writes {self._element(self.would.like)}"
         if reason is None:
             return f"By the index with which {like}, {who} would write it, and does not."
-        compared = (
-            f", comparing {reason.compared[0]:,} with {reason.compared[1]:,}"
-            if len(reason.compared) == 2
-            else ""
-        )
+        text = _text(source, reason.line)
+        # Compilers replace a loop's counters by others.
+        compared = ""
+        if len(reason.compared) == 2 and not text.startswith(_LOOPS):
+            compared = f", comparing {reason.compared[0]:,} with {reason.compared[1]:,}"
         store = f"its store in line {reason.store_line}"
         if reason.how == "elsewhere":
             return f"{_capital(who)} would write it, but {self._stores(reason)}; {like}."
@@ -53,7 +54,9 @@ class Absent:
             return (
                 f"{_capital(who)} would write it, but {what} of {store} is false there{at}{compared}; {like}."
             )
-        at = f"line {reason.line}{_quoted(source, reason.line)}"
+        at = f"line {reason.line}" + (f" (`{text}`)" if text else "")
+        if reason.line == reason.store_line:
+            store = "its store"
         return f"{_capital(who)} would write it, but {at} keeps it from {store}{compared}; {like}."
 
     def _beyond_the_grid(self) -> str:
@@ -93,11 +96,11 @@ class Absent:
         return f"{self.array}{index_of(place, self.shape)}"
 
 
-def _quoted(source: str, line: int) -> str:
-    """`` (`if (i < n - 1)`)``; empty if the source has no such line."""
+def _text(source: str, line: int) -> str:
+    """Of the source; empty if it has no such line."""
     lines = source.splitlines()
     text = lines[line - 1].strip().rstrip(" {:") if 0 < line <= len(lines) else ""
-    return f" (`{text[:_MOST_CHARS].rstrip()}{'...' if len(text) > _MOST_CHARS else ''}`)" if text else ""
+    return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS].rstrip()}..."
 
 
 def _index(index: Sequence[int]) -> str:

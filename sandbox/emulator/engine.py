@@ -305,11 +305,11 @@ class Engine:
         return replace(made, thread=tuple(found.thread), lines=tuple(lines), many=bool(found.many))
 
     def would_write(
-        self, start: int, size: int, place: int, total: int, width: int, *, programs: bool
+        self, start: int, size: int, place: int, shape: Sequence[int], *, programs: bool
     ) -> tuple[int, Would] | None:
         """Which thread would write an element (``place``) that nothing wrote in this call, and in which launch; see
-        ``unwritten.mapped``. ``start``, ``size``, ``total``: the array's address, bytes of an element, elements."""
-        places = asked(place, total, width)
+        ``unwritten.mapped``. ``start``, ``size``, ``shape``: the array's address, bytes of an element, and sizes."""
+        places = asked(place, shape)
         found = (CWriter * len(places))()
         self._c.engine_writers(
             self._engine, _words([start + size * each for each in places]), len(places), found
@@ -324,7 +324,7 @@ class Engine:
         work = wrote[nearest].work
         operation = self._works[work][0]
         wrote = {each: writer for each, writer in wrote.items() if writer.work == work}
-        would = mapped(place, wrote, operation.grid, operation.threads, programs=programs)
+        would = mapped(place, wrote, operation.grid, operation.threads, shape, programs=programs)
         return (work, would) if would is not None else None
 
     def work(self, number: int) -> Operation:

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import prod
 
 from .walk import Index
 
@@ -45,8 +46,9 @@ class Would:
     wrote: Wrote
 
 
-def asked(place: int, total: int, width: int) -> list[int]:
-    """The elements whose writers decide: around a place, above and below it in rows of ``width``, and some of all."""
+def asked(place: int, shape: Sequence[int]) -> list[int]:
+    """The elements whose writers decide: around a place, above and below it in its column, and some of all."""
+    total, width = prod(shape), shape[-1] if shape else 1
     wanted = set(range(max(0, place - _AROUND), min(total, place + _AROUND + 1)))
     wanted.update(range(0, total, max(1, total // _SPREAD)))
     wanted.update(place + width * row for row in range(-_FAR, _FAR + 1) if 0 <= place + width * row < total)
@@ -54,21 +56,54 @@ def asked(place: int, total: int, width: int) -> list[int]:
 
 
 def mapped(
-    place: int, writers: Mapping[int, Wrote], grid: Index, threads: Index, *, programs: bool = False
+    place: int,
+    writers: Mapping[int, Wrote],
+    grid: Index,
+    threads: Index,
+    shape: Sequence[int],
+    *,
+    programs: bool = False,
 ) -> Would | None:
     """``writers``: by element, of one launch with this grid and these threads of a block. ``programs``: a compiler
     assigned a block's elements to its threads. None: no index explains them, or several do."""
-    ways = (_of_neighbours,) if programs else (_by_index, _of_neighbours)
-    for way in ways:
-        if (found := way(place, writers, grid, threads)) is not None:
-            return found
-    return None
+    rows = Rows(shape)
+    try:
+        found = _by_index(place, writers, grid, threads, rows) if not programs else None
+    except _Ambiguous:
+        return None
+    return found if found is not None else _of_neighbours(place, writers, grid, rows)
+
+
+class _Ambiguous(Exception):
+    """Several threads would write the element."""
+
+
+class Rows:
+    """An array's dimensions: an index that steps along a row does not go on in the next one, unless writers do so."""
+
+    def __init__(self, shape: Sequence[int]) -> None:
+        self._shape = tuple(shape)
+        self._strides = [prod(self._shape[axis + 1 :]) for axis in range(len(self._shape))]
+
+    def keep(self, element: int, other: int, steps: Iterable[tuple[int, int]]) -> bool:
+        """Whether the steps from an element to another one stay in its row. ``steps``: factor and count of each
+        coordinate; it goes along the outermost dimension that its factor is a multiple of."""
+        left = [(other // stride - element // stride) * stride for stride in self._strides]
+        left = [far - (left[axis - 1] if axis else 0) for axis, far in enumerate(left)]
+        for factor, count in steps:
+            if factor:
+                axis = next(axis for axis, stride in enumerate(self._strides) if factor % stride == 0)
+                left[axis] -= factor * count
+        return not any(left)
 
 
 # ---- an index that is linear in the block's and the thread's
 
 
-def _by_index(place: int, writers: Mapping[int, Wrote], grid: Index, threads: Index) -> Would | None:
+def _by_index(
+    place: int, writers: Mapping[int, Wrote], grid: Index, threads: Index, rows: Rows
+) -> Would | None:
+    """Raises _Ambiguous."""
     for window, step in product(_WINDOWS, _STEPS):
         chosen = {
             element: wrote
@@ -85,9 +120,26 @@ def _by_index(place: int, writers: Mapping[int, Wrote], grid: Index, threads: In
         found = list(_solutions(place - like, factors, wrote, grid, threads))
         inside = [each for each in found if all(at < size for at, size in zip(each[0], grid, strict=True))]
         if not found and grid == (1, 1, 1):
-            inside = list(_beyond_the_block(place - like, factors, wrote, threads))
-        if len(inside or found) == 1:
-            return Would(*(inside or found)[0], grid, like, wrote)
+            found = list(_beyond_the_block(place - like, factors, wrote, threads))
+        if len(inside or found) > 1:
+            raise _Ambiguous
+        if not found:
+            continue
+        block, thread = (inside or found)[0]
+        would = Would(block, thread, grid, like, wrote)
+        at = {like: (*wrote.block, *wrote.thread), place: (*block, *thread)}
+        at |= {element: (*each.block, *each.thread) for element, each in chosen.items()}
+        kept = {
+            element: rows.keep(
+                like,
+                element,
+                [(factor or 0, a - b) for factor, a, b in zip(factors, here, at[like], strict=True)],
+            )
+            for element, here in at.items()
+        }
+        # If writers go on from row to row, the index runs through the whole array.
+        if kept.pop(place) or not all(kept.values()):
+            return would
     return None
 
 
@@ -172,19 +224,27 @@ def _solutions(
 # ---- the same thread of a neighbouring block
 
 
-def _of_neighbours(place: int, writers: Mapping[int, Wrote], grid: Index, threads: Index) -> Would | None:
+def _of_neighbours(place: int, writers: Mapping[int, Wrote], grid: Index, rows: Rows) -> Would | None:
     """Elements that are a fixed distance apart have the same thread of neighbouring blocks as writers."""
-    del threads
     nearest: tuple[tuple[bool, int], Would] | None = None
     for axis in range(3):
         distance = _between_blocks(writers, axis)
-        for count in (sign * steps for steps in range(1, _FAR + 1) for sign in (1, -1) if distance):
-            wrote = writers.get(place - count * distance)
+        if not distance:
+            continue
+        goes_on = any(
+            element + distance in writers and not rows.keep(element, element + distance, [(distance, 1)])
+            for element in writers
+        )
+        for count in (sign * steps for steps in range(1, _FAR + 1) for sign in (1, -1)):
+            like = place - count * distance
+            wrote = writers.get(like)
             if wrote is None or wrote.block[axis] + count < 0:
+                continue
+            if not goes_on and not rows.keep(like, place, [(distance, count)]):
                 continue
             block = list(wrote.block)
             block[axis] += count
-            would = Would((block[0], block[1], block[2]), wrote.thread, grid, place - count * distance, wrote)
+            would = Would((block[0], block[1], block[2]), wrote.thread, grid, like, wrote)
             key = (block[axis] >= grid[axis], abs(count))
             if nearest is None or key < nearest[0]:
                 nearest = key, would

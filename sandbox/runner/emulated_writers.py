@@ -49,7 +49,7 @@ def answer(
         return {}
     found: dict[str, Any] = {"first": _described(device.writer(address + size * first), first, later)}
     if (found["first"] or {}).get("by") == "nobody" and device.engine.sample is None:
-        asked = (address, size, first, total, entry["shape"][-1] if entry["shape"] else 1)
+        asked = (address, size, first, entry["shape"])
         found["would"] = _would(device.engine, asked, programs=programs)
     if device.engine.sample is None and len(cells) * device.engine.works_begun <= _MOST_STEPS:
         indices, writers = device.engine.writing_blocks([address + size * place for place in cells])
@@ -86,7 +86,7 @@ def _described(writer: Any, place: int, later: Later | None) -> dict[str, Any] |
     }
 
 
-def _would(engine: Any, asked: tuple[int, ...], *, programs: bool) -> dict[str, Any] | None:
+def _would(engine: Any, asked: tuple[int, int, int, list[int]], *, programs: bool) -> dict[str, Any] | None:
     """Who would write an element that nothing wrote. ``asked``: see ``Engine.would_write``."""
     told = engine.would_write(*asked, programs=programs)
     if told is None:
