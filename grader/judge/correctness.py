@@ -149,6 +149,7 @@ class Suite:
         early, said = b"", None
         step: StepBundle | None = None
         reason: Reason | None = None
+        self._absent = None
         try:
             arena.poison = self._poison(case)
             client.bind(arena)
@@ -178,7 +179,8 @@ class Suite:
             if answer.failure is not None and faults.is_endless(answer.failure):
                 self.endless = case.name
             absent, self._absent = self._absent, None
-            if alive and self._is_recorded(case, answer, absent) and isinstance(question, Question):
+            wanted = finding is not None and self._is_recorded(case, answer, absent)
+            if alive and wanted and isinstance(question, Question):
                 said = self._printed(client)
                 told, alive = self._recorded(client, arena, question.inputs, seconds, absent)
                 reason = told.reason if told is not None else None

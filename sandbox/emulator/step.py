@@ -24,6 +24,7 @@ from .findings import KINDS, shared_array
 from .library import CFinding, CKernel, Triple
 from .lower import CodeRow, Lowered
 from .names import (
+    ASYNC,
     CONSTANT,
     LOCAL_BASE,
     NONE,
@@ -52,7 +53,7 @@ STEPPED = frozenset(
     for kind in (
         "shared_race", "warp_race", "global_race", "out_of_bounds", "misaligned", "read_only", "use_after_free",
         "unwritten", "shuffled", "barrier_places", "barrier_exited", "bad_mask", "trapped", "asserted", "bad_call",
-        "stack_overflow",
+        "stack_overflow", "early_result", "no_proxy_fence",
     )
 )  # fmt: skip
 _WAITS = (
@@ -60,8 +61,12 @@ _WAITS = (
     "through."
 )
 _TOO_LARGE = "The block uses too much memory to be stepped through in a browser."
-_NOT_HERE = "A kernel with malloc, textures, clusters or asynchronous copies cannot be stepped through yet."
-_OPS_LEFT_OUT = (OP.HEAP, OP.TEXTURE, OP.ASYNC)
+_NOT_HERE = "A kernel with malloc, textures, clusters or bulk copies cannot be stepped through yet."
+_OPS_LEFT_OUT = (OP.HEAP, OP.TEXTURE)
+# A bulk copy may read a tensor's map, which no check notes as used.
+_ASYNC_LEFT_OUT = frozenset(
+    ASYNC[name] for name in ASYNC if name.startswith(("BULK_", "CLUSTER_", "MAP_RANK", "RANK_OF"))
+)
 _ALIGN = 16
 _LANES = 32
 # Bytes behind an array at which an index is still said to be of it.
@@ -170,8 +175,11 @@ class Recorder:
         try:
             self.bundle = self._made(self.kept, finding, named)
         except Refused as refused:
-            self.why = str(refused)
+            self.why = self._worded(refused)
         self.kept = None
+
+    def _worded(self, refused: Refused) -> str:
+        return str(refused).replace("block", "program") if self._programs else str(refused)
 
     def ended(self, named: dict[int, str]) -> None:
         """A launch ended."""
@@ -181,7 +189,7 @@ class Recorder:
         try:
             self._explain(kept, self._wanted, named)
         except Refused as refused:
-            self.why = str(refused)
+            self.why = self._worded(refused)
 
     def _explain(self, kept: Kept, wanted: Wanted, named: dict[int, str]) -> None:
         """Raises Refused."""
@@ -236,7 +244,8 @@ class Recorder:
         """Raises Refused."""
         _check(kept)
         block = _number(finding.block, kept.grid)
-        other = _number(finding.other_block, kept.grid) if finding.has_other else block
+        races = KINDS[finding.kind] == "global_race" and finding.has_other
+        other = _number(finding.other_block, kept.grid) if races else block
         before = other if other != block else NONE
         count, used, shown = self._run_alone(kept, finding, block, before, named)
         pairs = self._pairs(kept, shown, block, before, used, named) if before != NONE else []
@@ -464,7 +473,11 @@ class Run:
 
 def _check(kept: Kept) -> None:
     """Raises Refused."""
-    if not kept.alone or any(row.op in _OPS_LEFT_OUT for row in kept.lowered.code_rows()):
+    left_out = any(
+        row.op in _OPS_LEFT_OUT or (row.op == OP.ASYNC and row.size in _ASYNC_LEFT_OUT)
+        for row in kept.lowered.code_rows()
+    )
+    if not kept.alone or left_out:
         raise Refused(_NOT_HERE)
     if kept.memory is None:
         raise Refused(_TOO_LARGE)

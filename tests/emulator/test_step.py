@@ -130,13 +130,17 @@ def test_planted_faults_have_bundles_that_come_to_the_same_line(bundles: dict[st
 def test_each_row_is_the_same_as_webassembly_back_and_forth(
     bundles: dict[str, bytes], tmp_path: Path
 ) -> None:
+    same_as_webassembly(bundles, tmp_path)
+
+
+def same_as_webassembly(bundles: dict[str, bytes], folder: Path) -> None:
     """Registers, rows and shared memory before every row; and again after jumps to random rows."""
     need("wasm")
     need("node")
     for name, bundle in bundles.items():
-        (tmp_path / name).write_bytes(bundle)
+        (folder / name).write_bytes(bundle)
     worker, wasm = _STATIC / "step_worker.js", _STATIC / "built" / "engine.wasm"
-    files = [tmp_path / name for name in bundles]
+    files = [folder / name for name in bundles]
     command = ["node", DRIVER, worker, wasm, *files]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-2000:]
