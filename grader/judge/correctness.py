@@ -34,6 +34,7 @@ from grader.judge.worst import place_of
 from grader.logs import get_logger
 from grader.sandbox.emulator.step import VERSION as STEP_VERSION
 from grader.schemas.error_map import ErrorMap
+from grader.schemas.own_case import StepChoice
 from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch
 from grader.schemas.step import StepBundle
 
@@ -73,6 +74,8 @@ class Suite:
     remarks: tuple[str, ...] = ()
     #: Have an emulated GPU record the block that goes wrong, in the first public case in which it finds a fault.
     records: bool = False
+    #: Record this block instead, in a public case that is right, too.
+    step: StepChoice | None = None
     #: A case was right only with the gate open from the start.
     needs_open_gate: bool = False
     #: The case that did not end, if any: later ones are not run.
@@ -201,6 +204,7 @@ class Suite:
     def _is_recorded(self, case: Case, answer: Answer) -> bool:
         # A bundle has data of its case, so no hidden one has any.
         found = answer.failure is not None and answer.failure.kind == "checker"
+        found = found or (self.step is not None and answer.failure is None)
         return self.records and found and not case.hidden and case.on is None
 
     def _recorded(
@@ -210,7 +214,7 @@ class Suite:
         self.records = False
         try:
             with phase("record"):
-                answer = client.recorded_call(arena, inputs, _RECORDING_TAKES * seconds)
+                answer = client.recorded_call(arena, inputs, _RECORDING_TAKES * seconds, self.step)
             self._printed(client)
         except (ChannelError, JudgeFailure) as error:
             log.warning("not_recorded", why=str(error))
@@ -219,7 +223,7 @@ class Suite:
         told = answer.step
         if told is None or not (told.data or told.why):
             return None, True
-        return StepBundle(version=STEP_VERSION, data=told.data, why=told.why, lanes=told.lanes), True
+        return StepBundle(version=STEP_VERSION, **told.model_dump()), True
 
     def _make_room(self) -> None:
         if self.device.memory_plan is not None:

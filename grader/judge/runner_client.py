@@ -40,6 +40,7 @@ from grader.judge.messages import (
 from grader.judge.phases import phase
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxEnd, Clocked
+from grader.schemas.own_case import StepChoice
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.error_map import ErrorMap
 
@@ -256,13 +257,15 @@ class RunnerClient:
             self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
-    def recorded_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
-        """A call of which an emulated GPU records the block that goes wrong, with the gate open from the start. It
-        tests nothing."""
+    def recorded_call(
+        self, arena: Arena, inputs: Inputs, seconds: float, step: StepChoice | None = None
+    ) -> Answer:
+        """A call of which an emulated GPU records the block that goes wrong, or one of choice, with the gate open from
+        the start. It tests nothing."""
         arena.reveal(inputs)
         self._gate.next_round()
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
-        self._send_call(more={"record": True})
+        self._send_call(more={"record": step.model_dump() if step is not None else True})
         self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
