@@ -166,7 +166,9 @@ class Stepped(Message):
     named_why: Word = ""
     launches: Annotated[list[StepLaunch], Field(max_length=64)] = Field(default_factory=list)
     launch: Small = 0
-    block: Annotated[list[Small], Field(min_length=3, max_length=3)] = Field(default_factory=lambda: [0, 0, 0])
+    block: Annotated[list[Small], Field(min_length=3, max_length=3)] = Field(
+        default_factory=lambda: [0, 0, 0]
+    )
 
 
 class Returned(Message):

@@ -42,7 +42,9 @@ class StepBundle(Strict):
         description="the same of the program with variables' names; empty: see named_why",
     )
     named_why: str = Field(default="", description="why there are no names, if they were asked for")
-    launches: list[StepLaunch] = Field(default_factory=list, max_length=64, description="of the call, in order")
+    launches: list[StepLaunch] = Field(
+        default_factory=list, max_length=64, description="of the call, in order"
+    )
     launch: int = Field(default=0, description="the recorded one, from 0")
     block: list[int] = Field(
         default_factory=lambda: [0, 0, 0], min_length=3, max_length=3, description="the recorded one, x y z"

@@ -65,17 +65,13 @@ _WAITS = (
     "through."
 )
 _ALONE = "This block waits for other blocks, or uses what they write, so it cannot be stepped through alone."
-_TOO_LARGE = (
-    "The block uses too much memory to be stepped through in a browser: choose a smaller case or another block."
-)
+_TOO_LARGE = "The block uses too much memory to be stepped through in a browser: choose a smaller case or another block."
 _TOO_LONG = (
     f"The block runs more than {STEP_MOST_ROWS:,} instructions, which is too long to be stepped through: choose a "
     "smaller case or another block."
 )
 _NOT_HERE = "A kernel with textures, clusters or asynchronous copies cannot be stepped through yet."
-_ELSEWHERE = (
-    "Compiled with variables' names, which is without optimisation, the block does not go wrong in the same place."
-)
+_ELSEWHERE = "Compiled with variables' names, which is without optimisation, the block does not go wrong in the same place."
 _OPS_LEFT_OUT = (OP.TEXTURE, OP.ASYNC)
 # Bytes of the heap of malloc that a block may use.
 _HEAP_ROOM = 256 << 10
