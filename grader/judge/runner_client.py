@@ -40,9 +40,9 @@ from grader.judge.messages import (
 from grader.judge.phases import phase
 from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxEnd, Clocked
-from grader.schemas.own_case import StepChoice
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.error_map import ErrorMap
+from grader.schemas.own_case import StepChoice
 
 if TYPE_CHECKING:
     import torch

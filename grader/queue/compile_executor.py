@@ -45,8 +45,8 @@ from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_
 from grader.sandbox.compiler.triton import KernelsRequest, kernels_spec
 from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.watched import WatchedBoxes
-from grader.schemas.own_case import OwnCase
 from grader.schemas.artefact import Artefact
+from grader.schemas.own_case import OwnCase
 from grader.schemas.submission import ProgressView, State
 from grader.service.challenges import versions
 from grader.service.platform import Platform

@@ -65,13 +65,15 @@ _WAITS = (
     "through."
 )
 _ALONE = "This block waits for other blocks, or uses what they write, so it cannot be stepped through alone."
-_TOO_LARGE = "The block uses too much memory to be stepped through in a browser: choose a smaller case or another block."
+_TOO_LARGE = "The block uses too much memory to be stepped through in a browser: choose a smaller case, or another one."
 _TOO_LONG = (
     f"The block runs more than {STEP_MOST_ROWS:,} instructions, which is too long to be stepped through: choose a "
     "smaller case or another block."
 )
 _NOT_HERE = "A kernel with textures, clusters or asynchronous copies cannot be stepped through yet."
-_ELSEWHERE = "Compiled with variables' names, which is without optimisation, the block does not go wrong in the same place."
+_ELSEWHERE = (
+    "Compiled with variables' names, without optimisation, the block does not go wrong in the same place."
+)
 _OPS_LEFT_OUT = (OP.TEXTURE, OP.ASYNC)
 # Bytes of the heap of malloc that a block may use.
 _HEAP_ROOM = 256 << 10
@@ -362,11 +364,10 @@ class Recorder:
             with Run(self._c, kept) as run:
                 run.begin(header["block"], header["before"], header["kind"], line)
                 run.on(STEP_MOST_ROWS)
-                if (at := self._c.step_finding(run.it)) and (
-                    found := CFinding.from_address(at)
-                ).kind == header["kind"]:
-                    if found.line == line:
-                        return line
+                at = self._c.step_finding(run.it)
+                found = CFinding.from_address(at) if at else CFinding()
+                if (found.kind, found.line) == (header["kind"], line):
+                    return line
         raise Refused(_ELSEWHERE)
 
     def _heap(self, engine: ctypes.c_void_p) -> Heap | None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from werkzeug.wrappers import Response as BaseResponse
 
 from grader.device_kinds import find_kind
-from grader.errors import BadRequest, Conflict, GraderError, NotFound
+from grader.errors import BadRequest, GraderError, NotFound
 from grader.languages import ON_EMULATED
 from grader.sandbox.emulator.step import VERSION
 from grader.schemas.own_case import StepChoice
@@ -71,7 +71,7 @@ def record(submission: str) -> BaseResponse | Response | Page:
         run = step_run.step_run(
             platform(), current_user(), submission, request.form.get("case", ""), _choice()
         )
-    except (BadRequest, Conflict) as error:
+    except GraderError as error:
         return _page(submission, error)
     return redirect(url_for("steps.show", submission=run.id), 303)
 
@@ -91,13 +91,7 @@ def bundle(submission: str) -> Response:
 def may_choose(view: SubmissionView, report: Report) -> list[CaseReport]:
     """The public cases of which a block can be recorded; none if it cannot be done for this submission."""
     kind = find_kind(view.device)
-    if (
-        kind is None
-        or kind.on != ON_EMULATED
-        or not view.language.compiled
-        or report.compiler_log
-        and not report.cases
-    ):
+    if kind is None or kind.on != ON_EMULATED or not view.language.compiled:
         return []
     return [case for case in report.cases if not case.hidden and case.on is None and case.seed is not None]
 

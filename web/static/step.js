@@ -50,6 +50,7 @@ function answered({ data }) {
   busy = false;
   if (data.failed) { fail(data.failed); return; }
   if (data.about) begin(data.about);
+  root.dataset.took = String(data.took); // for benchmarks/stepping.py
   if (data.state) { state = data.state; show(); }
   if (next !== null) { const question = next; next = null; ask(question); }
 }

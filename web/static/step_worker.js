@@ -616,7 +616,9 @@ const OPERATIONS = {
 self.onmessage = async ({ data }) => {
   let answer = {};
   try {
+    const began = performance.now();
     answer = (await OPERATIONS[data.op](data)) ?? {};
+    answer.took = performance.now() - began;
     if (machine !== null && !answer.failed) answer.state = machine.state();
   } catch (error) {
     answer = { failed: "engine", detail: String(error) };
