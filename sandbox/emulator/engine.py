@@ -37,6 +37,7 @@ from .library import (
 from .limits import MOST_COOPERATIVE, LaunchRefused, check_shape, cluster_of
 from .lower import ROW, Lowered, function_address, lower
 from .model import H200, Launch, Row, cycles_of, occupancy_of, share_of, spills_in, weights_of
+from .named import Program
 from .names import (
     BUILT_WITH,
     CHECK,
@@ -57,7 +58,7 @@ from .sample import (
     Sample,
 )
 from .spills import Spills
-from .step import Choice, Program, Recorder
+from .step import Choice, Recorder
 from .widths import widths_of
 from .work import KINDS as KINDS_OF_WORK
 from .work import Work

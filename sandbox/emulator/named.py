@@ -165,7 +165,7 @@ def _variables(kernel: _Labelled, lowered: Lowered, debug: Debug, params: bytes)
     """``types``: see ``Debug``. ``list``: name, type, line, first row and end of its scope, and places: first row, end,
     and ``["unit", unit, bits]``, ``["local", offset]``, ``["shared", offset]``, ``["global", address]`` or
     ``["bytes", hexadecimal]`` for what all threads share."""
-    found = []
+    found: list[list[Any]] = []
     for variable in debug.variables:
         if len(found) >= _MOST:
             break

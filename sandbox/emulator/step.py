@@ -455,6 +455,7 @@ class Recorder:
             "lines": [place.line for place in kept.lowered.places],
             "arrays": [[array_name(name), *span] for name, span in kept.lowered.shared_names.items()],
             "operations": self._names(kept.lowered.code_rows()),
+            "operand_types": self._types_of_operands(kept.lowered.code_rows()),
             "spaces": [name.lower() for name in SPACE],
             "regions": regions,
             "types": types,
@@ -476,6 +477,14 @@ class Recorder:
         return {
             op: OP.name_of(op).lower() if op < control else self._operations[op - control]
             for op in sorted({row.op for row in rows})
+        }
+
+    def _types_of_operands(self, rows: Sequence[Any]) -> dict[int, list[str]]:
+        """Of the operations of alu.ops in ``rows``: the result's type, then the operands'."""
+        control = len(OP)
+        return {
+            op: self._c.engine_alu_types(op - control).decode().split()
+            for op in sorted({row.op for row in rows if row.op >= control})
         }
 
     def _run_alone(

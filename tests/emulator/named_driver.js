@@ -1,5 +1,5 @@
 // Variables of a block, by the page's worker script, in Node: node named_driver.js WORKER ENGINE BUNDLE QUESTION...
-// A question is LINE,WARP: at the first row of that line in that warp. Prints the states as JSON.
+// A question is LINE,WARP[,OPERATION]: at the first such row of that line in that warp. Prints the states as JSON.
 "use strict";
 const fs = require("node:fs");
 const vm = require("node:vm");
@@ -15,8 +15,10 @@ async function main() {
   const it = stepper.machine();
   const states = questions.map((question) => {
     const [line, warp] = question.split(",").map(Number);
+    const operation = question.split(",")[2];
+    const isWanted = (each) => each.warp === warp && each.lineAt(each.pc) === line && (!operation || each.rowAt(each.pc).name === operation);
     it.go(0);
-    if (line) it.seek(true, (each) => each.warp === warp && each.lineAt(each.pc) === line);
+    if (line) it.seek(true, isWanted);
     else it.go(answer.about.rows);
     const { row, variables, prints, allocations, operands, status, name } = it.state();
     return { row, line: it.lineAt(it.pc), variables, prints, allocations, operands, status, name };

@@ -74,12 +74,13 @@ def recorded(
     return recorder
 
 
-def states(bundle: bytes, folder: Path, *questions: tuple[int, int]) -> tuple[dict[str, Any], list[Any]]:
-    """What the page's worker says at the first row of a line in a warp; line 0: at the end."""
+def states(bundle: bytes, folder: Path, *questions: tuple[Any, ...]) -> tuple[dict[str, Any], list[Any]]:
+    """What the page's worker says at the first row of a line in a warp, or at the first of an operation there; line 0:
+    at the end."""
     need("wasm")
     need("node")
     (folder / "bundle").write_bytes(bundle)
-    asked = [f"{line},{warp}" for line, warp in questions]
+    asked = [",".join(map(str, question)) for question in questions]
     files = [_STATIC / "step_worker.js", _STATIC / "built" / "engine.wasm", folder / "bundle"]
     ran = subprocess.run(["node", DRIVER, *files, *asked], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-2000:]
@@ -212,19 +213,25 @@ def test_the_fault_is_at_the_same_place_with_names(tmp_path: Path) -> None:
     assert values(state)["n"] == ("int", ["40"] * 32)
 
 
-def test_loads_have_the_type_of_their_instruction(tmp_path: Path) -> None:
-    given = np.linspace(0, 6.3, 64, dtype=np.float32)
-    made = recorded(
-        "mixed",
-        (1, 1, 1),
-        (64, 1, 1),
-        [given, np.zeros(64), struct.pack("<fI", 0.5, 7)],
-        Choice(),
-        names=False,
+def test_operands_have_the_type_that_their_instruction_uses(tmp_path: Path) -> None:
+    given = np.linspace(1, 2, 64, dtype=np.float32)
+    made = recorded("fused", (1, 1, 1), (64, 1, 1), [given, np.zeros_like(given)], Choice(), names=False)
+    _, at_line = states(made.bundle, tmp_path, *((line_of("out[i] = in[i]"), 1, name) for name in (
+        "add_s64", "load", "fma_f32", "store"
+    )))  # fmt: skip
+    shown = {
+        state["name"]: {it["name"]: (it["kind"], it["values"]) for it in state["operands"]}
+        for state in at_line
+    }
+    assert shown["add_s64"]["result"][0] == "s64"
+    assert shown["load"]["result"][0] == "f32"
+    kind, values_of_a = shown["fma_f32"]["a"]
+    assert (kind, values_of_a) == ("f32", [pytest.approx(float(it)) for it in given[32:]])
+    kind, stored = shown["store"]["value"]
+    assert (kind, stored) == (
+        "f32",
+        [pytest.approx(float(a * a + b)) for a, b in zip(given, given[::-1], strict=True)][32:],
     )
-    _, (state,) = states(made.bundle, tmp_path, (line_of("half small"), 0))
-    kinds = {operand["kind"] for operand in state["operands"]}
-    assert kinds <= {"f32", "s32", "u32", "b32", "u64", "s64", "b64", "pred"}
 
 
 @pytest.mark.parametrize("cut", [300, 3000, -2000])

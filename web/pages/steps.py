@@ -113,7 +113,7 @@ def _page(submission: str, error: GraderError | None = None) -> Response | Page:
     source = submissions.get_source(platform(), current_user(), submission)
     engine = assets.built(_ENGINE)
     found = _steps(recorded, engine) if recorded is not None else None
-    page = render_template(
+    shown = render_template(
         "step.html",
         title=title,
         view=view,
@@ -131,7 +131,7 @@ def _page(submission: str, error: GraderError | None = None) -> Response | Page:
             program="named" if found is not None and found.named else None,
         ),
     )
-    return page, error.status if error is not None else 200
+    return shown, error.status if error is not None else 200
 
 
 def _steps(recorded: tuple[CaseReport, StepBundle], engine: str | None) -> Steps:

@@ -135,7 +135,7 @@ function showWarps() {
 
 function shown(value, kind) {
   if (kind === "pred") return value ? "true" : "false";
-  if (kind === "b32") return `${value | 0} (0x${value.toString(16)})`;
+  if (kind === "b32" || kind === "b16") return `${value | 0} (0x${value.toString(16)})`;
   if (kind === "b64") return `0x${value.toString(16)}`;
   if (Array.isArray(value)) return `(${value.map((each) => String(Number(each.toPrecision(5)))).join(", ")})`;
   if (kind === "f16" || kind === "bf16") return String(Number(value.toPrecision(5)));
@@ -168,7 +168,7 @@ function showLanes() {
   const head = made("tr");
   head.append(made("th", "Lane"), made("th", "Thread"), made("th", "State"));
   if (access) head.append(made("th", access.updates ? "Updates" : access.writes ? "Writes" : "Reads"));
-  for (const operand of operands) head.append(made("th", `${operand.name} (${operand.kind})`));
+  for (const operand of operands) head.append(made("th", `${operand.name === "result" ? "result before" : operand.name} (${operand.kind})`));
   find("lane-head").replaceChildren(head);
   find("lanes").replaceChildren(...states.flatMap((each, lane) => {
     if (each === "none") return [];

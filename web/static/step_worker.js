@@ -167,6 +167,7 @@ class Machine {
       bf16: (lane) => brainOf(view.getUint16(at + 4 * lane, true)),
       f16x2: (lane) => [0, 2].map((part) => halfOf(view.getUint16(at + 4 * lane + part, true))),
       bf16x2: (lane) => [0, 2].map((part) => brainOf(view.getUint16(at + 4 * lane + part, true))),
+      b16: (lane) => view.getUint16(at + 4 * lane, true),
       u16: (lane) => view.getUint16(at + 4 * lane, true),
       s16: (lane) => view.getInt16(at + 4 * lane, true),
       u8: (lane) => view.getUint8(at + 4 * lane),
@@ -178,15 +179,19 @@ class Machine {
     return each.map(of[kind]);
   }
 
-  /** The type in which an instruction uses an operand, else the bits. */
+  /** The type in which an instruction uses an operand: as its operation has it, as the instruction says, or bits. */
   kindOf(row, index) {
-    if ((row.wide >> (8 + index)) & 1) return "pred";
-    const wide = ((row.wide >> index) & 1) === 1;
+    const told = this.header.operand_types?.[row.op]?.[index];
+    if (told === undefined) {
+      if ((row.wide >> (8 + index)) & 1) return "pred";
+      const wide = ((row.wide >> index) & 1) === 1;
+      return (wide ? WIDE : NARROW).has(row.type) ? row.type : wide ? "b64" : "b32";
+    }
     const last = row.name.split("_").at(-1);
-    if (wide) return WIDE.has(last) ? last : WIDE.has(row.type) ? row.type : last[0] === "s" && /[0-9]/.test(last) ? "s64" : last[0] === "f" ? "u64" : "b64";
-    if (!ACCESSES.has(row.name) && NARROW.has(last) && last !== "b32") return last;
-    if (!ACCESSES.has(row.name) && WIDE.has(last)) return last === "f64" ? "s32" : last[0] === "s" ? "s32" : "u32";
-    return NARROW.has(row.type) ? row.type : "b32";
+    if (told === "u32" && (last === "f16x2" || last === "bf16x2")) return last;
+    if (told[0] !== "u" || last !== `b${told.slice(1)}`) return told;
+    const same = Number(/\d+/.exec(row.type)?.[0] ?? 0) * (row.type.endsWith("x2") ? 2 : 1) === Number(told.slice(1));
+    return same ? row.type : last;
   }
 
   operands(row) {
@@ -273,7 +278,8 @@ class Machine {
         for (let i = 0; i < groups; i++)
           if (words[6 + 3 * i] & bit) {
             const waits = words[7 + 3 * i];
-            return waits === 0 || waits === PARKED ? "path" : "waits";
+            if (waits === 0) return active ? "path" : "later";
+            return waits === PARKED ? "path" : "waits";
           }
         return "later";
       });
@@ -350,7 +356,7 @@ class Machine {
 
 // ---- values by type, variables by name, prints and the heap ----
 
-const NARROW = new Set(["f32", "s32", "u32", "b32", "f16", "bf16", "f16x2", "bf16x2", "u16", "s16", "u8", "s8"]);
+const NARROW = new Set(["b16", "f32", "s32", "u32", "b32", "f16", "bf16", "f16x2", "bf16x2", "u16", "s16", "u8", "s8"]);
 const WIDE = new Set(["f64", "s64", "u64", "b64"]);
 // Elements of an array that are shown.
 const MOST_ELEMENTS = 64;

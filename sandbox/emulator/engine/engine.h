@@ -472,6 +472,7 @@ static inline const uint64_t *wide_of(const struct warp *warp, uint32_t operand,
 typedef void alu_function(struct warp *, const struct row *, uint32_t mask);
 extern alu_function *const alu_table[];
 extern const char *const alu_names[];
+extern const char *const alu_types[];
 extern const unsigned char alu_arities[];
 extern const unsigned alu_count;
 
