@@ -167,8 +167,9 @@ class Recorder:
         self.texts: Sequence[str] = ()
         self.named = b""
         self.named_why = ""
-        # Launches of the call so far: kernel, blocks and threads.
+        # The first launches of the call: kernel, blocks and threads.
         self.launches: list[dict[str, Any]] = []
+        self._count = 0
         # Of the next launch: names of memory by number, and its program.
         self.names: dict[int, str] = {}
         self.program: Program | None = None
@@ -191,10 +192,10 @@ class Recorder:
     ) -> None:
         """A launch begins. ``shape``: blocks, threads, and blocks of a cluster, x y z."""
         grid, threads, cluster = shape
-        number = len(self.launches)
-        self.launches.append(
-            {"kernel": kernel_name(lowered.name)[:200], "grid": list(grid), "threads": list(threads)}
-        )
+        number, self._count = self._count, self._count + 1
+        if number < MOST_LAUNCHES:
+            name = kernel_name(lowered.name)[:200]
+            self.launches.append({"kernel": name, "grid": list(grid), "threads": list(threads)})
         wanted = None if self.choice is None else self.choice.launch
         self.kept = None
         if self.bundle or self.why or wanted not in (None, number):
@@ -240,14 +241,14 @@ class Recorder:
             "lanes": self.lanes,
             "named": base64.b64encode(self.named).decode(),
             "named_why": self.named_why,
-            "launches": self.launches[:MOST_LAUNCHES],
+            "launches": self.launches,
             "launch": self.launch,
             "block": self.block,
         }
 
     def _made_of_choice(self, choice: Choice) -> bytes:
         """Raises Refused."""
-        kept, count = self._chosen, len(self.launches)
+        kept, count = self._chosen, self._count
         if kept is None:
             if not count:
                 raise Refused("In this case no kernel is launched.")
@@ -633,10 +634,12 @@ def _heap_header(heap: Heap | None) -> dict[str, Any]:
 
 def _words_that_differ(one: Sequence[bytes], other: Sequence[bytes]) -> int:
     """Words of 32 bits of memory that both have."""
-    found = 0
+    found, part = 0, 4096
     for a, b in zip(one, other, strict=False):
-        if a != b:
-            found += sum(a[at : at + 4] != b[at : at + 4] for at in range(0, min(len(a), len(b)), 4))
+        for start in range(0, min(len(a), len(b)), part):
+            left, right = a[start : start + part], b[start : start + part]
+            if left != right:
+                found += sum(left[at : at + 4] != right[at : at + 4] for at in range(0, len(left), 4))
     return found
 
 

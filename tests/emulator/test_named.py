@@ -213,6 +213,15 @@ def test_the_fault_is_at_the_same_place_with_names(tmp_path: Path) -> None:
     assert values(state)["n"] == ("int", ["40"] * 32)
 
 
+def test_a_race_of_two_blocks_has_names(tmp_path: Path) -> None:
+    made = recorded("clash", (2, 1, 1), (32, 1, 1), [np.zeros(1, dtype=np.float32)], Choice())
+    assert made.named, (made.why, made.named_why)
+    about, (state,) = states(made.named, tmp_path, (line_of("if (threadIdx.x == 3)"), 0))
+    assert about["kind_name"] == "global_race"
+    assert about["before"] + about["index"][0] == 1
+    assert values(state)["value"] == ("float", [f"{about['index'][0]}.5"] * 32)
+
+
 def test_operands_have_the_type_that_their_instruction_uses(tmp_path: Path) -> None:
     given = np.linspace(1, 2, 64, dtype=np.float32)
     made = recorded("fused", (1, 1, 1), (64, 1, 1), [given, np.zeros_like(given)], Choice(), names=False)

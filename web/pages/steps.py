@@ -14,7 +14,7 @@ from grader.errors import BadRequest, GraderError, NotFound
 from grader.languages import ON_EMULATED
 from grader.sandbox.emulator.step import VERSION
 from grader.schemas.own_case import StepChoice
-from grader.schemas.report import CaseReport, Report
+from grader.schemas.report import CaseReport, CaseVerdict, Report
 from grader.schemas.step import StepBundle, StepLane
 from grader.schemas.submission import SubmissionView
 from grader.service.submissions import step_run, submissions
@@ -45,6 +45,10 @@ class Steps:
     lanes: list[tuple[str, StepLane]]
     why: str
     named: bool
+
+    @property
+    def goes_wrong(self) -> bool:
+        return bool(self.lanes) or self.case.verdict is CaseVerdict.RUNTIME_ERROR
 
     @property
     def launches(self) -> list[tuple[int, str]]:
@@ -155,6 +159,8 @@ def _chosen(found: Steps | None, cases: list[CaseReport]) -> dict[str, Any]:
 
 def _choice() -> StepChoice:
     """Of the form. Raises BadRequest."""
+    if request.form.get("fault"):
+        return StepChoice()
     numbers = []
     for name, what in (("launch", "launch"), ("x", "block's x"), ("y", "block's y"), ("z", "block's z")):
         text = request.form.get(name, "").strip()

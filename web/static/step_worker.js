@@ -183,6 +183,9 @@ class Machine {
   kindOf(row, index) {
     const told = this.header.operand_types?.[row.op]?.[index];
     if (told === undefined) {
+      const suffix = row.name.split("_").at(-1);
+      // A bundle from before there were types.
+      if (this.header.operand_types === undefined && !ACCESSES.has(row.name) && NARROW.has(suffix)) return suffix;
       if ((row.wide >> (8 + index)) & 1) return "pred";
       const wide = ((row.wide >> index) & 1) === 1;
       return (wide ? WIDE : NARROW).has(row.type) ? row.type : wide ? "b64" : "b32";
