@@ -35,6 +35,7 @@ from grader.judge.worst import place_of
 from grader.logs import get_logger
 from grader.sandbox.emulator.step import VERSION as STEP_VERSION
 from grader.schemas.error_map import ErrorMap
+from grader.schemas.own_case import StepChoice
 from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch
 from grader.schemas.step import StepBundle
 
@@ -74,6 +75,8 @@ class Suite:
     remarks: tuple[str, ...] = ()
     #: Have an emulated GPU record the block that goes wrong, in the first public case in which it finds a fault.
     records: bool = False
+    #: Record this block instead, in a public case that is right, too.
+    step: StepChoice | None = None
     #: A case was right only with the gate open from the start.
     needs_open_gate: bool = False
     #: The case that did not end, if any: later ones are not run.
@@ -149,7 +152,7 @@ class Suite:
         early, said = b"", None
         step: StepBundle | None = None
         reason: Reason | None = None
-        self._absent = None
+        self._take_absent()
         try:
             arena.poison = self._poison(case)
             client.bind(arena)
@@ -178,9 +181,8 @@ class Suite:
             alive = not client.lost and (answer.failure is None or not answer.failure.sticky)
             if answer.failure is not None and faults.is_endless(answer.failure):
                 self.endless = case.name
-            absent, self._absent = self._absent, None
-            wanted = finding is not None and self._is_recorded(case, answer, absent)
-            if alive and wanted and isinstance(question, Question):
+            absent = self._take_absent() if finding is not None else None
+            if alive and self._is_recorded(case, answer, absent) and isinstance(question, Question):
                 said = self._printed(client)
                 told, alive = self._recorded(client, arena, question.inputs, seconds, absent)
                 reason = told.reason if told is not None else None
@@ -211,10 +213,15 @@ class Suite:
             self.own_seconds.append(time.perf_counter() - began - running)
         return alive
 
+    def _take_absent(self) -> Absent | None:
+        found, self._absent = self._absent, None
+        return found
+
     def _is_recorded(self, case: Case, answer: Answer, absent: Absent | None) -> bool:
         # A bundle has data of its case, so no hidden one has any.
         found = answer.failure is not None and answer.failure.kind == "checker"
         found |= absent is not None and absent.would.exists
+        found = found or (self.step is not None and answer.failure is None)
         return self.records and found and not case.hidden and case.on is None
 
     def _recorded(
@@ -225,8 +232,8 @@ class Suite:
         self.records = False
         try:
             with phase("record"):
-                wanted = absent.wanted if absent is not None else None
-                answer = client.recorded_call(arena, inputs, _RECORDING_TAKES * seconds, wanted)
+                wanted = absent.wanted if absent is not None and self.step is None else None
+                answer = client.recorded_call(arena, inputs, _RECORDING_TAKES * seconds, self.step, wanted)
             self._printed(client)
         except (ChannelError, JudgeFailure) as error:
             log.warning("not_recorded", why=str(error))

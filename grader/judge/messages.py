@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from grader import limits
 from grader.schemas.call_profile import CallProfile
-from grader.schemas.step import Orders, StepLane
+from grader.schemas.step import Orders, StepLane, StepLaunch
 
 Text = Annotated[str, StringConstraints(max_length=limits.ERROR_TEXT_CHARS)]
 Word = Annotated[str, StringConstraints(max_length=200)]
@@ -175,6 +175,15 @@ class Stepped(Message):
     orders: Orders = Field(default_factory=list)
     word: Word = ""
     reason: Reason | None = None
+    named: Annotated[
+        str, StringConstraints(max_length=limits.STEP_CHARS, pattern=r"^[A-Za-z0-9+/]*={0,2}$")
+    ] = ""
+    named_why: Word = ""
+    launches: Annotated[list[StepLaunch], Field(max_length=64)] = Field(default_factory=list)
+    launch: Small = 0
+    block: Annotated[list[Small], Field(min_length=3, max_length=3)] = Field(
+        default_factory=lambda: [0, 0, 0]
+    )
 
 
 class Returned(Message):

@@ -42,6 +42,7 @@ from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxEnd, Clocked
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.error_map import ErrorMap
+from grader.schemas.own_case import StepChoice
 
 if TYPE_CHECKING:
     import torch
@@ -257,14 +258,21 @@ class RunnerClient:
         return self._returned(opened, allowance)
 
     def recorded_call(
-        self, arena: Arena, inputs: Inputs, seconds: float, wanted: dict[str, Any] | None = None
+        self,
+        arena: Arena,
+        inputs: Inputs,
+        seconds: float,
+        step: StepChoice | None = None,
+        wanted: dict[str, Any] | None = None,
     ) -> Answer:
-        """A call of which an emulated GPU records the block that goes wrong, or that would write the element
-        ``wanted`` (a ``Would`` with the array and the element), with the gate open from the start. It tests nothing."""
+        """A call of which an emulated GPU records the block that goes wrong, one of choice, or the one that would write
+        the element ``wanted`` (a ``Would`` with the array and the element), with the gate open from the start. It tests
+        nothing."""
         arena.reveal(inputs)
         self._gate.next_round()
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
-        self._send_call(more={"record": wanted or True})
+        chosen = step.model_dump() if step is not None else None
+        self._send_call(more={"record": wanted or chosen or True})
         self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 

@@ -38,6 +38,14 @@ class StepAccess(Strict):
 Orders = Annotated[list[Annotated[list[StepAccess], Field(min_length=2, max_length=2)]], Field(max_length=2)]
 
 
+class StepLaunch(Strict):
+    """A launch of the call, one of whose blocks may be recorded."""
+
+    kernel: str = Field(max_length=200)
+    grid: list[int] = Field(min_length=3, max_length=3, description="blocks x y z")
+    threads: list[int] = Field(min_length=3, max_length=3, description="of a block, x y z")
+
+
 class StepBundle(Strict):
     """See ``sandbox/emulator/step.py``, which makes it."""
 
@@ -50,6 +58,24 @@ class StepBundle(Strict):
     )
     word: str = Field(default="", max_length=200, description="the element that both access")
 
+    named: str = Field(
+        default="",
+        max_length=limits.STEP_CHARS,
+        description="the same of the program with variables' names; empty: see named_why",
+    )
+    named_why: str = Field(default="", description="why there are no names, if they were asked for")
+    launches: list[StepLaunch] = Field(
+        default_factory=list, max_length=64, description="of the call, in order"
+    )
+    launch: int = Field(default=0, description="the recorded one, from 0")
+    block: list[int] = Field(
+        default_factory=lambda: [0, 0, 0], min_length=3, max_length=3, description="the recorded one, x y z"
+    )
+
     @property
     def content(self) -> bytes:
         return base64.b64decode(self.data)
+
+    @property
+    def named_content(self) -> bytes:
+        return base64.b64decode(self.named)

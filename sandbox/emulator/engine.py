@@ -37,6 +37,7 @@ from .library import (
 from .limits import MOST_COOPERATIVE, LaunchRefused, check_shape, cluster_of
 from .lower import ROW, Lowered, function_address, lower
 from .model import H200, Launch, Row, cycles_of, occupancy_of, share_of, spills_in, weights_of
+from .named import Program
 from .names import (
     BUILT_WITH,
     CHECK,
@@ -50,13 +51,14 @@ from .names import (
     TOGETHER,
     WRITER,
 )
+from .ready import fill, in_memory
 from .sample import (
     Chosen,
     Ran,
     Sample,
 )
 from .spills import Spills
-from .step import Recorder
+from .step import Choice, Recorder
 from .turned_away import Wanted
 from .unwritten import Would, Wrote, asked, mapped
 from .widths import widths_of
@@ -233,10 +235,12 @@ class Engine:
         """Fill these bytes now, because something other than a kernel will use them."""
         self._c.engine_fill(self._engine, address, size)
 
-    def record(self, *, programs: bool = False, wanted: Wanted | None = None) -> Recorder:
+    def record(
+        self, choice: Choice | None = None, *, programs: bool = False, wanted: Wanted | None = None
+    ) -> Recorder:
         """Have the next launches recorded, which copies memory at each one. ``programs``: they are Triton's;
-        ``wanted``: see ``Recorder``. Returns what records them."""
-        self.recorder = Recorder(self._c, list(self._operations), programs=programs, wanted=wanted)
+        ``choice``, ``wanted``: see ``Recorder``. Returns what records them."""
+        self.recorder = Recorder(self._c, list(self._operations), choice, programs=programs, wanted=wanted)
         return self.recorder
 
     def begin_sample(self) -> None:
@@ -415,22 +419,8 @@ class Engine:
     def _ready(self, loaded: Loaded, name: str) -> _Ready:
         if name not in loaded.kernels:
             lowered = lower(loaded.module, name, loaded.addresses, self._operations)
-            # Units are whole cache lines, so vector loads are aligned.
-            raw = (ctypes.c_char * (4 * len(lowered.pool) + 1024))()
-            start = -(-ctypes.addressof(raw) // 128) * 128
-            pool = (ctypes.c_uint32 * max(len(lowered.pool), 1)).from_address(start)
-            ctypes.memmove(pool, array("I", lowered.pool).tobytes(), 4 * len(lowered.pool))
-            specials = (ctypes.c_uint32 * max(len(lowered.specials), 1))(*lowered.specials)
-            spans = [word for span in lowered.shared_names.values() for word in span]
-            arrays = (ctypes.c_uint32 * max(len(spans), 1))(*spans)
-            rows = ctypes.create_string_buffer(lowered.rows, len(lowered.rows))
-            kernel = CKernel(
-                ctypes.addressof(rows), lowered.row_count, lowered.entry, lowered.units, len(lowered.pool) // 32,
-                len(lowered.specials) // 2, lowered.local_bytes, lowered.shared_bytes, lowered.granule,
-                lowered.is_async, lowered.coordinates, start,
-                ctypes.addressof(specials), ctypes.addressof(arrays), len(lowered.shared_names),
-            )  # fmt: skip
-            loaded.kernels[name] = _Ready(lowered, kernel, pool, (raw, rows, specials, arrays))
+            made = in_memory(lowered)
+            loaded.kernels[name] = _Ready(lowered, made.kernel, made.pool, made.keep)
         return loaded.kernels[name]
 
     def launch(
@@ -468,7 +458,7 @@ class Engine:
             )
         for offset, size, unit in lowered.params:
             value = int.from_bytes(params[offset : offset + size], "little")
-            _fill(ready.pool, unit, value, 8 if size == 8 else 4)
+            fill(ready.pool, unit, value, 8 if size == 8 else 4)
         block_of_params = None
         if lowered.param_units:
             block_of_params = ctypes.create_string_buffer(params, len(params))
@@ -476,7 +466,7 @@ class Engine:
                 ctypes.addressof(block_of_params), len(params), "the arguments", constant=True
             )
             for unit in lowered.param_units:
-                _fill(ready.pool, unit, address, 8)
+                fill(ready.pool, unit, address, 8)
         if lowered.grid_units:
             if not self._grid_barrier:
                 self._grid_barrier, zeros = self.allocate(
@@ -484,7 +474,7 @@ class Engine:
                 )
                 ctypes.memset(zeros, 0, 4096)
             for unit, upper in lowered.grid_units:
-                _fill(
+                fill(
                     ready.pool,
                     unit,
                     self._grid_barrier >> 32 if upper else self._grid_barrier & 0xFFFFFFFF,
@@ -524,6 +514,8 @@ class Engine:
         if self.recorder is not None and self.recorder.wants(len(self._works) - 1):
             pool = ctypes.string_at(ready.pool, ctypes.sizeof(ready.pool))
             shape = (grid, block, cluster)
+            self.recorder.names = {number: named.name for number, named in self._named.items()}
+            self.recorder.program = Program(loaded, bytes(params), self._grid_barrier)
             self.recorder.begins(
                 self._engine, lowered, ready.kernel, pool, shape, shared, self.check, cooperative=cooperative
             )
@@ -729,12 +721,6 @@ def _launch_of(
         rows=tuple(rows),
         spills=tuple(spills_in(asked, rows, spills)),
     )
-
-
-def _fill(pool: ctypes.Array[ctypes.c_uint32], unit: int, value: int, size: int) -> None:
-    words = [value & 0xFFFFFFFF] if size == 4 else [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF]
-    for index, word in enumerate(words * 32):
-        pool[unit * 32 + index] = word
 
 
 def pack_arguments(layout: Sequence[tuple[int, int]], values: Mapping[int, bytes] | Sequence[bytes]) -> bytes:

@@ -5,7 +5,6 @@ The package is next to the runner's folder, on the host as in a box (``grader.sa
 
 from __future__ import annotations
 
-import base64
 import importlib
 import os
 import signal
@@ -126,17 +125,17 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
 
 def record_call(engine: Any, asked: Any, *, programs: bool = False) -> Any:
     """Record the next call. ``asked``: the judge's, see ``RunnerClient.recorded_call``. Returns the recorder."""
-    wanted = part("turned_away").Wanted.of(asked) if isinstance(asked, dict) else None
-    return engine.record(programs=programs, wanted=wanted)
+    if not isinstance(asked, dict):
+        return engine.record(programs=programs)
+    if "array" in asked:
+        return engine.record(programs=programs, wanted=part("turned_away").Wanted.of(asked))
+    return engine.record(part("step").Choice(asked["launch"], tuple(asked["block"])), programs=programs)
 
 
 def step_of(recorder: Any) -> dict[str, Any] | None:
     """What a recorder found, for the judge's message; None: nothing."""
-    if not (recorder.bundle or recorder.why or recorder.reason):
-        return None
-    data = base64.b64encode(recorder.bundle).decode()
-    accesses = {"orders": recorder.orders, "word": recorder.word}
-    return {"data": data, "why": recorder.why, "lanes": recorder.lanes, "reason": recorder.reason, **accesses}
+    told: dict[str, Any] = recorder.told()
+    return told if recorder.bundle or recorder.why or recorder.reason else None
 
 
 def notes_of(returned: Any) -> list[str]:

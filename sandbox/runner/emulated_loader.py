@@ -53,6 +53,7 @@ class HostCall:
 
     def __init__(self, host: Host, binding: EmulatedBinding) -> None:
         self._host, self._binding = host, binding
+        self._asked: Mapping[str, Any] = {}
         self.modelled_us: float | None = None
         self.unfreed: dict[str, Any] | None = None
         self.forgotten: dict[str, Any] | None = None
@@ -64,7 +65,7 @@ class HostCall:
 
     def ask(self, asked: Mapping[str, Any]) -> None:
         """See ``RunnerClient.call``."""
-        self._binding.asked = asked
+        self._binding.asked = self._asked = asked
 
     def __call__(self) -> None:
         self.unfreed, self.forgotten, self.sampled, self.remarks = None, None, None, []
@@ -77,14 +78,16 @@ class HostCall:
         self.remarks = remarks_of(returned)
 
     def recorded(self) -> None:
-        """A call for ``step``, the bundle of the block that goes wrong."""
+        """A call for ``step``, the bundle of the block that goes wrong, or of one of choice."""
         self.step = None
-        recorder = self._host.record(self._binding.asked.get("record"))
+        asked = self._binding.asked.get("record")
+        recorder = self._host.record(asked)
         try:
             self._host.call(self._binding)
         finally:
+            self._host.end_record()
+            recorder.finish()
             self.step = step_of(recorder)
-            self._host.record_no_more()
 
     def counted(self) -> None:
         self.modelled_us = self.profile = self.sampled = None
@@ -130,11 +133,19 @@ class Host:
         self._start()
 
     def record(self, asked: Any) -> Any:
-        """Record the next call; see ``record_call``."""
-        return record_call(self._device.engine, asked)
+        """Record the next calls; see ``record_call``."""
+        recorder = record_call(self._device.engine, asked)
+        if recorder.choice is not None:
+            recorder.texts = self._texts_with_names()
+        return recorder
 
-    def record_no_more(self) -> None:
+    def end_record(self) -> None:
         self._device.engine.recorder = None
+
+    def _texts_with_names(self) -> list[str]:
+        size, fatbin = os.fstat(self._library).st_size, part("fatbin")
+        text = fatbin.section_of(os.pread(self._library, size, 0), fatbin.NAMES)
+        return [text.decode("utf-8", "replace")] if text else []
 
     def call(self, binding: EmulatedBinding, *, counted: bool = False) -> Any:
         """Returns a ``device.Returned``.

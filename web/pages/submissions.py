@@ -40,6 +40,7 @@ from grader.web.pages import code, titles
 from grader.web.pages import comments as remarks
 from grader.web.pages.keys import Page
 from grader.web.pages.results import ALL, Result, result
+from grader.web.pages.steps import may_choose
 
 pages = Blueprint("submissions", __name__)
 
@@ -194,13 +195,15 @@ def void(submission: str) -> BaseResponse | Page:
 
 
 def _panel(view: SubmissionView, source: str) -> dict[str, object]:
+    found = _result(view, source) if view.state.final else None
     return {
         "view": view,
         "changes": _changes(view),
         "filename": view.filename,
         "cases_at": url_for("submissions.show", submission=view.id),
         "step_at": url_for("steps.show", submission=view.id),
-        "result": _result(view, source) if view.state.final else None,
+        "result": found,
+        "steppable": found is not None and bool(may_choose(view, found.report)),
         "steps": _steps(view.state),
         "pace_ms": round(pace_s(view) * 1000),
         "now": datetime.now(UTC),

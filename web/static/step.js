@@ -51,6 +51,7 @@ function answered({ data }) {
   if (data.failed) { fail(data.failed); return; }
   if (data.about) begin(data.about);
   if (data.timeline !== undefined) say("timeline", data.timeline);
+  root.dataset.took = String(data.took); // for benchmarks/stepping.py
   if (data.state) { state = data.state; show(); }
   if (next !== null) { const question = next; next = null; ask(question); }
 }
@@ -72,7 +73,9 @@ function begin(told) {
   if (about.how) fault.textContent = about.how === "branch" ? "To where it turns away" : "To the store";
   root.querySelector(`[data-line="${about.fault_line}"]`)?.classList.add("fault");
   root.querySelector(`[data-line="${about.other_line}"]`)?.classList.add("fault");
-  next = { op: "go", row: Math.max(0, about.rows - 1) };
+  find("values").value = about.words;
+  stepParts.begins({ root, about });
+  next = about.kind_name ? { op: "go", row: Math.max(0, about.rows - 1) } : { op: "forward" };
 }
 
 function indexOf([x, y, z]) {
@@ -102,8 +105,9 @@ function counted(states) {
 
 function status() {
   const { row, rows } = state;
-  if (row === rows) return `At the end: ${rows.toLocaleString("en")} instructions ran.`;
-  const fault = row === rows - 1 ? ending() : "";
+  if (state.status === "ended") return `After the end: ${rows.toLocaleString("en")} instructions ran.`;
+  if (row === rows) return `After the ${about.pair || about.how ? "last instruction" : "fault"}: ${rows.toLocaleString("en")} instructions ran.`;
+  const fault = about.kind_name && row === rows - 1 ? ending() : "";
   const block = about.pair ? `${root.dataset.programs !== undefined ? "program" : "block"} ${indexOf(state.block)}, ` : "";
   const space = state.access ? ` ${state.space} memory` : "";
   return `Instruction ${(row + 1).toLocaleString("en")} of ${rows.toLocaleString("en")}: ${block}warp ${state.warp}, line ${state.line || "unknown"}, ${state.name.replaceAll("_", " ")}${space}.${fault}`;
@@ -119,6 +123,7 @@ function show() {
   showWarps();
   showLanes();
   showShared();
+  stepParts.show({ root, state, ask, threadOf, indexOf });
 }
 
 function showSource() {
@@ -151,7 +156,10 @@ function showWarps() {
 
 function shown(value, kind) {
   if (kind === "pred") return value ? "true" : "false";
-  if (kind === "b32") return word(value);
+  if (kind === "b32" || kind === "b16") return `${value | 0} (0x${value.toString(16)})`;
+  if (kind === "b64") return `0x${value.toString(16)}`;
+  if (Array.isArray(value)) return `(${value.map((each) => String(Number(each.toPrecision(5)))).join(", ")})`;
+  if (kind === "f16" || kind === "bf16") return String(Number(value.toPrecision(5)));
   if (kind === "f32") return String(Number(value.toPrecision(7)));
   return String(value);
 }
@@ -162,7 +170,17 @@ function word(bits, digits = 7) {
   const view = new DataView(new ArrayBuffer(4));
   view.setUint32(0, bits);
   if (kind === "hex") return bits.toString(16);
+  if (kind === "f16x2") return halves(bits).map((each) => String(Number(each.toPrecision(4)))).join(" ");
   return kind === "s32" ? String(view.getInt32(0)) : String(Number(view.getFloat32(0).toPrecision(digits)));
+}
+
+/** The two fp16 numbers of 32 bits. */
+function halves(bits) {
+  return [bits & 0xffff, bits >>> 16].map((half) => {
+    const [exponent, part] = [(half >> 10) & 31, half & 1023];
+    const size = exponent === 31 ? (part ? NaN : Infinity) : exponent === 0 ? part * 2 ** -24 : (1 + part / 1024) * 2 ** (exponent - 15);
+    return half & 0x8000 ? -size : size;
+  });
 }
 
 function showLanes() {
@@ -171,7 +189,7 @@ function showLanes() {
   const head = made("tr");
   head.append(made("th", "Lane"), made("th", "Thread"), made("th", "State"));
   if (access) head.append(made("th", access.updates ? "Updates" : access.writes ? "Writes" : "Reads"));
-  for (const operand of operands) head.append(made("th", `${operand.name} (${operand.kind})`));
+  for (const operand of operands) head.append(made("th", `${operand.name === "result" ? "result before" : operand.name} (${operand.kind})`));
   find("lane-head").replaceChildren(head);
   find("lanes").replaceChildren(...states.flatMap((each, lane) => {
     if (each === "none") return [];
@@ -263,7 +281,7 @@ const STEPS = {
   "row-back": () => ({ op: "go", row: state.row - 1 }),
   row: () => ({ op: "go", row: state.row + 1 }),
   forward: () => ({ op: "forward" }),
-  fault: () => ({ op: "go", row: state.rows - 1 }),
+  fault: () => ({ op: "go", row: about.kind_name ? state.rows - 1 : state.rows }),
 };
 
 function step(name) {

@@ -49,6 +49,7 @@ class Machine {
     this.engine = engine;
     this.windows = [];
     for (const region of header.regions) this.add(engine, region, blob);
+    if (header.heap) this.addHeap(header.heap);
     const words = this.copied(new Uint8Array(Uint32Array.from(header.words).buffer));
     const [code, pool, specials, spans] = ["code", "pool", "specials", "spans"].map((name) =>
       this.copied(blob(header[name])),
@@ -64,6 +65,7 @@ class Machine {
     this.units = header.words[10];
     // Of a race of two blocks: either one first, as a whole, then the other up to its access.
     this.orders = header.orders ?? [{ blocks: [header.block], indices: [header.index], rows: [header.rows] }];
+    this.scratch = this.c.step_alloc(64n); // for one value, see variablesOf
     this.fresh = this.bytes.slice();
     this.begin(0);
   }
@@ -112,6 +114,13 @@ class Machine {
     const [from, there] = [BigInt(region.from), BigInt(bytes)];
     if (!this.c.step_region(engine, address, size, region.number, region.flags, from, there, data, valid, seen, granule))
       throw new Error("no memory is left");
+  }
+
+  addHeap({ address, size, next, pieces }) {
+    const c = this.c;
+    let made = c.step_heap_begin(this.engine, BigInt(address), BigInt(size), BigInt(next));
+    for (const [at, bytes, freed] of pieces) made &&= c.step_heap_add(this.engine, BigInt(at), BigInt(bytes), freed);
+    if (!made) throw new Error("no memory is left");
   }
 
   read(at) {
@@ -164,6 +173,7 @@ class Machine {
       operands: [0, 1, 2, 3, 4].map(operand),
       imm: view.getBigInt64(at + 32, true),
       line: this.header.lines[view.getUint32(at + 40, true)] ?? 0,
+      type: this.header.types?.[this.header.row_types[pc]] ?? "",
     };
   }
 
@@ -189,21 +199,38 @@ class Machine {
       s32: (lane) => view.getInt32(at + 4 * lane, true),
       u32: (lane) => view.getUint32(at + 4 * lane, true),
       b32: (lane) => view.getUint32(at + 4 * lane, true),
+      f16: (lane) => halfOf(view.getUint16(at + 4 * lane, true)),
+      bf16: (lane) => brainOf(view.getUint16(at + 4 * lane, true)),
+      f16x2: (lane) => [0, 2].map((part) => halfOf(view.getUint16(at + 4 * lane + part, true))),
+      bf16x2: (lane) => [0, 2].map((part) => brainOf(view.getUint16(at + 4 * lane + part, true))),
+      b16: (lane) => view.getUint16(at + 4 * lane, true),
+      u16: (lane) => view.getUint16(at + 4 * lane, true),
+      s16: (lane) => view.getInt16(at + 4 * lane, true),
+      u8: (lane) => view.getUint8(at + 4 * lane),
+      s8: (lane) => view.getInt8(at + 4 * lane),
+      b64: (lane) => view.getBigUint64(at + 8 * lane, true),
       s64: (lane) => view.getBigInt64(at + 8 * lane, true),
       u64: (lane) => view.getBigUint64(at + 8 * lane, true),
     };
     return each.map(of[kind]);
   }
 
+  /** The type in which an instruction uses an operand: as its operation has it, as the instruction says, or bits. */
   kindOf(row, index) {
-    if ((row.wide >> (8 + index)) & 1) return "pred";
-    const wide = ((row.wide >> index) & 1) === 1;
-    if (!wide && (ACCESSES.has(row.name) || !row.name.includes("_") || row.name.includes("_b32"))) return "b32";
+    const told = this.header.operand_types?.[row.op]?.[index];
+    if (told === undefined) {
+      const suffix = row.name.split("_").at(-1);
+      // A bundle from before there were types.
+      if (this.header.operand_types === undefined && !ACCESSES.has(row.name) && NARROW.has(suffix)) return suffix;
+      if ((row.wide >> (8 + index)) & 1) return "pred";
+      const wide = ((row.wide >> index) & 1) === 1;
+      return (wide ? WIDE : NARROW).has(row.type) ? row.type : wide ? "b64" : "b32";
+    }
     const last = row.name.split("_").at(-1);
-    if (last === "f64") return wide ? "f64" : "s32";
-    if (last === "f32" && !wide) return "f32";
-    if (last[0] === "u" || last[0] === "b") return wide ? "u64" : "u32";
-    return wide ? "s64" : "s32";
+    if (told === "u32" && (last === "f16x2" || last === "bf16x2")) return last;
+    if (told[0] !== "u" || last !== `b${told.slice(1)}`) return told;
+    const same = Number(/\d+/.exec(row.type)?.[0] ?? 0) * (row.type.endsWith("x2") ? 2 : 1) === Number(told.slice(1));
+    return same ? row.type : last;
   }
 
   operands(row) {
@@ -290,7 +317,8 @@ class Machine {
         for (let i = 0; i < groups; i++)
           if (words[6 + 3 * i] & bit) {
             const waits = words[7 + 3 * i];
-            return waits === 0 || waits === PARKED ? "path" : "waits";
+            if (waits === 0) return active ? "path" : "later";
+            return waits === PARKED ? "path" : "waits";
           }
         return "later";
       });
@@ -331,6 +359,9 @@ class Machine {
       access: row ? this.access(row) : null,
       warps: this.warps(),
       shared: this.shared(),
+      variables: variablesOf(this),
+      prints: printsOf(this),
+      allocations: allocationsOf(this),
     };
   }
 
@@ -431,6 +462,217 @@ class Machine {
   }
 }
 
+// ---- values by type, variables by name, prints and the heap ----
+
+const NARROW = new Set(["b16", "f32", "s32", "u32", "b32", "f16", "bf16", "f16x2", "bf16x2", "u16", "s16", "u8", "s8"]);
+const WIDE = new Set(["f64", "s64", "u64", "b64"]);
+// Elements of an array that are shown.
+const MOST_ELEMENTS = 64;
+
+function halfOf(bits) {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 31;
+  const part = bits & 1023;
+  if (exponent === 31) return part ? NaN : sign * Infinity;
+  return sign * (exponent === 0 ? part * 2 ** -24 : (1 + part / 1024) * 2 ** (exponent - 15));
+}
+
+function brainOf(bits) {
+  const view = new DataView(new ArrayBuffer(4));
+  view.setUint32(0, bits << 16);
+  return view.getFloat32(0);
+}
+
+/** A number with the digits that tell a float from its neighbours, or fewer. */
+const digits = (value, most = 7) => String(Number(value.toPrecision(most)));
+
+/** Where each lane is: its row, or -1. */
+function rowsOfLanes(machine, warp) {
+  const words = new Uint32Array(machine.c.memory.buffer, machine.c.step_warp(machine.it, warp), 5 + 3 * LANES);
+  const [existing, exited, active, pc, groups] = words;
+  return Array.from({ length: LANES }, (_, lane) => {
+    const bit = 1 << lane;
+    if (!(existing & bit) || exited & bit) return -1;
+    if (active & bit) return pc;
+    for (let i = 0; i < groups; i++) if (words[6 + 3 * i] & bit) return words[5 + 3 * i];
+    return pc;
+  });
+}
+
+class Values {
+  constructor(machine) {
+    this.machine = machine;
+    this.types = machine.header.variables?.types ?? [];
+    this.view = new DataView(machine.c.memory.buffer);
+  }
+
+  /** Text of a type, as in C. */
+  name(index) {
+    const type = this.types[index];
+    if (type.kind === "pointer") return `${this.name(type.of)}*`;
+    if (type.kind === "array") {
+      let inner = type;
+      let counts = "";
+      while (inner.kind === "array") {
+        counts += `[${inner.count || ""}]`;
+        inner = this.types[inner.of];
+      }
+      return `${this.name(this.types.indexOf(inner))}${counts}`;
+    }
+    return { f16: "half", bf16: "bfloat16", f16x2: "half2", bf16x2: "bfloat162" }[type.kind] ?? (type.name || type.kind);
+  }
+
+  /** Text of a value in memory; ``valid``: where it is said of each byte whether it was written, or 0. */
+  text(index, at, valid) {
+    const type = this.types[index];
+    const { kind, size } = type;
+    if (kind === "array") {
+      const each = this.types[type.of].size;
+      const count = Math.min(type.count, MOST_ELEMENTS);
+      const parts = Array.from({ length: count }, (_, i) => this.text(type.of, at + i * each, valid && valid + i * each));
+      return `[${parts.join(", ")}${type.count > count ? ", ..." : ""}]`;
+    }
+    if (kind === "struct")
+      return `{${type.members.map(([name, of, offset]) => `${name}: ${this.text(of, at + offset, valid && valid + offset)}`).join(", ")}}`;
+    if (valid && this.machine.bytes.subarray(valid, valid + size).includes(0)) return "not set";
+    return this.scalar(type, at);
+  }
+
+  scalar({ kind, size, of }, at) {
+    const { view } = this;
+    if (kind === "pointer") return this.pointer(view.getBigUint64(at, true), of);
+    if (kind === "float") return size === 8 ? digits(view.getFloat64(at, true), 15) : digits(view.getFloat32(at, true));
+    if (kind === "f16" || kind === "bf16") return digits((kind === "f16" ? halfOf : brainOf)(view.getUint16(at, true)), 5);
+    if (kind === "f16x2" || kind === "bf16x2")
+      return `(${[0, 2].map((part) => digits((kind === "f16x2" ? halfOf : brainOf)(view.getUint16(at + part, true)), 5)).join(", ")})`;
+    if (kind === "bool") return view.getUint8(at) ? "true" : "false";
+    const signed = kind === "int" || kind === "char";
+    if (kind !== "uint" && !signed) return "cannot be shown";
+    const read = { 1: signed ? "getInt8" : "getUint8", 2: signed ? "getInt16" : "getUint16", 4: signed ? "getInt32" : "getUint32", 8: signed ? "getBigInt64" : "getBigUint64" }[size];
+    if (!read) return "cannot be shown";
+    const value = view[read](at, true);
+    return kind === "char" && value > 32 && value < 127 ? `${value} '${String.fromCharCode(value)}'` : String(value);
+  }
+
+  /** An array and an element of it. */
+  pointer(address, of) {
+    if (address === 0n) return "null";
+    const place = this.machine.placeOf(address, "generic", 1);
+    if (place.name === "no memory") return `0x${address.toString(16)}`;
+    const each = this.types[of].size || 1;
+    const index = place.offset / each;
+    if (index === 0) return place.name;
+    const [sign, count] = [index < 0 ? "-" : "+", Math.abs(index)];
+    return Number.isInteger(index) ? `${place.name} ${sign} ${count}` : `${place.name} ${sign} ${Math.abs(place.offset)} bytes`;
+  }
+}
+
+/** Variables that are in scope for a lane of the present warp, and each lane's value: "" where it has none there. */
+function variablesOf(machine) {
+  const { header, c, warp } = machine;
+  if (!header.variables) return null;
+  const rows = rowsOfLanes(machine, warp);
+  const values = new Values(machine);
+  const memory = machine.bytes;
+  const { scratch } = machine;
+  const undefinedAt = c.step_undefined(machine.it, warp);
+  const stack = c.step_stack(machine.it, warp);
+  const view = new DataView(c.memory.buffer);
+  const valueAt = (lane, type, [, , kind, where, bits]) => {
+    if (kind === "unit") {
+      if (undefinedAt && (view.getUint32(undefinedAt + 4 * where, true) >>> lane) & 1) return "not set";
+      const at = machine.unit(warp, where);
+      if (bits === 1) return (view.getUint32(at, true) >>> lane) & 1 ? "true" : "false";
+      return values.text(type, at + (bits === 64 ? 8 : 4) * lane, 0);
+    }
+    if (kind === "local") {
+      const offset = machine.localBytes * lane + view.getUint32(stack + 4 * lane, true) + where;
+      const valid = c.step_local_valid(machine.it, warp);
+      return values.text(type, c.step_local(machine.it, warp) + offset, valid && valid + offset);
+    }
+    if (kind === "shared") {
+      const valid = c.step_shared_valid(machine.it);
+      return values.text(type, c.step_shared(machine.it) + where, valid && valid + where);
+    }
+    if (kind === "bytes") {
+      const bytes = where.match(/../g)?.map((pair) => Number.parseInt(pair, 16)) ?? [];
+      if (bytes.length > 64) return "cannot be shown";
+      memory.set(bytes, scratch);
+      return values.text(type, scratch, 0);
+    }
+    const address = BigInt(where);
+    const window = machine.windows.find((each) => address >= each.address && address < each.address + each.size);
+    const from = window ? Number(address - window.address) - window.from : -1;
+    if (!window || from < 0 || from + values.types[type].size > window.bytes) return "not used by this block";
+    return values.text(type, window.at + from, 0);
+  };
+  return header.variables.list.flatMap(([name, type, line, begin, end, places]) => {
+    const inScope = rows.map((row) => row >= begin && row < end);
+    if (!inScope.includes(true) || (values.types[type].kind === "array" && places[0]?.[2] === "shared")) return [];
+    const each = rows.map((row, lane) => {
+      if (!inScope[lane]) return "";
+      const place = places.find((one) => row >= one[0] && row < one[1]);
+      return place ? valueAt(lane, type, place) : "not set here";
+    });
+    return [{ name, type: values.name(type), line, values: each }];
+  });
+}
+
+/** What the block printed so far: thread, text, the row and line at which it did; and how many prints are not kept. */
+function printsOf(machine) {
+  const size = machine.c.step_printed_size(machine.engine);
+  const text = new TextDecoder().decode(machine.bytes.slice(machine.c.step_printed(machine.engine), machine.c.step_printed(machine.engine) + size));
+  const marks = [...text.matchAll(/\x1e\d+,\d+,\d+;(\d+),(\d+),(\d+)@(\d+),(\d+)\x1f/g)];
+  const list = marks.map((mark, index) => ({
+    thread: mark.slice(1, 4).map(Number),
+    row: Number(mark[4]),
+    line: machine.header.lines[Number(mark[5])] ?? 0,
+    text: text.slice(mark.index + mark[0].length, marks[index + 1]?.index ?? text.length),
+  }));
+  return { list, left_out: machine.c.step_prints_left_out(machine.engine) };
+}
+
+/** What the block allocated so far. */
+function allocationsOf(machine) {
+  const count = machine.c.step_allocation_count(machine.it);
+  const view = new DataView(machine.c.memory.buffer);
+  const from = machine.c.step_allocations(machine.it);
+  const line = (at) => machine.header.lines[view.getUint32(at, true)] ?? 0;
+  return Array.from({ length: count }, (_, index) => {
+    const at = from + 40 * index;
+    const freed = view.getUint32(at + 36, true);
+    return {
+      address: view.getBigUint64(at, true).toString(16),
+      size: Number(view.getBigUint64(at + 8, true)),
+      thread: view.getUint32(at + 16, true),
+      line: line(at + 20),
+      row: view.getUint32(at + 24, true),
+      freed: freed === NONE ? null : { thread: view.getUint32(at + 28, true), line: line(at + 32), row: freed },
+    };
+  });
+}
+
+/** The type of most words of shared memory. */
+function wordsOf(header, { rows }) {
+  const types = header.variables?.types ?? [];
+  const found = new Map();
+  const count = (kind) => found.set(kind, (found.get(kind) ?? 0) + 1);
+  const kinds = { f32: "f32", s32: "s32", u32: "s32", f16: "f16x2", f16x2: "f16x2", b16: "hex", u8: "hex", b8: "hex" };
+  for (const [, type, , , , places] of header.variables?.list ?? []) {
+    let inner = types[type];
+    while (inner.kind === "array") inner = types[inner.of];
+    const kind = inner.kind === "float" && inner.size === 4 ? "f32" : inner.kind.startsWith("f16") ? "f16x2" : ["int", "uint"].includes(inner.kind) && inner.size === 4 ? "s32" : "hex";
+    if (places[0]?.[2] === "shared") count(kind);
+  }
+  if (!found.size)
+    for (let at = 0; at < rows.byteLength; at += ROW)
+      if (header.spaces[rows.getUint8(at + 5)] === "shared" && ACCESSES.has(header.operations[rows.getUint16(at, true)])) {
+        const kind = kinds[header.types?.[header.row_types[at / ROW]]];
+        if (kind) count(kind);
+      }
+  return [...found].sort((a, b) => b[1] - a[1])[0]?.[0] ?? "f32";
+}
+
 /** Rows that students look for: accesses, barriers, shuffles and returns. */
 const NOTABLE = new Set(["load", "store", "atomic", "barrier", "warp_barrier", "shuffle", "exit", "vote", "redux"]);
 const isNotable = (machine) => NOTABLE.has(machine.rowAt(machine.pc).name);
@@ -463,7 +705,7 @@ async function begun(module, content) {
     return { failed: error instanceof OtherVersion ? "version" : "bundle", detail: String(error) };
   }
   const { header } = machine;
-  const told = ["kernel", "index", "before", "kind_name", "finding", "arrays", "lines", "thread", "how"];
+  const told = ["kernel", "index", "before", "kind_name", "finding", "arrays", "lines", "differs", "thread", "how"];
   return {
     about: {
       ...Object.fromEntries(told.map((name) => [name, header[name]])),
@@ -471,7 +713,9 @@ async function begun(module, content) {
       pair: machine.orders.length > 1,
       threads: machine.threads,
       grid: machine.grid,
-      fault_line: header.lines[header.line] ?? 0,
+      named: header.variables !== undefined,
+      words: wordsOf(header, machine),
+      fault_line: header.kind_name ? (header.lines[header.line] ?? 0) : 0,
       other_line: header.lines[header.finding.other_line] ?? 0,
     },
   };
@@ -501,7 +745,9 @@ const OPERATIONS = {
 self.onmessage = async ({ data }) => {
   let answer = {};
   try {
+    const began = performance.now();
     answer = (await OPERATIONS[data.op](data)) ?? {};
+    answer.took = performance.now() - began;
     if (machine !== null && !answer.failed) answer.state = machine.state();
   } catch (error) {
     answer = { failed: "engine", detail: String(error) };
