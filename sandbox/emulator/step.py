@@ -321,7 +321,6 @@ class Recorder:
             "block": self.block,
             "orders": self.orders,
             "word": self.word,
-            "reason": self.reason,
         }
 
     def _made_of_choice(self, choice: Choice) -> bytes:

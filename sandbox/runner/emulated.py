@@ -134,8 +134,9 @@ def record_call(engine: Any, asked: Any, *, programs: bool = False) -> Any:
 
 def step_of(recorder: Any) -> dict[str, Any] | None:
     """What a recorder found, for the judge's message; None: nothing."""
-    told: dict[str, Any] = recorder.told()
-    return told if recorder.bundle or recorder.why or recorder.reason else None
+    if not (recorder.bundle or recorder.why or recorder.reason):
+        return None
+    return {**recorder.told(), "reason": recorder.reason}
 
 
 def notes_of(returned: Any) -> list[str]:
