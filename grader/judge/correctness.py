@@ -149,7 +149,7 @@ class Suite:
         early, said = b"", None
         step: StepBundle | None = None
         reason: Reason | None = None
-        self._absent = None
+        self._take_absent()
         try:
             arena.poison = self._poison(case)
             client.bind(arena)
@@ -178,9 +178,8 @@ class Suite:
             alive = not client.lost and (answer.failure is None or not answer.failure.sticky)
             if answer.failure is not None and faults.is_endless(answer.failure):
                 self.endless = case.name
-            absent, self._absent = self._absent, None
-            wanted = finding is not None and self._is_recorded(case, answer, absent)
-            if alive and wanted and isinstance(question, Question):
+            absent = self._take_absent() if finding is not None else None
+            if alive and self._is_recorded(case, answer, absent) and isinstance(question, Question):
                 said = self._printed(client)
                 told, alive = self._recorded(client, arena, question.inputs, seconds, absent)
                 reason = told.reason if told is not None else None
@@ -210,6 +209,10 @@ class Suite:
         if running is not None:
             self.own_seconds.append(time.perf_counter() - began - running)
         return alive
+
+    def _take_absent(self) -> Absent | None:
+        found, self._absent = self._absent, None
+        return found
 
     def _is_recorded(self, case: Case, answer: Answer, absent: Absent | None) -> bool:
         # A bundle has data of its case, so no hidden one has any.
