@@ -231,7 +231,7 @@ class Engine:
 
     def fill(self, address: int, size: int) -> None:
         """Fill these bytes now, because something other than a kernel will use them."""
-        self._c.enginefill(self._engine, address, size)
+        self._c.engine_fill(self._engine, address, size)
 
     def record(self, choice: Choice | None = None) -> Recorder:
         """Have the next launches recorded, which copies memory at each one. Returns what records them."""
