@@ -70,8 +70,8 @@ def solution_of(slug: str) -> Path:
     return CATALOGUE.root / "reference" / slug / "staff" / "solution.cu"
 
 
-def recorded(challenge: Challenge, folder: Path) -> tuple[str, Recorder] | None:
-    """A case's name and its first block."""
+def recorded(challenge: Challenge, folder: Path) -> tuple[str, Recorder]:
+    """A case's name and its first block, or why there is none."""
     library = compile_source(challenge, solution_of(challenge.slug), folder)
     names = library.with_suffix(".ptx")
     home = cuda_home()
@@ -92,8 +92,8 @@ def recorded(challenge: Challenge, folder: Path) -> tuple[str, Recorder] | None:
             arena.close()
             table.close()
         if recorder.bundle:
-            return case.name, recorder
-    return None
+            break
+    return case.name, recorder
 
 
 def handed_in(site: Site, slug: str, case_name: str, recorder: Recorder) -> str:
@@ -164,12 +164,11 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         for slug in CATALOGUE.slugs():
             if options.only not in slug or not solution_of(slug).exists():
                 continue
-            made = recorded(CATALOGUE.load(slug), Path(folder))
-            if made is None:
-                refused[slug] = "no block of a public case can be stepped through alone"
+            case, recorder = recorded(CATALOGUE.load(slug), Path(folder))
+            if not recorder.bundle:
+                refused[slug] = recorder.why
                 print(f"  {slug:<24} {refused[slug]}", flush=True)
                 continue
-            case, recorder = made
             path = handed_in(site, slug, case, recorder)
             for program, bundle in (("judged", recorder.bundle), ("named", recorder.named)):
                 if not bundle:

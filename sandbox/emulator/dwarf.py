@@ -1,8 +1,8 @@
 """Reads the debug information of PTX that nvcc made with ``-G``: each variable's name, type and place by label.
 
 It is DWARF 2 as text, and a register is a name: ``DW_OP_regx`` has ``%r12`` in ASCII, the first character highest. A
-place in memory has an address class of PTX, see ``CLASSES``. What is not understood is left out, so a variable may
-lack a place, but has no wrong one.
+place in memory has an address class of PTX, see ``CLASSES``. An unknown form or operation is left out, so a variable
+may lack a place, but has no wrong one.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class NoNames(Exception):
 
 
 class Module(Protocol):
-    """What is needed of ``engine.Loaded``."""
+    """The part of ``engine.Loaded`` that is used here."""
 
     module: ptx.Module
     addresses: dict[str, int]
@@ -129,8 +129,8 @@ def _layout(program: Program, name: str) -> list[tuple[int, int]]:
 
 
 def _memory(module: ptx.Module, program: Program, above: int) -> tuple[dict[str, int], list[Added]]:
-    """Addresses of the module's variables: the judged program's where it has the same one, and others for the rest,
-    such as a text that only one of the two prints."""
+    """Addresses of the module's variables: the judged program's if it has the same one, and others for the rest, such
+    as a text that only one of the two prints."""
     known, addresses, added = program.loaded.module.variables, {}, list[Added]()
     at = -(-(above + _GAP) // 4096) * 4096
     new: list[tuple[ptx.Variable, bytearray]] = []

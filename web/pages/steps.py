@@ -199,7 +199,7 @@ def _steps(recorded: tuple[CaseReport, StepBundle], engine: str | None) -> Steps
 
 
 def _chosen(found: Steps | None, cases: list[CaseReport]) -> dict[str, Any]:
-    """What the form shows: what was sent, else what is recorded."""
+    """Values of the form: those that were sent, else the recorded block's."""
     given = {name: request.form[name] for name in ("case", "launch", "x", "y", "z") if name in request.form}
     block = found.bundle.block if found is not None else [0, 0, 0]
     return {

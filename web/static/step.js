@@ -6,7 +6,7 @@ const LANES = 32;
 const SHOWN_LINES = 64;
 const WORDS = { runs: "run", off: "skip it", path: "are on another path", waits: "wait at a barrier", later: "have their turn later", returned: "returned" };
 const FAILURES = {
-  wasm: "This browser has no WebAssembly, so the page shows the fault alone.",
+  wasm: "This browser has no WebAssembly, so the page cannot step: it shows the source and, if the block goes wrong, the fault.",
   network: "The recorded block could not be loaded. Reload the page to try again.",
   version: "This block was recorded by another version of the platform. Submit again to step through it.",
   bundle: "The recorded block cannot be read. Submit again to record it anew.",

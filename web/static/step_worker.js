@@ -10,9 +10,11 @@ const NONE = 0x7fffffff;
 const CONSTANT = 0x80000000;
 const NEGATED = 1;
 const PARKED = 64;
-// Bytes of all snapshots together, and rows between two at first.
-const SNAPSHOT_BYTES = 96 << 20;
+// Snapshots of a block, the least rows between two, and the bytes that they may have together.
+const SNAPSHOTS = 64;
 const SPACING = 256;
+const SNAPSHOT_BYTES = 96 << 20;
+const PAGE = 1 << 14;
 const STATUS = ["goes on", "ended", "fault", "finding", "waits", "no room"];
 // Rows of which a time line is made, and parts of one.
 const MOST_TIMED = 200000;
@@ -55,6 +57,7 @@ class Machine {
       this.copied(blob(header[name])),
     );
     this.poolAt = pool;
+    this.scratch = this.copied(new Uint8Array(SCRATCH));
     this.it = this.c.step_new(engine, words, code, pool, specials, spans);
     if (!this.it) throw new Error("no memory is left");
     this.grid = header.words.slice(0, 3);
@@ -65,7 +68,6 @@ class Machine {
     this.units = header.words[10];
     // Of a race of two blocks: either one first, as a whole, then the other up to its access.
     this.orders = header.orders ?? [{ blocks: [header.block], indices: [header.index], rows: [header.rows] }];
-    this.scratch = this.c.step_alloc(64n); // for one value, see variablesOf
     this.fresh = this.bytes.slice();
     this.begin(0);
   }
@@ -75,7 +77,8 @@ class Machine {
     this.order = order;
     this.plan = this.orders[order];
     this.total = this.plan.rows.reduce((sum, rows) => sum + rows, 0);
-    this.spacing = SPACING;
+    this.spacing = Math.max(SPACING, Math.ceil(this.total / SNAPSHOTS));
+    this.base = null;
     this.snapshots = [];
     this.enter(0);
     this.keep();
@@ -130,13 +133,35 @@ class Machine {
     if (STATUS[this.status] === "ended" && this.part < this.plan.blocks.length - 1) this.enter(this.part + 1);
   }
 
+  /** A snapshot has the pages of memory that differ from the first one's. */
   keep() {
+    if (this.base === null) this.base = this.bytes.slice();
     const { row, part, earlier } = this;
-    this.snapshots.push({ row, part, earlier, memory: this.bytes.slice() });
-    const most = Math.max(4, Math.floor(SNAPSHOT_BYTES / this.c.memory.buffer.byteLength));
-    if (this.snapshots.length <= most) return;
-    this.snapshots = this.snapshots.filter((_, index) => index % 2 === 0);
-    this.spacing *= 2;
+    this.snapshots.push({ row, part, earlier, pages: this.changed() });
+    const size = () => this.snapshots.reduce((sum, { pages }) => sum + PAGE * pages.length, 0);
+    while (this.snapshots.length > 4 && size() > SNAPSHOT_BYTES) {
+      this.snapshots = this.snapshots.filter((_, index) => index % 2 === 0);
+      this.spacing *= 2;
+    }
+  }
+
+  changed() {
+    const [now, before] = [this.c.memory.buffer, this.base.buffer].map((buffer) => new Uint32Array(buffer));
+    const pages = [];
+    for (let from = 0; from < now.length; from += PAGE / 4) {
+      const end = Math.min(from + PAGE / 4, now.length);
+      let at = from;
+      while (at < end && now[at] === before[at]) at++;
+      if (at < end) pages.push([4 * from, this.bytes.slice(4 * from, 4 * end)]);
+    }
+    return pages;
+  }
+
+  restore({ pages, part, earlier }) {
+    this.bytes.set(this.base);
+    for (const [at, page] of pages) this.bytes.set(page, at);
+    [this.part, this.earlier] = [part, earlier];
+    this.read(this.c.step_on(this.it, 0n));
   }
 
   /** Goes to the state before a row, from the newest snapshot that helps. */
@@ -144,9 +169,7 @@ class Machine {
     const wanted = Math.max(0, Math.min(row, this.total));
     const snapshot = this.snapshots.findLast((each) => each.row <= wanted);
     if (wanted < this.row || snapshot.row > this.row) {
-      this.bytes.set(snapshot.memory);
-      [this.part, this.earlier] = [snapshot.part, snapshot.earlier];
-      this.read(this.c.step_on(this.it, 0n));
+      this.restore(snapshot);
     }
     while (this.row < wanted && this.status === 0) {
       const next = this.snapshots.at(-1).row + this.spacing;
@@ -466,6 +489,8 @@ class Machine {
 
 const NARROW = new Set(["b16", "f32", "s32", "u32", "b32", "f16", "bf16", "f16x2", "bf16x2", "u16", "s16", "u8", "s8"]);
 const WIDE = new Set(["f64", "s64", "u64", "b64"]);
+// Bytes of the largest argument that is shown.
+const SCRATCH = 256;
 // Elements of an array that are shown.
 const MOST_ELEMENTS = 64;
 
@@ -574,7 +599,6 @@ function variablesOf(machine) {
   const rows = rowsOfLanes(machine, warp);
   const values = new Values(machine);
   const memory = machine.bytes;
-  const { scratch } = machine;
   const undefinedAt = c.step_undefined(machine.it, warp);
   const stack = c.step_stack(machine.it, warp);
   const view = new DataView(c.memory.buffer);
@@ -596,9 +620,9 @@ function variablesOf(machine) {
     }
     if (kind === "bytes") {
       const bytes = where.match(/../g)?.map((pair) => Number.parseInt(pair, 16)) ?? [];
-      if (bytes.length > 64) return "cannot be shown";
-      memory.set(bytes, scratch);
-      return values.text(type, scratch, 0);
+      if (bytes.length > SCRATCH) return "cannot be shown";
+      memory.set(bytes, machine.scratch);
+      return values.text(type, machine.scratch, 0);
     }
     const address = BigInt(where);
     const window = machine.windows.find((each) => address >= each.address && address < each.address + each.size);
