@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
@@ -22,6 +22,7 @@ from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_
 from grader.sandbox.compiler.triton import Argument, KernelsRequest, compile_ahead, unpacked
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
+from grader.schemas.own_case import OwnCase
 from grader.schemas.report import Report, Score, Verdict
 
 
@@ -40,6 +41,11 @@ class SourceCompiler:
 
 def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> CompileRequest:
     return CompileRequest(source, cuda_footer(manifest), arch=architecture)
+
+
+def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest:
+    """``request``, or for a run whose block is stepped through, one whose library also has variables' names."""
+    return replace(request, names=True) if asked is not None and asked.step is not None else request
 
 
 # Keys are the names in ``grader.languages`` and in requests.

@@ -22,7 +22,7 @@ from grader.judge.error_map import error_map, with_writers
 from grader.judge.evidence import Wrong
 from grader.judge.large import LargeInputs, LargeQuestion
 from grader.judge.launch import LoadFailed
-from grader.judge.messages import Unfreed
+from grader.judge.messages import Reason, Stepped, Unfreed
 from grader.judge.mistakes import Mistakes
 from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.own_run import KeptResults, Printed, Unanswered, of_threads
@@ -30,10 +30,12 @@ from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.sampled import examine, of_lost_box
 from grader.judge.sampled_arena import LargeArena
+from grader.judge.unwritten import Absent
 from grader.judge.worst import place_of
 from grader.logs import get_logger
 from grader.sandbox.emulator.step import VERSION as STEP_VERSION
 from grader.schemas.error_map import ErrorMap
+from grader.schemas.own_case import StepChoice
 from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch
 from grader.schemas.step import StepBundle
 
@@ -73,6 +75,8 @@ class Suite:
     remarks: tuple[str, ...] = ()
     #: Have an emulated GPU record the block that goes wrong, in the first public case in which it finds a fault.
     records: bool = False
+    #: Record this block instead, in a public case that is right, too.
+    step: StepChoice | None = None
     #: A case was right only with the gate open from the start.
     needs_open_gate: bool = False
     #: The case that did not end, if any: later ones are not run.
@@ -81,6 +85,8 @@ class Suite:
     _maps: int = 0
     #: The right results of the public case that the present box judged last.
     _before: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    #: What the present case's call left unwritten, if the emulated GPU knows who would write it.
+    _absent: Absent | None = None
     _ended: list[str] = field(default_factory=list)
 
     @property
@@ -145,6 +151,8 @@ class Suite:
         running: float | None = None
         early, said = b"", None
         step: StepBundle | None = None
+        reason: Reason | None = None
+        self._take_absent()
         try:
             arena.poison = self._poison(case)
             client.bind(arena)
@@ -173,9 +181,16 @@ class Suite:
             alive = not client.lost and (answer.failure is None or not answer.failure.sticky)
             if answer.failure is not None and faults.is_endless(answer.failure):
                 self.endless = case.name
-            if alive and self._is_recorded(case, answer) and isinstance(question, Question):
+            absent = self._take_absent() if finding is not None else None
+            if alive and self._is_recorded(case, answer, absent) and isinstance(question, Question):
                 said = self._printed(client)
-                step, alive = self._recorded(client, arena, question.inputs, seconds)
+                told, alive = self._recorded(client, arena, question.inputs, seconds, absent)
+                reason = told.reason if told is not None else None
+                if told is not None and (told.data or told.why):
+                    step = StepBundle(version=STEP_VERSION, **told.model_dump(exclude={"reason"}))
+            if absent is not None and finding is not None and self.mistakes is not None:
+                why = absent.sentence(reason, self.mistakes.source)
+                finding = replace(finding, detail=f"{finding.detail} {why}")
         except ChannelError as error:
             finding = faults.of_broken_channel(client, error, "solve ran", seconds)
             mismatch, alive = None, False
@@ -198,28 +213,33 @@ class Suite:
             self.own_seconds.append(time.perf_counter() - began - running)
         return alive
 
-    def _is_recorded(self, case: Case, answer: Answer) -> bool:
+    def _take_absent(self) -> Absent | None:
+        found, self._absent = self._absent, None
+        return found
+
+    def _is_recorded(self, case: Case, answer: Answer, absent: Absent | None) -> bool:
         # A bundle has data of its case, so no hidden one has any.
         found = answer.failure is not None and answer.failure.kind == "checker"
+        found |= absent is not None and absent.would.exists
+        found = found or (self.step is not None and answer.failure is None)
         return self.records and found and not case.hidden and case.on is None
 
     def _recorded(
-        self, client: RunnerClient, arena: Arena, inputs: Inputs, seconds: float
-    ) -> tuple[StepBundle | None, bool]:
-        """Call it once more for the bundle of the block that went wrong. Also says if the box may go on."""
+        self, client: RunnerClient, arena: Arena, inputs: Inputs, seconds: float, absent: Absent | None
+    ) -> tuple[Stepped | None, bool]:
+        """Call it once more for the bundle of the block that went wrong, or that would write what is ``absent``. Also
+        says if the box may go on."""
         self.records = False
         try:
             with phase("record"):
-                answer = client.recorded_call(arena, inputs, _RECORDING_TAKES * seconds)
+                wanted = absent.wanted if absent is not None and self.step is None else None
+                answer = client.recorded_call(arena, inputs, _RECORDING_TAKES * seconds, self.step, wanted)
             self._printed(client)
         except (ChannelError, JudgeFailure) as error:
             log.warning("not_recorded", why=str(error))
             self._fresh -= 1  # the box's end is not the submission's fault
             return None, False
-        told = answer.step
-        if told is None or not (told.data or told.why):
-            return None, True
-        return StepBundle(version=STEP_VERSION, data=told.data, why=told.why, lanes=told.lanes), True
+        return answer.step, True
 
     def _make_room(self) -> None:
         if self.device.memory_plan is not None:
@@ -377,7 +397,11 @@ class Suite:
         if said is None:
             return found
         assert self.mistakes is not None
-        return with_writers(found, said, programs=self.mistakes.language.python)
+        programs = self.mistakes.language.python
+        if mismatch.kind == "unwritten" and said.would is not None:
+            place = place_of(mismatch.index, wrong.shape)
+            self._absent = Absent(mismatch.argument, wrong.shape, place, said.would, programs)
+        return with_writers(found, said, programs=programs)
 
     def _record(
         self,

@@ -12,12 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from grader import limits
 from grader.schemas.call_profile import CallProfile
-from grader.schemas.step import StepLane
+from grader.schemas.step import Orders, StepLane, StepLaunch
 
 Text = Annotated[str, StringConstraints(max_length=limits.ERROR_TEXT_CHARS)]
 Word = Annotated[str, StringConstraints(max_length=200)]
 # Of an operation or a kernel: no character means anything to a page or a terminal.
 Name = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9_.<>, ]+$")]
+Signed = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
 Small = Annotated[int, Field(ge=0, le=2**31)]
 
 
@@ -152,6 +153,17 @@ class Forgotten(Message):
         return f", in line{'s' if len(self.lines) > 1 else ''} {lines}" if lines else ""
 
 
+class Reason(Message):
+    """Why a thread does not write an element, see ``emulator/turned_away.py``; lines are of the source."""
+
+    how: Literal["branch", "mask", "elsewhere"]
+    line: Small
+    store_line: Small
+    compared: Annotated[list[Signed], Field(max_length=2)] = Field(default_factory=list)
+    elements: Annotated[list[Signed], Field(max_length=4)] = Field(default_factory=list)
+    stores: int = Field(default=0, ge=0, le=1 << 40)
+
+
 class Stepped(Message):
     """The bundle of the block that went wrong in base64, see ``emulator/step.py``; or why there is none."""
 
@@ -160,6 +172,18 @@ class Stepped(Message):
     ] = ""
     why: Word = ""
     lanes: Annotated[list[StepLane], Field(max_length=32)] = Field(default_factory=list)
+    orders: Orders = Field(default_factory=list)
+    word: Word = ""
+    reason: Reason | None = None
+    named: Annotated[
+        str, StringConstraints(max_length=limits.STEP_CHARS, pattern=r"^[A-Za-z0-9+/]*={0,2}$")
+    ] = ""
+    named_why: Word = ""
+    launches: Annotated[list[StepLaunch], Field(max_length=64)] = Field(default_factory=list)
+    launch: Small = 0
+    block: Annotated[list[Small], Field(min_length=3, max_length=3)] = Field(
+        default_factory=lambda: [0, 0, 0]
+    )
 
 
 #: Of a kernel, as the emulated GPU's program reads it from PTX.
@@ -236,11 +260,35 @@ class WritingBlocks(Message):
     kernels: Annotated[list[KernelName], Field(max_length=limits.ERROR_MAP_LAUNCHES)]
 
 
+class Would(Message):
+    """Who would write an element that nothing wrote, by the index with which ``like`` was written; in a launch, by its
+    number in the call, of ``grid`` blocks of ``threads``."""
+
+    work: Small
+    kernel: KernelName
+    grid: Index
+    threads: Index
+    block: Index
+    thread: Index
+    like: int = Field(ge=0, le=1 << 63)
+    like_block: Index
+    like_thread: Index
+    like_lines: Annotated[list[Small], Field(max_length=6)] = Field(default_factory=list)
+    size: int = Field(ge=1, le=16, description="bytes of an element")
+
+    @property
+    def exists(self) -> bool:
+        """Whether the launch has that thread."""
+        sizes = (*self.grid, *self.threads)
+        return all(at < size for at, size in zip((*self.block, *self.thread), sizes, strict=True))
+
+
 class Writers(Message):
     """Who wrote a result's elements in the last call, as the emulated GPU's program says."""
 
     op: Literal["writers"]
     first: Wrote | None = None
+    would: Would | None = None
     blocks: WritingBlocks | None = None
 
 

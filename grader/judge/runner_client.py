@@ -43,6 +43,7 @@ from grader.sandbox.allowance import Allowance
 from grader.sandbox.box import Box, BoxEnd, Clocked
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.error_map import ErrorMap
+from grader.schemas.own_case import StepChoice
 
 if TYPE_CHECKING:
     import torch
@@ -259,10 +260,19 @@ class RunnerClient:
             self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
-    def recorded_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
-        """A call of which an emulated GPU records the block that goes wrong, with the gate open from the start. It
-        tests nothing."""
-        return self._open_with(arena, inputs, seconds, {"record": True})
+    def recorded_call(
+        self,
+        arena: Arena,
+        inputs: Inputs,
+        seconds: float,
+        step: StepChoice | None = None,
+        wanted: dict[str, Any] | None = None,
+    ) -> Answer:
+        """A call of which an emulated GPU records the block that goes wrong, one of choice, or the one that would write
+        the element ``wanted`` (a ``Would`` with the array and the element), with the gate open from the start. It tests
+        nothing."""
+        chosen = step.model_dump() if step is not None else None
+        return self._open_with(arena, inputs, seconds, {"record": wanted or chosen or True})
 
     def quiz_call(self, arena: Arena, inputs: Inputs, seconds: float, seed: int) -> Answer:
         """A call about which an emulated GPU gives facts, drawn from ``seed``, as ``Answer.quiz``."""

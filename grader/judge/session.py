@@ -26,6 +26,7 @@ from grader.judge.compilation import (
     kernels_request,
     request_of,
     result_of,
+    with_names,
 )
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
@@ -296,7 +297,8 @@ class Session:
     def _compile(self) -> CompileResult:
         """The library of a compiled source: compiled ahead, or now in a separate box."""
         language = self.request.language
-        request = request_of(self.request.challenge, language, self.request.source, self.device.architecture)
+        plain = request_of(self.request.challenge, language, self.request.source, self.device.architecture)
+        request = with_names(plain, self.request.own)
         if self.request.artefact is not None:
             known = result_of(self.request.artefact, request)
             if known is not None:
@@ -338,8 +340,9 @@ class Session:
             device=self.device,
             warm_up=self.device.warm_up_cases,
             mistakes=Mistakes(self.request.challenge, self.request.language, self.request.source),
-            records=self.device.modelled and self.request.language.compiled,
+            records=self.device.modelled,
             kept=self._kept,
+            step=self.request.own.step if self.request.own is not None else None,
         )
 
     def _test(self, suite: Suite, client: RunnerClient | None) -> RunnerClient | None:

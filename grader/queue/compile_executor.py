@@ -28,6 +28,7 @@ from grader.judge.compilation import (
     compiler_of,
     kernels_request,
     request_of,
+    with_names,
 )
 from grader.judge.environment import machine_environment
 from grader.judge.process import Cancelled
@@ -45,6 +46,7 @@ from grader.sandbox.compiler.triton import KernelsRequest, kernels_spec
 from grader.sandbox.pool import SpareBoxes
 from grader.sandbox.watched import WatchedBoxes
 from grader.schemas.artefact import Artefact
+from grader.schemas.own_case import OwnCase
 from grader.schemas.submission import ProgressView, State
 from grader.service.challenges import versions
 from grader.service.platform import Platform
@@ -169,7 +171,8 @@ class CompileExecutor:
         challenge = self._platform.catalogue.load(held.challenge)
         served = versions.serve(self._platform, challenge)
         check_version(held, served.version)
-        request = request_of(challenge, held.language, held.source, architecture)
+        asked = OwnCase.model_validate_json(held.own_case) if held.own_case is not None else None
+        request = with_names(request_of(challenge, held.language, held.source, architecture), asked)
         key = request.key()
         if self._finaliser.write(lambda session: artefacts.use(session, key, clock(session))):
             self._hand_on(held, key)

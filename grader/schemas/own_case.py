@@ -6,7 +6,7 @@ import json
 import math
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, StrictInt
+from pydantic import BeforeValidator, Field, StrictInt, field_validator
 
 from grader import limits
 from grader.schemas.strict import Strict
@@ -42,6 +42,25 @@ Size = Annotated[StrictInt | str, BeforeValidator(_size)]
 Values = Annotated[str | StrictInt | float | list[Any], BeforeValidator(_plain)]
 
 
+class StepChoice(Strict):
+    """The block that a page steps through."""
+
+    launch: int | None = Field(
+        default=None,
+        ge=0,
+        le=1 << 20,
+        description="of the call, from 0; by default the one that goes wrong or, if none does, the first",
+    )
+    block: tuple[int, int, int] = Field(default=(0, 0, 0), description="x, y, z, each from 0")
+
+    @field_validator("block")
+    @classmethod
+    def _positive(cls, block: tuple[int, int, int]) -> tuple[int, int, int]:
+        if any(not 0 <= number < 1 << 31 for number in block):
+            raise ValueError("a block's numbers are 0 or more")
+        return block
+
+
 class OwnCase(Strict):
     """A public case, run alone. ``grader.challenge.own_case`` checks it against the challenge."""
 
@@ -60,6 +79,11 @@ class OwnCase(Strict):
     )
     version: int | None = Field(
         default=None, description="of the challenge, as you saw it; 409 if it has another one now"
+    )
+
+    step: StepChoice | None = Field(
+        default=None,
+        description="record this block of a CUDA kernel, to step through it on the run's page (emulated GPU only)",
     )
 
     @property

@@ -49,10 +49,12 @@ class CompileRequest:
     compiler: str = "nvcc"
     #: A clock may be timing something else on this host meanwhile, see ``compile_spec``.
     background: bool = True
+    #: The library also holds the PTX of ``-G``, see ``sandbox/emulator/named.py``.
+    names: bool = False
 
     def key(self, toolkit: str | None = None) -> str:
         """A hash of everything that matters. ``toolkit``: another version than this machine's."""
-        parts = (
+        parts: tuple[str, ...] = (
             self.source,
             self.footer,
             self.filename,
@@ -60,6 +62,8 @@ class CompileRequest:
             toolkit or str(nvcc_version()),
             recipe(),
         )
+        if self.names:
+            parts = (*parts, "names")
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -173,6 +177,7 @@ class _Compilation:
             "log_bytes": limits.COMPILE_LOG_BYTES,
             "artefact_bytes": limits.ARTEFACT_BYTES,
             "cpu_seconds": limits.COMPILE_SECONDS,
+            "names": request.names,
         }
         self._talk = Conversation(box.connection, _allowance(box), interrupt)
 

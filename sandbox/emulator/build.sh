@@ -26,7 +26,8 @@ done
 for part in $parts; do wait "$part"; done
 if [ "$target" = engine.wasm ]; then
     for name in step_version step_alloc step_region step_new step_on step_begin step_warp step_registers step_undefined step_shared \
-        step_shared_valid step_finding step_all step_checksum engine_new engine_instructions engine_names; do
+        step_shared_valid step_finding step_all step_checksum step_local step_local_valid step_stack step_printed \
+        step_printed_size step_prints_left_out step_allocations step_allocation_count step_heap_begin step_heap_add engine_new engine_instructions engine_names; do
         exports="${exports:-} -Wl,--export=$name"
     done
     # shellcheck disable=SC2086

@@ -37,6 +37,7 @@ from .library import (
 from .limits import MOST_COOPERATIVE, LaunchRefused, check_shape, cluster_of
 from .lower import ROW, Lowered, function_address, lower
 from .model import H200, Launch, Row, cycles_of, occupancy_of, share_of, spills_in, weights_of
+from .named import Program
 from .names import (
     BUILT_WITH,
     CHECK,
@@ -51,13 +52,16 @@ from .names import (
     WRITER,
 )
 from .quiz import Launches
+from .ready import fill, in_memory
 from .sample import (
     Chosen,
     Ran,
     Sample,
 )
 from .spills import Spills
-from .step import Recorder
+from .step import Choice, Recorder
+from .turned_away import Wanted
+from .unwritten import Would, Wrote, asked, mapped
 from .widths import widths_of
 from .work import KINDS as KINDS_OF_WORK
 from .work import Work
@@ -232,9 +236,12 @@ class Engine:
         """Fill these bytes now, because something other than a kernel will use them."""
         self._c.engine_fill(self._engine, address, size)
 
-    def record(self) -> Recorder:
-        """Have the next launches recorded, which copies memory at each one. Returns what records them."""
-        self.recorder = Recorder(self._c, list(self._operations))
+    def record(
+        self, choice: Choice | None = None, *, programs: bool = False, wanted: Wanted | None = None
+    ) -> Recorder:
+        """Have the next launches recorded, which copies memory at each one. ``programs``: they are Triton's;
+        ``choice``, ``wanted``: see ``Recorder``. Returns what records them."""
+        self.recorder = Recorder(self._c, list(self._operations), choice, programs=programs, wanted=wanted)
         return self.recorder
 
     def keep_launches(self) -> Launches:
@@ -306,6 +313,33 @@ class Engine:
         lowered = self._works[found.work][1]
         lines = sorted({place_of(lowered, line).line for line in found.lines[: found.line_count]} - {0})
         return replace(made, thread=tuple(found.thread), lines=tuple(lines), many=bool(found.many))
+
+    def would_write(
+        self, start: int, size: int, place: int, shape: Sequence[int], *, programs: bool
+    ) -> tuple[int, Would] | None:
+        """Which thread would write an element (``place``) that nothing wrote in this call, and in which launch; see
+        ``unwritten.mapped``. ``start``, ``size``, ``shape``: the array's address, bytes of an element, and sizes."""
+        places = asked(place, shape)
+        found = (CWriter * len(places))()
+        self._c.engine_writers(
+            self._engine, _words([start + size * each for each in places]), len(places), found
+        )
+        wrote: dict[int, Wrote] = {}
+        for each, writer in zip(places, found, strict=True):
+            if writer.kind == WRITER.THREAD and not writer.many and writer.work < len(self._works):
+                wrote[each] = Wrote(writer.work, tuple(writer.block), tuple(writer.thread))
+        nearest = min(wrote, key=lambda each: abs(each - place), default=None)
+        if nearest is None:
+            return None
+        work = wrote[nearest].work
+        operation = self._works[work][0]
+        wrote = {each: writer for each, writer in wrote.items() if writer.work == work}
+        would = mapped(place, wrote, operation.grid, operation.threads, shape, programs=programs)
+        return (work, would) if would is not None else None
+
+    def work(self, number: int) -> Operation:
+        """A launch or copy of this call."""
+        return self._works[number][0]
 
     def writing_blocks(self, addresses: Sequence[int]) -> tuple[list[int], list[Writer | None]]:
         """As ``writers``, without threads and lines, but fast: for each address, an index in the list."""
@@ -391,22 +425,8 @@ class Engine:
     def _ready(self, loaded: Loaded, name: str) -> _Ready:
         if name not in loaded.kernels:
             lowered = lower(loaded.module, name, loaded.addresses, self._operations)
-            # Units are whole cache lines, so vector loads are aligned.
-            raw = (ctypes.c_char * (4 * len(lowered.pool) + 1024))()
-            start = -(-ctypes.addressof(raw) // 128) * 128
-            pool = (ctypes.c_uint32 * max(len(lowered.pool), 1)).from_address(start)
-            ctypes.memmove(pool, array("I", lowered.pool).tobytes(), 4 * len(lowered.pool))
-            specials = (ctypes.c_uint32 * max(len(lowered.specials), 1))(*lowered.specials)
-            spans = [word for span in lowered.shared_names.values() for word in span]
-            arrays = (ctypes.c_uint32 * max(len(spans), 1))(*spans)
-            rows = ctypes.create_string_buffer(lowered.rows, len(lowered.rows))
-            kernel = CKernel(
-                ctypes.addressof(rows), lowered.row_count, lowered.entry, lowered.units, len(lowered.pool) // 32,
-                len(lowered.specials) // 2, lowered.local_bytes, lowered.shared_bytes, lowered.granule,
-                lowered.is_async, lowered.coordinates, start,
-                ctypes.addressof(specials), ctypes.addressof(arrays), len(lowered.shared_names),
-            )  # fmt: skip
-            loaded.kernels[name] = _Ready(lowered, kernel, pool, (raw, rows, specials, arrays))
+            made = in_memory(lowered)
+            loaded.kernels[name] = _Ready(lowered, made.kernel, made.pool, made.keep)
         return loaded.kernels[name]
 
     def launch(
@@ -444,7 +464,7 @@ class Engine:
             )
         for offset, size, unit in lowered.params:
             value = int.from_bytes(params[offset : offset + size], "little")
-            _fill(ready.pool, unit, value, 8 if size == 8 else 4)
+            fill(ready.pool, unit, value, 8 if size == 8 else 4)
         block_of_params = None
         if lowered.param_units:
             block_of_params = ctypes.create_string_buffer(params, len(params))
@@ -452,7 +472,7 @@ class Engine:
                 ctypes.addressof(block_of_params), len(params), "the arguments", constant=True
             )
             for unit in lowered.param_units:
-                _fill(ready.pool, unit, address, 8)
+                fill(ready.pool, unit, address, 8)
         if lowered.grid_units:
             if not self._grid_barrier:
                 self._grid_barrier, zeros = self.allocate(
@@ -460,7 +480,7 @@ class Engine:
                 )
                 ctypes.memset(zeros, 0, 4096)
             for unit, upper in lowered.grid_units:
-                _fill(
+                fill(
                     ready.pool,
                     unit,
                     self._grid_barrier >> 32 if upper else self._grid_barrier & 0xFFFFFFFF,
@@ -495,10 +515,13 @@ class Engine:
                 cycles=cycles_of(),
                 unscaled=ctypes.addressof(self._unscaled(COUNTS * lowered.row_count)),
             )
-        self._works.append((Operation(name, place, shared=shared), lowered))
-        if self.recorder is not None:
+        sizes = ((grid[0], grid[1], grid[2]), (block[0], block[1], block[2]))
+        self._works.append((Operation(name, place, 0, shared, *sizes), lowered))
+        if self.recorder is not None and self.recorder.wants(len(self._works) - 1):
             pool = ctypes.string_at(ready.pool, ctypes.sizeof(ready.pool))
             shape = (grid, block, cluster)
+            self.recorder.names = {number: named.name for number, named in self._named.items()}
+            self.recorder.program = Program(loaded, bytes(params), self._grid_barrier)
             self.recorder.begins(
                 self._engine, lowered, ready.kernel, pool, shape, shared, self.check, cooperative=cooperative
             )
@@ -517,6 +540,8 @@ class Engine:
         finally:
             if block_of_params is not None:
                 self.release(address, forget=True)
+        if self.recorder is not None:
+            self.recorder.ended(self._names())
         self.instructions = int(self._c.engine_instructions(self._engine))
         if self.launches is not None and profile is not None and counts is not None and not ended:
             arrays = {number: (named.name, named.size) for number, named in self._named.items()}
@@ -533,6 +558,10 @@ class Engine:
             fault = self._note_sample(self.sample, ran, fault, over_budget=ended == STOP.OVER_BUDGET)
         if fault is not None:
             raise Fault(fault)
+
+    def _names(self) -> dict[int, str]:
+        """Of memory, by number."""
+        return {number: it.name for number, it in self._named.items()}
 
     def _unscaled(self, words: int) -> ctypes.Array[ctypes.c_uint64]:
         if len(self._discarded) < words:
@@ -606,7 +635,7 @@ class Engine:
 
     def _finding(self, found: CFinding, lowered: Lowered | None, work: Operation) -> Finding:
         if self.recorder is not None:
-            self.recorder.found(found, {number: it.name for number, it in self._named.items()})
+            self.recorder.found(found, self._names())
         named = self._named.get(found.region)
         space = SPACES[found.space] if found.space < len(SPACES) else ""
         name, start, size = (named.name, 0, found.extent or named.size) if named else ("", 0, 0)
@@ -698,12 +727,6 @@ def _launch_of(
         rows=tuple(rows),
         spills=tuple(spills_in(asked, rows, spills)),
     )
-
-
-def _fill(pool: ctypes.Array[ctypes.c_uint32], unit: int, value: int, size: int) -> None:
-    words = [value & 0xFFFFFFFF] if size == 4 else [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF]
-    for index, word in enumerate(words * 32):
-        pool[unit * 32 + index] = word
 
 
 def pack_arguments(layout: Sequence[tuple[int, int]], values: Mapping[int, bytes] | Sequence[bytes]) -> bytes:

@@ -146,6 +146,17 @@ def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Fin
     return f"{_capital(who)} jumps to an address where there is no code."
 
 
+def is_compilers(finding: Finding) -> bool:
+    """Of a Triton program: a race that its source did not make. The compiler assigns a program's threads, several of
+    which may read what one writes. Two writes to one place from one line are the source's fault."""
+    return (
+        finding.kind.endswith("_race")
+        and finding.other is not None
+        and finding.other.block == finding.who.block
+        and not finding.same_index
+    )
+
+
 def line_of(finding: Finding) -> int:
     """The source's line, counted from 1; 0: unknown."""
     return finding.place.line

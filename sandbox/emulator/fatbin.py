@@ -12,6 +12,8 @@ _MAGIC = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")
 _ENTRY = struct.Struct("<HHIQ")
 _PTX, _MACHINE_CODE = 1, 2
+# The section of a library with the PTX of a second compilation, with variables' names.
+NAMES = ".grader_names"
 # Prefix of a kernel's section name in machine code.
 _CODE = ".text."
 # Notes for the driver: their format, and the kind that counts registers by function symbol.

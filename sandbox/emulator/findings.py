@@ -45,6 +45,9 @@ class Operation:
     place: int  # in the host's library
     line: int = 0  # of the source; 0: unknown
     shared: int = 0  # bytes of dynamic shared memory
+    # Of a launch, x y z: blocks, and threads of a block.
+    grid: tuple[int, int, int] = (0, 0, 0)
+    threads: tuple[int, int, int] = (0, 0, 0)
 
 
 @dataclass(frozen=True)

@@ -186,6 +186,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_alu_count", word, []),
         ("engine_alu_name", ctypes.c_char_p, [word]),
         ("engine_alu_arity", word, [word]),
+        ("engine_alu_types", ctypes.c_char_p, [word]),
         ("engine_sizes", word, [word]),
     ):
         function = getattr(c, name)

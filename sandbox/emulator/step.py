@@ -1,28 +1,36 @@
-"""The bundle of a failing block: what a page needs to run it a row at a time with the engine as WebAssembly.
+"""The bundle of a block: what a page needs to run it a row at a time with the engine as WebAssembly.
 
 ``Recorder`` keeps memory as it is when a launch begins. Once the launch did something wrong, it runs the block of that
 finding alone: that shows whether the finding comes again there, and which bytes of memory the block uses. The bundle
-has those bytes and no others.
+has those bytes and no others. A block of choice is recorded in the same way, once the call has ended (``finish``).
+
+With texts that were compiled with ``-G``, there is a second bundle of the same block, whose variables have names: see
+``named.py``.
 
 A bundle is gzip of the header's length (4 bytes, little-endian), the header in JSON, and blobs at multiples of 16.
 """
 
 from __future__ import annotations
 
+import base64
 import ctypes
 import gzip
 import json
 import struct
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from . import race, turned_away
 from .explain import array_name, kernel_name
 from .findings import KINDS, shared_array
-from .library import CFinding, CKernel, Triple
-from .lower import Lowered
+from .library import CFinding, CKernel, Triple, operations_of
+from .lower import CodeRow, Lowered
+from .named import NoNames, Program, named_kernel
+from .named import row_types as row_types_of
 from .names import (
+    ASYNC,
     CONSTANT,
     LOCAL_BASE,
     NONE,
@@ -34,7 +42,9 @@ from .names import (
     STEP_MEMORY,
     STEP_MOST_ROWS,
     STEP_STATE,
+    TOGETHER,
 )
+from .turned_away import Wanted
 
 # Pages say that a bundle is of another version than theirs.
 VERSION = 1
@@ -42,6 +52,8 @@ VERSION = 1
 MOST_KEPT = 16 << 20
 MOST_USED = 1 << 20
 MOST_BYTES = 96 << 10
+# Of it and the one with variables' names, which travel in one message.
+MOST_BOTH = 176 << 10
 
 # Findings of one block, or of two. Others have no row at which they happen, or need the whole grid.
 STEPPED = frozenset(
@@ -49,16 +61,32 @@ STEPPED = frozenset(
     for kind in (
         "shared_race", "warp_race", "global_race", "out_of_bounds", "misaligned", "read_only", "use_after_free",
         "unwritten", "shuffled", "barrier_places", "barrier_exited", "bad_mask", "trapped", "asserted", "bad_call",
-        "stack_overflow",
+        "stack_overflow", "early_result", "no_proxy_fence",
     )
 )  # fmt: skip
 _WAITS = (
     "The block alone does not go wrong: it waits for other blocks, or uses what they write, so it cannot be stepped "
     "through."
 )
-_TOO_LARGE = "The block uses too much memory to be stepped through in a browser."
-_NOT_HERE = "A kernel with malloc, textures, clusters or asynchronous copies cannot be stepped through yet."
-_OPS_LEFT_OUT = (OP.HEAP, OP.TEXTURE, OP.ASYNC)
+_ALONE = "This block waits for other blocks, or uses what they write, so it cannot be stepped through alone."
+_TOO_LARGE = "The block uses too much memory to be stepped through in a browser: choose a smaller case, or another one."
+_TOO_LONG = (
+    f"The block runs more than {STEP_MOST_ROWS:,} instructions, which is too long to be stepped through: choose a "
+    "smaller case or another block."
+)
+_NOT_HERE = "A kernel with textures, clusters or bulk copies cannot be stepped through yet."
+_ELSEWHERE = (
+    "Compiled with variables' names, without optimisation, the block does not go wrong in the same place."
+)
+_OPS_LEFT_OUT = (OP.TEXTURE,)
+# A bulk copy may read a tensor's map, which no check notes as used.
+_ASYNC_LEFT_OUT = frozenset(
+    ASYNC[name] for name in ASYNC if name.startswith(("BULK_", "CLUSTER_", "MAP_RANK", "RANK_OF"))
+)
+# Bytes of the heap of malloc that a block may use.
+_HEAP_ROOM = 256 << 10
+# Launches of a call that a page offers.
+MOST_LAUNCHES = 64
 _ALIGN = 16
 _LANES = 32
 # Bytes behind an array at which an index is still said to be of it.
@@ -82,6 +110,35 @@ class _Memory:
 
 
 @dataclass
+class Heap:
+    """Memory of malloc. ``next``: nothing was allocated from here on; ``pieces``: place, size, and whether freed."""
+
+    address: int
+    size: int
+    next: int
+    pieces: list[tuple[int, int, int]]
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """A block that ran alone: its part of a bundle's header, the bytes of each memory that it used, and memory at its
+    end if it went right."""
+
+    header: dict[str, Any]
+    used: list[bytearray]
+    after: list[bytes]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A block to record. ``launch``: of the call, from 0; None: the one that goes wrong or, if none does, the first.
+    ``block``: x y z."""
+
+    launch: int | None = None
+    block: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass
 class Kept:
     """A launch as it begins."""
 
@@ -93,20 +150,62 @@ class Kept:
     memory: list[_Memory] | None  # None: it is too large
     alone: bool  # blocks are in no cluster
     cooperative: bool
+    heap: Heap | None = None
+    number: int = 0  # of the launch in the call
+    names: dict[int, str] = field(default_factory=dict)  # of memory
+    program: Program | None = None
+    went_wrong: bool = False
 
 
 class Recorder:
-    """Makes the bundle of the first finding that can be stepped to. ``bundle`` or ``why`` is set then."""
+    """Makes the bundle of the first finding that can be stepped to, or of a block of ``choice``. ``bundle`` or ``why``
+    is set then."""
 
-    def __init__(self, library: ctypes.CDLL, operations: Sequence[str]) -> None:
-        """``operations``: names of alu.ops, in order."""
+    def __init__(
+        self,
+        library: ctypes.CDLL,
+        operations: Sequence[str],
+        choice: Choice | None = None,
+        *,
+        programs: bool = False,
+        wanted: Wanted | None = None,
+    ) -> None:
+        """``operations``: names of alu.ops, in order. ``programs``: of Triton. ``wanted``: record the block that would
+        write an element, instead of one that goes wrong."""
         self._c = _declared(library)
+        self._programs, self._wanted = programs, wanted
         self._operations = operations
         self.kept: Kept | None = None
         self.bundle = b""
         self.why = ""
         # Of the row that goes wrong, see ``_lanes``.
         self.lanes: list[dict[str, Any]] = []
+        # Of a race between two blocks, see ``race.orders``; and the element that both access.
+        self.orders: list[list[dict[str, Any]]] = []
+        self.word = ""
+        # Why nothing wrote an element, see ``turned_away.Reason``.
+        self.reason: dict[str, Any] | None = None
+        self.choice = choice
+        # The same block with variables' names, if there are ``texts`` compiled with -G; or why not.
+        self.texts: Sequence[str] = ()
+        self.named = b""
+        self.named_why = ""
+        # The first launches of the call: kernel, blocks and threads.
+        self.launches: list[dict[str, Any]] = []
+        self._count = 0
+        # Of the next launch: names of memory by number, and its program.
+        self.names: dict[int, str] = {}
+        self.program: Program | None = None
+        self._chosen: Kept | None = None
+        # The recorded block.
+        self.launch = choice.launch or 0 if choice is not None else 0
+        self.block = list(choice.block) if choice is not None else [0, 0, 0]
+
+    def wants(self, work: int) -> bool:
+        """``work``: a launch's number in its call."""
+        if self._wanted is None:
+            return True
+        return self._wanted.work == work and not (self.bundle or self.why or self.reason)
 
     def begins(
         self,
@@ -121,40 +220,259 @@ class Recorder:
         cooperative: bool,
     ) -> None:
         """A launch begins. ``shape``: blocks, threads, and blocks of a cluster, x y z."""
-        if self.bundle or self.why:
-            return
         grid, threads, cluster = shape
-        words = array("I", bytes(4 * len(STEP_LAUNCH)) + bytes(16))
-        words[STEP_LAUNCH.STEP_GRID : STEP_LAUNCH.STEP_GRID + 3] = array("I", grid)
-        words[STEP_LAUNCH.STEP_THREADS : STEP_LAUNCH.STEP_THREADS + 3] = array("I", threads)
-        for name, value in (
-            ("DYNAMIC_SHARED", shared), ("CHECK", check), ("ROW_COUNT", kernel.row_count), ("ENTRY", kernel.entry),
-            ("UNITS", kernel.units), ("POOL_UNITS", kernel.pool_units), ("SPECIAL_COUNT", kernel.special_count),
-            ("LOCAL_BYTES", kernel.local_bytes), ("STATIC_SHARED", kernel.shared_bytes),
-            ("GRANULE", kernel.granule), ("ASYNC", kernel.is_async), ("ARRAY_COUNT", kernel.array_count),
-        ):  # fmt: skip
-            words[STEP_LAUNCH[f"STEP_{name}"]] = value
+        number, self._count = self._count, self._count + 1
+        if number < MOST_LAUNCHES:
+            name = kernel_name(lowered.name)[:200]
+            self.launches.append({"kernel": name, "grid": list(grid), "threads": list(threads)})
+        wanted = None if self.choice is None else self.choice.launch
+        self.kept = None
+        if self.bundle or self.why or wanted not in (None, number):
+            return
+        words = _words(grid, threads, shared, check, kernel)
+        heap = self._heap(engine)
         self.kept = Kept(
-            lowered, kernel, pool, words, (grid[0], grid[1], grid[2]), self._memory(engine),
-            cluster[0] * cluster[1] * cluster[2] == 1, cooperative,
+            lowered, kernel, pool, words, (grid[0], grid[1], grid[2]), self._memory(engine, heap),
+            cluster[0] * cluster[1] * cluster[2] == 1, cooperative, heap, number, self.names, self.program,
         )  # fmt: skip
+        if self.choice is not None and self._chosen is None:
+            self._chosen = self.kept
 
     def found(self, finding: CFinding, named: dict[int, str]) -> None:
         """The launch did something wrong. ``named``: names of memory by number."""
-        if self.bundle or self.why or self.kept is None or finding.kind not in STEPPED:
+        if self._programs and _is_compilers(finding):
             return
+        if self.kept is not None:
+            self.kept.went_wrong = True
+        if self.bundle or self.why or self.kept is None or finding.kind not in STEPPED or self._wanted:
+            return
+        if self.choice is not None and self.choice.launch is not None:
+            return
+        self.launch, self.block = self.kept.number, list(finding.block)
         try:
             self.bundle = self._made(self.kept, finding, named)
         except Refused as refused:
-            self.why = str(refused)
+            self.why = self._worded(refused)
         self.kept = None
 
-    def _memory(self, engine: ctypes.c_void_p) -> list[_Memory] | None:
+    def _worded(self, refused: Refused) -> str:
+        return str(refused).replace("block", "program") if self._programs else str(refused)
+
+    def ended(self, named: dict[int, str]) -> None:
+        """A launch ended."""
+        if self._wanted is None or self.kept is None:
+            return
+        kept, self.kept = self.kept, None
+        try:
+            self._explain(kept, self._wanted, named)
+        except Refused as refused:
+            self.why = self._worded(refused)
+
+    def _explain(self, kept: Kept, wanted: Wanted, named: dict[int, str]) -> None:
+        """Raises Refused."""
+        self._check(kept)
+        array = next((it for it in kept.memory or () if named.get(it.number) == wanted.array), None)
+        if array is None:
+            return
+
+        def number_of(index: Sequence[int]) -> int:
+            return _number(index, kept.grid)
+
+        found = turned_away.reason(
+            lambda: Run(self._c, kept), kept, wanted, array.address, number_of, self._operations
+        )
+        if found is None:
+            return
+        reason, run = found
+        with run:
+            used = [run.used(memory) for memory in kept.memory or ()]
+        lines = [kept.lowered.places[line].line for line in (reason.line, reason.store_line)]
+        self.reason = {
+            "how": reason.how, "line": lines[0], "store_line": lines[1], "compared": list(reason.compared or ()),
+            "elements": list(reason.elements[:4]), "stores": len(reason.elements),
+        }  # fmt: skip
+        number = number_of(wanted.block)
+        header = {
+            "block": number, "index": list(wanted.block), "before": NONE, "kind": 0, "kind_name": "not_stored",
+            "line": reason.line, "rows": reason.step.row + 1, "finding": {"other_line": reason.store_line},
+            "thread": list(wanted.thread), "how": reason.how,
+        }  # fmt: skip
+        self.bundle = self._within(self.packed(kept, header, used, named), MOST_BYTES)
+
+    def finish(self) -> None:
+        """The call has ended: make the bundle of a block of choice, unless there is one of a block that went wrong."""
+        if self.choice is None or self.bundle or self.why:
+            return
+        try:
+            self.bundle = self._made_of_choice(self.choice)
+        except Refused as refused:
+            self.why = self._worded(refused)
+
+    def told(self) -> dict[str, Any]:
+        """For the judge's message ``Stepped``."""
+        return {
+            "data": base64.b64encode(self.bundle).decode(),
+            "why": self.why,
+            "lanes": self.lanes,
+            "named": base64.b64encode(self.named).decode(),
+            "named_why": self.named_why,
+            "launches": self.launches,
+            "launch": self.launch,
+            "block": self.block,
+            "orders": self.orders,
+            "word": self.word,
+        }
+
+    def _made_of_choice(self, choice: Choice) -> bytes:
+        """Raises Refused."""
+        kept, count = self._chosen, self._count
+        if kept is None:
+            if not count:
+                raise Refused("In this case no kernel is launched.")
+            raise Refused(
+                f"There is no launch {(choice.launch or 0) + 1}: this case has {count} "
+                f"launch{'' if count == 1 else 'es'}."
+            )
+        if any(at >= size for at, size in zip(choice.block, kept.grid, strict=True)):
+            raise Refused(
+                f"Block {_shape(choice.block)} is outside the grid: {kernel_name(kept.lowered.name)} has "
+                f"{' x '.join(map(str, kept.grid))} blocks, numbered from 0."
+            )
+        self._check(kept)
+        ran = self._whole_block(kept, choice.block)
+        packed = self._within(self.packed(kept, ran.header, ran.used, kept.names), MOST_BYTES)
+        self._name(kept, ran.header, MOST_BOTH - len(packed), ran.after)
+        return packed
+
+    def _check(self, kept: Kept) -> None:
+        """Raises Refused for what cannot be stepped."""
+        left_out = any(
+            row.op in _OPS_LEFT_OUT or (row.op == OP.ASYNC and row.size in _ASYNC_LEFT_OUT)
+            for row in kept.lowered.code_rows()
+        )
+        if not kept.alone or left_out:
+            raise Refused(_NOT_HERE)
+        if kept.memory is None:
+            raise Refused(_TOO_LARGE)
+
+    @staticmethod
+    def _within(packed: bytes, most: int) -> bytes:
+        """Raises Refused."""
+        if len(packed) > most:
+            raise Refused(_TOO_LARGE)
+        return packed
+
+    def _whole_block(self, kept: Kept, index: tuple[int, int, int]) -> _Ran:
+        """Run a block up to its end, or up to what it does wrong. Raises Refused."""
+        block = _number(index, kept.grid)
+        header = {"block": block, "index": list(index), "before": NONE, "kind": 0, "kind_name": "", "line": 0}
+        with Run(self._c, kept) as run:
+            run.begin(block, NONE, 0, 0)
+            state = run.on(STEP_MOST_ROWS)
+            status, findings = state[STEP_STATE.STEP_STATUS], state[STEP_STATE.STEP_FINDINGS]
+            if status == STEP_END.MORE:
+                raise Refused(_TOO_LONG)
+            if status == STEP_END.NO_ROOM or run.lacked_heap():
+                raise Refused(_TOO_LARGE)
+            if status == STEP_END.ENDED and not findings:
+                used = [run.used(memory) for memory in kept.memory or ()]
+                rows = int(state[STEP_STATE.STEP_ROWS])
+                return _Ran({**header, "rows": rows, "finding": {}}, used, run.after())
+            first = self._c.step_first(run.it)
+            if not kept.went_wrong or not first:
+                raise Refused(_ALONE)
+            finding = CFinding.from_buffer_copy(CFinding.from_address(first))
+        count, used, shown = self._run_alone(kept, finding, block, NONE, kept.names)
+        wrong = {"kind": finding.kind, "kind_name": KINDS[finding.kind], "line": finding.line}
+        return _Ran({**header, **wrong, "rows": count, "finding": _shown(shown)}, used, [])
+
+    def _name(self, kept: Kept, header: dict[str, Any], most: int, after: Sequence[bytes] = ()) -> None:
+        """Set ``named``, of at most ``most`` bytes, or ``named_why``: the same block of the program with variables'
+        names. ``header``: of the judged one; ``after``: memory at its end."""
+        if not self.texts or kept.program is None:
+            return
+        try:
+            self.named = self._within(self._made_with_names(kept, header, after), most)
+        except (Refused, NoNames) as refused:
+            self.named_why = str(refused)
+
+    def _made_with_names(self, kept: Kept, header: dict[str, Any], after: Sequence[bytes]) -> bytes:
+        """Raises Refused, NoNames."""
+        assert kept.program is not None
+        assert kept.memory is not None
+        above = max((memory.address + memory.size for memory in kept.memory), default=0)
+        operations = operations_of(self._c)
+        made = named_kernel(self.texts, kept.lowered.name, kept.program, operations, above)
+        memory = [*kept.memory]
+        for added in made.added:
+            flags = STEP_MEMORY.STEP_TRACKED | (STEP_MEMORY.STEP_CONSTANT if added.constant else 0)
+            memory.append(_Memory(added.address, len(added.data), added.number, flags, bytearray(added.data)))
+        shape = kept.words[STEP_LAUNCH.STEP_GRID : STEP_LAUNCH.STEP_GRID + 6]
+        shared, check = kept.words[STEP_LAUNCH.STEP_DYNAMIC_SHARED], kept.words[STEP_LAUNCH.STEP_CHECK]
+        other = replace(
+            kept,
+            lowered=made.lowered,
+            kernel=made.made.kernel,
+            pool=bytes(made.made.pool),
+            words=_words(shape[:3], shape[3:], shared, check, made.made.kernel),
+            memory=memory,
+        )
+        self._check(other)
+        new = {**header, "variables": made.variables, "lines": made.lines}
+        new.pop("orders", None)  # of the judged program's rows
+        if header["kind"]:
+            line = kept.lowered.places[header["line"]].line
+            numbers = [number for number, other_line in enumerate(made.lines) if other_line == line and line]
+            new["line"] = self._same_place(other, header, numbers)
+            finding = CFinding(kind=header["kind"], line=new["line"])
+            finding.block[:] = header["index"]
+            try:
+                new["rows"], used, shown = self._run_alone(
+                    other, finding, header["block"], header["before"], kept.names, lanes=False
+                )
+                new["finding"] = _shown(shown)
+            except Refused:
+                raise Refused(_ELSEWHERE) from None
+        else:
+            x, y, z = header["index"]
+            ran = self._whole_block(replace(other, went_wrong=False), (x, y, z))
+            used = ran.used
+            new |= ran.header | {"differs": _words_that_differ(after, ran.after)}
+        return self.packed(other, new, used, kept.names)
+
+    def _same_place(self, kept: Kept, header: dict[str, Any], lines: Sequence[int]) -> int:
+        """Which of the numbers in ``lines``, all of one line of the source, a finding of the same kind and block has.
+        Raises Refused."""
+        for line in lines:
+            with Run(self._c, kept) as run:
+                run.begin(header["block"], header["before"], header["kind"], line)
+                run.on(STEP_MOST_ROWS)
+                at = self._c.step_finding(run.it)
+                found = CFinding.from_address(at) if at else CFinding()
+                if (found.kind, found.line) == (header["kind"], line):
+                    return line
+        raise Refused(_ELSEWHERE)
+
+    def _heap(self, engine: ctypes.c_void_p) -> Heap | None:
+        out = (ctypes.c_uint64 * 4)()
+        if not self._c.step_heap(engine, out):
+            return None
+        address, size, after, count = out
+        size = min(size, -(-(after + _HEAP_ROOM) // _ALIGN) * _ALIGN)
+        pieces = []
+        for number in range(count):
+            self._c.step_heap_piece(engine, number, out)
+            pieces.append((out[0], out[1], out[2]))
+        return Heap(address, size, after, pieces)
+
+    def _memory(self, engine: ctypes.c_void_p, heap: Heap | None) -> list[_Memory] | None:
         found: list[_Memory] = []
         total, out = 0, (ctypes.c_uint64 * 6)()
         while self._c.step_memory(engine, len(found), out):
             address, size, data, valid, number, flags = out
             it = _Memory(address, size, number, flags)
+            if heap is not None and heap.address == address:
+                it.size = size = heap.size
             total += size * (2 if valid else 1)
             if flags & STEP_MEMORY.STEP_LAZY or total > MOST_KEPT:
                 return None
@@ -166,15 +484,13 @@ class Recorder:
 
     def _made(self, kept: Kept, finding: CFinding, named: dict[int, str]) -> bytes:
         """Raises Refused."""
-        rows = kept.lowered.code_rows()
-        if not kept.alone or any(row.op in _OPS_LEFT_OUT for row in rows):
-            raise Refused(_NOT_HERE)
-        if kept.memory is None:
-            raise Refused(_TOO_LARGE)
+        self._check(kept)
         block = _number(finding.block, kept.grid)
-        other = _number(finding.other_block, kept.grid) if finding.has_other else block
+        races = KINDS[finding.kind] == "global_race" and finding.has_other
+        other = _number(finding.other_block, kept.grid) if races else block
         before = other if other != block else NONE
         count, used, shown = self._run_alone(kept, finding, block, before, named)
+        pairs = self._pairs(kept, shown, block, before, used, named) if before != NONE else []
         header = {
             "block": block,
             "index": list(finding.block),
@@ -183,12 +499,51 @@ class Recorder:
             "kind_name": KINDS[finding.kind],
             "line": finding.line,
             "rows": count,
-            "finding": shown,
+            "finding": _shown(shown),
+            **({"orders": pairs} if pairs else {}),
         }
-        packed = self.packed(kept, header, used, named)
-        if len(packed) > MOST_BYTES:
-            raise Refused(_TOO_LARGE)
+        packed = self._within(self.packed(kept, header, used, named), MOST_BYTES)
+        self._name(kept, header, MOST_BOTH - len(packed))
         return packed
+
+    def _pairs(
+        self,
+        kept: Kept,
+        finding: CFinding,
+        block: int,
+        other: int,
+        used: list[bytearray],
+        named: dict[int, str],
+    ) -> list[dict[str, Any]]:
+        """A race of two blocks in both orders, for the header. Adds to ``used`` what only the second order uses."""
+        memory = next((each for each in kept.memory or () if each.number == finding.region), None)
+        if memory is None:
+            return []
+        first = race.Side(
+            other, tuple(finding.other_block), tuple(finding.other_thread), bool(finding.other_is_write)
+        )
+        second = race.Side(block, tuple(finding.block), tuple(finding.thread), bool(finding.is_write))
+        found = list[dict[str, Any]]()
+        for _ in range(2):
+            with Run(self._c, kept) as run:
+                order = race.in_order(
+                    run, kept, memory.address + finding.offset, finding.size, (first, second)
+                )
+                if order is None:
+                    return []
+                found.append(order)
+                # The other order shows the same two accesses.
+                first, second = (
+                    replace(side, place=at)
+                    for side, at in zip((second, first), reversed(order.pop("places")), strict=True)
+                )
+                for all_used, each in zip(used, map(run.used, kept.memory or ()), strict=True):
+                    all_used[:] = bytes(map(max, all_used, each))
+        self.orders = [order.pop("accesses") for order in found]
+        name = array_name(named.get(finding.region, "")) or "memory"
+        index, rest = divmod(finding.offset, finding.size)
+        self.word = f"{name[:80]}[{index}]" if not rest else f"{name[:80]}, byte {finding.offset}"
+        return found
 
     def packed(
         self, kept: Kept, header: dict[str, Any], used: Sequence[bytearray], named: dict[int, str]
@@ -216,6 +571,7 @@ class Recorder:
                     region["valid"] = blobs.add(bytes(memory.valid[first:last]))
             regions.append(region)
         spans = [word for span in kept.lowered.shared_names.values() for word in span]
+        types, row_types = row_types_of(kept.lowered)
         whole = {
             "version": VERSION,
             "engine": self._c.step_version(),
@@ -224,8 +580,12 @@ class Recorder:
             "lines": [place.line for place in kept.lowered.places],
             "arrays": [[array_name(name), *span] for name, span in kept.lowered.shared_names.items()],
             "operations": self._names(kept.lowered.code_rows()),
+            "operand_types": self._types_of_operands(kept.lowered.code_rows()),
             "spaces": [name.lower() for name in SPACE],
             "regions": regions,
+            "types": types,
+            "row_types": row_types,
+            **_heap_header(kept.heap),
             "code": blobs.add(kept.lowered.rows),
             "pool": blobs.add(kept.pool),
             "specials": blobs.add(array("I", kept.lowered.specials).tobytes()),
@@ -244,14 +604,29 @@ class Recorder:
             for op in sorted({row.op for row in rows})
         }
 
+    def _types_of_operands(self, rows: Sequence[Any]) -> dict[int, list[str]]:
+        """Of the operations of alu.ops in ``rows``: the result's type, then the operands'."""
+        control = len(OP)
+        return {
+            op: self._c.engine_alu_types(op - control).decode().split()
+            for op in sorted({row.op for row in rows if row.op >= control})
+        }
+
     def _run_alone(
-        self, kept: Kept, finding: CFinding, block: int, before: int, named: dict[int, str]
-    ) -> tuple[int, list[bytearray], dict[str, Any]]:
+        self,
+        kept: Kept,
+        finding: CFinding,
+        block: int,
+        before: int,
+        named: dict[int, str],
+        *,
+        lanes: bool = True,
+    ) -> tuple[int, list[bytearray], CFinding]:
         """Rows until the finding comes, the bytes of each memory that were used, and the finding. Raises Refused if it
         does not come."""
         assert kept.memory is not None
         with Run(self._c, kept) as run:
-            run.begin(block, before, finding)
+            run.begin(block, before, finding.kind, finding.line)
             state = run.on(STEP_MOST_ROWS)
             found = self._c.step_finding(run.it)
             ends = STEP_END.FAULT_THERE, STEP_END.FOUND_THERE
@@ -266,11 +641,13 @@ class Recorder:
                 raise Refused(_WAITS)
             used = [run.used(memory) for memory in kept.memory]
             count = int(state[STEP_STATE.STEP_ROWS])
+        if not lanes:
+            return count, used, shown
         with Run(self._c, kept) as run:
-            run.begin(block, before, finding)
+            run.begin(block, before, finding.kind, finding.line)
             state = run.on(count - 1)
             self.lanes = _lanes(run, kept, state, named)
-        return count, used, _shown(shown)
+        return count, used, shown
 
 
 class Run:
@@ -292,6 +669,10 @@ class Run:
             numbers = (memory.address, memory.size, memory.number, memory.flags)
             if not c.step_region(self._engine, *numbers, 0, memory.size, data, valid, seen, granule):
                 raise Refused(_TOO_LARGE)
+        if (heap := kept.heap) is not None:
+            made = c.step_heap_begin(self._engine, heap.address, heap.size, heap.next)
+            if not made or not all(c.step_heap_add(self._engine, *piece) for piece in heap.pieces):
+                raise Refused(_TOO_LARGE)
         words = (ctypes.c_uint32 * len(kept.words))(*kept.words)
         raw = (ctypes.c_char * (len(kept.pool) + 1024))()
         self.pool = -(-ctypes.addressof(raw) // 128) * 128
@@ -309,8 +690,9 @@ class Run:
         self._c.step_delete(self.it)
         self._c.step_end(self._engine)
 
-    def begin(self, block: int, before: int, finding: CFinding) -> None:
-        self._c.step_begin(self.it, block, before, finding.kind, finding.line)
+    def begin(self, block: int, before: int = NONE, kind: int = 0, line: int = 0) -> None:
+        """``before``: a block that runs to its end first. It pauses after a finding of ``kind``; 0: after none."""
+        self._c.step_begin(self.it, block, before, kind, line)
 
     def on(self, rows: int) -> Any:
         return self._c.step_on(self.it, rows)
@@ -318,8 +700,7 @@ class Run:
     def all(self) -> tuple[int, int, list[bytes]]:
         """Run the whole launch. Returns how it ended, instructions of warps, and memory afterwards."""
         ended = self._c.step_all(self.it, Triple(1, 1, 1), self._kept.cooperative)
-        memory = [bytes(self._buffers[3 * i] or b"") for i in range(len(self._kept.memory or ()))]
-        return ended, int(self._c.engine_instructions(self._engine)), memory
+        return ended, int(self._c.engine_instructions(self._engine)), self.after()
 
     def findings(self, *, faulted: bool) -> list[CFinding]:
         """Of ``all``. ``faulted``: it ended early."""
@@ -335,13 +716,100 @@ class Run:
         each = (ctypes.c_char * max(len(memory.data), 1))()
         if memory.data:
             self._c.step_touched(self._engine, memory.address, self._kept.lowered.granule, each)
-        return bytearray(each.raw[: len(memory.data)])
+        found = bytearray(each.raw[: len(memory.data)])
+        heap, out = self._kept.heap, (ctypes.c_uint64 * 4)()
+        if heap is not None and heap.address == memory.address and self._c.step_heap(self._engine, out):
+            known = {place for place, _, _ in heap.pieces}
+            for number in range(out[3]):
+                self._c.step_heap_piece(self._engine, number, out)
+                if out[0] not in known:
+                    found[out[0] : out[0] + out[1]] = b"\1" * out[1]
+        return found
+
+    def after(self) -> list[bytes]:
+        """Memory now."""
+        return [bytes(self._buffers[3 * number] or b"") for number in range(len(self._kept.memory or ()))]
+
+    def lacked_heap(self) -> bool:
+        """Whether malloc had no room, because less is kept than the launch has."""
+        return bool(self._c.step_heap_lacked(self._engine))
+
+    def peek(self, address: int, size: int) -> bytes:
+        """Bytes of memory as they are now; fewer if there are fewer."""
+        for index, memory in enumerate(self._kept.memory or ()):
+            offset = address - memory.address
+            if 0 <= offset < len(memory.data):
+                return bytes(self._buffers[3 * index][offset : offset + size])
+        return b""
+
+    def warp(self, number: int) -> tuple[int, int, int]:
+        """Its lanes that exist, that returned, and that are active."""
+        words = self._c.step_warp(self.it, number)
+        return words[0], words[1], words[2]
+
+    def addresses(self, warp: int, row: CodeRow) -> list[int]:
+        """Of each lane, in a row that accesses memory."""
+        wide = bool(row.wide >> 1 & 1)
+        most = (1 << 64 if wide else 1 << 32) - 1
+        base = [0] * _LANES if row.a == NONE else self.unit(warp, row.a, wide=wide)
+        return [start + row.imm & most for start in base]
 
     def unit(self, warp: int, operand: int, *, wide: bool) -> Sequence[int]:
         """An operand's value in each lane."""
         base = self.pool if operand & CONSTANT else self._c.step_registers(self.it, warp)
         kind = ctypes.c_uint64 if wide else ctypes.c_uint32
         return list((kind * _LANES).from_address(base + (operand & ~CONSTANT) * 128))
+
+
+def _is_compilers(finding: CFinding) -> bool:
+    """See ``explain.is_compilers``."""
+    within = finding.has_other and tuple(finding.block) == tuple(finding.other_block)
+    return (
+        bool(within)
+        and not finding.together & TOGETHER.TOGETHER_WRITE
+        and KINDS[finding.kind].endswith("_race")
+    )
+
+
+def _words(
+    grid: Sequence[int], threads: Sequence[int], shared: int, check: int, kernel: CKernel
+) -> array[int]:
+    words = array("I", bytes(4 * len(STEP_LAUNCH)) + bytes(16))
+    words[STEP_LAUNCH.STEP_GRID : STEP_LAUNCH.STEP_GRID + 3] = array("I", grid)
+    words[STEP_LAUNCH.STEP_THREADS : STEP_LAUNCH.STEP_THREADS + 3] = array("I", threads)
+    for name, value in (
+        ("DYNAMIC_SHARED", shared), ("CHECK", check), ("ROW_COUNT", kernel.row_count), ("ENTRY", kernel.entry),
+        ("UNITS", kernel.units), ("POOL_UNITS", kernel.pool_units), ("SPECIAL_COUNT", kernel.special_count),
+        ("LOCAL_BYTES", kernel.local_bytes), ("STATIC_SHARED", kernel.shared_bytes),
+        ("GRANULE", kernel.granule), ("ASYNC", kernel.is_async), ("ARRAY_COUNT", kernel.array_count),
+    ):  # fmt: skip
+        words[STEP_LAUNCH[f"STEP_{name}"]] = value
+    return words
+
+
+def _heap_header(heap: Heap | None) -> dict[str, Any]:
+    if heap is None:
+        return {}
+    numbers = {"address": heap.address, "size": heap.size, "next": heap.next}
+    pieces = [[str(place), str(size), freed] for place, size, freed in heap.pieces]
+    return {"heap": {**{name: str(number) for name, number in numbers.items()}, "pieces": pieces}}
+
+
+def _words_that_differ(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    """Words of 32 bits of memory that both have."""
+    found, part = 0, 4096
+    for a, b in zip(one, other, strict=False):
+        for start in range(0, min(len(a), len(b)), part):
+            left, right = a[start : start + part], b[start : start + part]
+            if left != right:
+                found += sum(left[at : at + 4] != right[at : at + 4] for at in range(0, len(left), 4))
+    return found
+
+
+def _shape(index: Sequence[int]) -> str:
+    """(3, 0, 0) is 3, (3, 1, 0) is (3, 1)."""
+    x, y, z = index
+    return str(x) if y == z == 0 else f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
 
 
 def _lanes(run: Run, kept: Kept, state: Any, named: dict[int, str]) -> list[dict[str, Any]]:
@@ -425,9 +893,16 @@ def _declared(c: ctypes.CDLL) -> ctypes.CDLL:
         ("step_begin", words, [pointer, word, word, word, word]),
         ("step_on", words, [pointer, long]),
         ("step_registers", pointer, [pointer, word]),
+        ("step_warp", words, [pointer, word]),
         ("step_finding", pointer, [pointer]),
         ("step_all", ctypes.c_int, [pointer, Triple, word]),
         ("step_checksum", word, [pointer]),
+        ("step_first", pointer, [pointer]),
+        ("step_heap", ctypes.c_bool, [pointer, ctypes.POINTER(long)]),
+        ("step_heap_piece", None, [pointer, long, ctypes.POINTER(long)]),
+        ("step_heap_begin", ctypes.c_bool, [pointer, long, long, long]),
+        ("step_heap_add", ctypes.c_bool, [pointer, long, long, word]),
+        ("step_heap_lacked", word, [pointer]),
         ("step_delete", None, [pointer]),
         ("step_end", None, [pointer]),
     ):

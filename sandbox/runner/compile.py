@@ -1,7 +1,7 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
-One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds"}`` and the
-pipe's write end. One answer:
+One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds", "names"}``
+and the pipe's write end. ``names``: add the PTX of a second compilation, with variables' names. One answer:
 - ``ok``
 - ``log``: the compiler's output, cut to ``log_bytes``
 - ``usage``: the assembler's lines about registers and memory, kept out of the log that students read
@@ -29,6 +29,7 @@ from emulated import part, refused
 from protocol import receive, send
 
 OUTPUT = "out.so"
+NAMES = "names.ptx"
 ENTRY = "grader_entry"
 # The streams 0, cudaStreamLegacy (1) and cudaStreamPerThread (2) are all ordered with "done".
 WRAPPED = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaStreamSynchronize_ptsz")
@@ -239,11 +240,21 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     if fault is not None:
         killed = code == -signal.SIGKILL or (code != 0 and KILLED.search(log) is not None)
         return {"ok": False, "log": log + fault, "usage": "", "killed": killed}
+    if request.get("names") and emulated:
+        add_names(nvcc, request["arch"], filename, rdc)
     with open(OUTPUT, "rb") as file:
         while data := file.read(CHUNK):
             while data:
                 data = data[os.write(pipe, data) :]
     return {"ok": True, "log": log, "usage": demangled(usage)[:most], "killed": False}
+
+
+def add_names(nvcc: str, arch: str, filename: str, rdc: bool) -> None:
+    """Add the section with the PTX of ``-G``. Without it, if that fails: the library does without names."""
+    options = ["-ptx", "-G", "-std=c++17", f"-arch={arch}", *(["-rdc=true"] if rdc else [])]
+    code, _, _ = run_bounded([nvcc, *options, "-o", NAMES, filename], CHUNK)
+    if code == 0:
+        run_bounded(["objcopy", "--add-section", f"{part('fatbin').NAMES}={NAMES}", OUTPUT], CHUNK)
 
 
 def _fault(request: dict[str, Any], code: int, log: str) -> str | None:

@@ -63,16 +63,7 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
     # A race of two streams is the cause; a read that came too early is its consequence.
     found.sort(key=lambda fault: fault.kind != "stream_race")
     if programs:
-        # The compiler assigns a program's threads, several of which may read what one writes. Two writes to one place
-        # from one line are the source's fault.
-        found = [
-            fault
-            for fault in found
-            if not fault.kind.endswith("_race")
-            or fault.other is None
-            or fault.other.block != fault.who.block
-            or fault.same_index
-        ]
+        found = [fault for fault in found if not explain.is_compilers(fault)]
     for fault in found:
         line = explain.line_of(fault)
         text = explain.message_of(fault, programs=programs, beside=found)
@@ -130,6 +121,22 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
         "combined": sample.combined,
         "instructions": sum(launch.instructions for launch in sample.launches),
     }
+
+
+def record_call(engine: Any, asked: Any, *, programs: bool = False) -> Any:
+    """Record the next call. ``asked``: the judge's, see ``RunnerClient.recorded_call``. Returns the recorder."""
+    if not isinstance(asked, dict):
+        return engine.record(programs=programs)
+    if "array" in asked:
+        return engine.record(programs=programs, wanted=part("turned_away").Wanted.of(asked))
+    return engine.record(part("step").Choice(asked["launch"], tuple(asked["block"])), programs=programs)
+
+
+def step_of(recorder: Any) -> dict[str, Any] | None:
+    """What a recorder found, for the judge's message; None: nothing."""
+    if not (recorder.bundle or recorder.why or recorder.reason):
+        return None
+    return {**recorder.told(), "reason": recorder.reason}
 
 
 def notes_of(returned: Any) -> list[str]:

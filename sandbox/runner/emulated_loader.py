@@ -3,7 +3,6 @@ memory, and asks this process for memory, copies and launches."""
 
 from __future__ import annotations
 
-import base64
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -16,8 +15,10 @@ from emulated import (
     forgotten_of,
     notes_of,
     part,
+    record_call,
     remarks_of,
     sampled_of,
+    step_of,
     unfreed_of,
     write_all,
 )
@@ -53,6 +54,7 @@ class HostCall:
 
     def __init__(self, host: Host, binding: EmulatedBinding) -> None:
         self._host, self._binding = host, binding
+        self._asked: Mapping[str, Any] = {}
         self.modelled_us: float | None = None
         self.unfreed: dict[str, Any] | None = None
         self.forgotten: dict[str, Any] | None = None
@@ -65,7 +67,7 @@ class HostCall:
 
     def ask(self, asked: Mapping[str, Any]) -> None:
         """See ``RunnerClient.call``."""
-        self._binding.asked = asked
+        self._binding.asked = self._asked = asked
 
     def __call__(self) -> None:
         self.unfreed, self.forgotten, self.sampled, self.remarks = None, None, None, []
@@ -78,16 +80,16 @@ class HostCall:
         self.remarks = remarks_of(returned)
 
     def recorded(self) -> None:
-        """A call for ``step``, the bundle of the block that goes wrong."""
+        """A call for ``step``, the bundle of the block that goes wrong, or of one of choice."""
         self.step = None
-        recorder = self._host.record()
+        asked = self._binding.asked.get("record")
+        recorder = self._host.record(asked)
         try:
             self._host.call(self._binding)
         finally:
-            if recorder.bundle or recorder.why:
-                data = base64.b64encode(recorder.bundle).decode()
-                self.step = {"data": data, "why": recorder.why, "lanes": recorder.lanes}
-            self._host.record(end=True)
+            self._host.end_record()
+            recorder.finish()
+            self.step = step_of(recorder)
 
     def quizzed(self) -> None:
         """A call for ``quiz``, see ``emulator/quiz.py``."""
@@ -144,12 +146,20 @@ class Host:
         self._device.engine.close()
         self._start()
 
-    def record(self, *, end: bool = False) -> Any:
-        """Record the next call. ``end``: no further one."""
-        if end:
-            self._device.engine.recorder = None
-            return None
-        return self._device.engine.record()
+    def record(self, asked: Any) -> Any:
+        """Record the next calls; see ``record_call``."""
+        recorder = record_call(self._device.engine, asked)
+        if recorder.choice is not None:
+            recorder.texts = self._texts_with_names()
+        return recorder
+
+    def end_record(self) -> None:
+        self._device.engine.recorder = None
+
+    def _texts_with_names(self) -> list[str]:
+        size, fatbin = os.fstat(self._library).st_size, part("fatbin")
+        text = fatbin.section_of(os.pread(self._library, size, 0), fatbin.NAMES)
+        return [text.decode("utf-8", "replace")] if text else []
 
     def keep_launches(self) -> Any:
         return self._device.engine.keep_launches()

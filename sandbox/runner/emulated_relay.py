@@ -28,7 +28,7 @@ import numpy as np
 
 import protocol
 from connect import connect
-from emulated import end_like, failure_of, part, sampled_of, write_all
+from emulated import end_like, failure_of, part, record_call, sampled_of, step_of, write_all
 from emulated_binding import EmulatedBinding
 from emulated_quiz import facts_of
 from emulated_writers import answer
@@ -62,6 +62,8 @@ class Relay:
         # Of a call that is asked about: its seed and its launches.
         self._quiz_seed: Any = None
         self._launches: Any = None
+        # Of a recorded call.
+        self._recorder: Any = None
         # Between the end of a call and the judge's next message, the runner's requests wait.
         self._over = False
         # Kernels' output while work is counted: printed earlier, the runner could read it.
@@ -166,6 +168,8 @@ class Relay:
             # The runner must not know what will be asked.
             self._quiz_seed = message.pop("quiz", None)
             self._launches = self._device.engine.keep_launches() if self._quiz_seed else None
+            record = message.pop("record", None)
+            self._recorder = record_call(self._device.engine, record, programs=True) if record else None
             if self._binding is not None:
                 self._binding.asked = asked
                 self._binding.prepare(self._device)
@@ -192,7 +196,7 @@ class Relay:
         for entry in self._binding.entries:
             if entry["name"] == message["array"] and "device" in entry:
                 later = self._copies.changed_later(entry["name"])
-                return answer(self._device, entry, entry["device"], message, later)
+                return answer(self._device, entry, entry["device"], message, later, programs=True)
         return {}
 
     def _unbind(self) -> None:
@@ -256,6 +260,9 @@ class Relay:
         message["error"] = failure_of(returned, programs=True) or _why(theirs, returned)
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile
+        # Only this process may say so.
+        message["step"] = step_of(self._recorder) if self._recorder is not None else None
+        self._recorder = self._device.engine.recorder = None
         message["sampled"] = sampled_of(self._device.engine.sample)
         message["instructions"] = returned.instructions
         message["quiz"] = self._quiz() if message["error"] is None else None

@@ -30,9 +30,16 @@ Later = Callable[[int, int], bool]
 
 
 def answer(
-    device: Any, entry: Entry, address: int, message: dict[str, Any], later: Later | None = None
+    device: Any,
+    entry: Entry,
+    address: int,
+    message: dict[str, Any],
+    later: Later | None = None,
+    *,
+    programs: bool = False,
 ) -> dict[str, Any]:
-    """``message``: the judge's; ``address``: of the array on ``device``. Empty if nothing is known."""
+    """``message``: the judge's; ``address``: of the array on ``device``; ``programs``: it runs Triton. Empty if nothing
+    is known."""
     if not entry["nbytes"]:
         return {}
     size = entry["nbytes"] // math.prod(entry["shape"])
@@ -41,6 +48,9 @@ def answer(
     if not 0 <= first < total:
         return {}
     found: dict[str, Any] = {"first": _described(device.writer(address + size * first), first, later)}
+    if (found["first"] or {}).get("by") == "nobody" and device.engine.sample is None:
+        asked = (address, size, first, entry["shape"])
+        found["would"] = _would(device.engine, asked, programs=programs)
     if device.engine.sample is None and len(cells) * device.engine.works_begun <= _MOST_STEPS:
         indices, writers = device.engine.writing_blocks([address + size * place for place in cells])
         found["blocks"] = _blocks(indices, writers, cells, later)
@@ -73,6 +83,29 @@ def _described(writer: Any, place: int, later: Later | None) -> dict[str, Any] |
         "thread": list(writer.thread),
         "lines": list(writer.lines),
         "many": writer.many,
+    }
+
+
+def _would(engine: Any, asked: tuple[int, int, int, list[int]], *, programs: bool) -> dict[str, Any] | None:
+    """Who would write an element that nothing wrote. ``asked``: see ``Engine.would_write``."""
+    told = engine.would_write(*asked, programs=programs)
+    if told is None:
+        return None
+    work, would = told
+    start, size = asked[:2]
+    (like,) = engine.writers([start + size * would.like])
+    return {
+        "work": work,
+        "kernel": explain.kernel_name(engine.work(work).kernel),
+        "grid": list(would.grid),
+        "threads": list(engine.work(work).threads),
+        "block": list(would.block),
+        "thread": list(would.thread),
+        "like": would.like,
+        "like_block": list(would.wrote.block),
+        "like_thread": list(would.wrote.thread),
+        "like_lines": list(like.lines) if like is not None else [],
+        "size": size,
     }
 
 

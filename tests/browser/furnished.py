@@ -57,7 +57,7 @@ from grader.service.platform import Platform, open_platform
 from grader.service.review import comments, regrade, regrade_requests
 from grader.web.app import create_app
 from grader.web.auth.sessions import COOKIE, TOKEN_KEY
-from tests import stepping
+from tests import stepping, stepping_pair
 from tests.service.competitions import builders as compete
 from tests.service.courses.scenes import LONG_AGO, asked_since, take_part
 from tests.service.examining import examine
@@ -166,9 +166,9 @@ def furnish(site: Site) -> None:
     ids["compile_error"] = builders.judged(platform, ada, builders.not_compiled(f"error: {LONG}")).id
     for verdict in (Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.OUTPUT_LIMIT):
         ids[str(verdict)] = builders.judged(platform, ada, _ended(verdict)).id
-    block = stepping.bundle() if is_built() else StepBundle(why="The block waits for others.")
+    block = stepping_pair.bundle() if is_built() else StepBundle(why="The block waits for others.")
     stepped = stepping.report(builders.wrong(), block)
-    ids["stepped"] = builders.judged(platform, ada, stepped, source=stepping.SOURCE).id
+    ids["stepped"] = builders.judged(platform, ada, stepped, source=stepping_pair.SOURCE).id
     _settle(site)
     ids["failed"] = builders.hand_in(platform, ada).id
     builders.fail(platform, builders.take(platform), LONG)

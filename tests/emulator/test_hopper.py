@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from grader.sandbox.emulator.device import Device, HostProcess
+from grader.sandbox.emulator.device import Device, HostProcess, Returned
+from grader.sandbox.emulator.engine import Engine
 from grader.sandbox.emulator.explain import message_of
 from tests.emulator.conftest import FOLDER, Compile
 from tests.emulator.judging import HOPPER_PROGRAMS
+from tests.emulator.test_step import same_as_webassembly
 
 SOURCE, FAULTS = FOLDER / "hopper.cu", FOLDER / "hopper_faults.cu"
 TEXT = FAULTS.read_text()
@@ -41,8 +44,8 @@ def test_hopper_programs_match_the_hosts_results(device: Device, compiled: Compi
     assert returned.code == 0, f"hopper.cu:{returned.code} {returned.unsupported or returned.refused}"
 
 
-@pytest.mark.parametrize("name", FAULTY)
-def test_a_hopper_fault_is_reported_with_its_line(device: Device, compiled: Compile, name: str) -> None:
+def ran(device: Device, compiled: Compile, name: str) -> Returned:
+    """A kernel of ``FAULTY``."""
     host = HostProcess(device, compiled(FAULTS))
     given, out = np.linspace(-1, 1, 128, dtype=np.float32), np.zeros(128, dtype=np.float32)
     addresses = [
@@ -50,11 +53,30 @@ def test_a_hopper_fault_is_reported_with_its_line(device: Device, compiled: Comp
         for array, label in ((out, "out"), (given, "in"))
     ]
     try:
-        returned = host.call(
+        return host.call(
             [struct.pack("<i", FAULTY.index(name)), *(struct.pack("<Q", address) for address in addresses)]
         )
     finally:
         host.close()
+
+
+def test_products_and_mbarriers_are_stepped_as_in_webassembly(compiled: Compile, tmp_path: Path) -> None:
+    bundles = {}
+    for name in ("consumer_does_not_wait", "used_before_it_is_there", "operands_without_fence"):
+        engine = Engine(threads=1)
+        recorder = engine.record()
+        try:
+            ran(Device(engine), compiled, name)
+        finally:
+            engine.close()
+        assert recorder.bundle, (name, recorder.why)
+        bundles[name] = recorder.bundle
+    same_as_webassembly(bundles, tmp_path)
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_hopper_fault_is_reported_with_its_line(device: Device, compiled: Compile, name: str) -> None:
+    returned = ran(device, compiled, name)
     found = [finding for finding in (returned.fault, *returned.findings) if finding is not None]
     assert planted()[name] in [(finding.kind, finding.place.line) for finding in found], [
         (finding.kind, finding.place.line, message_of(finding)) for finding in found

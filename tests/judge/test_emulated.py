@@ -191,6 +191,19 @@ def test_the_first_block_that_goes_wrong_is_recorded(catalogue: Catalogue, boxes
     assert not any(case.step for case in cuda(catalogue, boxes, CUDA).cases)
 
 
+def test_a_program_that_leaves_an_element_out_is_recorded(catalogue: Catalogue, boxes: BoxMaker) -> None:
+    source = TRITON.replace("mask=mask), mask=mask", "mask=mask), mask=offsets < n - 1")
+    twice = catalogue.load("twice")
+    report = judge_at_home(twice, source, Language.TRITON, boxes, device=EMULATED, timing=False, case="prime")
+    (case,) = report.cases
+    assert (
+        "Program 1 would write it, but the mask of its store in line 11 is false there, comparing 100"
+        in case.detail
+    )
+    assert case.step
+    assert b'"kind_name":"not_stored"' in gzip.decompress(case.step.content)
+
+
 def test_an_unknown_instruction_is_a_compile_error(catalogue: Catalogue, boxes: BoxMaker) -> None:
     strange = CUDA.replace("    if (i < n)", f"    {STACK}\n    if (i < n)")
     report = cuda(catalogue, boxes, strange)

@@ -63,10 +63,12 @@ def solve(x, out, rows, cols):
 CASE = "basic"
 
 
-def map_of(judge: CaseJudge, source: str) -> tuple[list[int], ErrorMap]:
-    """The first wrong element, and the map."""
-    mismatch = judge.judge(source, "transpose", CASE).mismatch
+def map_of(judge: CaseJudge, source: str, sentence: str = "") -> tuple[list[int], ErrorMap]:
+    """The first wrong element, and the map. ``sentence``: of the failure."""
+    case = judge.judge(source, "transpose", CASE)
+    mismatch = case.mismatch
     assert mismatch
+    assert sentence in case.detail
     assert mismatch.map
     assert mismatch.index
     return mismatch.index, mismatch.map
@@ -96,7 +98,8 @@ def test_thread_block_and_line_of_a_wrong_element_and_the_blocks_around_it(cuda:
 
 def test_an_element_that_nothing_wrote_and_one_that_a_memset_wrote(cuda: CaseJudge) -> None:
     mask = " && !(row == 9 && column == 21)"
-    _, found = map_of(cuda, Template(CUDA).substitute(mask=mask, wrong="", behind=""))
+    why = "thread 5 of block (1, 1) writes out[21, 8], thread (5, 1) of block (1, 1) would write it, and does not."
+    _, found = map_of(cuda, Template(CUDA).substitute(mask=mask, wrong="", behind=""), why)
     assert found.writer
     assert found.writer.by is By.NOBODY
     assert found.blocks

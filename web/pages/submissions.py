@@ -43,6 +43,7 @@ from grader.web.pages import code, markdown, titles
 from grader.web.pages import comments as remarks
 from grader.web.pages.keys import Page
 from grader.web.pages.results import ALL, Result, result
+from grader.web.pages.steps import may_choose
 
 pages = Blueprint("submissions", __name__)
 
@@ -243,15 +244,17 @@ def answer(submission: str, number: int) -> BaseResponse | Page:
 
 
 def _panel(view: SubmissionView, source: str) -> dict[str, object]:
+    found = _result(view, source) if view.state.final else None
     return {
         "view": view,
         "changes": _changes(view),
         "filename": view.filename,
         "cases_at": url_for("submissions.show", submission=view.id),
         "step_at": url_for("steps.show", submission=view.id),
-        "result": _result(view, source) if view.state.final else None,
+        "result": found,
         "standing": _standing(view),
         "solution_open": _solved(view) and comparison.solution_is_open(platform(), current_user(), view.id),
+        "steppable": found is not None and bool(may_choose(view, found.report)),
         "steps": _steps(view.state),
         "pace_ms": round(pace_s(view) * 1000),
         "now": datetime.now(UTC),

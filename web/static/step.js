@@ -6,7 +6,7 @@ const LANES = 32;
 const SHOWN_LINES = 64;
 const WORDS = { runs: "run", off: "skip it", path: "are on another path", waits: "wait at a barrier", later: "have their turn later", returned: "returned" };
 const FAILURES = {
-  wasm: "This browser has no WebAssembly, so the page shows the fault alone.",
+  wasm: "This browser has no WebAssembly, so the page cannot step: it shows the source and, if the block goes wrong, the fault.",
   network: "The recorded block could not be loaded. Reload the page to try again.",
   version: "This block was recorded by another version of the platform. Submit again to step through it.",
   bundle: "The recorded block cannot be read. Submit again to record it anew.",
@@ -50,20 +50,32 @@ function answered({ data }) {
   busy = false;
   if (data.failed) { fail(data.failed); return; }
   if (data.about) begin(data.about);
+  if (data.timeline !== undefined) say("timeline", data.timeline);
+  root.dataset.took = String(data.took); // for benchmarks/stepping.py
   if (data.state) { state = data.state; show(); }
   if (next !== null) { const question = next; next = null; ask(question); }
 }
 
+/** To step_time.js and step_race.js. They ask by the event stepask. */
+function say(name, detail) {
+  root.dispatchEvent(new CustomEvent(`step${name}`, { detail }));
+}
+
 function begin(told) {
   about = told;
+  say("about", told);
   for (const part of root.querySelectorAll("[data-only-stepping]")) part.hidden = false;
   const table = find("fault-table");
   if (table) table.hidden = true;
   find("slider").max = String(about.rows);
-  find("block").textContent = indexOf(about.index);
+  const fault = root.querySelector("[data-step=fault]");
+  if (about.pair) fault.textContent = "To the second access";
+  if (about.how) fault.textContent = about.how === "branch" ? "To where it turns away" : "To the store";
   root.querySelector(`[data-line="${about.fault_line}"]`)?.classList.add("fault");
   root.querySelector(`[data-line="${about.other_line}"]`)?.classList.add("fault");
-  next = { op: "go", row: Math.max(0, about.rows - 1) };
+  find("values").value = about.words;
+  stepParts.begins({ root, about });
+  next = about.kind_name ? { op: "go", row: Math.max(0, about.rows - 1) } : { op: "forward" };
 }
 
 function indexOf([x, y, z]) {
@@ -76,6 +88,15 @@ function threadOf(warp, lane) {
   return indexOf([number % x, Math.floor(number / x) % y, Math.floor(number / x / y)]);
 }
 
+/** About the last instruction. */
+function ending() {
+  if (about.pair) return " This is the second of the two accesses.";
+  if (!about.how) return " This instruction goes wrong.";
+  const who = root.dataset.programs !== undefined ? "this program" : `thread ${indexOf(about.thread)}`;
+  if (about.how === "branch") return ` Here ${who} turns away from the store.`;
+  return about.how === "mask" ? ` For ${who}, this store's condition is false.` : ` Here ${who} stores to another element.`;
+}
+
 function counted(states) {
   const counts = new Map();
   for (const each of states) if (each !== "none") counts.set(each, (counts.get(each) ?? 0) + 1);
@@ -84,20 +105,25 @@ function counted(states) {
 
 function status() {
   const { row, rows } = state;
-  if (state.status === "fault" || state.status === "finding") return `After the fault: ${rows.toLocaleString("en")} instructions ran.`;
-  const fault = row === rows - 1 ? " This instruction goes wrong." : "";
+  if (state.status === "ended") return `After the end: ${rows.toLocaleString("en")} instructions ran.`;
+  if (row === rows) return `After the ${about.pair || about.how ? "last instruction" : "fault"}: ${rows.toLocaleString("en")} instructions ran.`;
+  const fault = about.kind_name && row === rows - 1 ? ending() : "";
+  const block = about.pair ? `${root.dataset.programs !== undefined ? "program" : "block"} ${indexOf(state.block)}, ` : "";
   const space = state.access ? ` ${state.space} memory` : "";
-  return `Instruction ${(row + 1).toLocaleString("en")} of ${rows.toLocaleString("en")}: warp ${state.warp}, line ${state.line || "unknown"}, ${state.name.replaceAll("_", " ")}${space}.${fault}`;
+  return `Instruction ${(row + 1).toLocaleString("en")} of ${rows.toLocaleString("en")}: ${block}warp ${state.warp}, line ${state.line || "unknown"}, ${state.name.replaceAll("_", " ")}${space}.${fault}`;
 }
 
 function show() {
   find("slider").value = String(state.row);
   find("slider").setAttribute("aria-valuetext", `${state.row} of ${state.rows}`);
   find("status").textContent = status();
+  find("block").textContent = indexOf(state.block);
+  say("state", state);
   showSource();
   showWarps();
   showLanes();
   showShared();
+  stepParts.show({ root, state, ask, threadOf, indexOf });
 }
 
 function showSource() {
@@ -130,7 +156,10 @@ function showWarps() {
 
 function shown(value, kind) {
   if (kind === "pred") return value ? "true" : "false";
-  if (kind === "b32") return word(value);
+  if (kind === "b32" || kind === "b16") return `${value | 0} (0x${value.toString(16)})`;
+  if (kind === "b64") return `0x${value.toString(16)}`;
+  if (Array.isArray(value)) return `(${value.map((each) => String(Number(each.toPrecision(5)))).join(", ")})`;
+  if (kind === "f16" || kind === "bf16") return String(Number(value.toPrecision(5)));
   if (kind === "f32") return String(Number(value.toPrecision(7)));
   return String(value);
 }
@@ -141,7 +170,17 @@ function word(bits, digits = 7) {
   const view = new DataView(new ArrayBuffer(4));
   view.setUint32(0, bits);
   if (kind === "hex") return bits.toString(16);
+  if (kind === "f16x2") return halves(bits).map((each) => String(Number(each.toPrecision(4)))).join(" ");
   return kind === "s32" ? String(view.getInt32(0)) : String(Number(view.getFloat32(0).toPrecision(digits)));
+}
+
+/** The two fp16 numbers of 32 bits. */
+function halves(bits) {
+  return [bits & 0xffff, bits >>> 16].map((half) => {
+    const [exponent, part] = [(half >> 10) & 31, half & 1023];
+    const size = exponent === 31 ? (part ? NaN : Infinity) : exponent === 0 ? part * 2 ** -24 : (1 + part / 1024) * 2 ** (exponent - 15);
+    return half & 0x8000 ? -size : size;
+  });
 }
 
 function showLanes() {
@@ -150,7 +189,7 @@ function showLanes() {
   const head = made("tr");
   head.append(made("th", "Lane"), made("th", "Thread"), made("th", "State"));
   if (access) head.append(made("th", access.updates ? "Updates" : access.writes ? "Writes" : "Reads"));
-  for (const operand of operands) head.append(made("th", `${operand.name} (${operand.kind})`));
+  for (const operand of operands) head.append(made("th", `${operand.name === "result" ? "result before" : operand.name} (${operand.kind})`));
   find("lane-head").replaceChildren(head);
   find("lanes").replaceChildren(...states.flatMap((each, lane) => {
     if (each === "none") return [];
@@ -175,7 +214,8 @@ function sentence(access, states) {
   const verb = access.updates ? "update" : access.writes ? "write" : "read";
   const where = [...new Set(lanes.map((place) => place.name))].join(", ");
   const beyond = outside ? ` ${outside} of them ${outside === 1 ? "is" : "are"} outside it.` : "";
-  return `${lanes.length} lane${lanes.length === 1 ? "" : "s"} ${verb} ${access.bytes} bytes each of ${where}.${beyond}`;
+  if (lanes.length === 1) return `1 lane ${verb}s ${access.bytes} bytes of ${where}.${beyond}`;
+  return `${lanes.length} lanes ${verb} ${access.bytes} bytes each of ${where}.${beyond}`;
 }
 
 function passes(words) {
@@ -241,7 +281,7 @@ const STEPS = {
   "row-back": () => ({ op: "go", row: state.row - 1 }),
   row: () => ({ op: "go", row: state.row + 1 }),
   forward: () => ({ op: "forward" }),
-  fault: () => ({ op: "go", row: state.rows - 1 }),
+  fault: () => ({ op: "go", row: about.kind_name ? state.rows - 1 : state.rows }),
 };
 
 function step(name) {
@@ -259,8 +299,9 @@ function start() {
   });
   find("slider").addEventListener("input", (event) => ask({ op: "go", row: Number(event.target.value) }));
   find("values").addEventListener("change", () => { if (state) show(); });
+  root.addEventListener("stepask", ({ detail }) => ask(detail));
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, [role=region]")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, [role=region], [role=slider]")) return;
     const name = { ArrowRight: event.shiftKey ? "forward" : "row", ArrowLeft: event.shiftKey ? "back" : "row-back", Home: "begin", End: "fault" }[event.key];
     if (!name) return;
     event.preventDefault();

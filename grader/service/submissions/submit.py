@@ -19,7 +19,7 @@ from grader.challenge.source import check_taken, decode, language_of
 from grader.device_kinds import kind_of as device_kind
 from grader.device_kinds import serves
 from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice
-from grader.languages import Language
+from grader.languages import ON_EMULATED, Language
 from grader.logs import get_logger
 from grader.records.engine import clock, writing
 from grader.records.models import CompetitionRow, ReportRow, SubmissionRow, UserRow
@@ -159,7 +159,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
         version=challenge.manifest.version,
         language=language,
         device=device,
-        own_case=_own_case(challenge, body, device),
+        own_case=_own_case(challenge, body, device, language),
         source=what.source,
         source_sha256=_digest(what.source),
         filename=_filename(body.filename, language),
@@ -171,10 +171,15 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
     )
 
 
-def _own_case(challenge: Challenge, body: SourceBody, device: str) -> str | None:
+def _own_case(challenge: Challenge, body: SourceBody, device: str, language: Language) -> str | None:
     """Raises BadRequest, and Conflict if the challenge has another version than the request names."""
     if not isinstance(body, RunBody) or body.case is None:
         return None
+    if body.case.step is not None and not (language.compiled and device_kind(device).on == ON_EMULATED):
+        raise BadRequest(
+            f"No block of a {language.display_name} kernel can be stepped through on the board {device}.",
+            "Leave out step, or run a CUDA kernel on the board emulated.",
+        )
     own_case(challenge, body.case, device_kind(device))
     return body.case.stored()
 

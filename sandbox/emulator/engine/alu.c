@@ -526,4 +526,19 @@ const char *const alu_names[] = {
 const unsigned char alu_arities[] = {
 #include "alu.ops"
 };
+#define OP1(name, D, A, E) #D " " #A,
+#define OP2(name, D, A, B, E) #D " " #A " " #B,
+#define OP3(name, D, A, B, C, E) #D " " #A " " #B " " #C,
+#define OP4(name, D, A, B, C, F, E) #D " " #A " " #B " " #C " " #F,
+#define OP1F(...) "f32 f32",
+#define OP2F(...) "f32 f32 f32",
+#define OP3F(...) "f32 f32 f32 f32",
+#define PAIR1(name, T, E) #T "x2 " #T "x2",
+#define PAIR2(name, T, E) #T "x2 " #T "x2 " #T "x2",
+#define PAIR3(name, T, E) #T "x2 " #T "x2 " #T "x2 " #T "x2",
+#define CARRY(name, T) #T " " #T " " #T " pred pred",
+/* The types of d, a, b, c and e, as far as it has them. */
+const char *const alu_types[] = {
+#include "alu.ops"
+};
 const unsigned alu_count = sizeof alu_names / sizeof alu_names[0];

@@ -353,12 +353,19 @@ struct profile {
     uint64_t counted, updates_shared;
 };
 
+/* Of a kernel's malloc in a block that runs a row at a time. Rows count from 0; freed_row NONE: it was not freed. */
+struct allocation {
+    uint64_t address, size;
+    uint32_t thread, line, row, freed_thread, freed_line, freed_row;
+};
 /* A launch of which one block runs a row at a time, see step.c. ``left``: rows until it pauses, 0 once a finding of
- * ``kind`` in ``line`` is there. */
+ * ``kind`` in ``line`` is there; then ``until`` rows of the block have run. */
 struct step {
-    uint64_t left;
+    uint64_t left, until;
     uint32_t kind, line;
     bool paused, found;
+    struct allocation *allocations;
+    uint32_t allocation_count, allocation_room;
 };
 
 enum check { CHECKS(NUMBERED) };
@@ -465,6 +472,7 @@ static inline const uint64_t *wide_of(const struct warp *warp, uint32_t operand,
 typedef void alu_function(struct warp *, const struct row *, uint32_t mask);
 extern alu_function *const alu_table[];
 extern const char *const alu_names[];
+extern const char *const alu_types[];
 extern const unsigned char alu_arities[];
 extern const unsigned alu_count;
 
@@ -651,11 +659,18 @@ int heap_run(struct warp *, const struct row *, uint32_t mask);
 bool heap_allows(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
         uint32_t size, bool writes);
 void heap_delete(struct heap *);
+uint32_t engine_heap(struct engine *, uint64_t address, uint64_t size);
+/* step.c: a lane of a block that runs a row at a time allocates and frees; the number of the present row. */
+void step_allocated(struct warp *, const struct row *, int lane, uint64_t address, uint64_t size);
+void step_freed(struct warp *, const struct row *, int lane, uint64_t address);
+uint32_t step_row(const struct step *);
 /* texture.c */
 int texture_run(struct warp *, const struct row *, uint32_t mask);
 void textures_delete(struct textures *);
 /* names.c */
 const char *engine_names(void);
+/* print.c */
+void engine_tag_prints(struct engine *, uint64_t bytes);
 /* launch.c */
 void engine_delete(struct engine *);
 int engine_launch(struct engine *, const struct kernel *, const uint32_t grid[3], const uint32_t threads[3],

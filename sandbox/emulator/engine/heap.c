@@ -17,7 +17,7 @@ struct heap {
     uint64_t address, size, next; /* ``next``: nothing was allocated from here on */
     struct piece *pieces;
     size_t count, live, live_bytes;
-    uint32_t room;
+    uint32_t room, lacked; /* calls of malloc without room */
     atomic_flag lock;
 };
 
@@ -136,6 +136,7 @@ int heap_run(struct warp *w, const struct row *r, uint32_t mask) {
                 struct piece *it = piece_at(heap, value - heap->address);
                 good = it && it->at == value - heap->address && !it->freed;
                 if (good) {
+                    if (w->block->launch->step) step_freed(w, r, lane, value);
                     it->freed = true;
                     heap->live--;
                     heap->live_bytes -= it->size;
@@ -157,6 +158,8 @@ int heap_run(struct warp *w, const struct row *r, uint32_t mask) {
         }
         if (w->any_undefined) w->undefined[r->d] &= ~(1u << lane);
         u64_of(w, r->d)[lane] = at == ~0ull ? 0 : heap->address + at;
+        if (at == ~0ull && heap) heap->lacked++;
+        if (at != ~0ull && w->block->launch->step) step_allocated(w, r, lane, heap->address + at, value);
         if (at == ~0ull || !used) continue;
         if (region->valid) memset(region->valid + at, 0, value);
         if (region->written) {
@@ -167,3 +170,38 @@ int heap_run(struct warp *w, const struct row *r, uint32_t mask) {
     }
     return 0;
 }
+
+/* For a block that runs a row at a time: the heap's address, size, next place, and pieces. False: there is none. */
+bool step_heap(const struct engine *engine, uint64_t out[4]) {
+    const struct heap *heap = engine->heap;
+    if (!heap) return false;
+    out[0] = heap->address;
+    out[1] = heap->size;
+    out[2] = heap->next;
+    out[3] = heap->count;
+    return true;
+}
+/* Place, size, and whether it was freed. */
+void step_heap_piece(const struct engine *engine, uint64_t number, uint64_t out[3]) {
+    const struct piece *it = &engine->heap->pieces[number];
+    out[0] = it->at;
+    out[1] = it->size;
+    out[2] = it->freed;
+}
+/* Makes such a heap in memory that was added. False: there is no memory. */
+bool step_heap_begin(struct engine *engine, uint64_t address, uint64_t size, uint64_t next) {
+    if (!engine_heap(engine, address, size) || !engine->heap) return false;
+    engine->heap->next = next;
+    return true;
+}
+bool step_heap_add(struct engine *engine, uint64_t at, uint64_t size, uint32_t freed) {
+    struct heap *heap = engine->heap;
+    if (!insert(heap, heap->count, at, size)) return false;
+    if (freed) {
+        heap->pieces[heap->count - 1].freed = true;
+        heap->live--;
+        heap->live_bytes -= size;
+    }
+    return true;
+}
+uint32_t step_heap_lacked(const struct engine *engine) { return engine->heap ? engine->heap->lacked : 0; }

@@ -532,6 +532,7 @@ const char *engine_printed(struct engine *engine, uint64_t *size) {
 }
 uint32_t engine_alu_count(void) { return alu_count; }
 const char *engine_alu_name(uint32_t number) { return alu_names[number]; }
+const char *engine_alu_types(uint32_t number) { return alu_types[number]; }
 uint32_t engine_alu_arity(uint32_t number) { return alu_arities[number]; }
 uint32_t engine_sizes(uint32_t which) {
     return which == 0    ? sizeof(struct row)

@@ -35,13 +35,17 @@ static void append(struct engine *engine, const char *text, size_t size) {
     atomic_flag_clear(&engine->print_lock);
 }
 
-/* The mark before a print of ``lane``: its block and thread, between two control characters. */
-static size_t tag(struct warp *w, int lane, char *into, size_t most) {
+/* The mark before a print of ``lane``: its block and thread, between two control characters; of a block that runs a row
+ * at a time also the row's number and line. */
+static size_t tag(struct warp *w, const struct row *r, int lane, char *into, size_t most) {
     const struct block *block = w->block;
     const uint32_t *threads = block->launch->threads, *index = block->index;
     uint32_t t = w->number * LANES + (uint32_t)lane;
-    int size = snprintf(into, most, "\x1e%u,%u,%u;%u,%u,%u\x1f", index[0], index[1], index[2], t % threads[0],
-            t / threads[0] % threads[1], t / threads[0] / threads[1]);
+    const struct step *step = block->launch->step;
+    char row[32] = "";
+    if (step) snprintf(row, sizeof row, "@%u,%u", step_row(step), r->line);
+    int size = snprintf(into, most, "\x1e%u,%u,%u;%u,%u,%u%s\x1f", index[0], index[1], index[2], t % threads[0],
+            t / threads[0] % threads[1], t / threads[0] / threads[1], row);
     return size < 0 ? 0 : (size_t)size;
 }
 
@@ -119,7 +123,7 @@ int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
             continue;
         }
         if (!text_at(w, r, u64_of(w, r->a)[lane], lane, format, sizeof format)) return 1;
-        if (engine->tags_prints) size = tag(w, lane, out, sizeof out);
+        if (engine->tags_prints) size = tag(w, r, lane, out, sizeof out);
         for (const char *c = format; *c && size < sizeof out - 512;) {
             if (*c != '%') {
                 out[size++] = *c++;

@@ -6,6 +6,8 @@
 #include "engine.h"
 #include "run.h"
 
+#define STEP_PRINTED (64u << 10) /* bytes that a block may print, with their marks */
+
 struct stepper {
     struct kernel kernel;
     struct launch launch;
@@ -118,6 +120,7 @@ struct stepper *step_new(struct engine *engine, const uint32_t *words, const str
             .first_segment = atomic_load(&engine->next_segment),
             .lock = ATOMIC_FLAG_INIT};
     it->worker.launch = &it->launch;
+    engine_tag_prints(engine, STEP_PRINTED);
     if (!checks_begin(&it->launch) || !(it->block = block_new(&it->worker))) return NULL;
     size_t clock = 2 * (size_t)it->launch.clock_words;
     if (clock && !(it->clock = allocate(clock, 4))) return NULL;
@@ -140,6 +143,7 @@ static void begin(struct stepper *it, uint64_t number) {
 const uint32_t *step_on(struct stepper *it, uint64_t rows) {
     struct block *block = it->block;
     it->step.left = it->status == MORE ? rows : 0;
+    it->step.until = it->rows + it->step.left;
     while (it->status == MORE) {
         struct warp *w = &block->warps[it->at];
         if (w->exited != w->existing) {
@@ -185,6 +189,9 @@ const uint32_t *step_begin(struct stepper *it, uint32_t block, uint32_t before, 
     it->step.kind = kind;
     it->step.line = line;
     it->launch.finding_count = 0;
+    it->step.allocation_count = 0;
+    it->launch.engine->printed_size = 0;
+    engine_tag_prints(it->launch.engine, STEP_PRINTED);
     begin(it, block);
     return step_on(it, 0);
 }
@@ -211,6 +218,46 @@ const uint32_t *step_undefined(struct stepper *it, uint32_t warp) {
     const struct warp *w = &it->block->warps[warp];
     return w->any_undefined ? w->undefined : NULL;
 }
+/* A warp's local memory, as many bytes for each lane as the kernel has; whether each was written; and where each lane's
+ * present function begins. */
+const uint8_t *step_local(struct stepper *it, uint32_t warp) { return it->block->warps[warp].local; }
+const uint8_t *step_local_valid(struct stepper *it, uint32_t warp) { return it->block->warps[warp].local_valid; }
+const uint32_t *step_stack(struct stepper *it, uint32_t warp) { return it->block->warps[warp].stack; }
+/* What the block printed so far, with marks, see print.c. */
+const char *step_printed(const struct engine *engine) { return engine->printed; }
+uint32_t step_printed_size(const struct engine *engine) { return (uint32_t)engine->printed_size; }
+uint32_t step_prints_left_out(const struct engine *engine) { return (uint32_t)engine->prints_left_out; }
+/* What it allocated so far. */
+const struct allocation *step_allocations(const struct stepper *it) { return it->step.allocations; }
+uint32_t step_allocation_count(const struct stepper *it) { return it->step.allocation_count; }
+
+uint32_t step_row(const struct step *step) { return (uint32_t)(step->until - step->left - 1); }
+void step_allocated(struct warp *w, const struct row *r, int lane, uint64_t address, uint64_t size) {
+    struct step *step = w->block->launch->step;
+    if (step->allocation_count == step->allocation_room) {
+        struct allocation *more = grown(step->allocations, &step->allocation_room, 64, sizeof *more);
+        if (!more) return;
+        step->allocations = more;
+    }
+    step->allocations[step->allocation_count++] = (struct allocation){.address = address,
+            .size = size,
+            .thread = w->number * LANES + (uint32_t)lane,
+            .line = r->line,
+            .row = step_row(step),
+            .freed_row = NONE};
+}
+void step_freed(struct warp *w, const struct row *r, int lane, uint64_t address) {
+    struct step *step = w->block->launch->step;
+    for (uint32_t i = step->allocation_count; i-- > 0;) {
+        struct allocation *it = &step->allocations[i];
+        if (it->address != address || it->freed_row != NONE) continue;
+        it->freed_thread = w->number * LANES + (uint32_t)lane;
+        it->freed_line = r->line;
+        it->freed_row = step_row(step);
+        return;
+    }
+}
+
 const uint8_t *step_shared(struct stepper *it) { return it->block->shared; }
 const uint8_t *step_shared_valid(struct stepper *it) { return it->block->shared_valid; }
 /* The fault, or the finding at which it stopped; NULL: there is none. */
@@ -221,6 +268,11 @@ const struct finding *step_finding(struct stepper *it) {
         if (found->kind == it->step.kind && found->line == it->step.line) return found;
     }
     return NULL;
+}
+/* The fault, or the first finding of any kind. */
+const struct finding *step_first(struct stepper *it) {
+    if (it->launch.fault.kind) return &it->launch.fault;
+    return it->launch.finding_count ? &it->launch.findings[0] : NULL;
 }
 /* Runs all blocks of the launch, as the judge does: 0, or one of enum stop. */
 int step_all(struct stepper *it, const uint32_t cluster[3], uint32_t cooperative) {
@@ -244,5 +296,6 @@ void step_delete(struct stepper *it) {
     block_delete(it->block);
     checks_end(&it->launch);
     free(it->clock);
+    free(it->step.allocations);
     free(it);
 }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
-from grader.errors import NotFound
+from grader.errors import BadRequest, Conflict, NotFound
 from grader.queue.worker import run_worker
-from grader.records.models import BaselineRow
-from grader.schemas.own_case import OutputChange, OwnCase
+from grader.records.engine import writing
+from grader.records.models import BaselineRow, SubmissionRow
+from grader.schemas.own_case import OutputChange, OwnCase, StepChoice
 from grader.schemas.report import Verdict
 from grader.schemas.submission import RunBody, State
 from grader.service.accounts.accounts import create_user
@@ -18,6 +22,7 @@ from grader.service.platform import open_platform
 from grader.service.submissions.quotas import get_quotas
 from grader.service.submissions.run import run
 from grader.service.submissions.run_changes import run_changes
+from grader.service.submissions.step_run import step_run
 from grader.service.submissions.submissions import get_report, get_submission
 from tests.components import need
 from tests.judge.conftest import CATALOGUE
@@ -78,6 +83,26 @@ def test_one_case_with_own_sizes_and_inputs(tmp_path: Path, redis_url: str) -> N
         OutputChange(argument="out", same=False, where="out[7]", then="14.0", now="21.0", changed=1, of=1024)
     ]
     assert found.sentence == "The verdict was accepted and is wrong answer now; out changed."
-    assert get_quotas(platform, ada, "twice").runs.used == 2
+    # A block of the right one, with the same sizes, inputs and seed: compiled a second time for variables' names.
+    sent = step_run(platform, ada, ids[0], "prime", StepChoice(block=(2, 0, 0)))
+    run_worker(settings, "w", burst=True)
+    report = get_report(platform, ada, sent.id)
+    assert (report.verdict, report.cases[0].sizes) == (Verdict.ACCEPTED, {"n": 2101})
+    assert report.cases[0].seed == right.cases[0].seed
+    step = report.cases[0].step
+    assert step is not None
+    assert (step.why, step.named_why, step.block) == ("", "", [2, 0, 0])
+    assert [(it.kernel, it.grid, it.threads) for it in step.launches] == [("twice", [526, 1, 1], [4, 1, 1])]
+    assert gzip.decompress(step.content)[4:11] == b'{"versi'
+    whole = gzip.decompress(step.named_content)
+    header = json.loads(whole[4 : 4 + int.from_bytes(whole[:4], "little")])
+    assert {"i", "x", "out", "n"} <= {it[0] for it in header["variables"]["list"]}
+    with writing(platform.sessions) as session:
+        session.execute(update(SubmissionRow).values(version=7))
+    with pytest.raises(Conflict, match="has version 1 now"):
+        step_run(platform, ada, ids[0], "prime", StepChoice())
+    with pytest.raises(BadRequest, match="ran no public case"):
+        step_run(platform, ada, ids[0], "unknown", StepChoice())
+    assert get_quotas(platform, ada, "twice").runs.used == 3
     assert leaderboard(platform, "twice").entries == []
     platform.close()

@@ -1,0 +1,38 @@
+"""A run that records a block of a submission, so that a page can step through it."""
+
+from __future__ import annotations
+
+from grader.errors import BadRequest
+from grader.schemas.own_case import OwnCase, StepChoice
+from grader.schemas.submission import RunBody, SubmissionView
+from grader.service.accounts.accounts import User
+from grader.service.platform import Platform
+from grader.service.submissions import run as running
+from grader.service.submissions import submissions
+
+
+def step_run(
+    platform: Platform, user: User, submission: str, case: str, choice: StepChoice
+) -> SubmissionView:
+    """Run the submission's source once more on one of its public cases, with the same data, and record ``choice``.
+
+    It is a run of ``user``. Raises NotFound, BadRequest for a case that the submission did not run, and as
+    ``running.run``: Conflict if the challenge has another version now.
+    """
+    report = submissions.get_report(platform, user, submission)
+    known = next((it for it in report.cases if it.name == case and not it.hidden and it.on is None), None)
+    if known is None:
+        raise BadRequest(f"The submission ran no public case '{case[:100]}'.", "Choose one of the list.")
+    with platform.sessions() as session:
+        row = submissions.find(session, user, submission)
+        own = OwnCase.model_validate_json(row.own_case) if row.own_case is not None else OwnCase(name=case)
+        asked = own.model_copy(update={"step": choice, "seed": known.seed, "version": row.version})
+        body = RunBody(
+            challenge=row.challenge,
+            language=row.language,
+            source=row.source,
+            filename=row.filename,
+            device=row.device,
+            case=asked,
+        )
+    return running.run(platform, user, body)
