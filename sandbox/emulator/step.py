@@ -371,7 +371,8 @@ class Recorder:
             state = run.on(STEP_MOST_ROWS)
             status, findings = state[STEP_STATE.STEP_STATUS], state[STEP_STATE.STEP_FINDINGS]
             if status == STEP_END.MORE:
-                raise Refused(_TOO_LONG)
+                waits = kept.lowered.coordinates or kept.cooperative
+                raise Refused(_ALONE if waits else _TOO_LONG)
             if status == STEP_END.NO_ROOM or run.lacked_heap():
                 raise Refused(_TOO_LARGE)
             if status == STEP_END.ENDED and not findings:

@@ -660,7 +660,7 @@ bool heap_allows(struct warp *, const struct row *, struct region *, const uint6
         uint32_t size, bool writes);
 void heap_delete(struct heap *);
 uint32_t engine_heap(struct engine *, uint64_t address, uint64_t size);
-/* step.c: a lane of a block that runs a row at a time allocates and frees; the number of the present row. */
+/* stepped.c: a lane of a block that runs a row at a time allocates and frees; the number of the present row. */
 void step_allocated(struct warp *, const struct row *, int lane, uint64_t address, uint64_t size);
 void step_freed(struct warp *, const struct row *, int lane, uint64_t address);
 uint32_t step_row(const struct step *);
