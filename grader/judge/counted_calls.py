@@ -3,7 +3,8 @@
 A large workload of an emulated GPU (``on = "emulated"``) is counted in part if counting all of it takes too long: the
 engine runs a sample of its blocks (``CountedSample``). What they wrote is compared. If the sample cannot show that the
 whole is right, because blocks combine results, launches read what others wrote or too little was written, all blocks
-run and the sample is counted among them: a counted call is never one whose results were not compared.
+run and the sample is counted among them: a counted call is never one whose results were not compared. If that takes
+many seconds, there is one such call, on the first overlay.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.timekeeper import HostComputed
 from grader.judge.timing import WrongInTiming
 
-# A call of fewer instructions of warps is counted whole: one to three seconds.
+# A call of fewer instructions of warps (``Ran.instructions``) is counted whole: one to three seconds.
 WHOLE_INSTRUCTIONS = 32_000_000
+# Of more, all blocks run in one call alone, if they must.
+ONCE_INSTRUCTIONS = 192_000_000
 # If all blocks work alike, a sample writes the same share of the results as of the blocks. Below this part of it, the
 # call is run whole, too.
 _WRITTEN = 0.97
@@ -60,16 +63,19 @@ class CountedCalls:
     def __init__(self, request: Request, subject: RunnerClient, workload: Workload) -> None:
         self._request, self._subject, self._workload = request, subject, workload
         self._challenge = request.challenge
+        # The workload with inputs that do not change the time, if there are such.
+        self._counting: Case | None = None
 
     def counted(self) -> Answer:
         """The answer of the counted call. Calls before it use other data, from random ``grader.challenge.overlays``:
         they reveal kernels that work only once, omitted work and missed special values."""
         ahead, plain = self._ahead(), workload_case(self._challenge, self._workload)
         if self._workload.on == "emulated":
-            pilot = self._call(
-                ahead.pop(0) if len(ahead) > 1 else ahead[0], "pilot", count=True, sampled=True
-            )
+            first = ahead.pop(0) if len(ahead) > 1 else ahead[0]
+            pilot = self._call(first, "pilot", count=True, sampled=True)
             if pilot.sampled.instructions > WHOLE_INSTRUCTIONS:
+                if pilot.needs_whole and pilot.sampled.instructions > ONCE_INSTRUCTIONS:
+                    ahead, plain = [], self._counting or plain  # the overlay that costs nothing, in the one call
                 return self._in_part(ahead, plain, whole=pilot.needs_whole)
         for case in ahead:
             self._call(case, "ahead")
@@ -107,6 +113,8 @@ class CountedCalls:
             [overlay for overlay in found if not overlay.counts],
         ]
         ahead = [workload_case(challenge, workload, dice.choice(kind)) for kind in kinds if kind]
+        if kinds[0]:
+            self._counting = ahead[0]
         return ahead or [workload_case(challenge, workload)]
 
     def _refuse(self, plain: Case, error: WrongInTiming, *, sampled: bool = False) -> None:

@@ -559,8 +559,8 @@ class Engine:
         ran = int(self._c.engine_blocks_run(self._engine))
         fair = self._chosen.fair
         fair_ran = ran if fair is None else of_cluster * sum(fair[: ran // of_cluster])
-        instructions = self.instructions * blocks // max(ran, 1)
-        return Ran(name, blocks, ran, fair_ran, instructions)
+        work = int(self._c.engine_work(self._engine)) * blocks // max(ran, 1)
+        return Ran(name, blocks, ran, fair_ran, work)
 
     def _note_sample(
         self, sample: Sample, ran: Ran, fault: Finding | None, *, over_budget: bool

@@ -54,7 +54,8 @@ class Ran:
     blocks: int
     ran: int
     fair: int
-    instructions: int  # of warps of all blocks, estimated from those that ran
+    # Of warps of all blocks, estimated from those that ran; of a matrix product as many as take the engine that time.
+    instructions: int
 
 
 @dataclass(frozen=True)
