@@ -75,7 +75,10 @@ class CountedCalls:
             pilot = self._call(first, "pilot", count=True, sampled=True)
             if pilot.sampled.instructions > WHOLE_INSTRUCTIONS:
                 if pilot.needs_whole and pilot.sampled.instructions > ONCE_INSTRUCTIONS:
-                    ahead, plain = [], self._counting or plain  # the overlay that costs nothing, in the one call
+                    ahead, plain = (
+                        [],
+                        self._counting or plain,
+                    )  # the overlay that costs nothing, in the one call
                 return self._in_part(ahead, plain, whole=pilot.needs_whole)
         for case in ahead:
             self._call(case, "ahead")

@@ -52,7 +52,9 @@ def eager_seconds(challenge: Challenge, workload: Workload) -> float:
             H200.launch,
         )
     return max(
-        _seconds_of(function, _shapes(manifest, case) | rest, lambda: draw_for(challenge, case, 0, "cpu") | rest),
+        _seconds_of(
+            function, _shapes(manifest, case) | rest, lambda: draw_for(challenge, case, 0, "cpu") | rest
+        ),
         H200.launch,
     )
 
