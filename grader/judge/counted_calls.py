@@ -4,7 +4,7 @@ A large workload of an emulated GPU (``on = "emulated"``) is counted in part if 
 engine runs a sample of its blocks (``CountedSample``). What they wrote is compared. If the sample cannot show that the
 whole is right, because blocks combine results, launches read what others wrote or too little was written, all blocks
 run and the sample is counted among them: a counted call is never one whose results were not compared. If that takes
-many seconds, there is one such call, on the first overlay.
+many seconds, there is one such call. The counted call's inputs have a few outliers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grader.challenge.overlays import overlays
 from grader.judge.arena import Arena
 from grader.judge.compare import compare, compare_written, forbidden_write
 from grader.judge.messages import Sampled
-from grader.judge.oracle import ask, scalar_values, workload_case
+from grader.judge.oracle import answered, draw_for, scalar_values, workload_case
 from grader.judge.request import Request
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.timekeeper import HostComputed
@@ -63,22 +63,20 @@ class CountedCalls:
     def __init__(self, request: Request, subject: RunnerClient, workload: Workload) -> None:
         self._request, self._subject, self._workload = request, subject, workload
         self._challenge = request.challenge
-        # The workload with inputs that do not change the time, if there are such.
+        # The workload with outliers, which do not change the time, if the board's are large.
         self._counting: Case | None = None
 
     def counted(self) -> Answer:
         """The answer of the counted call. Calls before it use other data, from random ``grader.challenge.overlays``:
         they reveal kernels that work only once, omitted work and missed special values."""
-        ahead, plain = self._ahead(), workload_case(self._challenge, self._workload)
+        ahead = self._ahead()
+        plain = self._counting or workload_case(self._challenge, self._workload)
         if self._workload.on == "emulated":
             first = ahead.pop(0) if len(ahead) > 1 else ahead[0]
-            pilot = self._call(first, "pilot", count=True, sampled=True)
+            pilot = self._call(first, "pilot", count=True, sampled=True, small_is_unjudged=True)
             if pilot.sampled.instructions > WHOLE_INSTRUCTIONS:
                 if pilot.needs_whole and pilot.sampled.instructions > ONCE_INSTRUCTIONS:
-                    ahead, plain = (
-                        [],
-                        self._counting or plain,
-                    )  # the overlay that costs nothing, in the one call
+                    ahead = []
                 return self._in_part(ahead, plain, whole=pilot.needs_whole)
         for case in ahead:
             self._call(case, "ahead")
@@ -116,7 +114,7 @@ class CountedCalls:
             [overlay for overlay in found if not overlay.counts],
         ]
         ahead = [workload_case(challenge, workload, dice.choice(kind)) for kind in kinds if kind]
-        if kinds[0]:
+        if kinds[0] and workload.on == "emulated":
             self._counting = ahead[0]
         return ahead or [workload_case(challenge, workload)]
 
@@ -136,13 +134,15 @@ class CountedCalls:
         sampled: bool = False,
         filled: bool = False,
         unchecked: bool = False,
+        small_is_unjudged: bool = False,
     ) -> _Called:
         """``data`` goes into the seed of its inputs. ``sampled``: only a sample of the blocks runs; ``filled``: all
-        run, and only a sample is counted."""
+        run, and only a sample is counted. ``small_is_unjudged``: results of a call that will run whole are not
+        compared."""
         challenge, manifest = self._challenge, self._challenge.manifest
         text = f"{case.name}:{data}".encode()
         seed = int.from_bytes(hmac.digest(self._request.seed_key, text, hashlib.sha256)[:6], "big")
-        question = ask(challenge, case, seed)
+        inputs = draw_for(challenge, case, seed, "cpu")
         arena = Arena(manifest, case.sizes, scalar_values(manifest, case))
         seconds, share = manifest.limits.call_seconds(on_processor=True), 1.0
         sample = (
@@ -151,8 +151,12 @@ class CountedCalls:
         try:
             self._subject.bind(arena)
             answer = self._subject.call(
-                arena, question.inputs, seconds, count=count, sample=sample, unchecked=unchecked
+                arena, inputs, seconds, count=count, sample=sample, unchecked=unchecked
             )
+            work = (answer.sampled or Sampled()).instructions
+            if small_is_unjudged and work <= WHOLE_INSTRUCTIONS and answer.failure is None:
+                return _Called(case, seed, answer)
+            question = answered(challenge, case, inputs)
             if sampled and answer.sampled is not None:
                 wrong, share = compare_written(arena, arena.snapshot(), question)
                 share *= _factor(answer.sampled)
