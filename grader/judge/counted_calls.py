@@ -28,6 +28,8 @@ from grader.judge.timing import WrongInTiming
 
 # A call of fewer instructions of warps (``Ran.instructions``) is counted whole: one to three seconds.
 WHOLE_INSTRUCTIONS = 32_000_000
+# If blocks differ in work, all are counted of more calls: few say little of the longest.
+WHOLE_IF_UNEVEN = 64_000_000
 # Of more, all blocks run in one call alone, if they must.
 ONCE_INSTRUCTIONS = 192_000_000
 # If all blocks work alike, a sample writes the same share of the results as of the blocks. Below this part of it, the
@@ -35,6 +37,11 @@ ONCE_INSTRUCTIONS = 192_000_000
 _WRITTEN = 0.97
 # Elements of each result whose likely blocks are in the sample.
 _TARGETS = 18
+
+
+def most_whole(*, uneven: bool) -> int:
+    """Instructions of a call that is counted whole."""
+    return max(WHOLE_INSTRUCTIONS, WHOLE_IF_UNEVEN) if uneven else WHOLE_INSTRUCTIONS
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,7 @@ class CountedCalls:
         if self._workload.on == "emulated":
             first = ahead.pop(0) if len(ahead) > 1 else ahead[0]
             pilot = self._call(first, "pilot", count=True, sampled=True, small_is_unjudged=True)
-            if pilot.sampled.instructions > WHOLE_INSTRUCTIONS:
+            if pilot.sampled.instructions > most_whole(uneven=pilot.sampled.uneven):
                 if pilot.needs_whole and pilot.sampled.instructions > ONCE_INSTRUCTIONS:
                     ahead = []
                 return self._in_part(ahead, plain, whole=pilot.needs_whole)
@@ -153,8 +160,9 @@ class CountedCalls:
             answer = self._subject.call(
                 arena, inputs, seconds, count=count, sample=sample, unchecked=unchecked
             )
-            work = (answer.sampled or Sampled()).instructions
-            if small_is_unjudged and work <= WHOLE_INSTRUCTIONS and answer.failure is None:
+            ran = answer.sampled or Sampled()
+            small = ran.instructions <= most_whole(uneven=ran.uneven)
+            if small_is_unjudged and small and answer.failure is None:
                 return _Called(case, seed, answer)
             question = answered(challenge, case, inputs)
             if sampled and answer.sampled is not None:

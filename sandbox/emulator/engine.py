@@ -572,6 +572,7 @@ class Engine:
         guessed = blind or bool(self._c.engine_guessed(self._engine))
         sample.guessed |= guessed
         sample.combined |= bool(self._c.engine_combined(self._engine))
+        sample.uneven |= bool(self._c.engine_uneven(self._engine))
         if over_budget:
             sample.leave_out("its blocks do more work than is run here")
         elif fault is not None and (guessed or fault.kind in ("deadlock", "endless")):

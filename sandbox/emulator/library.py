@@ -170,6 +170,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_blocks_run", long, [pointer]),
         ("engine_guessed", word, [pointer]),
         ("engine_combined", word, [pointer]),
+        ("engine_uneven", word, [pointer]),
         ("engine_heap_live", long, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
         (
             "engine_launch",

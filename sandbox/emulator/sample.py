@@ -78,7 +78,7 @@ class Sample:
 
     ``incomplete``: why more than blocks was left out, or empty; anything later may go wrong only because of that.
     ``guessed``: values that were never written decided what the call did. ``combined``: blocks combined results by
-    atomics, so results may be wrong."""
+    atomics, so results may be wrong. ``uneven``: blocks of a counted launch differ in work."""
 
     targets: Sequence[Target]
     seed: int
@@ -89,9 +89,11 @@ class Sample:
     incomplete: str = ""
     guessed: bool = False
     combined: bool = False
+    uneven: bool = False
 
     def begin(self) -> None:
-        self.launches, self.incomplete, self.guessed, self.combined = [], "", False, False
+        self.launches, self.incomplete = [], ""
+        self.guessed = self.combined = self.uneven = False
 
     def leave_out(self, why: str) -> None:
         self.incomplete = self.incomplete or why

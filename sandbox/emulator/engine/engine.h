@@ -422,6 +422,7 @@ struct engine {
     atomic_ullong clock;
     uint32_t threads;
     uint64_t last_instructions, last_heavy;
+    bool uneven; /* blocks of the last launch did different work */
     struct sample sample; /* for launches, while ``samples`` */
     bool samples;
     /* a value of a left-out block was used; blocks combined results */
@@ -585,6 +586,8 @@ CHECKED bool profile_block_new(struct block *);
 CHECKED bool profile_begin(struct launch *);
 /* The next group of a sample begins. False: there is no memory. */
 CHECKED bool profile_group(struct launch *, uint32_t group, enum sample_part);
+/* Blocks do so different work that many of them must count. */
+bool profile_is_uneven(const struct launch *);
 /* A launch ends. */
 void profile_ends(struct launch *);
 void profile_block_begins(struct block *);

@@ -16,6 +16,9 @@
 #define IDLE_TURNS 8u
 #define IDLE_COUNTS 128u /* more than threads of the host */
 #define MOST_THREADS_OF_HOST 64
+/* Of a sample whose blocks do different work: times its budget, until so many blocks counted. */
+#define UNEVEN_TIMES 8u
+#define UNEVEN_BLOCKS 256u
 #define MOST_LIVE 4u /* blocks of a host thread that take turns, unless they must run together */
 #define TOGETHER_BYTES ((uint64_t)256 << 20) /* of blocks that share work out among them */
 
@@ -325,8 +328,11 @@ static void look_on(struct worker *worker, struct warp *looking, bool all, uint3
 
 /* The sample's budget is spent. */
 static bool is_enough(const struct worker *worker) {
-    const struct sample *sample = worker->launch->sample;
-    return work_of(worker) > sample->enough_rows ||
+    const struct launch *launch = worker->launch;
+    const struct sample *sample = launch->sample;
+    bool more = launch->profile && sample->groups && launch->profile->counted < UNEVEN_BLOCKS;
+    uint64_t times = more && profile_is_uneven(launch) ? UNEVEN_TIMES : 1;
+    return work_of(worker) / times > sample->enough_rows ||
             atomic_load(&worker->launch->engine->drawn_bytes) > sample->enough_bytes;
 }
 
@@ -430,6 +436,7 @@ void engine_sample_begins(struct engine *engine) {
 /* Blocks that the last launch finished. */
 uint64_t engine_blocks_run(struct engine *engine) { return atomic_load(&engine->blocks_run); }
 uint32_t engine_guessed(struct engine *engine) { return atomic_load(&engine->guessed); }
+uint32_t engine_uneven(struct engine *engine) { return engine->uneven; }
 uint32_t engine_combined(struct engine *engine) { return atomic_load(&engine->combined); }
 
 /* Blocks that a card runs at a time, or as many as there is memory for. */
@@ -530,6 +537,7 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     }
     free(launch.chosen);
     if (profile) profile_ends(&launch);
+    engine->uneven = profile && profile_is_uneven(&launch);
     checks_end(&launch);
     findings_keep(engine, &launch);
     return (int)atomic_load(&launch.stop);

@@ -15,6 +15,8 @@ enum { PLACE = 256, PLACES = 1 << 16 };
 /* Groups of a sample have at most this many blocks. A place that this many groups change is changed by the groups that
  * were left out, too. */
 enum { MOST_OF_GROUP = MOST_CLUSTER > 4 ? MOST_CLUSTER : 4, GROUPS_SHARE = 3 };
+/* Blocks are uneven if their instructions deviate by this part of the mean. */
+static const double UNEVEN = 0.1;
 /* Cycles until a result may be used, by class of instruction; see model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
         [CLASS_FREE] = 0,
@@ -78,6 +80,7 @@ struct kept {
 };
 struct schedule {
     bool fits; /* all arrays fit into the second-level cache */
+    double issued, issued_squared; /* instructions of the blocks that ran, and their squares: sums */
     uint64_t free_at[MOST_RESIDENT * MOST_MULTIPROCESSORS], chain[MOST_RESIDENT * MOST_MULTIPROCESSORS];
     uint64_t asked[MOST_MULTIPROCESSORS][NEED_COUNT];
     uint32_t heap[MOST_RESIDENT * MOST_MULTIPROCESSORS], places, used;
@@ -300,6 +303,7 @@ static void schedule_begin(struct launch *launch) {
     }
     it->fits = launch->sample && launch->sample->groups && all <= FITS_BYTES;
     it->ran = it->touched = 0;
+    it->issued = it->issued_squared = 0;
     it->part = PART_COUNTS;
     it->counts = profile->counts;
     it->kept_count = 0;
@@ -444,6 +448,12 @@ void profile_ends(struct launch *launch) {
     it->brought += each * (double)launch->block_count;
 }
 
+bool profile_is_uneven(const struct launch *launch) {
+    const struct schedule *it = launch->engine->schedule;
+    double mean = it->issued / (double)it->ran, variance = it->issued_squared / (double)it->ran - mean * mean;
+    return it->ran && variance > UNEVEN * UNEVEN * mean * mean;
+}
+
 bool profile_block_new(struct block *block) {
     uint64_t sets = block->launch->profile->l1_lines / L1_WAYS;
     return (block->first = cache_new(sets ? (uint32_t)sets : 1, L1_WAYS)) != NULL;
@@ -475,6 +485,9 @@ void profile_block_ends(struct block *block) {
     struct schedule *it = launch->engine->schedule;
     it->ran++;
     it->touched += block->touched;
+    double issued = (double)block->asked[NEED_ISSUE];
+    it->issued += issued;
+    it->issued_squared += issued * issued;
     if (!launch->sample || !launch->sample->groups) {
         launch->profile->counted++;
         schedule_block(launch, block->asked, most);
