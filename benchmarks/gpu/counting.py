@@ -24,7 +24,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.judge.arena import Arena
 from grader.judge.compare import compare
-from grader.judge.counted_calls import WHOLE_INSTRUCTIONS
+from grader.judge.counted_calls import most_whole
 from grader.judge.oracle import Question, scalar_values
 from grader.sandbox.emulator import device as gpu
 from grader.sandbox.emulator.assembler import tritons_ptxas
@@ -60,7 +60,8 @@ def count(
     found, sample = _counted(challenge, case, question, program, CountedSample([], 1) if sampled else None)
     if sample is None:
         return found
-    if sum(launch.instructions for launch in sample.launches) <= WHOLE_INSTRUCTIONS or sample.incomplete:
+    work = sum(launch.instructions for launch in sample.launches)
+    if work <= most_whole(uneven=sample.uneven) or sample.incomplete:
         found, _ = _counted(challenge, case, question, program, None)
     return found
 

@@ -290,7 +290,8 @@ def halves(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             new = {
                 row["name"]: row for row in kept["figures"]["rows"] if "us" not in rows.get(row["name"], {})
             }
-            print(f"{half}: {len(new)} of {kept['device']}")
+            # Triton's lowering of one source differs from version to version.
+            print(f"{half}: {len(new)} of {kept['device']}, Triton {kept['versions'].get('triton', '?')}")
             rows |= new
         found.append(list(rows.values()))
     return found[0], found[1]

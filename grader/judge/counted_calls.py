@@ -3,7 +3,8 @@
 A large workload of an emulated GPU (``on = "emulated"``) is counted in part if counting all of it takes too long: the
 engine runs a sample of its blocks (``CountedSample``). What they wrote is compared. If the sample cannot show that the
 whole is right, because blocks combine results, launches read what others wrote or too little was written, all blocks
-run and the sample is counted among them: a counted call is never one whose results were not compared.
+run and the sample is counted among them: a counted call is never one whose results were not compared. If that takes
+many seconds, there is one such call. The counted call's inputs have a few outliers.
 """
 
 from __future__ import annotations
@@ -19,19 +20,28 @@ from grader.challenge.overlays import overlays
 from grader.judge.arena import Arena
 from grader.judge.compare import compare, compare_written, forbidden_write
 from grader.judge.messages import Sampled
-from grader.judge.oracle import ask, scalar_values, workload_case
+from grader.judge.oracle import answered, draw_for, scalar_values, workload_case
 from grader.judge.request import Request
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.timekeeper import HostComputed
 from grader.judge.timing import WrongInTiming
 
-# A call of fewer instructions of warps is counted whole: one to three seconds.
+# A call of fewer instructions of warps (``Ran.instructions``) is counted whole: one to three seconds.
 WHOLE_INSTRUCTIONS = 32_000_000
+# If blocks differ in work, all are counted of more calls: few say little of the longest.
+WHOLE_IF_UNEVEN = 64_000_000
+# Of more, all blocks run in one call alone, if they must.
+ONCE_INSTRUCTIONS = 192_000_000
 # If all blocks work alike, a sample writes the same share of the results as of the blocks. Below this part of it, the
 # call is run whole, too.
 _WRITTEN = 0.97
 # Elements of each result whose likely blocks are in the sample.
 _TARGETS = 18
+
+
+def most_whole(*, uneven: bool) -> int:
+    """Instructions of a call that is counted whole."""
+    return max(WHOLE_INSTRUCTIONS, WHOLE_IF_UNEVEN) if uneven else WHOLE_INSTRUCTIONS
 
 
 @dataclass(frozen=True)
@@ -60,16 +70,20 @@ class CountedCalls:
     def __init__(self, request: Request, subject: RunnerClient, workload: Workload) -> None:
         self._request, self._subject, self._workload = request, subject, workload
         self._challenge = request.challenge
+        # The workload with outliers, which do not change the time, if the board's are large.
+        self._counting: Case | None = None
 
     def counted(self) -> Answer:
         """The answer of the counted call. Calls before it use other data, from random ``grader.challenge.overlays``:
         they reveal kernels that work only once, omitted work and missed special values."""
-        ahead, plain = self._ahead(), workload_case(self._challenge, self._workload)
+        ahead = self._ahead()
+        plain = self._counting or workload_case(self._challenge, self._workload)
         if self._workload.on == "emulated":
-            pilot = self._call(
-                ahead.pop(0) if len(ahead) > 1 else ahead[0], "pilot", count=True, sampled=True
-            )
-            if pilot.sampled.instructions > WHOLE_INSTRUCTIONS:
+            first = ahead.pop(0) if len(ahead) > 1 else ahead[0]
+            pilot = self._call(first, "pilot", count=True, sampled=True, small_is_unjudged=True)
+            if pilot.sampled.instructions > most_whole(uneven=pilot.sampled.uneven):
+                if pilot.needs_whole and pilot.sampled.instructions > ONCE_INSTRUCTIONS:
+                    ahead = []
                 return self._in_part(ahead, plain, whole=pilot.needs_whole)
         for case in ahead:
             self._call(case, "ahead")
@@ -107,6 +121,8 @@ class CountedCalls:
             [overlay for overlay in found if not overlay.counts],
         ]
         ahead = [workload_case(challenge, workload, dice.choice(kind)) for kind in kinds if kind]
+        if kinds[0] and workload.on == "emulated":
+            self._counting = ahead[0]
         return ahead or [workload_case(challenge, workload)]
 
     def _refuse(self, plain: Case, error: WrongInTiming, *, sampled: bool = False) -> None:
@@ -125,13 +141,15 @@ class CountedCalls:
         sampled: bool = False,
         filled: bool = False,
         unchecked: bool = False,
+        small_is_unjudged: bool = False,
     ) -> _Called:
         """``data`` goes into the seed of its inputs. ``sampled``: only a sample of the blocks runs; ``filled``: all
-        run, and only a sample is counted."""
+        run, and only a sample is counted. ``small_is_unjudged``: results of a call that will run whole are not
+        compared."""
         challenge, manifest = self._challenge, self._challenge.manifest
         text = f"{case.name}:{data}".encode()
         seed = int.from_bytes(hmac.digest(self._request.seed_key, text, hashlib.sha256)[:6], "big")
-        question = ask(challenge, case, seed)
+        inputs = draw_for(challenge, case, seed, "cpu")
         arena = Arena(manifest, case.sizes, scalar_values(manifest, case))
         seconds, share = manifest.limits.call_seconds(on_processor=True), 1.0
         sample = (
@@ -140,8 +158,13 @@ class CountedCalls:
         try:
             self._subject.bind(arena)
             answer = self._subject.call(
-                arena, question.inputs, seconds, count=count, sample=sample, unchecked=unchecked
+                arena, inputs, seconds, count=count, sample=sample, unchecked=unchecked
             )
+            ran = answer.sampled or Sampled()
+            small = ran.instructions <= most_whole(uneven=ran.uneven)
+            if small_is_unjudged and small and answer.failure is None:
+                return _Called(case, seed, answer)
+            question = answered(challenge, case, inputs)
             if sampled and answer.sampled is not None:
                 wrong, share = compare_written(arena, arena.snapshot(), question)
                 # A checker needs whole results.

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Workload
+from grader.challenge.model import Kind, Manifest, Workload
 from grader.judge.boxed_reference import BoxedFunction
-from grader.judge.oracle import ask, scalar_values, workload_case
+from grader.judge.oracle import draw_for, scalar_values, workload_case
 from grader.sandbox.emulator.model import H200
 
 if TYPE_CHECKING:
@@ -39,14 +40,10 @@ def eager_seconds(challenge: Challenge, workload: Workload) -> float:
     at the speed of memory, or of arithmetic if that is slower."""
     manifest = challenge.manifest
     case = workload_case(challenge, workload)
-    arguments = {
-        **ask(challenge, case, seed=0).inputs,
-        **scalar_values(manifest, case),
-        **case.sizes,
-    }
+    rest = {**scalar_values(manifest, case), **case.sizes}
     function = challenge.reference.baseline or challenge.reference.compute
     if isinstance(function, BoxedFunction):
-        asked = function.operations(arguments)
+        asked = function.operations({**draw_for(challenge, case, 0, "cpu"), **rest})
         counted = (operation for operation in asked if not operation.name.startswith(_NO_KERNEL))
         return max(
             sum(
@@ -54,10 +51,31 @@ def eager_seconds(challenge: Challenge, workload: Workload) -> float:
             ),
             H200.launch,
         )
-    return max(_seconds_of(function, arguments), H200.launch)
+    return max(
+        _seconds_of(
+            function, _shapes(manifest, case) | rest, lambda: draw_for(challenge, case, 0, "cpu") | rest
+        ),
+        H200.launch,
+    )
 
 
-def _seconds_of(function: Callable[..., Any], arguments: Mapping[str, Any]) -> float:
+def _shapes(manifest: Manifest, case: Case) -> dict[str, Any]:
+    """The inputs without values."""
+    import torch
+
+    return {
+        arg.name: torch.empty(
+            manifest.shape(arg, case.sizes), dtype=getattr(torch, arg.dtype.value), device="meta"
+        )
+        for arg in manifest.buffers
+        if arg.kind is not Kind.OUTPUT
+    }
+
+
+def _seconds_of(
+    function: Callable[..., Any], shapes: Mapping[str, Any], drawn: Callable[[], Mapping[str, Any]]
+) -> float:
+    """``drawn``: the arguments with values, which is slower."""
     import torch
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -87,10 +105,6 @@ def _seconds_of(function: Callable[..., Any], arguments: Mapping[str, Any]) -> f
             counting.seconds += _attention_seconds(*args[:3], causal=bool(named.get("is_causal")))
             return torch.empty(*args[0].shape[:-1], args[2].shape[-1], dtype=args[0].dtype, device="meta")
 
-    shapes = {
-        name: value.to("meta") if isinstance(value, torch.Tensor) else value
-        for name, value in arguments.items()
-    }
     with torch.no_grad():
         try:
             # Shapes suffice, and a processor takes a minute for a large product in float16.
@@ -98,7 +112,7 @@ def _seconds_of(function: Callable[..., Any], arguments: Mapping[str, Any]) -> f
                 function(**shapes)
         except (NotImplementedError, RuntimeError):  # it has values that decide shapes, or sparse tensors
             with Counting() as counting:
-                function(**arguments)
+                function(**drawn())
     return float(counting.seconds)
 
 

@@ -136,6 +136,8 @@ class Sampled(Message):
     guessed: bool = False
     #: Its results could differ, because blocks combine them.
     combined: bool = False
+    #: Blocks of a counted launch differ in work.
+    uneven: bool = False
     #: Instructions of warps of all blocks, estimated from those that ran.
     instructions: int = Field(default=0, ge=0, le=1 << 63)
 

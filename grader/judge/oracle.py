@@ -113,6 +113,17 @@ def ask(
     """
     with phase("draw", enqueues=True):
         inputs = draw_for(challenge, case, seed, device, draw_on, room)
+    return answered(challenge, case, inputs, device, room)
+
+
+def answered(
+    challenge: Challenge,
+    case: Case,
+    inputs: dict[str, torch.Tensor],
+    device: str = "cpu",
+    room: Room | None = None,
+) -> Question:
+    """``ask`` with inputs that are drawn already. Raises ChallengeInvalid."""
     with phase("oracle", enqueues=True):
         reference = challenge.reference
         outputs = _results(challenge, case, reference.compute, inputs, OUTPUT, room)

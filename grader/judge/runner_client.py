@@ -225,16 +225,19 @@ class RunnerClient:
             self._channel.send({"op": "unbind"})
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
-    def warm_up(self, arena: Arena, inputs: Inputs, seconds: float, *, survey: bool = False) -> Answer:
+    def warm_up(
+        self, arena: Arena, inputs: Inputs, seconds: float, *, survey: bool = False, **of_emulated: Any
+    ) -> Answer:
         """One call with the gate open from the start: it may compile and allocate, and its time does not count.
 
         Until everything is queued, libraries load and Triton compiles, within a separate budget; longer compilations
-        have another, see ``_expect_queued``. Then ``seconds`` begin. ``survey``: see ``grader.judge.survey``.
+        have another, see ``_expect_queued``. Then ``seconds`` begin. ``survey``: see ``grader.judge.survey``;
+        ``of_emulated``: see ``call``.
         """
         arena.reveal(inputs)
         self._gate.next_round()
         self._gate.open()
-        self._send_call(more={"survey": survey})
+        self._send_call(more={"survey": survey, **of_emulated})
         self._expect_queued(self._allow(limits.COMPILE_SECONDS + seconds), compiles=True)
         return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
 

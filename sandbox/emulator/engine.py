@@ -594,8 +594,8 @@ class Engine:
         ran = int(self._c.engine_blocks_run(self._engine))
         fair = self._chosen.fair
         fair_ran = ran if fair is None else of_cluster * sum(fair[: ran // of_cluster])
-        instructions = self.instructions * blocks // max(ran, 1)
-        return Ran(name, blocks, ran, fair_ran, instructions)
+        work = int(self._c.engine_work(self._engine)) * blocks // max(ran, 1)
+        return Ran(name, blocks, ran, fair_ran, work)
 
     def _note_sample(
         self, sample: Sample, ran: Ran, fault: Finding | None, *, over_budget: bool
@@ -607,6 +607,7 @@ class Engine:
         guessed = blind or bool(self._c.engine_guessed(self._engine))
         sample.guessed |= guessed
         sample.combined |= bool(self._c.engine_combined(self._engine))
+        sample.uneven |= bool(self._c.engine_uneven(self._engine))
         if over_budget:
             sample.leave_out("its blocks do more work than is run here")
         elif fault is not None and (guessed or fault.kind in ("deadlock", "endless")):

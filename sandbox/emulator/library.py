@@ -170,6 +170,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_blocks_run", long, [pointer]),
         ("engine_guessed", word, [pointer]),
         ("engine_combined", word, [pointer]),
+        ("engine_uneven", word, [pointer]),
         ("engine_heap_live", long, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
         (
             "engine_launch",
@@ -178,6 +179,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ),
         ("engine_fault", pointer, [pointer]),
         ("engine_instructions", long, [pointer]),
+        ("engine_work", long, [pointer]),
         ("engine_findings", word, [pointer, ctypes.POINTER(ctypes.c_void_p)]),
         ("engine_printed", pointer, [pointer, ctypes.POINTER(ctypes.c_uint64)]),
         ("engine_tag_prints", None, [pointer, long]),

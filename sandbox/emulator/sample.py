@@ -54,7 +54,8 @@ class Ran:
     blocks: int
     ran: int
     fair: int
-    instructions: int  # of warps of all blocks, estimated from those that ran
+    # Of warps of all blocks, estimated from those that ran; of a matrix product as many as take the engine that time.
+    instructions: int
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Sample:
 
     ``incomplete``: why more than blocks was left out, or empty; anything later may go wrong only because of that.
     ``guessed``: values that were never written decided what the call did. ``combined``: blocks combined results by
-    atomics, so results may be wrong."""
+    atomics, so results may be wrong. ``uneven``: blocks of a counted launch differ in work."""
 
     targets: Sequence[Target]
     seed: int
@@ -88,9 +89,11 @@ class Sample:
     incomplete: str = ""
     guessed: bool = False
     combined: bool = False
+    uneven: bool = False
 
     def begin(self) -> None:
-        self.launches, self.incomplete, self.guessed, self.combined = [], "", False, False
+        self.launches, self.incomplete = [], ""
+        self.guessed = self.combined = self.uneven = False
 
     def leave_out(self, why: str) -> None:
         self.incomplete = self.incomplete or why

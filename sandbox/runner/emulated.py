@@ -119,6 +119,7 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
         "incomplete": sample.incomplete,
         "guessed": sample.guessed,
         "combined": sample.combined,
+        "uneven": sample.uneven,
         "instructions": sum(launch.instructions for launch in sample.launches),
     }
 

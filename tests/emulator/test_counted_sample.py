@@ -35,6 +35,19 @@ ret;
 }"""
 # The number of rounds grows with the number of the block.
 GROWING = ALIKE.replace("%x3, %x7;", "%x3, %x1;")
+# Each block waits for 32 lines of a, one after the other. Many blocks read each, and none of them is next to it.
+SCATTERED = """
+mov.u32 %x3, 0; mov.f32 %f1, 0f00000000;
+AGAIN:
+mad.lo.u32 %x4, %x1, 32, %x3; cvt.rzi.u32.f32 %x6, %f1; add.u32 %x4, %x4, %x6;
+mul.lo.u32 %x4, %x4, 2654435761; shr.u32 %x4, %x4, 16; shl.b32 %x4, %x4, 7;
+shl.b32 %x5, %x0, 2; add.u32 %x5, %x5, %x4; cvt.u64.u32 %p4, %x5; add.s64 %p4, %p0, %p4;
+ld.global.f32 %f2, [%p4]; add.f32 %f1, %f1, %f2;
+add.u32 %x3, %x3, 1; setp.lt.u32 %q1, %x3, 32;
+@%q1 bra AGAIN;
+st.global.f32 [%p3], %f1;
+ret;
+}"""
 # Blocks take the next of n tiles from a counter.
 SHARED_OUT = """
 TAKE:
@@ -106,6 +119,28 @@ def test_all_blocks_run_and_only_the_sample_is_counted(engine: Engine) -> None:
     assert alone.partial
     assert not filled.partial
     assert filled.launches[0].instructions == pytest.approx(sum(row.issued for row in whole.rows), rel=0.3)
+
+
+def test_counted_blocks_find_what_left_out_blocks_brought(engine: Engine) -> None:
+    """Protects ranks of kernels whose blocks share data across the grid: few alone read nearly all from memory."""
+    whole = launched(engine, SCATTERED, 20_000, 0, threads=32)
+    part = launched(engine, SCATTERED, 20_000, 0, sample=CountedSample([], 1), threads=32)
+    assert part.counted < 5_000
+    # Otherwise 31 % too long, with 2.2 times as many sectors from memory.
+    assert seconds_of([part]) == pytest.approx(seconds_of([whole]), rel=0.2)
+    assert sum(row.dram for row in part.rows) == pytest.approx(sum(row.dram for row in whole.rows), rel=0.15)
+
+
+def test_matrix_products_weigh_by_the_time_that_they_take(engine: Engine) -> None:
+    """Protects the seconds of a submission: a call of few instructions could run whole for a minute."""
+    product = (
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2,%f3,%f4}, {%x1,%x2,%x3,%x4}, {%x5,%x6}, "
+    )
+    sample = CountedSample([], 1)
+    launched(
+        engine, "mov.u32 %x5, 0;" + product + "{%f1,%f2,%f3,%f4};\nret;\n}", 2, 0, sample=sample, threads=32
+    )
+    assert sample.launches[0].instructions == pytest.approx(2 * (16 * 8 * 16 // 96 + 14), abs=8)
 
 
 def test_the_same_seed_counts_the_same(engine: Engine) -> None:

@@ -416,11 +416,12 @@ class TestLargeWorkloads:
         assert report.verdict is Verdict.WRONG_ANSWER, report
 
     def test_results_that_blocks_combine_are_checked_whole(
-        self, catalogue: Catalogue, boxes: BoxMaker
+        self, catalogue: Catalogue, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         cleared = "cudaMemsetAsync(out, 0, n * sizeof(float));"
         right = self.timed(catalogue, boxes, "if (i < n) atomicAdd(out + i, 2 * x[i]);", cleared)
         assert right.verdict is Verdict.ACCEPTED, right
+        monkeypatch.setattr(counted_calls, "ONCE_INSTRUCTIONS", 1000)
         wrong = self.timed(
             catalogue,
             boxes,

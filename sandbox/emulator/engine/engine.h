@@ -87,7 +87,8 @@ struct lazy {
 };
 
 /* The clusters of a launch that run, in order; numbers NULL: all. After ``enough`` no further one begins; after
- * ``most`` the launch ends. Bytes: filled in lazy memory since the call began; rows: instructions of warps. */
+ * ``most`` the launch ends. Bytes: filled in lazy memory since the call began; rows: instructions of warps, of
+ * a matrix product as many as it takes time. */
 struct sample {
     const uint64_t *numbers;
     uint64_t count, enough_bytes, most_bytes, enough_rows, most_rows;
@@ -111,6 +112,10 @@ struct region {
     bool constant, freed, heap;
     struct lazy *lazy; /* NULL: all of it is there */
     struct block *owner; /* of shared memory; NULL for other memory */
+    /* In a sampled call: sectors that counted blocks of this launch read from memory, and those that all blocks of
+     * earlier launches brought. */
+    uint64_t fetched;
+    double brought;
     uint32_t unrecorded; /* the last work whose writes ``written`` lacks, by its number in order.c + 1; 0: none */
 };
 
@@ -395,6 +400,8 @@ struct launch {
     uint32_t floor; /* entries of global memory below it certainly came before */
     struct engine *engine;
     const struct sample *sample; /* NULL: every block runs */
+    uint8_t *chosen; /* for each cluster, whether the sample ran it, if all others run afterwards */
+    bool filling; /* now they do */
     struct finding findings[FINDINGS];
     uint32_t finding_count;
     atomic_flag lock;
@@ -402,10 +409,13 @@ struct launch {
     atomic_ullong instructions;
 };
 
+/* Products of tensor cores that take the engine about as long as an instruction. */
+enum { PRODUCTS_A_ROW = 96 };
 /* watched: it may run forever, see progress.c */
 struct worker {
     struct launch *launch;
     uint32_t number;
+    uint64_t heavy; /* what its matrix products take, in instructions */
     uint64_t instructions, progress, advances, counted, stale;
     bool watched, advanced;
 };
@@ -418,7 +428,8 @@ struct engine {
     atomic_uint next_segment;
     atomic_ullong clock;
     uint32_t threads;
-    uint64_t last_instructions;
+    uint64_t last_instructions, last_heavy;
+    bool uneven; /* blocks of the last launch did different work */
     struct sample sample; /* for launches, while ``samples`` */
     bool samples;
     /* a value of a left-out block was used; blocks combined results */
@@ -583,6 +594,8 @@ CHECKED bool profile_block_new(struct block *);
 CHECKED bool profile_begin(struct launch *);
 /* The next group of a sample begins. False: there is no memory. */
 CHECKED bool profile_group(struct launch *, uint32_t group, enum sample_part);
+/* Blocks do so different work that many of them must count. */
+bool profile_is_uneven(const struct launch *);
 /* A launch ends. */
 void profile_ends(struct launch *);
 void profile_block_begins(struct block *);

@@ -15,6 +15,10 @@
 #define LOOKS 1024u
 #define IDLE_TURNS 8u
 #define IDLE_COUNTS 128u /* more than threads of the host */
+#define MOST_THREADS_OF_HOST 64
+/* Of a sample whose blocks do different work: times its budget, until so many blocks counted. */
+#define UNEVEN_TIMES 8u
+#define UNEVEN_BLOCKS 256u
 #define MOST_LIVE 4u /* blocks of a host thread that take turns, unless they must run together */
 #define TOGETHER_BYTES ((uint64_t)256 << 20) /* of blocks that share work out among them */
 
@@ -237,6 +241,9 @@ void block_begin(struct block *block, uint64_t number, struct cluster *cluster, 
     if (launch->profile) profile_block_begins(block);
 }
 
+/* In instructions of warps. */
+static uint64_t work_of(const struct worker *worker) { return worker->instructions + worker->heavy; }
+
 /* Runs a block for one turn. False: the launch is over. ``looking``: a warp that only looked at unchanged memory for
  * the whole turn, or NULL. ``last``: a warp that ran. */
 static bool block_run(struct block *block, struct warp **looking, struct warp **last) {
@@ -262,7 +269,7 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
             if (ran) *looking = *last = w;
             all_done &= w->exited == w->existing;
         }
-        if (sample && block->worker->instructions > sample->most_rows) {
+        if (sample && work_of(block->worker) > sample->most_rows) {
             atomic_store(&block->launch->stop, OVER_BUDGET);
             return false;
         }
@@ -321,8 +328,11 @@ static void look_on(struct worker *worker, struct warp *looking, bool all, uint3
 
 /* The sample's budget is spent. */
 static bool is_enough(const struct worker *worker) {
-    const struct sample *sample = worker->launch->sample;
-    return worker->instructions > sample->enough_rows ||
+    const struct launch *launch = worker->launch;
+    const struct sample *sample = launch->sample;
+    bool more = launch->profile && sample->groups && launch->profile->counted < UNEVEN_BLOCKS;
+    uint64_t times = more && profile_is_uneven(launch) ? UNEVEN_TIMES : 1;
+    return work_of(worker) / times > sample->enough_rows ||
             atomic_load(&worker->launch->engine->drawn_bytes) > sample->enough_bytes;
 }
 
@@ -339,27 +349,20 @@ static void *work(void *given) {
     struct launch *launch = worker->launch;
     const struct sample *sample = launch->sample;
     const uint32_t *groups = sample ? sample->groups : NULL;
-    struct profile *profile = launch->profile;
-    bool filling = false;
-    uint64_t cursor = 0;
+    uint8_t *chosen = launch->chosen;
     uint32_t size = launch->cluster_size,
              most = launch->cooperative ? (uint32_t)launch->block_count : launch->most_live, made = 0, idle = 0;
     most = (most + size - 1) / size * size;
     struct block **blocks = allocate(most, sizeof *blocks);
     struct cluster *clusters = allocate(most / size, sizeof *clusters);
-    uint8_t *chosen = sample && sample->fill ? allocate(launch->block_count / size + 1, 1) : NULL;
     uint32_t *clocks = launch->clock_words ? allocate((size_t)most / size * 2, 4 * (size_t)launch->clock_words) : NULL;
-    if (!blocks || !clusters || (sample && sample->fill && !chosen) || (launch->clock_words && !clocks)) {
+    if (!blocks || !clusters || (launch->clock_words && !clocks)) {
         out_of_memory(launch);
         most = 0;
     }
     while (most && !atomic_load_explicit(&launch->stop, memory_order_relaxed)) {
         uint32_t begun = 0, left;
         uint64_t first = atomic_load(&launch->next_block);
-        if (chosen && !filling && (first >= sample->count || (is_enough(worker) && has_some(launch)))) {
-            filling = true;
-            launch->profile = NULL;
-        }
         if (groups && launch->profile && first < sample->count &&
                 !profile_group(launch, groups[first], sample->parts[first])) {
             out_of_memory(launch);
@@ -367,19 +370,16 @@ static void *work(void *given) {
         }
         while (begun < most) {
             uint64_t next = atomic_load(&launch->next_block);
-            if (groups && !filling && next < sample->count && groups[next] != groups[first]) break;
-            if (sample && !chosen && is_enough(worker) && next && (!groups || (!begun && has_some(launch)))) break;
+            if (groups && !launch->filling && next < sample->count && groups[next] != groups[first]) break;
+            if (sample && !launch->filling && is_enough(worker) && next && (!groups || (!begun && has_some(launch))))
+                break;
+            bool listed = sample && sample->numbers && !launch->filling;
             uint64_t number;
-            if (filling) {
-                while (cursor < launch->block_count / size && chosen[cursor]) cursor++;
-                if (cursor >= launch->block_count / size) break;
-                number = cursor++;
-            } else {
-                number = atomic_fetch_add(&launch->next_block, 1);
-                if (number >= (sample && sample->numbers ? sample->count : launch->block_count / size)) break;
-                if (sample && sample->numbers) number = sample->numbers[number];
-                if (chosen) chosen[number] = 1;
-            }
+            do number = atomic_fetch_add(&launch->next_block, 1);
+            while (launch->filling && number < launch->block_count / size && chosen[number]);
+            if (number >= (listed ? sample->count : launch->block_count / size)) break;
+            if (listed) number = sample->numbers[number];
+            if (chosen && !launch->filling) chosen[number] = 1;
             while (made < begun + size && (blocks[made] = block_new(worker))) made++;
             if (made < begun + size) {
                 out_of_memory(launch);
@@ -394,7 +394,6 @@ static void *work(void *given) {
             if (clock) memset(clock, 0, 8 * (size_t)launch->clock_words);
             for (uint32_t rank = 0; rank < size; rank++) block_begin(blocks[begun++], number, cluster, rank);
         }
-        if (begun == 0 && chosen && !filling) continue;
         if (begun == 0) break;
         for (left = begun; left && !atomic_load_explicit(&launch->stop, memory_order_relaxed);) {
             struct warp *looking = NULL, *one;
@@ -420,8 +419,6 @@ static void *work(void *given) {
     free(blocks);
     free(clusters);
     free(clocks);
-    free(chosen);
-    launch->profile = profile;
     atomic_fetch_sub(&launch->working, 1);
     return NULL;
 }
@@ -439,6 +436,7 @@ void engine_sample_begins(struct engine *engine) {
 /* Blocks that the last launch finished. */
 uint64_t engine_blocks_run(struct engine *engine) { return atomic_load(&engine->blocks_run); }
 uint32_t engine_guessed(struct engine *engine) { return atomic_load(&engine->guessed); }
+uint32_t engine_uneven(struct engine *engine) { return engine->uneven; }
 uint32_t engine_combined(struct engine *engine) { return atomic_load(&engine->combined); }
 
 /* Blocks that a card runs at a time, or as many as there is memory for. */
@@ -471,6 +469,25 @@ void checks_end(struct launch *launch) {
     flow_delete(launch);
 }
 
+/* Runs blocks on up to ``count`` threads of the host, ``most`` at a time on each. */
+static void run_on(struct launch *launch, uint32_t count, uint64_t most) {
+    struct worker workers[MOST_THREADS_OF_HOST] = {0};
+    host_thread running[MOST_THREADS_OF_HOST];
+    for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = launch, .number = i};
+    uint64_t share = (launch->block_count + count - 1) / count;
+    launch->most_live = (uint32_t)(share < most ? share : most);
+    atomic_store(&launch->working, count);
+    uint32_t started = 0; /* fewer threads do the same work */
+    while (started + 1 < count && host_begin(&running[started + 1], work, &workers[started + 1])) started++;
+    atomic_fetch_sub(&launch->working, count - 1 - started);
+    work(&workers[0]);
+    for (uint32_t i = 1; i <= started; i++) host_join(running[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        launch->engine->last_instructions += workers[i].instructions;
+        launch->engine->last_heavy += workers[i].heavy;
+    }
+}
+
 /* 0, or one of enum stop. */
 int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3],
         const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check,
@@ -498,33 +515,37 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     if (!checks_begin(&launch)) return NO_MEMORY;
     uint64_t clusters = launch.block_count / launch.cluster_size;
     uint32_t count = engine->threads < clusters ? engine->threads : (uint32_t)clusters;
-    struct worker workers[64] = {0};
-    host_thread running[64];
-    if (count > 64) count = 64;
-    if (engine->samples) count = 1;
+    if (count > MOST_THREADS_OF_HOST) count = MOST_THREADS_OF_HOST;
+    bool fills = launch.sample && launch.sample->fill;
+    if (fills && !(launch.chosen = allocate(clusters, 1))) {
+        checks_end(&launch);
+        return NO_MEMORY;
+    }
     atomic_store(&engine->blocks_run, 0);
-    if (profile) count = 1; /* so blocks run in the same order each time */
-    for (uint32_t i = 0; i < count; i++) workers[i] = (struct worker){.launch = &launch, .number = i};
-    uint64_t share = (launch.block_count + count - 1) / count;
+    engine->last_instructions = engine->last_heavy = 0;
     bool alone = launch.sample && !launch.sample->groups;
     launch.shared_out = profile && kernel->coordinates && !launch.sample;
     uint64_t most = launch.shared_out ? most_together(&launch) : MOST_LIVE;
-    launch.most_live = alone ? 1 : (uint32_t)(share < most ? share : most);
-    atomic_store(&launch.working, count);
-    uint32_t started = 0; /* fewer threads do the same work */
-    while (started + 1 < count && host_begin(&running[started + 1], work, &workers[started + 1])) started++;
-    atomic_fetch_sub(&launch.working, count - 1 - started);
-    work(&workers[0]);
-    for (uint32_t i = 1; i <= started; i++) host_join(running[i]);
-    engine->last_instructions = 0;
-    for (uint32_t i = 0; i < count; i++) engine->last_instructions += workers[i].instructions;
+    /* One thread counts, so blocks run in the same order each time. */
+    run_on(&launch, profile || engine->samples ? 1 : count, alone ? 1 : most);
+    if (fills && !atomic_load(&launch.stop)) {
+        launch.profile = NULL;
+        launch.filling = true;
+        atomic_store(&launch.next_block, 0);
+        run_on(&launch, count, MOST_LIVE);
+        launch.profile = profile;
+    }
+    free(launch.chosen);
     if (profile) profile_ends(&launch);
+    engine->uneven = profile && profile_is_uneven(&launch);
     checks_end(&launch);
     findings_keep(engine, &launch);
     return (int)atomic_load(&launch.stop);
 }
 
 uint64_t engine_instructions(struct engine *engine) { return engine->last_instructions; }
+/* In instructions of warps, of a matrix product as many as it takes time. */
+uint64_t engine_work(struct engine *engine) { return engine->last_instructions + engine->last_heavy; }
 const char *engine_printed(struct engine *engine, uint64_t *size) {
     *size = engine->printed_size;
     engine->printed_size = 0;

@@ -95,16 +95,38 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
     *column %= columns; /* the program's instruction may be malformed */
 }
 
+/* For each element of a fragment's lanes, where it is in the matrix. Kept until the thread meets another shape. */
+/* lower/matrices.py lets none have more elements than MOST. */
+static const uint16_t *places_of(const struct matrix *it, uint32_t which, uint32_t count, uint32_t per) {
+    static _Thread_local struct { uint32_t key[7]; uint16_t at[MOST]; } kept[3];
+    uint32_t key[7] = {it->kind, it->m, it->n, it->k, it->counts[which == OPERAND_D ? 0 : which + 1], count, per}, row,
+             column, columns = which == OPERAND_A ? it->k : it->n;
+    if (memcmp(kept[which].key, key, sizeof key) == 0) return kept[which].at;
+    memcpy(kept[which].key, key, sizeof key);
+    for (uint32_t i = 0; i < count * per; i++)
+        for (int lane = 0; lane < LANES; lane++) {
+            position(it, which, i / per, i % per, per, lane, &row, &column);
+            kept[which].at[i * LANES + (uint32_t)lane] = (uint16_t)(row * columns + column);
+        }
+    return kept[which].at;
+}
+
 static void collect(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count,
         uint32_t type, double *into) {
-    uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type), columns = which == OPERAND_A ? it->k : it->n,
-             row, column;
+    uint32_t per = bits_of_type(type) >= 32 ? 1 : 32 / bits_of_type(type);
+    const uint16_t *at = places_of(it, which, count, per);
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < per; j++)
-            for (int lane = 0; lane < LANES; lane++) {
-                position(it, which, i, j, per, lane, &row, &column);
-                into[row * columns + column] = get(w, it->units[first + i], type, j, lane);
-            }
+        for (uint32_t j = 0; j < per; j++, at += LANES) {
+            const uint32_t unit = it->units[first + i], *words = u32_of(w, unit);
+            if (type == F16)
+                for (int lane = 0; lane < LANES; lane++) into[at[lane]] = f16_value((uint16_t)(words[lane] >> 16 * j));
+            else if (type == BF16)
+                for (int lane = 0; lane < LANES; lane++) into[at[lane]] = bf16_value((uint16_t)(words[lane] >> 16 * j));
+            else if (type == F32)
+                for (int lane = 0; lane < LANES; lane++) into[at[lane]] = f32_of(words[lane]);
+            else
+                for (int lane = 0; lane < LANES; lane++) into[at[lane]] = get(w, unit, type, j, lane);
+        }
 }
 
 /* Sums of float32, into c. A card converts 8-bit floats to float16, multiplies elements 0 and 1 of each four and
@@ -199,13 +221,16 @@ static void multiply(struct warp *w, const struct matrix *it) {
             }
             c[row * it->n + column] = sum;
         }
-    uint32_t per = it->types[3] == F16 ? 2 : 1, row, column;
+    uint32_t per = it->types[3] == F16 ? 2 : 1;
+    const uint16_t *at = places_of(it, 2, d_count, per);
     for (uint32_t i = 0; i < d_count; i++)
-        for (uint32_t j = 0; j < per; j++)
-            for (int lane = 0; lane < LANES; lane++) {
-                position(it, 2, i, j, per, lane, &row, &column);
-                set(w, it->units[i], it->types[3], j, lane, c[row * it->n + column]);
-            }
+        for (uint32_t j = 0; j < per; j++, at += LANES) {
+            uint32_t *words = u32_of(w, it->units[i]);
+            if (it->types[3] == F32)
+                for (int lane = 0; lane < LANES; lane++) words[lane] = bits_of((float)c[at[lane]]);
+            else
+                for (int lane = 0; lane < LANES; lane++) set(w, it->units[i], it->types[3], j, lane, c[at[lane]]);
+        }
 }
 
 /* mma.m8n8k4 of f16: four products, each of a quad of lanes and the one 16 further. */
@@ -368,5 +393,6 @@ int matrix_run(struct warp *w, const struct row *r, uint32_t mask) {
     if (it->kind == TRANSPOSE) transpose(w, it, mask);
     else if (it->kind == MULTIPLY_QUADS) multiply_quads(w, it);
     else multiply(w, it);
+    if (it->kind != TRANSPOSE) w->block->worker->heavy += it->m * it->n * it->k / PRODUCTS_A_ROW;
     return 0;
 }

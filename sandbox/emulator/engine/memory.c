@@ -219,7 +219,40 @@ static void profiled(struct warp *w, const struct row *r, const struct place *p,
     profile_global(w, r, addresses, p->mask, size, access);
 }
 
+/* The most frequent load, without checks or counts: words of the block's shared memory. False: it needs more. */
+static inline bool load_shared_words(struct warp *w, const struct row *r, uint32_t mask) {
+    struct block *block = w->block;
+    uint64_t limit = block->shared_region.size;
+    uint32_t offsets[LANES], add = (uint32_t)r->imm, bad = 0, apart = 0, *out = u32_of(w, r->d);
+    const uint32_t *base = u32_of(w, r->a);
+    if (limit < 4 || limit >> 32) return false;
+    for (int i = 0; i < LANES; i++) offsets[i] = base[i] + add;
+    for (int i = 0; i < LANES; i++) {
+        bad |= (uint32_t)(offsets[i] > (uint32_t)limit - 4) | (offsets[i] & 3);
+        apart |= offsets[i] ^ offsets[0];
+    }
+    if (bad) return false;
+    if (mask != EVERY)
+        for (uint32_t left = mask; left; left &= left - 1) {
+            int i = __builtin_ctz(left);
+            memcpy(&out[i], block->shared + offsets[i], 4);
+        }
+    else if (!apart) {
+        uint32_t word;
+        memcpy(&word, block->shared + offsets[0], 4);
+        for (int i = 0; i < LANES; i++) out[i] = word;
+    } else {
+        const uint32_t *words = (const uint32_t *)block->shared;
+        for (int i = 0; i < LANES; i++) out[i] = words[offsets[i] / 4];
+    }
+    return true;
+}
+
 int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
+    if (r->space == SHARED && r->size == 4 && r->count == 1 && !(r->wide & 3) && !(r->flags & STRONG) && r->a != NONE &&
+            r->d != NONE && !w->block->launch->check && !w->block->launch->profile &&
+            w->block->launch->cluster_size == 1 && load_shared_words(w, r, mask))
+        return 0;
     uint64_t room[LANES];
     const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
     uint32_t total = r->size * r->count;

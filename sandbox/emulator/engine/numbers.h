@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
 
 static inline float f32_of(uint32_t bits) {
     float value;
@@ -41,9 +44,13 @@ static inline float float_to_odd(double value) {
 }
 #if defined(__F16C__) || defined(__aarch64__)
 static inline float f16_value(uint16_t half) {
+#ifdef __F16C__
+    return _cvtsh_ss(half); /* of a _Float16 that becomes a double, the compiler calls a function */
+#else
     _Float16 value;
     memcpy(&value, &half, 2);
     return (float)value;
+#endif
 }
 static inline uint16_t f16_of(float value) {
     _Float16 half = (_Float16)value;

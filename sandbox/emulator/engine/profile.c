@@ -8,11 +8,15 @@
 #include "described.h"
 
 enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
+/* Arrays of so many bytes in all stay in the second-level cache: three quarters of it. */
+enum { FITS_BYTES = L2_SETS * L2_WAYS / 4 * 3 * LINE };
 /* One unit of the second-level cache handles atomics to this many bytes. */
 enum { PLACE = 256, PLACES = 1 << 16 };
 /* Groups of a sample have at most this many blocks. A place that this many groups change is changed by the groups that
  * were left out, too. */
 enum { MOST_OF_GROUP = MOST_CLUSTER > 4 ? MOST_CLUSTER : 4, GROUPS_SHARE = 3 };
+/* Blocks are uneven if their instructions deviate by this part of the mean. */
+static const double UNEVEN = 0.1;
 /* Cycles until a result may be used, by class of instruction; see model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
         [CLASS_FREE] = 0,
@@ -75,6 +79,8 @@ struct kept {
     bool at_end;
 };
 struct schedule {
+    bool fits; /* all arrays fit into the second-level cache */
+    double issued, issued_squared; /* instructions of the blocks that ran, and their squares: sums */
     uint64_t free_at[MOST_RESIDENT * MOST_MULTIPROCESSORS], chain[MOST_RESIDENT * MOST_MULTIPROCESSORS];
     uint64_t asked[MOST_MULTIPROCESSORS][NEED_COUNT];
     uint32_t heap[MOST_RESIDENT * MOST_MULTIPROCESSORS], places, used;
@@ -169,6 +175,22 @@ static bool cache_has(struct cache *it, uint64_t sector) {
     return false;
 }
 
+/* In a sampled call: true if a left-out block brought the sector. If all arrays stay in the cache, memory is asked for
+ * each sector once, so counted blocks miss at most their share of an array. */
+static bool is_brought(const struct block *block, uint64_t sector, uint32_t sectors) {
+    const struct launch *launch = block->launch;
+    const struct schedule *schedule = launch->engine->schedule;
+    if (!schedule->fits || schedule->part != PART_COUNTS) return false;
+    struct region *region = region_of(launch->engine, sector * SECTOR);
+    if (!region) return false;
+    uint32_t side_by_side = launch->cluster_size > 4 ? launch->cluster_size : 4;
+    double left = (double)region->size / SECTOR - region->brought,
+           share = (double)(launch->profile->counted + side_by_side) / (double)launch->block_count;
+    if ((double)region->fetched >= left * share) return true;
+    region->fetched += sectors;
+    return false;
+}
+
 /* True if the second-level cache had the sector; adds it. ``dram``: sectors read from memory, with a neighbour, or
  * written for the first time. The engine runs few blocks at a time and a card hundreds. So a block finds its own
  * sector only if that many blocks, each bringing as much, would not have evicted it since. It finds another block's
@@ -201,6 +223,10 @@ static bool second_has(struct block *block, uint64_t sector, enum access access,
     it->owner[at] = number;
     it->touched[at] = block->touched;
     there = it->sectors[at] & bit;
+    if (!there && reads && is_brought(block, sector, it->sectors[at] & pair ? 1 : 2)) {
+        it->sectors[at] |= bit;
+        there = true;
+    }
     if (!there && access != WRITES) *dram += 1;
     if (!there && reads) {
         *dram += !(it->sectors[at] & pair);
@@ -264,10 +290,20 @@ static double lines_of_blocks(const struct schedule *it, const struct block *blo
 }
 
 static void schedule_begin(struct launch *launch) {
+    struct engine *engine = launch->engine;
     struct profile *profile = launch->profile;
-    struct schedule *it = launch->engine->schedule;
+    struct schedule *it = engine->schedule;
+    uint64_t all = 0;
     if (profile->fresh) it->brought = 0;
+    for (uint32_t i = 0; i < engine->region_count; i++) {
+        struct region *region = &engine->regions[i];
+        if (!region->freed) all += region->size;
+        region->fetched = 0;
+        if (profile->fresh) region->brought = 0;
+    }
+    it->fits = launch->sample && launch->sample->groups && all <= FITS_BYTES;
     it->ran = it->touched = 0;
+    it->issued = it->issued_squared = 0;
     it->part = PART_COUNTS;
     it->counts = profile->counts;
     it->kept_count = 0;
@@ -402,10 +438,20 @@ void profile_ends(struct launch *launch) {
     struct cache *second = launch->engine->second;
     if (!launch->sample) return;
     if (launch->sample->groups && !atomic_load(&launch->stop)) schedule_sampled(launch);
+    for (uint32_t i = 0; i < launch->engine->region_count && launch->profile->counted; i++) {
+        struct region *region = &launch->engine->regions[i];
+        region->brought += (double)region->fetched * (double)launch->block_count / (double)launch->profile->counted;
+    }
     double each = it->ran ? (double)it->touched / (double)it->ran : 0;
     for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++)
         if (second->owner[i]) second->before[i] = it->brought + each * (double)(second->owner[i] - 1);
     it->brought += each * (double)launch->block_count;
+}
+
+bool profile_is_uneven(const struct launch *launch) {
+    const struct schedule *it = launch->engine->schedule;
+    double mean = it->issued / (double)it->ran, variance = it->issued_squared / (double)it->ran - mean * mean;
+    return it->ran && variance > UNEVEN * UNEVEN * mean * mean;
 }
 
 bool profile_block_new(struct block *block) {
@@ -439,6 +485,9 @@ void profile_block_ends(struct block *block) {
     struct schedule *it = launch->engine->schedule;
     it->ran++;
     it->touched += block->touched;
+    double issued = (double)block->asked[NEED_ISSUE];
+    it->issued += issued;
+    it->issued_squared += issued * issued;
     if (!launch->sample || !launch->sample->groups) {
         launch->profile->counted++;
         schedule_block(launch, block->asked, most);

@@ -16,7 +16,7 @@ struct product {
     uint32_t n, k, types[3], transposed[2], negated[2], saturates, d_count, a_count, a_units[4], d_units[128];
 };
 
-static double element(const uint8_t *at, uint32_t type) {
+static inline double element(const uint8_t *at, uint32_t type) {
     uint16_t half;
     uint32_t word;
     switch (type) {
@@ -28,6 +28,20 @@ static double element(const uint8_t *at, uint32_t type) {
     case E4M3: return fp8_value(*at, 4);
     default: return fp8_value(*at, 5);
     }
+}
+/* ``outer`` rows of ``inner`` elements that are ``step`` bytes apart. */
+static void elements(const uint8_t *raw, uint32_t type, uint32_t outer, size_t outer_step, uint32_t inner, size_t step,
+        double *into) {
+#define ALL_OF(TYPE) \
+    case TYPE: \
+        for (uint32_t i = 0; i < outer; i++) \
+            for (uint32_t j = 0; j < inner; j++) into[i * inner + j] = element(raw + i * outer_step + j * step, TYPE); \
+        break;
+    switch (type) {
+        ALL_OF(F16) ALL_OF(BF16) ALL_OF(TF32) ALL_OF(S8) ALL_OF(U8) ALL_OF(E4M3)
+    default: ALL_OF(E5M2)
+    }
+#undef ALL_OF
 }
 static uint32_t bytes_of(uint32_t type) { return type == TF32 ? 4 : type == F16 || type == BF16 ? 2 : 1; }
 
@@ -71,6 +85,12 @@ static bool collect(struct warp *w, const struct row *r, uint64_t descriptor, bo
     return true;
 }
 
+/* D's word of a column's first lane, if D is float32. */
+static inline uint32_t *float_at(
+        struct warp *w, const struct product *it, uint32_t column, uint32_t half, uint32_t pair, uint32_t lane) {
+    return u32_of(w, it->d_units[4 * (column / 8) + 2 * half + pair]) + lane;
+}
+
 static void multiply(
         struct warp *w, const struct product *it, uint32_t mask, const double *a, const double *b, bool adds) {
     static _Thread_local double sums[MOST_N];
@@ -80,6 +100,17 @@ static void multiply(
     if (d_type == F32) exponents_of(b, k * n, LOWEST[it->types[2]], b_exponents);
     for (uint32_t row = 0; row < ROWS; row++) {
         uint32_t lanes = row % 8 * 4, half = row / 8;
+        if (d_type == F32 && mask == EVERY) {
+            for (uint32_t column = 0; column < n; column += 2)
+                for (uint32_t pair = 0; pair < 2; pair++)
+                    sums[column + pair] = adds ? f32_of(float_at(w, it, column, half, pair, lanes)[column % 8 / 2]) : 0.0;
+            exponents_of(a + row * k, k, LOWEST[it->types[1]], a_exponents);
+            add_products(eight ? NARROW_ADDER : WIDE_ADDER, k, n, a + row * k, a_exponents, b, b_exponents, sums);
+            for (uint32_t column = 0; column < n; column += 2)
+                for (uint32_t pair = 0; pair < 2; pair++)
+                    float_at(w, it, column, half, pair, lanes)[column % 8 / 2] = bits_of((float)sums[column + pair]);
+            continue;
+        }
         for (uint32_t column = 0; column < n; column++) {
             uint32_t lane = lanes + column % 8 / 2, pair = column & 1, block = column / 8;
             uint32_t unit = it->d_units[d_type == F16 ? 2 * block + half : 4 * block + 2 * half + pair],
@@ -158,19 +189,13 @@ static int begin(struct warp *w, const struct row *r, uint32_t mask) {
     if (a_type == B1) count_bits(w, it, mask, raw_a, raw_b, adds);
     else {
         bool across = it->transposed[0] && !it->a_count;
-        for (uint32_t row = 0; row < ROWS; row++)
-            for (uint32_t i = 0; i < k; i++) {
-                double value = element(
-                        across ? raw_a + ((size_t)i * ROWS + row) * 2 : raw_a + (size_t)row * BYTES + i * step, a_type);
-                a[row * k + i] = it->negated[0] != it->negated[1] ? -value : value;
-            }
-        for (uint32_t i = 0; i < k; i++)
-            for (uint32_t column = 0; column < n; column++)
-                b[(size_t)i * n + column] = element(it->transposed[1] ? raw_b + ((size_t)i * n + column) * 2
-                                                                      : raw_b + (size_t)column * BYTES + i * step,
-                        b_type);
+        elements(raw_a, a_type, ROWS, across ? 2 : BYTES, k, across ? 2 * ROWS : step, a);
+        for (uint32_t i = 0; i < ROWS * k && it->negated[0] != it->negated[1]; i++) a[i] = -a[i];
+        bool down = it->transposed[1];
+        elements(raw_b, b_type, k, down ? 2 * (size_t)n : step, n, down ? 2 : BYTES, b);
         multiply(w, it, mask, a, b, adds);
     }
+    w->block->worker->heavy += (uint64_t)ROWS * n * k / PRODUCTS_A_ROW;
     mark(w, it, r->line);
     if (w->product_count < PRODUCTS)
         w->products[w->product_count++] = (struct pending_product){(uint32_t)r->imm, w->product_groups, r->line};

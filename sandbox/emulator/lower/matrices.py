@@ -80,6 +80,12 @@ def _matrix(
         min(m, n, depth) > 0 and max(m * n, m * depth, depth * n) <= 4096 and sum(map(len, groups)) <= 64
     ):
         raise Unsupported(i.opcode, i.place)
+    # Types are those of A, B, C and D; of groups, D's is first.
+    if any(
+        32 * len(group) * (32 // (MATRIX_BITS | _SMALL).get(element, 32)) > 4096
+        for group, element in zip([*groups[1:], groups[0]], types, strict=True)
+    ):
+        raise Unsupported(i.opcode, i.place)
     if types[0] in _SMALL and (
         kind == MATRIX.STORE_FRAGMENT
         or (kind == MATRIX.LOAD_FRAGMENT and (which == OPERAND.OPERAND_D or depth * _SMALL[types[0]] % 32))
