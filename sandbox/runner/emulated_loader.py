@@ -99,7 +99,7 @@ class HostCall:
         try:
             self._host.call(self._binding)
         finally:
-            self._host.record(end=True)
+            self._host.end_record()
         arguments = [(entry, self._binding.addresses.get(entry["name"])) for entry in self._binding.entries]
         self.quiz = facts_of(launches, arguments, seed)
 
