@@ -72,7 +72,9 @@ class Kernel:
         wanted = [part.strip() for part in self.fields.get("Says", "").split(" ; ") if part.strip()]
         found = [part for part in wanted if not re.search(part, said, re.IGNORECASE)]
         lines = self.lines
-        if lines and not any(re.search(rf"\blines? (?:\d+ and )?{line}\b", said, re.IGNORECASE) for line in lines):
+        if lines and not any(
+            re.search(rf"\blines? (?:\d+ and )?{line}\b", said, re.IGNORECASE) for line in lines
+        ):
             found.append(f"line {' or '.join(map(str, lines))}")
         return found
 
@@ -138,7 +140,9 @@ def main() -> int:
             shown = f"{name}{f' (line {line})' if line else ''}: {text}"
             print(textwrap.indent("\n".join(textwrap.wrap(shown, 150)), "     "), flush=True)
         for name, text in found[1:4] if missed and not options.all else ():
-            print(textwrap.indent("\n".join(textwrap.wrap(f"then {name}: {text}", 150)), "       "), flush=True)
+            print(
+                textwrap.indent("\n".join(textwrap.wrap(f"then {name}: {text}", 150)), "       "), flush=True
+            )
     expected = [row for row in rows if row["mistake"]]
     named = sum(row["named"] for row in expected)
     print(f"\n{named} of {len(expected)} kernels get a sentence that names their mistake")

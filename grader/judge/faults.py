@@ -27,6 +27,8 @@ class CaseFault:
     verdict: CaseVerdict
     detail: str
     hint: str = ""
+    #: Of a wrong answer: the hint names the mistake, not only its effect.
+    named: bool = False
 
 
 _BY_END = {

@@ -10,7 +10,8 @@ import torch
 
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
-from grader.judge.evidence import Wrong, answers_another, pattern_of
+from grader.judge.evidence import Wrong, pattern_of
+from grader.judge.other_questions import answers_another
 from grader.judge.placement import line_pattern, spread
 
 CHALLENGE = Catalogue(Path(__file__).parents[2]).load("transpose")

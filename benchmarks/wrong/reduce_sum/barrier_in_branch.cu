@@ -16,6 +16,7 @@ __global__ void sum(const float* x, float* out, int64_t n) {
             __syncthreads(); // HERE
         }
     }
+    __syncthreads(); // HERE
     if (t == 0) atomicAdd(out, s[0]);
 }
 
