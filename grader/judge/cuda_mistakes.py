@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from grader.challenge.cases import Case
-from grader.challenge.model import Manifest
+from grader.challenge.cases import Case, Category
+from grader.challenge.model import Kind, Manifest
 from grader.judge.cuda_indices import IndexRules
 from grader.judge.cuda_shapes import ShapeRules
 from grader.judge.cuda_source import Arguments, Function, names_in, read
@@ -43,6 +43,10 @@ _EXPLAINED = (
 )  # fmt: skip
 
 
+# Instead of a mismatch, for rules that look at the source alone.
+NO_NUMBERS = Mismatch(argument="", kind="value", wrong=1, total=2)
+
+
 class CudaMistakes:
     """Asks the rules about places, updates and values, and gives the first answer: a wrong place explains wrong values,
     not the other way round."""
@@ -75,8 +79,27 @@ class CudaMistakes:
             self.values.sum_in_half(),
             self.values.variance(),
             self.values.zero_quotient(),
+            self.values.divides_by_one_less(),
+            self.values.epsilon_outside_root(),
+            self.values.short_constant(NO_NUMBERS),
+            self.values.tanh_of_gelu(),
+            next((said for _, _, said in self.values.of_shared_extremes()), ""),
+            self.updates.added_by_all(),
+            self.updates.ordered_by_atomic(),
+            self.shapes.rounded_grid(),
+            self.shapes.step_between_blocks(),
+            self.shapes.unset_local(),
+            *(self.shapes.unset_shared(kernel.line) for kernel in self.arguments.source.kernels),
+            *(
+                self.shapes.rounded_loop(Case("", Category.BASIC, dict.fromkeys(self._sizes, extent)))
+                for extent in (1, 1021)
+            ),
         ]
         return [saying for saying in sayings if saying]
+
+    @property
+    def _sizes(self) -> list[str]:
+        return [argument.name for argument in self.arguments.manifest.args if argument.kind is Kind.SIZE]
 
     # Wrong results
 

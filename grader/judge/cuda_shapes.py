@@ -1,5 +1,5 @@
-"""Mistakes in CUDA sources about extents: grids and loops that round down, blocks of another size than their kernel takes
-for granted, shared memory without bytes, and sums that begin with nothing."""
+"""Mistakes in CUDA sources about extents: grids and loops that round down, blocks of another size than their kernel
+expects, shared memory without bytes, and sums that begin with nothing."""
 
 from __future__ import annotations
 

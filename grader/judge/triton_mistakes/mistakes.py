@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.challenge.cases import Case
-from grader.challenge.model import Manifest
+from grader.challenge.cases import Case, Category
+from grader.challenge.model import Kind, Manifest
 from grader.judge.evidence import Pattern
 from grader.judge.messages import Failure
 from grader.judge.triton_mistakes.addresses import bounds_of_one_index, checker_error, stores_outside, strides
@@ -64,7 +64,18 @@ class TritonMistakes:
             unused_argument,
         )
         half = [finding.text for finding in self.program.findings("half_sum")]
-        return [said for rule in rules if (said := rule(self.program, None, NO_MISMATCH))] + half
+        sizes = [argument.name for argument in self.program.manifest.args if argument.kind is Kind.SIZE]
+        values = Mismatch(argument="", kind="value", wrong=1, total=2)
+        own = [
+            rounded_loop(self.program, None, Case("", Category.BASIC, dict.fromkeys(sizes, 1021))),
+            sum_not_rescaled(self.program, None, values),
+            divides_by_one_less(self.program, None),
+            divided_by_block(self.program, None),
+            few_digits(self.program, Pattern("rounding", "")),
+            ordered_by_atomic(self.program),
+        ]
+        said = [said for rule in rules if (said := rule(self.program, None, NO_MISMATCH))]
+        return said + half + [saying for saying in own if saying]
 
     def of_result(
         self,

@@ -104,9 +104,12 @@ def divided_by_block(program: Program, pattern: Pattern | None) -> str:
     if pattern is not None and pattern.kind not in ("rounding", "factor", "offset", "rounded_inputs", "tail"):
         return ""
     for kernel in program.source.kernels.values():
+        blocks = kernel.constants - {
+            name for name, argument in program.given(kernel).items() if argument.kind is Kind.SIZE
+        }
         for node in walk(*kernel.node.body):
             match node:
-                case ast.BinOp(left=left, op=ast.Div(), right=ast.Name(id=name)) if name in kernel.constants:
+                case ast.BinOp(left=left, op=ast.Div(), right=ast.Name(id=name)) if name in blocks:
                     if any(
                         isinstance(part, ast.Call) and called_operation(part) == "sum" for part in walk(left)
                     ):
