@@ -2,8 +2,8 @@
 
     python benchmarks/wrong_kernels.py [--json] [--folder benchmarks/wrong] [--all] [CHALLENGE | CHALLENGE/FILE ...]
 
-Judges each kernel of ``FOLDER/<challenge>/`` on the emulated board with the challenge's public cases, and reads what its
-author sees first: the first finding's detail and hint. A kernel's first comment lines say what is expected:
+Judges each kernel of ``FOLDER/<challenge>/`` on the emulated board with the challenge's public cases, and reads what
+its author sees first: the first finding's detail and hint. A kernel's first comment lines say what is expected:
 
 - ``Mistake:`` the mistake in plain words.
 - ``Says:`` regular expressions, separated by `` ; ``. Each must match, in any case of letters.

@@ -85,7 +85,6 @@ class CudaMistakes:
             self.values.tanh_of_gelu(),
             next((said for _, _, said in self.values.of_shared_extremes()), ""),
             self.updates.added_by_all(),
-            self.updates.ordered_by_atomic(),
             self.shapes.rounded_grid(),
             self.shapes.step_between_blocks(),
             self.shapes.unset_local(),

@@ -18,7 +18,8 @@ _AT_BLOCK = re.compile(
     r"|\b(\w+)\s*\*\s*blockIdx\s*\.\s*([xyz])\s*\+\s*threadIdx\s*\.\s*\4\b(?!\s*\*)"
 )
 _CASTS = re.compile(
-    r"static_cast\s*<[^<>]*>|\(\s*(?:unsigned|int|long|size_t|u?int\d+_t|long long|unsigned int|unsigned long long)\s*\)"
+    r"static_cast\s*<[^<>]*>"
+    r"|\(\s*(?:unsigned|int|long|size_t|u?int\d+_t|long long|unsigned int|unsigned long long)\s*\)"
 )
 _TYPES = r"(?:float|double|int|unsigned|long long|int64_t|uint32_t|int32_t|size_t|__half|half|float2|float4)"
 _DECLARED = re.compile(rf"(?<![\w,(<])(?:{_TYPES})\s+([A-Za-z_][^;(){{}}=\[\]]*(?:=[^;]*)?);")
@@ -78,7 +79,10 @@ class ShapeRules:
 
     def _handles_rest(self, kernel: Function, size: str, tile: str, begin: int) -> bool:
         """True if other code may do what is left: it asks for the remainder, or begins another loop behind."""
-        if re.search(rf"\b{size}\s*%|%\s*\(*\s*{re.escape(tile)}\b|\*\s*{re.escape(tile)}\s*;", kernel.body):
+        whole = self.arguments.source.text
+        if re.search(rf"\b{size}\s*[%&]|%\s*\(*\s*{re.escape(tile)}\b", whole):
+            return True
+        if re.search(rf"\*\s*{re.escape(tile)}\s*;", kernel.body):
             return True
         later = (header for place, _, header in kernel.loops() if place > begin)
         return any(
@@ -144,8 +148,8 @@ class ShapeRules:
             for launch in self.arguments.source.launches_of(kernel):
                 if not launch.shared or launch.shared == "0":
                     return (
-                        f"{named[1]} is dynamic shared memory (extern), and the launch in line {launch.line} gives it no "
-                        "bytes: they are the third number, <<<blocks, threads, bytes>>>."
+                        f"{named[1]} is dynamic shared memory (extern), and the launch in line {launch.line} gives it "
+                        "no bytes: they are the third number, <<<blocks, threads, bytes>>>."
                     )
                 unit = "" if "sizeof" in launch.shared else ": it counts bytes, so multiply by sizeof(...)"
                 return (
@@ -163,18 +167,19 @@ class ShapeRules:
             set_once += [one for one in kernel.accesses if one.array == name and one.operator == "="]  # type: ignore[misc]
             if any(name not in names_in(one.value) for one in set_once):
                 continue
+            atomics = rf"\batomic\w+\s*\(\s*&?\s*\(?\s*{name}\b"
+            others = re.sub(atomics, " ", kernel.body)
+            if re.search(rf"&\s*{name}\b|[(,]\s*{name}\s*[,)]|\)\s*{name}\b", others):
+                continue  # it may be set through a pointer, or by a function
             adds = [one.line for one in kernel.assignments if one.name == name and one.operator != "="]
             adds += [
                 one.line for one in kernel.accesses if one.array == name and one.operator not in ("", "=")
             ]
-            adds += [
-                kernel.line_at(match.start())
-                for match in re.finditer(rf"\batomic\w+\s*\(\s*&?\s*\(?\s*{name}\b", kernel.body)
-            ]
+            adds += [kernel.line_at(match.start()) for match in re.finditer(atomics, kernel.body)]
             if adds:
                 return (
-                    f"Nothing sets the shared array {name} before line {min(adds)} adds to it, and shared memory begins "
-                    "with any values: set it first (to 0 for a sum), then __syncthreads()."
+                    f"Nothing sets the shared array {name} before line {min(adds)} adds to it, and shared memory "
+                    "begins with any values: set it first (to 0 for a sum), then __syncthreads()."
                 )
         return ""
 
@@ -190,7 +195,8 @@ class ShapeRules:
                         for one in function.assignments
                         if one.name == declared and one.place > match.start()
                     ]
-                    read = re.search(rf"&\s*{declared}\b|>>\s*{declared}\b", function.body)
+                    between = function.body[match.end() : uses[0].place] if uses else ""
+                    read = re.search(rf"&\s*{declared}\b", function.body) or declared in names_in(between)
                     if uses and not read and (uses[0].operator != "=" or declared in names_in(uses[0].value)):
                         return (
                             f"Line {function.line_at(match.start())} declares {declared} without a value, and line "

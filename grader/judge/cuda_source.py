@@ -213,8 +213,8 @@ class Launch:
 
 
 class CudaSource:
-    """``text`` has no comments, literals or directives; ``numbering_macros`` mention threads or blocks; ``macros``: those
-    that are one whole number."""
+    """``text`` has no comments, literals or directives; ``numbering_macros`` mention threads or blocks; ``macros`` are
+    whole numbers."""
 
     def __init__(
         self,

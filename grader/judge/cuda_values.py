@@ -33,7 +33,8 @@ _HALF_FRAGMENT = re.compile(
 _ADDS = re.compile(r"\+|__h(?:add|fma)2?(?:_rn|_sat)?\b|\bfmaf?\b")
 _ZERO = re.compile(r"[+]?0(?:\.0*)?[fFlL]?|FLT_MIN|DBL_MIN|std::numeric_limits<\w+>::min\(\)|\.0f?")
 _FAST = {
-    "__expf": "expf", "__exp10f": "exp10f", "__logf": "logf", "__log2f": "log2f", "__log10f": "log10f", "__powf": "powf",
+    "__expf": "expf", "__exp10f": "exp10f", "__logf": "logf", "__log2f": "log2f", "__log10f": "log10f",
+    "__powf": "powf",
     "__sinf": "sinf", "__cosf": "cosf", "__tanf": "tanf", "__fdividef": "a / b",
 }  # fmt: skip
 _EXPONENTIALS = ("expf", "exp", "__expf", "exp2f", "exp2", "hexp")
@@ -339,8 +340,8 @@ class ValueRules:
         for function in self.arguments.source.functions.values():
             for place, name, _ in function.arguments_of("fmaxf", "fminf", "fmax", "fmin", "max", "min"):
                 return (
-                    f"Line {function.line_at(place)}: {name} returns the other operand if one of its two is NaN, so NaN "
-                    "is dropped. Test for it (v != v, or isnan(v)), or choose by a comparison that lets NaN through."
+                    f"Line {function.line_at(place)}: {name} returns the other operand if one of its two is NaN, so "
+                    "NaN is dropped. Test for it (v != v, or isnan(v)), or choose by a comparison that lets NaN through."
                 )
             for match in re.finditer(r"[<>]=?[^?;{}]{0,80}\?|\bif\s*\([^;{}]{0,80}[<>]", function.body):
                 line = function.line_at(match.start())

@@ -278,13 +278,13 @@ class _Tries:
                 changed = {arg.name: _of_lanes(self.inputs[arg.name], group, kept) for arg in vectors}
                 which = f"is below {kept}" if kept > 1 else "is 0"
                 text = (
-                    f"The result is right if only elements count whose index modulo {group} {which}: a reduction leaves "
-                    "the other threads out, or begins with too small a step."
+                    f"The result is right if only elements count whose index modulo {group} {which}: a reduction "
+                    "leaves the other threads out, or begins with too small a step."
                 )
                 yield Pattern("some_lanes", text, kept), self._asks(changed)
 
     def twice(self) -> Iterator[Try]:
-        """An in-out that is computed from its own result once more; a scalar that counts twice, or with another sign."""
+        """An in-out that is computed from its own result once more; a scalar that counts twice, or with a wrong sign."""
         arg = self.result.argument
         if arg.kind is Kind.INOUT:
             ask = self._asks()

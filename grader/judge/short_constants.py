@@ -46,7 +46,7 @@ def tanh_of_gelu(lines: list[str]) -> str:
     for number, line in enumerate(lines, 1):
         if "0.044715" in line or ".04471" in line:
             return (
-                f"Line {number} is of GELU's approximation by tanh (0.044715), which is off by up to 5e-4: the exact one "
-                "is 0.5 * x * (1 + erf(x / sqrt(2)))."
+                f"Line {number} is of GELU's approximation by tanh (0.044715), which is off by up to 5e-4: the exact "
+                "one is 0.5 * x * (1 + erf(x / sqrt(2)))."
             )
     return ""

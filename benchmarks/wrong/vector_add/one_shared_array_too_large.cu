@@ -1,5 +1,5 @@
 // Mistake: 128 KiB of static shared memory.
-// Says: shared memory ; 49,152|48 KiB
+// Says: shared ; 49,152|48 KiB
 #include <cuda_runtime.h>
 #include <cstdint>
 

@@ -166,9 +166,10 @@ def checker_error(program: Program, failure: Failure, line: int) -> str:
         verb = "load" if " reads " in said else "store"
         mine = [access for access in accesses if (access.operation == "load") == (verb == "load")] or accesses
         return next((said for access in mine if (said := _wrong_mask(access, kernel))), "")
-    if failure.type == "global_race":
+    if failure.type.endswith("_race"):
         if " at once: " in failure.message.split("\n")[0]:
             return _added_by_lanes(kernel, line)
+    if failure.type == "global_race":
         return _overlap(program, kernel, accesses)
     return ""
 
@@ -190,8 +191,8 @@ def _added_by_lanes(kernel: Kernel, line: int) -> str:
                 continue
             if ast.unparse(resolved(load.args[0], kernel, everything=True)) == pointer:
                 return (
-                    f"Line {line} stores what was loaded from {ast.unparse(call.args[0])}, changed: lanes with the same "
-                    "address lose each other's changes, and so do programs. tl.atomic_add does it in one step."
+                    f"Line {line} stores what was loaded from {ast.unparse(call.args[0])}, changed: lanes with the "
+                    "same address lose each other's changes, and so do programs. tl.atomic_add does it in one step."
                 )
     return ""
 

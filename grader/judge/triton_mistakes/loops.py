@@ -46,8 +46,8 @@ def rounded_loop(program: Program, pattern: Pattern | None, case: Case) -> str:
                         continue
                     return (
                         f"The loop in line {loop.lineno} runs {ast.unparse(end)} times, which rounds down: of "
-                        f"{argument.name} = {extent:,} the last {extent % number:,} are left out. Use tl.cdiv, and mask "
-                        "the last, partial block."
+                        f"{argument.name} = {extent:,} the last {extent % number:,} are left out. Use tl.cdiv, and "
+                        "mask the last, partial block."
                     )
     return ""
 
@@ -155,8 +155,8 @@ def ordered_by_atomic(program: Program) -> str:
                 for access in stores
             ):
                 return (
-                    f"Line {value.lineno} takes {name} from tl.atomic_add, which programs reach in any order, so results "
-                    "come in any order: a prefix sum (scan) of all programs' counts gives each its place."
+                    f"Line {value.lineno} takes {name} from tl.atomic_add, which programs reach in any order, so "
+                    "results come in any order: a prefix sum (scan) of all programs' counts gives each its place."
                 )
     return ""
 

@@ -72,7 +72,6 @@ class TritonMistakes:
             divides_by_one_less(self.program, None),
             divided_by_block(self.program, None),
             few_digits(self.program, Pattern("rounding", "")),
-            ordered_by_atomic(self.program),
         ]
         said = [said for rule in rules if (said := rule(self.program, None, NO_MISMATCH))]
         return said + half + [saying for saying in own if saying]
