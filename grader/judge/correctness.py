@@ -362,7 +362,7 @@ class Suite:
             mismatch = mismatch.model_copy(update={"map": self._map(client, mismatch, wrong, inputs)})
         said = mistakes.of_result(wrong, mismatch, case, inputs)
         adds = mistakes.adds_to(mismatch.argument)
-        evidence = mistakes.spread(wrong) if wrong is not None else ""
+        evidence = said.unwritten or (mistakes.spread(wrong) if wrong is not None else "")
         finding = faults.of_mismatch(
             mismatch, case, answer.empty_launches, said.text, adds, evidence, forgotten=forgotten
         )

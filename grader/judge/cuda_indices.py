@@ -233,8 +233,9 @@ class IndexRules:
                 matrix = given.get(access.array)
                 if matrix is None or len(matrix.shape) != 2 or (line and access.line != line):
                     continue
-                right, index = matrix.shape[1], kernel.resolved(access.index)
-                if right not in sizes.values() or re.search(r"[/%\[]", index):
+                right, index = _without_floor(matrix.shape[1]), kernel.resolved(access.index)
+                plain = re.fullmatch(r"\w+", right) is not None
+                if (plain and right not in sizes.values()) or re.search(r"[/%\[]", index):
                     continue
                 factors = {
                     match[1] or match[2]
@@ -246,9 +247,10 @@ class IndexRules:
                 if len(used) != 1 or sizes[wrong := used.pop()] == right:
                     continue
                 told = wrong if wrong == sizes[wrong] else f"{wrong}, which is {sizes[wrong]}"
+                shape, right = ", ".join(map(_without_floor, matrix.shape)), right if plain else f"({right})"
                 yield (
                     f"Line {access.line} multiplies a row of {matrix.name} by {told}: {matrix.name} has the shape "
-                    f"[{', '.join(matrix.shape)}], so its element [i, j] is at i * {right} + j."
+                    f"[{shape}], so its element [i, j] is at i * {right} + j."
                 )
 
     def _unguarded(self, kernel: Function, line: int) -> str:
@@ -318,6 +320,12 @@ class IndexRules:
         if first <= line and fits and (operator == "<=" or (operator == ">" and "return" in kernel.body)):
             return f"Line {first} lets {name} = {bound} through: indices count from 0, so the last one is {bound} - 1."
         return ""
+
+
+def _without_floor(extent: str) -> str:
+    """``n - k + 1`` of ``max(n - k + 1, 0)``."""
+    found = re.fullmatch(r"max\((.*), 0\)", extent)
+    return found[1] if found else extent
 
 
 def _conditions(kernel: Function) -> str:

@@ -24,22 +24,16 @@ _RACES = ("shared_race", "global_race", "warp_race")
 _NOT_FINITE = ("nan", "inf", "-inf")
 # Patterns that a wrong address does not explain.
 _RIGHT_PLACES = (
-    "rounding",
-    "rounded_inputs",
-    "factor",
-    "offset",
-    "zeros",
-    "nan_lost",
-    "whole",
-    "ties",
-    "begins_again",
-)
+    "rounding", "rounded_inputs", "factor", "offset", "zeros", "nan_lost", "whole", "ties", "begins_again", "of_chunk",
+    "inverted",
+)  # fmt: skip
 # Patterns at the end of a result.
 _ENDS = ("tail", "untouched", "last_tile", "unwritten_tail", "unwritten_rows", "unwritten_columns")
 # Patterns that leave no question, except which line it is.
 _EXPLAINED = (
     "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
+    "of_chunk", "inverted",
 )  # fmt: skip
 
 
@@ -127,6 +121,8 @@ class CudaMistakes:
             said = self._of_places(pattern, mismatch)
         if not said and (mismatch.kind == "unwritten" or kind in _ENDS):
             said = self.shapes.rounded_grid() or self.shapes.step_between_blocks()
+            if not said and pattern is not None:
+                said = self.shapes.beyond_block(pattern)
         if not said and kind not in _EXPLAINED:
             said = self.shapes.rounded_loop(case)
         if not said and mismatch.kind in ("nan", "inf", "value"):
@@ -147,7 +143,7 @@ class CudaMistakes:
         if pattern.kind == "reordered":
             return self.updates.ordered_by_atomic()
         if pattern.kind in _ENDS:
-            return self.shapes.rounded_grid()
+            return self.shapes.rounded_grid() or self.shapes.beyond_block(pattern)
         return ""
 
     def _of_places(self, pattern: Pattern | None, mismatch: Mismatch) -> str:

@@ -11,6 +11,7 @@ from grader.challenge.cases import Case
 from grader.challenge.model import Kind
 from grader.judge.cuda_indices import IndexRules
 from grader.judge.cuda_source import Arguments, Function, Launch, names_in, plain_value, split
+from grader.judge.evidence import Pattern
 
 _ROUNDED_DOWN = re.compile(r"\(*\s*([A-Za-z_]\w*)\s*\)*\s*(/|>>)\s*\(*\s*(\w+)\s*\)*")
 _AT_BLOCK = re.compile(
@@ -136,6 +137,17 @@ class ShapeRules:
                 f"In line {line} blocks begin {step} elements apart, but the launch in line {launches[0].line} has "
                 f"{threads} threads in a block, {effect}: use blockDim.x."
             )
+        return ""
+
+    def beyond_block(self, pattern: Pattern) -> str:
+        """Nothing is right from the place on that is the number of threads in a block."""
+        for launch in self.arguments.source.launches:
+            threads = self._threads(launch)
+            if threads and threads > 1 and pattern.number == threads:
+                return (
+                    f"{threads} is the number of threads in a block (line {launch.line}): is a loop missing in which "
+                    "each thread takes more than one element?"
+                )
         return ""
 
     def dynamic_shared(self, message: str) -> str:

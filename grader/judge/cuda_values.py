@@ -341,7 +341,7 @@ class ValueRules:
             for place, name, _ in function.arguments_of("fmaxf", "fminf", "fmax", "fmin", "max", "min"):
                 return (
                     f"Line {function.line_at(place)}: {name} returns the other operand if one of its two is NaN, so "
-                    "NaN is dropped. Test for it (v != v, or isnan(v)), or choose by a comparison that lets NaN through."
+                    "NaN is dropped. Test for it (v != v, or isnan(v)), or choose by a comparison that lets it through."
                 )
             for match in re.finditer(r"[<>]=?[^?;{}]{0,80}\?|\bif\s*\([^;{}]{0,80}[<>]", function.body):
                 line = function.line_at(match.start())

@@ -80,6 +80,7 @@ def pattern_of(result: Wrong) -> Pattern | None:
         _shifted,
         _cut_to_integers,
         _begins_again,
+        _of_chunk,
         _multiple,
         _factor,
         _offset,
@@ -102,7 +103,7 @@ def _unwritten(result: Wrong) -> Pattern | None:
     places = torch.nonzero(result.poisoned).reshape(-1)
     first, count = int(places[0]), places.numel()
     total = result.poisoned.numel()
-    if count == total - first:
+    if count == total - first and (len(result.shape) != 2 or result.shape[0] > 1):
         place = ", ".join(map(str, index_of(first, result.shape)))
         return Pattern(
             "unwritten_tail", f"{name} is written up to its element [{place}], but not from there on.", first
@@ -236,7 +237,9 @@ def _cut_to_integers(result: Wrong) -> Pattern | None:
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
         return None
     got, want = result.got, result.want
-    if not bool(torch.isfinite(want).all()) or torch.unique(got).numel() < 3:
+    if not bool(torch.isfinite(want).all()) or torch.unique(got[result.wrong]).numel() < 3:
+        return None
+    if not bool((got == got.round()).all()) or not bool(((got - want).abs() <= 1).all()):
         return None
     for rounded, how in (
         (want.trunc(), "cut off"),
@@ -289,6 +292,26 @@ def _begins_again(result: Wrong) -> Pattern | None:
                 size,
             )
     return None
+
+
+def _of_chunk(result: Wrong) -> Pattern | None:
+    """Indices within a chunk in place of indices within the whole."""
+    if result.want.is_floating_point() or result.want.dtype.itemsize < 4:
+        return None
+    got, want = result.got.long(), result.want.long()
+    if bool((want < 0).any()) or bool((got < 0).any()):
+        return None
+    sizes = [size for size in reversed(_GROUPS) if bool((got == want % size).all())]
+    # A single index has the same remainder by chance once in some hundred.
+    if not sizes or (want.numel() < FEWEST and int(got.max()) == 0):
+        return None
+    told = " or ".join(map(str, sizes))
+    return Pattern(
+        "of_chunk",
+        f"Every element of {result.argument.name} is the right one modulo {told}: it counts from the beginning of a "
+        "chunk, which must be added.",
+        sizes[0],
+    )
 
 
 def _multiple(result: Wrong) -> Pattern | None:

@@ -51,6 +51,8 @@ class Said:
 
     text: str = ""
     named: bool = False
+    #: Where nothing was written; comes before the hint.
+    unwritten: str = ""
 
 
 def _as_size(pattern: Pattern, case: Case) -> str:
@@ -131,8 +133,11 @@ class Mistakes:
                 place = pattern
                 said = self._said(lambda reading: reading.of_place(place))
             named = named or bool(said) or (pattern is not None and pattern.kind in _TELLING_PLACES)
-        if pattern is None or pattern.kind.startswith("unwritten"):
+        if pattern is None:
             return Said(said, named)
+        if pattern.kind.startswith("unwritten"):
+            told = "" if pattern.kind in ("unwritten", "unwritten_all") else pattern.text
+            return Said(said, named, told)
         if not said and pattern.kind == "rounding":
             said = _ROUNDED
         text = pattern.text + (_as_size(pattern, case) if pattern.kind == "factor" else "")

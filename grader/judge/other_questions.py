@@ -47,6 +47,8 @@ def answers_another(
     tried first."""
     if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
         return None
+    if int(result.wrong.sum()) < FEWEST and not bool(result.got[result.wrong].any()):
+        return None  # many questions have the answer 0
     if not result.want.is_floating_point():
         if (found := _other_of_equals(result, inputs)) is not None:
             return found
@@ -152,6 +154,7 @@ class _Tries:
 
     def every(self) -> Iterator[Try]:
         """The more usual mistakes first."""
+        yield from self.inverted()
         yield from self.ignored()
         yield from self.exchanged()
         yield from self.other_axis()
@@ -173,6 +176,24 @@ class _Tries:
             words = {"tf32": "TF32 (10 bits of mantissa)"}.get(kind, kind)
             text = f"The result fits inputs that are rounded to {words} first."
             yield Pattern("rounded_inputs", text, names=(kind,)), self._asks(changed)
+
+    def inverted(self) -> Iterator[Try]:
+        """Masks: integers that are 0 or 1."""
+        import torch
+
+        for arg in self.read:
+            values = self.inputs[arg.name]
+            if arg.dtype.floating or arg.kind is not Kind.INPUT or not values.numel():
+                continue
+            if not torch.equal(torch.unique(values).long().cpu(), torch.tensor([0, 1])):
+                continue
+            for changed, words in (
+                (1 - values, f"{arg.name} is inverted, 0 for 1 and 1 for 0"),
+                (torch.ones_like(values), f"all of {arg.name} is 1: its values have no effect"),
+                (torch.zeros_like(values), f"all of {arg.name} is 0: its values have no effect"),
+            ):
+                text = f"The result is right if {words}."
+                yield Pattern("inverted", text, names=(arg.name,)), self._asks({arg.name: changed})
 
     def ignored(self) -> Iterator[Try]:
         manifest = self.challenge.manifest
@@ -284,7 +305,7 @@ class _Tries:
                 yield Pattern("some_lanes", text, kept), self._asks(changed)
 
     def twice(self) -> Iterator[Try]:
-        """An in-out that is computed from its own result once more; a scalar that counts twice, or with a wrong sign."""
+        """An in-out that is computed from its own result once more; a scalar that counts twice or half, or negated."""
         arg = self.result.argument
         if arg.kind is Kind.INOUT:
             ask = self._asks()

@@ -166,9 +166,8 @@ def checker_error(program: Program, failure: Failure, line: int) -> str:
         verb = "load" if " reads " in said else "store"
         mine = [access for access in accesses if (access.operation == "load") == (verb == "load")] or accesses
         return next((said for access in mine if (said := _wrong_mask(access, kernel))), "")
-    if failure.type.endswith("_race"):
-        if " at once: " in failure.message.split("\n")[0]:
-            return _added_by_lanes(kernel, line)
+    if failure.type.endswith("_race") and " at once: " in failure.message.split("\n")[0]:
+        return _added_by_lanes(kernel, line)
     if failure.type == "global_race":
         return _overlap(program, kernel, accesses)
     return ""

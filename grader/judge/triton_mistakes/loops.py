@@ -17,6 +17,7 @@ from grader.schemas.report import Mismatch
 _OTHERS = (
     "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
+    "of_chunk", "inverted",
 )  # fmt: skip
 
 
