@@ -143,12 +143,14 @@ def main() -> int:
             print(
                 textwrap.indent("\n".join(textwrap.wrap(f"then {name}: {text}", 150)), "       "), flush=True
             )
+        if options.json and row["mistake"]:
+            kept = merged("wrong_kernels", [row for row in rows if row["mistake"]], "name")
+            keep(
+                "wrong_kernels", {"named": sum(each["named"] for each in kept), "of": len(kept), "rows": kept}
+            )
     expected = [row for row in rows if row["mistake"]]
     named = sum(row["named"] for row in expected)
     print(f"\n{named} of {len(expected)} kernels get a sentence that names their mistake")
-    if options.json:
-        kept = merged("wrong_kernels", expected, "name")
-        keep("wrong_kernels", {"named": sum(row["named"] for row in kept), "of": len(kept), "rows": kept})
     return 0 if named == len(expected) else 1
 
 

@@ -120,7 +120,7 @@ class CudaMistakes:
         if kind not in _RIGHT_PLACES:
             said = self._of_places(pattern, mismatch)
         if not said and (mismatch.kind == "unwritten" or kind in _ENDS):
-            said = self.shapes.rounded_grid() or self.shapes.step_between_blocks()
+            said = self.shapes.rounded_grid() or self.shapes.step_between_blocks() or self.shapes.one_block()
             if not said and pattern is not None:
                 said = self.shapes.beyond_block(pattern)
         if not said and kind not in _EXPLAINED:

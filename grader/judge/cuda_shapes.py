@@ -55,6 +55,21 @@ class ShapeRules:
                 )
         return ""
 
+    def one_block(self) -> str:
+        """A grid of one block for a kernel that asks for its block, and loops over none."""
+        for launch in self.arguments.source.launches:
+            kernel, grid = launch.kernel, self.indices.grid_of(launch)
+            if len(self.arguments.source.launches_of(kernel)) > 1 or not re.search(
+                r"\bblockIdx\b", kernel.body
+            ):
+                continue
+            if grid and all(blocks == "1" for blocks in grid) and not re.search(r"\bgridDim\b", kernel.body):
+                return (
+                    f"The grid in line {launch.line} has only one block, and {kernel.name} uses blockIdx for more: one "
+                    "block is needed for each part of the result."
+                )
+        return ""
+
     def rounded_loop(self, case: Case) -> str:
         """A loop over whole tiles alone, at a size that is no multiple of the tile."""
         for kernel in self.arguments.source.functions.values():
@@ -181,7 +196,9 @@ class ShapeRules:
                 continue
             atomics = rf"\batomic\w+\s*\(\s*&?\s*\(?\s*{name}\b"
             others = re.sub(atomics, " ", kernel.body)
-            if re.search(rf"&\s*{name}\b|[(,]\s*{name}\s*[,)]|\)\s*{name}\b", others):
+            passed = rf"[(,]\s*{name}\s*[,)]|\)\s*{name}\b"
+            is_array = re.search(rf"__shared__\b[^;]*\b{name}\s*\[", kernel.body) is not None
+            if re.search(rf"&\s*{name}\b", others) or (is_array and re.search(passed, others)):
                 continue  # it may be set through a pointer, or by a function
             adds = [one.line for one in kernel.assignments if one.name == name and one.operator != "="]
             adds += [

@@ -368,7 +368,7 @@ class ValueRules:
             for name in floats:
                 read = re.compile(rf"\b{name}\s*\[")
                 for assignment in function.assignments:
-                    if assignment.operator != "=" or not function.is_integer(assignment.name):
+                    if assignment.operator not in ("=", "+=") or not function.is_integer(assignment.name):
                         continue
                     if read.search(assignment.value):
                         return (

@@ -103,7 +103,8 @@ def _unwritten(result: Wrong) -> Pattern | None:
     places = torch.nonzero(result.poisoned).reshape(-1)
     first, count = int(places[0]), places.numel()
     total = result.poisoned.numel()
-    if count == total - first and (len(result.shape) != 2 or result.shape[0] > 1):
+    whole_lines = len(result.shape) == 2 and (result.shape[0] == 1 or first % result.shape[1] == 0)
+    if count == total - first and not whole_lines:
         place = ", ".join(map(str, index_of(first, result.shape)))
         return Pattern(
             "unwritten_tail", f"{name} is written up to its element [{place}], but not from there on.", first

@@ -20,7 +20,20 @@ def grid_too_small(program: Program, pattern: Pattern | None, mismatch: Mismatch
         kernel, axes = launch.kernel, launch.axes
         stores = [access for access in kernel.accesses if access.operation == "store"]
         grid = program.grid_of(launch)
-        if not stores or _is_one(grid.body if isinstance(grid, ast.Lambda) else grid):
+        if not stores:
+            continue
+        if _is_one(grid.body if isinstance(grid, ast.Lambda) else grid):
+            looped = any(isinstance(node, (ast.For, ast.While)) for node in walk(*kernel.node.body))
+            if (
+                mismatch.kind == "unwritten"
+                and kernel.program_axes
+                and not looped
+                and len(program.source.launches) == 1
+            ):
+                return (
+                    f"The grid in line {launch.line} has only one program, and the kernel {kernel.name} uses "
+                    "tl.program_id for more: one program is needed for each row or block."
+                )
             continue
         if not kernel.program_axes and not _calls_helpers(kernel, program.source):
             return (
