@@ -419,7 +419,8 @@ class ValueRules:
 
 def _given_to_idle(function: Function, name: str, before: int, maximum: bool) -> str:
     """``m = t < cols ? x[t] : 0`` in front of a running maximum or minimum."""
-    for one in (*function.assignments, *function.accesses):
+    every: list[Assignment | Access] = [*function.assignments, *function.accesses]
+    for one in every:
         called = one.array if isinstance(one, Access) else one.name
         if called != name or one.place >= before or one.operator != "=":
             continue

@@ -197,15 +197,18 @@ def _turned_tiles(result: Wrong) -> Pattern | None:
 
 
 def _repeated(result: Wrong) -> Pattern | None:
+    import torch
+
     got, want = matrix_of(result, result.got), matrix_of(result, result.want)
     if got is None or want is None or int(result.wrong.sum()) < FEWEST:
         return None
     name = result.argument.name
     if got.is_floating_point() and not bool(got.isfinite().all()):
         return None
-    if result.agrees(got, got[:, :1].expand_as(got)) and not result.agrees(want, want[:, :1].expand_as(want)):
+    # A wrong index gives the same bits; nearly equal rows may have another cause.
+    if torch.equal(got, got[:, :1].expand_as(got)) and not result.agrees(want, want[:, :1].expand_as(want)):
         return Pattern("rows_repeated", f"Every row of {name} is the same: the row index has no effect.")
-    if result.agrees(got, got[:, :, :1].expand_as(got)) and not result.agrees(
+    if torch.equal(got, got[:, :, :1].expand_as(got)) and not result.agrees(
         want, want[:, :, :1].expand_as(want)
     ):
         return Pattern(
@@ -215,6 +218,8 @@ def _repeated(result: Wrong) -> Pattern | None:
 
 
 def _shifted(result: Wrong) -> Pattern | None:
+    if result.want.is_floating_point() and _offset(result) is not None:
+        return None  # as in 1, 2, 3, ..., where both fit
     total = result.got.numel()
     row = result.shape[-1] if len(result.shape) > 1 else 0
     for by in dict.fromkeys((1, -1, 2, -2, row, -row)):

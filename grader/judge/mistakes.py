@@ -40,7 +40,7 @@ _VAGUE = (
 )  # fmt: skip
 _TELLING_PLACES = ("block_order", "reordered", "stale")
 # Other questions may explain more.
-_ASKED_FURTHER = ("rounding", "tail", "factor", "offset", "repeated")
+_ASKED_FURTHER = ("rounding", "tail", "factor", "offset", "rows_repeated", "columns_repeated")
 # A factor is a size's if it differs by at most this share.
 _SAME_SIZE = 1e-4
 
@@ -72,6 +72,20 @@ def _as_size(pattern: Pattern, case: Case) -> str:
     if not found:
         return ""
     return f" That is {' or '.join(found)}: is something divided by it once too often, or not at all?"
+
+
+def _as_end(pattern: Pattern, inputs: Mapping[str, torch.Tensor]) -> str:
+    """`` That is x[0]: ...`` for an offset that is an end of an input."""
+    for name, values in inputs.items():
+        flat = values.reshape(-1)
+        if not values.is_floating_point() or flat.numel() < 2:
+            continue
+        for place in (0, flat.numel() - 1):
+            value = float(flat[place])
+            if value and abs(abs(pattern.number / value) - 1) < _SAME_SIZE:
+                word = "left out" if pattern.number / value < 0 else "counted once too often"
+                return f" That is {name}[{place}]: this element is {word}."
+    return ""
 
 
 class Reading(Protocol):
@@ -140,7 +154,11 @@ class Mistakes:
             return Said(said, named, told)
         if not said and pattern.kind == "rounding":
             said = _ROUNDED
-        text = pattern.text + (_as_size(pattern, case) if pattern.kind == "factor" else "")
+        text = pattern.text
+        if pattern.kind == "factor":
+            text += _as_size(pattern, case)
+        elif pattern.kind == "offset" and (end := _as_end(pattern, inputs)):
+            text, named = text + end, True
         return Said(" ".join(part for part in (text, said) if part), named)
 
     def spread(self, wrong: Wrong) -> str:

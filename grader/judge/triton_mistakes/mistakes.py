@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -101,7 +101,7 @@ class TritonMistakes:
             reduced_precision,
             unused_argument,
         )
-        own = (
+        own: tuple[Callable[[], str], ...] = (
             lambda: rounded_loop(self.program, pattern, case),
             lambda: cuts_fractions(self.program, pattern),
             lambda: drops_nan(self.program, pattern),
