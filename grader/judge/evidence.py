@@ -254,7 +254,7 @@ def _cut_to_integers(result: Wrong) -> Pattern | None:
     ):
         # A value next to a whole number may be cut to either.
         near = (want - want.round()).abs() < 1e-4 * want.abs().clamp(min=1.0)
-        if bool(((got == rounded) | near).all()):
+        if int((result.wrong & ~near).sum()) >= FEWEST and bool(((got == rounded) | near).all()):
             return Pattern(
                 "whole",
                 f"Every element of {result.argument.name} is a whole number: the right value with its fraction {how}.",
