@@ -19,6 +19,8 @@ _LINE = re.compile(
 _NUMBER = re.compile(r"-?\d[\d,.]*(?:e[+-]?\d+)?")
 # A sentence, not the whole trace.
 _SAID_CHARS = 200
+# Categories of cases that a kernel may fail for reasons of their own.
+_SPECIAL = ("empty", "nan", "pos_inf", "neg_inf", "huge", "tiny", "denormal")
 _FLAGGED = {
     Flag.LIBRARY_KERNEL: "it calls a library's kernel",
     Flag.HOST_COMPUTED: "it needs the host for its result",
@@ -55,14 +57,24 @@ def advise(report: Report) -> Advice:
 
 
 def same_findings(failing: Sequence[CaseReport]) -> list[list[CaseReport]]:
-    """Cases that fail in the same way, in the order of the first of each. Numbers in a finding may differ. A wrong
-    answer without a hint has no finding: nothing says that two have the same cause."""
+    """Cases that fail in the same way, in the order of the first of each, but those first whose finding names the
+    mistake. Numbers in a finding may differ. A wrong answer without a hint has no finding: nothing says that two have
+    the same cause."""
     groups: dict[tuple[str, str], list[CaseReport]] = {}
     for case in failing:
         said = case.hint if case.verdict is CaseVerdict.WRONG_ANSWER else case.hint or case.detail
         key = (case.verdict.value, _NUMBER.sub("#", said)) if said else (case.name, "")
         groups.setdefault(key, []).append(case)
-    return list(groups.values())
+    return sorted(groups.values(), key=lambda group: not any(map(_is_told, group)))
+
+
+def _is_told(case: CaseReport) -> bool:
+    """True if it fails at usual sizes and values, and the finding names the mistake or its line."""
+    if case.hidden or case.on is not None or case.category in _SPECIAL:
+        return False
+    if case.verdict is CaseVerdict.RUNTIME_ERROR:
+        return bool(case.hint) or _LINE.search(case.detail) is not None
+    return case.named
 
 
 def _flagged(flags: Sequence[Flag]) -> str:
@@ -116,7 +128,8 @@ def _of_loading(report: Report) -> Advice:
 
 
 def _of_cases(failing: Sequence[CaseReport]) -> Advice:
-    first = next((case for case in failing if not case.hidden), failing[0])
+    public = [case for case in failing if not case.hidden]
+    first = same_findings(public)[0][0] if any(map(_is_told, public)) else (public or failing)[0]
     sized = f" with {sizes(first.sizes)}" if first.sizes else ""
     text = f"Look first at '{first.name}'{sized}: it {first.verdict.row.clause}. {_first_line(first.detail)}"
     found = _LINE.search(first.detail) if first.verdict is CaseVerdict.RUNTIME_ERROR else None

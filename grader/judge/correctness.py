@@ -41,6 +41,8 @@ from grader.schemas.step import StepBundle
 
 log = get_logger(__name__)
 
+# Their own words name the mistake.
+_TELLING_KINDS = ("late", "not_cleared", "input_changed")
 # A recorded call copies memory before each launch.
 _RECORDING_TAKES = 4
 
@@ -379,13 +381,16 @@ class Suite:
         if wrong is not None and self._maps < limits.ERROR_MAPS:
             self._maps += 1
             mismatch = mismatch.model_copy(update={"map": self._map(client, mismatch, wrong, inputs)})
-        mistake = mistakes.of_result(wrong, mismatch, case, inputs)
+        said = mistakes.of_result(wrong, mismatch, case, inputs)
         adds = mistakes.adds_to(mismatch.argument)
-        evidence = mistakes.spread(wrong) if wrong is not None else ""
+        evidence = said.unwritten or (mistakes.spread(wrong) if wrong is not None else "")
         finding = faults.of_mismatch(
-            mismatch, case, answer.empty_launches, mistake, adds, evidence, forgotten=forgotten
+            mismatch, case, answer.empty_launches, said.text, adds, evidence, forgotten=forgotten
         )
-        return finding, mismatch
+        named = (
+            bool(forgotten) or (said.named and said.text in finding.hint) or mismatch.kind in _TELLING_KINDS
+        )
+        return replace(finding, named=named), mismatch
 
     def _map(
         self, client: RunnerClient, mismatch: Mismatch, wrong: Wrong, inputs: Mapping[str, torch.Tensor]
@@ -423,6 +428,7 @@ class Suite:
                 sizes=dict(case.sizes),
                 detail=finding.detail if finding else "",
                 hint=finding.hint if finding else "",
+                named=finding is not None and finding.named,
                 mismatch=mismatch,
                 output=printed.text,
                 prints=printed.by_thread,

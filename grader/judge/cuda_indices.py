@@ -80,6 +80,31 @@ class IndexRules:
             return f"The launch in line {launch.line} passes {told}: {launch.kernel.name} takes ({taken})."
         return ""
 
+    def never_passed(self, result: str) -> str:
+        """A result that solve does nothing with."""
+        solve = self.arguments.source.solve
+        names = [argument.name for argument in self.arguments.manifest.args]
+        if solve is None or len(solve.parameters) != len(names) or result not in names:
+            return ""
+        name = solve.parameters[names.index(result)].name
+        if not re.search(rf"\b{name}\b", solve.body):
+            return f"solve never uses {name}: no kernel gets it, and nothing is copied into it."
+        if not self.arguments.source.launches and not re.search(r"\bcuda\w+|<<<", solve.body):
+            return "solve launches no kernel."
+        return ""
+
+    def read_in(self, name: str) -> str:
+        """The one line that reads an input, and its index."""
+        found = [
+            access
+            for kernel in self.arguments.source.kernels
+            for access in kernel.accesses
+            if (given := self.arguments.of(kernel).get(access.array)) is not None and given.name == name
+        ]
+        if not found or len({(access.line, access.index) for access in found}) > 1:
+            return ""
+        return f"Line {found[0].line} reads {found[0].array}[{found[0].index}]."
+
     def block_index(self) -> str:
         """A thread's index that is computed from sizes other than its block's."""
         for function in self.arguments.source.functions.values():
@@ -120,7 +145,7 @@ class IndexRules:
                 continue
             if kernel.numbered_by_macro:
                 continue
-            for axis, blocks in zip(_AXES, self._grid_of(launch), strict=False):
+            for axis, blocks in zip(_AXES, self.grid_of(launch), strict=False):
                 if blocks == "1" or re.search(rf"\bblockIdx\s*\.\s*{axis}\b", kernel.body):
                     continue
                 if re.search(
@@ -136,7 +161,7 @@ class IndexRules:
     def axes_of_blocks(self) -> str:
         """A row index that is computed from an axis of the grid that counts columns."""
         for launch in self.arguments.source.launches:
-            kernel, grid = launch.kernel, self._grid_of(launch)
+            kernel, grid = launch.kernel, self.grid_of(launch)
             counted = [names_in(launch.caller.resolved(blocks)) for blocks in grid]
             for match in re.finditer(r"\b([A-Za-z_]\w*)\s*(?:<|>=)\s*([A-Za-z_]\w*)\b", kernel.body):
                 axes = set(re.findall(r"blockIdx\s*\.\s*([xyz])", kernel.resolved(match[1])))
@@ -175,7 +200,7 @@ class IndexRules:
                     )
         return ""
 
-    def _grid_of(self, launch: Launch) -> list[str]:
+    def grid_of(self, launch: Launch) -> list[str]:
         """The blocks along each axis, if known."""
         grid = plain_value(launch.grid)
         if re.fullmatch(r"\w+", grid):
@@ -208,8 +233,9 @@ class IndexRules:
                 matrix = given.get(access.array)
                 if matrix is None or len(matrix.shape) != 2 or (line and access.line != line):
                     continue
-                right, index = matrix.shape[1], kernel.resolved(access.index)
-                if right not in sizes.values() or re.search(r"[/%\[]", index):
+                right, index = _without_floor(matrix.shape[1]), kernel.resolved(access.index)
+                plain = re.fullmatch(r"\w+", right) is not None
+                if (plain and right not in sizes.values()) or re.search(r"[/%\[]", index):
                     continue
                 factors = {
                     match[1] or match[2]
@@ -221,10 +247,28 @@ class IndexRules:
                 if len(used) != 1 or sizes[wrong := used.pop()] == right:
                     continue
                 told = wrong if wrong == sizes[wrong] else f"{wrong}, which is {sizes[wrong]}"
+                shape, right = ", ".join(map(_without_floor, matrix.shape)), right if plain else f"({right})"
                 yield (
                     f"Line {access.line} multiplies a row of {matrix.name} by {told}: {matrix.name} has the shape "
-                    f"[{', '.join(matrix.shape)}], so its element [i, j] is at i * {right} + j."
+                    f"[{shape}], so its element [i, j] is at i * {right} + j."
                 )
+
+    def _unguarded(self, kernel: Function, line: int) -> str:
+        """An index computed in place from thread and block, in a kernel that compares nothing."""
+        indices = {access.index for access in kernel.accesses if access.line == line}
+        numbered = [
+            index
+            for index in indices
+            if "threadIdx" in kernel.resolved(index) and "blockIdx" in kernel.resolved(index)
+        ]
+        if not numbered or kernel.numbered_by_macro or self._calls_own_function(kernel):
+            return ""
+        if re.search(r"[<>]|[!=]=", _conditions(kernel)) or re.search(r"\bmin\s*\(|%", kernel.body):
+            return ""
+        return (
+            f"Nothing in {kernel.name} compares {min(numbered, key=len)} with a size, and the last block has threads "
+            f"past the end. Pass the size, and put line {line} under if (... < size)."
+        )
 
     def guard(self, line: int, message: str) -> str:
         """The wrong or missing condition around an access past the end."""
@@ -236,6 +280,8 @@ class IndexRules:
             for access in kernel.accesses
             if access.line == line and re.fullmatch(r"[A-Za-z_]\w*", access.index)
         ]
+        if not here and (said := self._unguarded(kernel, line)):
+            return said
         if not here or len({access.index for access in here}) != 1:
             return ""
         name = here[0].index
@@ -274,6 +320,19 @@ class IndexRules:
         if first <= line and fits and (operator == "<=" or (operator == ">" and "return" in kernel.body)):
             return f"Line {first} lets {name} = {bound} through: indices count from 0, so the last one is {bound} - 1."
         return ""
+
+
+def _without_floor(extent: str) -> str:
+    """``n - k + 1`` of ``max(n - k + 1, 0)``."""
+    found = re.fullmatch(r"max\((.*), 0\)", extent)
+    return found[1] if found else extent
+
+
+def _conditions(kernel: Function) -> str:
+    """All that decides in a kernel if something is done."""
+    conditions = [" ".join(parts) for _, _, parts in kernel.arguments_of("if", "while", "for", "switch")]
+    conditions += [statement.rpartition("?")[0] for statement in re.split(r"[;{}]", kernel.body)]
+    return " ".join(conditions)
 
 
 def _without_indices(expression: str) -> str:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from grader.challenge.cases import Case
-from grader.challenge.model import Manifest
+from grader.challenge.cases import Case, Category
+from grader.challenge.model import Kind, Manifest
 from grader.judge.cuda_indices import IndexRules
+from grader.judge.cuda_shapes import ShapeRules
 from grader.judge.cuda_source import Arguments, Function, names_in, read
 from grader.judge.cuda_updates import UpdateRules
 from grader.judge.cuda_values import ValueRules
@@ -22,7 +23,22 @@ if TYPE_CHECKING:
 _RACES = ("shared_race", "global_race", "warp_race")
 _NOT_FINITE = ("nan", "inf", "-inf")
 # Patterns that a wrong address does not explain.
-_RIGHT_PLACES = ("rounding", "rounded_inputs", "factor", "offset", "zeros")
+_RIGHT_PLACES = (
+    "rounding", "rounded_inputs", "factor", "offset", "zeros", "nan_lost", "whole", "ties", "begins_again", "of_chunk",
+    "inverted",
+)  # fmt: skip
+# Patterns at the end of a result.
+_ENDS = ("tail", "untouched", "last_tile", "unwritten_tail", "unwritten_rows", "unwritten_columns")
+# Patterns that leave no question, except which line it is.
+_EXPLAINED = (
+    "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
+    "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
+    "of_chunk", "inverted",
+)  # fmt: skip
+
+
+# Instead of a mismatch, for rules that look at the source alone.
+NO_NUMBERS = Mismatch(argument="", kind="value", wrong=1, total=2)
 
 
 class CudaMistakes:
@@ -34,6 +50,7 @@ class CudaMistakes:
         self.indices = IndexRules(arguments)
         self.updates = UpdateRules(arguments)
         self.values = ValueRules(arguments)
+        self.shapes = ShapeRules(arguments, self.indices)
 
     @classmethod
     def of(cls, manifest: Manifest, text: str) -> CudaMistakes | None:
@@ -56,8 +73,26 @@ class CudaMistakes:
             self.values.sum_in_half(),
             self.values.variance(),
             self.values.zero_quotient(),
+            self.values.divides_by_one_less(),
+            self.values.epsilon_outside_root(),
+            self.values.short_constant(NO_NUMBERS),
+            self.values.tanh_of_gelu(),
+            next((said for _, _, said in self.values.of_shared_extremes()), ""),
+            self.updates.added_by_all(),
+            self.shapes.rounded_grid(),
+            self.shapes.step_between_blocks(),
+            self.shapes.unset_local(),
+            *(self.shapes.unset_shared(kernel.line) for kernel in self.arguments.source.kernels),
+            *(
+                self.shapes.rounded_loop(Case("", Category.BASIC, dict.fromkeys(self._sizes, extent)))
+                for extent in (1, 1021)
+            ),
         ]
         return [saying for saying in sayings if saying]
+
+    @property
+    def _sizes(self) -> list[str]:
+        return [argument.name for argument in self.arguments.manifest.args if argument.kind is Kind.SIZE]
 
     # Wrong results
 
@@ -84,9 +119,32 @@ class CudaMistakes:
         said = ""
         if kind not in _RIGHT_PLACES:
             said = self._of_places(pattern, mismatch)
+        if not said and (mismatch.kind == "unwritten" or kind in _ENDS):
+            said = self.shapes.rounded_grid() or self.shapes.step_between_blocks() or self.shapes.one_block()
+            if not said and pattern is not None:
+                said = self.shapes.beyond_block(pattern)
+        if not said and kind not in _EXPLAINED:
+            said = self.shapes.rounded_loop(case)
         if not said and mismatch.kind in ("nan", "inf", "value"):
             said = self._of_values(pattern, mismatch, case, inputs)
+        if not said and kind in ("", "rounding", "tail", "factor", "offset"):
+            said = self.shapes.unset_local()
+        if not said and kind == "unwritten_all":
+            said = self.indices.never_passed(mismatch.argument)
+        if (
+            not said
+            and pattern is not None
+            and kind in ("by_row", "reversed", "first_for_all", "read_turned")
+        ):
+            said = self.indices.read_in(pattern.names[0])
         return said
+
+    def of_place(self, pattern: Pattern) -> str:
+        if pattern.kind == "reordered":
+            return self.updates.ordered_by_atomic()
+        if pattern.kind in _ENDS:
+            return self.shapes.rounded_grid() or self.shapes.beyond_block(pattern)
+        return ""
 
     def _of_places(self, pattern: Pattern | None, mismatch: Mismatch) -> str:
         if said := self.indices.order_of_launch():
@@ -122,8 +180,14 @@ class CudaMistakes:
     ) -> str:
         kind = pattern.kind if pattern is not None else ""
         finite = mismatch.expected not in _NOT_FINITE
+        if kind == "nan_lost":
+            return self.values.drops_nan()
         if not finite:
             return ""
+        if kind == "whole":
+            return self.values.cuts_fractions()
+        if kind == "factor" and pattern is not None and pattern.number >= 2:
+            return self.updates.added_by_all()
         if said := self.values.extreme_of_zero(mismatch, inputs) or self.values.zero_quotient():
             return said
         if (
@@ -137,8 +201,15 @@ class CudaMistakes:
         if kind in ("", "rounding", "rounded_inputs"):
             if (said := self.values.sum_in_half()) and self.values.rounds_in_half(mismatch, case):
                 return said
-            if mismatch.kind == "value":
-                return self.values.long_sum(kind, mismatch, case)
+            if kind == "rounding":
+                said = self.values.short_constant(mismatch) or self.values.tanh_of_gelu()
+                if said:
+                    return said
+            if said := self.values.divides_by_one_less() or self.values.epsilon_outside_root():
+                return said
+            if mismatch.kind == "value" and (said := self.values.long_sum(kind, mismatch, case)):
+                return said
+            return self.values.fast_function() if kind == "rounding" else ""
         return ""
 
     # Errors
@@ -154,7 +225,9 @@ class CudaMistakes:
             )
         if failure.kind != "checker":
             return ""
-        if failure.type in ("unwritten", "read_only"):
+        if failure.type == "unwritten":
+            return self.indices.order_of_solve() or self.shapes.unset_shared(line)
+        if failure.type == "read_only":
             return self.indices.order_of_solve()
         if failure.type in _RACES:
             found = failure.message.split("\n")[0]
@@ -163,6 +236,7 @@ class CudaMistakes:
                 self.indices.order_of_solve()
                 or (self.indices.unused_blocks() if both_write else "")
                 or self.updates.of_race(line, failure.message)
+                or (self.shapes.step_between_blocks() if both_write else "")
                 or self.indices.order_of_launch()
                 or next(self.indices.wrong_strides(line), "")
                 or self.indices.block_index()
@@ -172,6 +246,7 @@ class CudaMistakes:
             return (
                 self.indices.order_of_solve()
                 or self.indices.order_of_launch()
+                or self.shapes.dynamic_shared(failure.message.split("\n")[0])
                 or next(self.indices.wrong_strides(line), "")
                 or self.indices.guard(line, failure.message)
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -42,6 +42,10 @@ _INTEGER = re.compile(r"(?:(?:const|unsigned|signed|int|long|short|size_t|u?int\
 _OPENING, _CLOSING = "([{", ")]}"
 _EXPRESSION_CHARS = 2_000
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\\\n]|\\.|\\\n)*)", re.MULTILINE)
+_CONSTANT = re.compile(
+    r"\b(?:constexpr|const)\s+(?:static\s+)?(?:unsigned |long )*(?:int|unsigned|long|size_t|u?int\d+_t|auto)\s+"
+    r"([A-Za-z_]\w*)\s*=\s*(\d{1,9})[uUlL]*\s*(?=[;,])"
+)
 _NUMBERED = ("threadIdx", "blockIdx")
 
 
@@ -202,15 +206,24 @@ class Launch:
     caller: Function
     grid: str
     block: str
+    #: Bytes of dynamic shared memory; empty if the launch gives none.
+    shared: str
     #: Parameter of the kernel -> expression that is passed for it, without casts.
     given: dict[str, str]
 
 
 class CudaSource:
-    """``text`` has no comments, literals or directives; ``numbering_macros`` mention threads or blocks."""
+    """``text`` has no comments, literals or directives; ``numbering_macros`` mention threads or blocks; ``macros`` are
+    whole numbers."""
 
-    def __init__(self, text: str, numbering_macros: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        text: str,
+        numbering_macros: frozenset[str] = frozenset(),
+        macros: Mapping[str, int] | None = None,
+    ) -> None:
         self.text, self.numbering_macros = text, numbering_macros
+        self._macros = dict(macros or {})
         self._partners = _partners(self.text)
         self._lines = [match.end() for match in re.finditer("\n", self.text)]
         self.functions = {function.name: function for function in self._read_functions()}
@@ -220,6 +233,20 @@ class CudaSource:
     @property
     def solve(self) -> Function | None:
         return self.functions.get("solve")
+
+    @cached_property
+    def constants(self) -> dict[str, int]:
+        """Names of whole numbers that the source fixes once."""
+        found: dict[str, set[int]] = {name: {value} for name, value in self._macros.items()}
+        for match in _CONSTANT.finditer(self.text):
+            found.setdefault(match[1], set()).add(int(match[2]))
+        return {name: values.pop() for name, values in found.items() if len(values) == 1}
+
+    def number_of(self, expression: str) -> int | None:
+        text = plain_value(expression)
+        if re.fullmatch(r"\d{1,9}[uUlL]*", text):
+            return int(text.rstrip("uUlL"))
+        return self.constants.get(text)
 
     def line_at(self, place: int) -> int:
         return bisect_right(self._lines, place) + 1
@@ -261,7 +288,7 @@ class CudaSource:
             last = self.partner(opened.end() - 1) if opened else -1
             if kernel is None or caller is None or opened is None or last < 0:
                 continue
-            shape = [*split(self.text[match.end() : close]), "", ""]
+            shape = [*split(self.text[match.end() : close]), "", "", ""]
             passed = [plain_value(each) for each in split(self.text[opened.end() : last])]
             names = [each.name for each in kernel.parameters]
             yield Launch(
@@ -270,6 +297,7 @@ class CudaSource:
                 caller,
                 shape[0],
                 shape[1],
+                shape[2],
                 dict(zip(names, passed, strict=False)),
             )
 
@@ -325,7 +353,13 @@ def read(text: str) -> CudaSource | None:
     plain = re.sub(r"[ \t\r]+(?=\n)|[ \t\r]*$", "", re.sub(r"[ \t\r\f\v]+", " ", plain_text(text)))
     if any(plain.count(mark) > most for mark, most in _MOST_MARKS.items()):
         return None
-    return CudaSource(plain, _numbering_macros(text))
+    numbers = {
+        match[1]: int(match[2])
+        for match in re.finditer(
+            r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\d{1,9})\)?[ \t]*(?://.*)?$", text, re.MULTILINE
+        )
+    }
+    return CudaSource(plain, _numbering_macros(text), numbers)
 
 
 def _numbering_macros(text: str) -> frozenset[str]:

@@ -130,6 +130,47 @@ class UpdateRules:
             f"between is lost. No barrier helps, as several threads do this to the same element: {_atomic_for(access)}."
         )
 
+    def added_by_all(self) -> str:
+        """An atomic operation that each thread does with a value of the whole block."""
+        for function in self.arguments.source.kernels:
+            shared = {name for name, of_block in self._arrays_of(function).items() if of_block}
+            for place, name, parts in function.arguments_of("atomicAdd", "atomicSub"):
+                if len(parts) != 2 or _is_for_some(function, place):
+                    continue
+                whole = re.fullmatch(r"([A-Za-z_]\w*)\s*(?:\[\s*0\s*\])?", parts[1])
+                target = re.sub(r"^&\s*", "", parts[0])
+                if whole is None or whole[1] not in shared or names_in(target) & shared:
+                    continue
+                if self._tags(function, target.partition("[")[2].rstrip("]")) - {"block"}:
+                    continue
+                return (
+                    f"In line {function.line_at(place)} every thread of a block does {name} with {parts[1]}, which is "
+                    "one value for the whole block: only one thread may, if (threadIdx.x == 0)."
+                )
+        return ""
+
+    def ordered_by_atomic(self) -> str:
+        """Places that an atomic counter hands out."""
+        for function in self.arguments.source.kernels:
+            for assignment in function.assignments:
+                if not re.search(r"\batomicAdd\s*\(", assignment.value):
+                    continue
+                if any(
+                    assignment.name in names_in(access.index) and access.operator == "="
+                    for access in function.accesses
+                ):
+                    return (
+                        f"Line {assignment.line} takes {assignment.name} from atomicAdd, which threads reach in any "
+                        "order, so results come in any order: a prefix sum (scan) gives each its place."
+                    )
+            for access in function.accesses:
+                if access.operator == "=" and re.search(r"\batomicAdd\s*\(", access.index):
+                    return (
+                        f"Line {access.line} takes the place in {access.array} from atomicAdd, which threads reach in "
+                        "any order, so results come in any order: a prefix sum (scan) gives each its place."
+                    )
+        return ""
+
     def of_race(self, line: int, message: str) -> str:
         lines = {line, *(int(number) for number in re.findall(r" in line (\d+)", message.split("\n")[0]))}
         array = re.search(r" of (?:the shared array )?(\w+)(?:,| *$)", message.split(", and ")[0])
@@ -139,6 +180,25 @@ class UpdateRules:
             if update.access.line in lines and (array is None or array[1] in names | {"memory"}):
                 return self.update(update.function, update.access)
         return ""
+
+
+def _is_for_some(function: Function, place: int) -> bool:
+    """True if a condition that compares decides if the statement at ``place`` is executed, or a return before it."""
+    source = function.source
+    if re.search(r"\breturn\b", function.body[:place]):
+        return True
+    for match in re.finditer(r"\bif\s*\(", function.body[:place]):
+        close = source.partner(function.begin + match.end() - 1) - function.begin
+        if close < 0 or close > place:
+            continue
+        opened = re.compile(r"\s*\{").match(function.body, close + 1)
+        if opened:
+            end = source.partner(function.begin + opened.end() - 1) - function.begin
+        else:
+            end = function.body.find(";", close)
+        if close < place < end:
+            return True
+    return False
 
 
 def _changes_itself(access: Access) -> bool:

@@ -11,6 +11,7 @@ from grader.challenge.cases import Case
 from grader.challenge.dtypes import DType
 from grader.challenge.model import Kind
 from grader.judge.cuda_source import (
+    Access,
     Arguments,
     Assignment,
     Function,
@@ -18,6 +19,7 @@ from grader.judge.cuda_source import (
     plain_value,
     split,
 )
+from grader.judge.short_constants import short_constant, tanh_of_gelu
 from grader.schemas.report import Mismatch
 
 if TYPE_CHECKING:
@@ -30,6 +32,11 @@ _HALF_FRAGMENT = re.compile(
 )
 _ADDS = re.compile(r"\+|__h(?:add|fma)2?(?:_rn|_sat)?\b|\bfmaf?\b")
 _ZERO = re.compile(r"[+]?0(?:\.0*)?[fFlL]?|FLT_MIN|DBL_MIN|std::numeric_limits<\w+>::min\(\)|\.0f?")
+_FAST = {
+    "__expf": "expf", "__exp10f": "exp10f", "__logf": "logf", "__log2f": "log2f", "__log10f": "log10f",
+    "__powf": "powf",
+    "__sinf": "sinf", "__cosf": "cosf", "__tanf": "tanf", "__fdividef": "a / b",
+}  # fmt: skip
 _EXPONENTIALS = ("expf", "exp", "__expf", "exp2f", "exp2", "hexp")
 # In float32, exp of more overflows, and exp of less than its negative is 0.
 _EXPONENT = 80.0
@@ -70,6 +77,8 @@ class ValueRules:
                     or re.search(r"\bf?abs|\b__habs", function.resolved(assignment.value))
                 ):
                     continue
+                if said := _given_to_idle(function, assignment.name, assignment.place, taken):
+                    yield taken, function, said
                 started = [
                     one
                     for one in function.assignments
@@ -90,8 +99,18 @@ class ValueRules:
                         f"{end}, or at the first value.",
                     )
 
+    def of_shared_extremes(self) -> Iterator[tuple[bool, Function, str]]:
+        """As ``starts_of_extremes``, of elements that threads without data fill with 0."""
+        for function in self.arguments.source.functions.values():
+            for access in function.accesses:
+                found = re.match(r"(?:std::)?_*h?f?(max|min)[fl]?\s*\(", access.value)
+                if access.operator == "=" and found and access.array in names_in(access.value):
+                    taken = found[1] == "max"
+                    if said := _given_to_idle(function, access.array, access.place, taken):
+                        yield taken, function, said
+
     def extreme_of_zero(self, mismatch: Mismatch, inputs: Mapping[str, torch.Tensor]) -> str:
-        for maximum, function, said in self.starts_of_extremes():
+        for maximum, function, said in (*self.starts_of_extremes(), *self.of_shared_extremes()):
             if _all_on_one_side(mismatch, inputs, negative=maximum):
                 side = (
                     "negative, and 0 is above all of them"
@@ -147,6 +166,12 @@ class ValueRules:
         for assignment in function.assignments:
             if assignment.operator == "+=" and re.search(rf"\b{name}\s*\(", assignment.value):
                 return True
+        for access in function.accesses:
+            if access.operator == "=" and re.search(rf"\b{name}\s*\(", access.value):
+                return any(
+                    assignment.operator == "+=" and access.array in names_in(assignment.value)
+                    for assignment in function.assignments
+                )
         into = next(
             (
                 assignment
@@ -275,6 +300,110 @@ class ValueRules:
                     )
         return ""
 
+    def divides_by_one_less(self) -> str:
+        for function in self.arguments.source.functions.values():
+            given = self.arguments.of(function)
+            for match in re.finditer(r"/\s*\(\s*([A-Za-z_]\w*)\s*-\s*1(?:\.0*)?f?\s*\)", function.body):
+                size = given.get(match[1])
+                if size is not None and size.kind is Kind.SIZE:
+                    return (
+                        f"Line {function.line_at(match.start())} divides by {match[1]} - 1: a mean of {match[1]} terms "
+                        f"divides by {match[1]}."
+                    )
+        return ""
+
+    def epsilon_outside_root(self) -> str:
+        """eps that is added to a root, not to the number under it."""
+        for function in self.arguments.source.functions.values():
+            given = self.arguments.of(function)
+            for place, name, parts in function.arguments_of("sqrtf", "sqrt", "__fsqrt_rn"):
+                after = re.match(
+                    r"\s*\+\s*([A-Za-z_]\w*)", function.body[self._end_of_call(function, place) :]
+                )
+                scalar = given.get(after[1]) if after else None
+                if (
+                    scalar is not None
+                    and scalar.kind is Kind.SCALAR
+                    and scalar.name not in names_in(" ".join(parts))
+                ):
+                    return (
+                        f"Line {function.line_at(place)} adds {scalar.name} to {name}(...), not to the number under "
+                        f"the root: {name}(... + {scalar.name})."
+                    )
+        return ""
+
+    def _end_of_call(self, function: Function, place: int) -> int:
+        opened = function.body.index("(", place)
+        return self.arguments.source.partner(function.begin + opened) - function.begin + 1
+
+    def drops_nan(self) -> str:
+        for function in self.arguments.source.functions.values():
+            for place, name, _ in function.arguments_of("fmaxf", "fminf", "fmax", "fmin", "max", "min"):
+                return (
+                    f"Line {function.line_at(place)}: {name} returns the other operand if one of its two is NaN, so "
+                    "NaN is dropped. Test for it (v != v, or isnan(v)), or choose by a comparison that lets it through."
+                )
+            for match in re.finditer(r"[<>]=?[^?;{}]{0,80}\?|\bif\s*\([^;{}]{0,80}[<>]", function.body):
+                line = function.line_at(match.start())
+                if "threadIdx" in function.resolved(match[0]) or "blockIdx" in function.resolved(match[0]):
+                    continue
+                if any(
+                    argument.kind is Kind.SIZE and re.search(rf"\b{name}\b", match[0])
+                    for name, argument in self.arguments.of(function).items()
+                ):
+                    continue
+                return (
+                    f"The comparison in line {line} is false if a value is NaN, so NaN takes the other way there. Turn "
+                    "it round, or test for NaN (v != v)."
+                )
+        return ""
+
+    def cuts_fractions(self) -> str:
+        for function in self.arguments.source.kernels:
+            floats = [
+                parameter.name
+                for parameter in function.parameters
+                if re.search(r"\b(?:float|double|__half|half)\b", parameter.type) and parameter.pointer
+            ]
+            for name in floats:
+                read = re.compile(rf"\b{name}\s*\[")
+                for assignment in function.assignments:
+                    if assignment.operator not in ("=", "+=") or not function.is_integer(assignment.name):
+                        continue
+                    if read.search(assignment.value):
+                        return (
+                            f"Line {assignment.line} stores a value of {name} in the integer {assignment.name}, which "
+                            "cuts its fraction off: make it a float."
+                        )
+                cast = re.search(
+                    rf"\(\s*(?:int|long|int\d+_t|unsigned)\s*\)\s*\(?\s*{name}\s*\[", function.body
+                )
+                if cast:
+                    return (
+                        f"Line {function.line_at(cast.start())} casts a value of {name} to an integer, which cuts its "
+                        "fraction off."
+                    )
+        return ""
+
+    def fast_function(self) -> str:
+        """A function of few digits."""
+        for function in self.arguments.source.functions.values():
+            for place, name, _ in function.arguments_of(*_FAST):
+                return (
+                    f"Line {function.line_at(place)} calls {name}, which is fast and keeps fewer digits: call "
+                    f"{_FAST[name]}."
+                )
+        return ""
+
+    def tanh_of_gelu(self) -> str:
+        return tanh_of_gelu(self.arguments.source.text.split("\n"))
+
+    def short_constant(self, mismatch: Mismatch) -> str:
+        share = self._share(mismatch)
+        allowed = self.arguments.manifest.tolerance.rtol
+        found = short_constant(self.arguments.source.text.split("\n"), allowed / 4)
+        return found if found and (share is None or share < 1e-2) else ""
+
     def cancels(self, mismatch: Mismatch, inputs: Mapping[str, torch.Tensor]) -> bool:
         """True if the mean of some row of an input is large compared with the deviations."""
         for values in inputs.values():
@@ -286,6 +415,23 @@ class ValueRules:
             if mean * mean > _CANCELLING * variance and mean:
                 return True
         return False
+
+
+def _given_to_idle(function: Function, name: str, before: int, maximum: bool) -> str:
+    """``m = t < cols ? x[t] : 0`` in front of a running maximum or minimum."""
+    every: list[Assignment | Access] = [*function.assignments, *function.accesses]
+    for one in every:
+        called = one.array if isinstance(one, Access) else one.name
+        if called != name or one.place >= before or one.operator != "=":
+            continue
+        condition, mark, rest = one.value.partition("?")
+        if mark and "<" in condition and _ZERO.fullmatch(plain_value(rest.rpartition(":")[2])):
+            word, end = ("maximum", "-INFINITY") if maximum else ("minimum", "INFINITY")
+            return (
+                f"In line {one.line}, threads beyond the data put 0 into {name}, and the {word} takes it for a value: "
+                f"its neutral element is {end}."
+            )
+    return ""
 
 
 def _conditional(function: Function, assignment: Assignment) -> bool:

@@ -1,22 +1,15 @@
-"""How a wrong result differs from the right one: the place of its elements, or another question that it answers.
+"""How a wrong result differs from the right one, by its numbers alone.
 
 A pattern counts only if it fits every element.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader import limits
-from grader.challenge.cases import Case
-from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Kind, Tolerance
-from grader.errors import GraderError
-from grader.judge.oracle import right_answers, scalar_values
+from grader.challenge.model import Argument, Tolerance
 from grader.judge.worst import allowed_error, index_of, wrong_elements
 
 if TYPE_CHECKING:
@@ -24,17 +17,17 @@ if TYPE_CHECKING:
 
 # Fewer wrong elements may fit a pattern by chance.
 FEWEST = 8
-# With fewer input elements, several questions may have the same answer.
-_TELLING = 32
 TILES = (128, 64, 32, 16, 8)
 # Relative precision of a constant factor.
 _SAME_FACTOR = 2e-3
 # Largest relative errors of rounding to half's 11 bits: in sums of many terms, and of a few.
 _ROUNDING = 2.0**-5
 _ROUNDING_ALONE = 2.0**-9
-# Rounded inputs explain errors if their answer is this many times closer.
-_EXPLAINED = 8.0
-_ROUNDED_TO = ("tf32", "float16", "bfloat16")
+# Groups of elements that a block scans.
+_GROUPS = (1024, 512, 256, 128, 64, 32)
+# A single number is a multiple of the right one if their quotient is a whole number but for this share.
+_SAME_MULTIPLE = 2e-5
+_MOST_MULTIPLE = 4096
 
 
 @dataclass(frozen=True)
@@ -80,10 +73,15 @@ def pattern_of(result: Wrong) -> Pattern | None:
     for find in (
         _unwritten,
         _zeros,
+        _nan_lost,
         _turned,
         _turned_tiles,
         _repeated,
         _shifted,
+        _cut_to_integers,
+        _begins_again,
+        _of_chunk,
+        _multiple,
         _factor,
         _offset,
         _rounding,
@@ -105,7 +103,8 @@ def _unwritten(result: Wrong) -> Pattern | None:
     places = torch.nonzero(result.poisoned).reshape(-1)
     first, count = int(places[0]), places.numel()
     total = result.poisoned.numel()
-    if count == total - first:
+    whole_lines = len(result.shape) == 2 and (result.shape[0] == 1 or first % result.shape[1] == 0)
+    if count == total - first and not whole_lines:
         place = ", ".join(map(str, index_of(first, result.shape)))
         return Pattern(
             "unwritten_tail", f"{name} is written up to its element [{place}], but not from there on.", first
@@ -137,6 +136,24 @@ def _zeros(result: Wrong) -> Pattern | None:
     if int(result.wrong.sum()) < FEWEST or not bool((result.got == 0).all()):
         return None
     return Pattern("zeros", f"All of {result.argument.name} is 0.")
+
+
+def _nan_lost(result: Wrong) -> Pattern | None:
+    """Numbers where NaN belongs, and nothing else is wrong."""
+    import torch
+
+    if not result.want.is_floating_point():
+        return None
+    lost = torch.isnan(result.want)
+    count = int(lost.sum())
+    if not count or not torch.equal(result.wrong, lost & torch.isfinite(result.got)):
+        return None
+    values = torch.unique(result.got[lost])
+    told = f"{values[0].item():g}" if values.numel() == 1 else "a number"
+    return Pattern(
+        "nan_lost",
+        f"Where {result.argument.name} must be NaN it is {told}, and nothing else is wrong: NaN is lost.",
+    )
 
 
 def matrix_of(result: Wrong, values: torch.Tensor) -> torch.Tensor | None:
@@ -180,15 +197,18 @@ def _turned_tiles(result: Wrong) -> Pattern | None:
 
 
 def _repeated(result: Wrong) -> Pattern | None:
+    import torch
+
     got, want = matrix_of(result, result.got), matrix_of(result, result.want)
     if got is None or want is None or int(result.wrong.sum()) < FEWEST:
         return None
     name = result.argument.name
     if got.is_floating_point() and not bool(got.isfinite().all()):
         return None
-    if result.agrees(got, got[:, :1].expand_as(got)) and not result.agrees(want, want[:, :1].expand_as(want)):
+    # A wrong index gives the same bits; nearly equal rows may have another cause.
+    if torch.equal(got, got[:, :1].expand_as(got)) and not result.agrees(want, want[:, :1].expand_as(want)):
         return Pattern("rows_repeated", f"Every row of {name} is the same: the row index has no effect.")
-    if result.agrees(got, got[:, :, :1].expand_as(got)) and not result.agrees(
+    if torch.equal(got, got[:, :, :1].expand_as(got)) and not result.agrees(
         want, want[:, :, :1].expand_as(want)
     ):
         return Pattern(
@@ -198,6 +218,8 @@ def _repeated(result: Wrong) -> Pattern | None:
 
 
 def _shifted(result: Wrong) -> Pattern | None:
+    if result.want.is_floating_point() and _offset(result) is not None:
+        return None  # as in 1, 2, 3, ..., where both fit
     total = result.got.numel()
     row = result.shape[-1] if len(result.shape) > 1 else 0
     for by in dict.fromkeys((1, -1, 2, -2, row, -row)):
@@ -211,6 +233,114 @@ def _shifted(result: Wrong) -> Pattern | None:
             return Pattern(
                 "shifted", f"The values of {result.argument.name} are right, but {places} too {side}.", by
             )
+    return None
+
+
+def _cut_to_integers(result: Wrong) -> Pattern | None:
+    """The right values without their fractions."""
+    import torch
+
+    if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
+        return None
+    got, want = result.got, result.want
+    if not bool(torch.isfinite(want).all()) or torch.unique(got[result.wrong]).numel() < 3:
+        return None
+    if not bool((got == got.round()).all()) or not bool(((got - want).abs() <= 1).all()):
+        return None
+    for rounded, how in (
+        (want.trunc(), "cut off"),
+        (want.floor(), "rounded down"),
+        (want.round(), "rounded"),
+    ):
+        # A value next to a whole number may be cut to either.
+        near = (want - want.round()).abs() < 1e-4 * want.abs().clamp(min=1.0)
+        if int((result.wrong & ~near).sum()) >= FEWEST and bool(((got == rounded) | near).all()):
+            return Pattern(
+                "whole",
+                f"Every element of {result.argument.name} is a whole number: the right value with its fraction {how}.",
+            )
+    return None
+
+
+def _begins_again(result: Wrong) -> Pattern | None:
+    """A running total that starts from nothing in each group of neighbours."""
+    total, flat = result.got.numel(), len(result.shape) == 1
+    if not flat or int(result.wrong.sum()) < FEWEST:
+        return None
+    got, want = result.got.double(), result.want.double()
+    for size in _GROUPS:
+        count = -(-total // size)
+        if count < 2 or total < size + FEWEST or bool(result.wrong[:size].any()):
+            continue
+        before = want[size - 1 : total - 1 : size].repeat_interleave(size)[: total - size]
+        inner = got[:size].new_tensor(want[:size].tolist())
+        rebuilt = got.clone()
+        rebuilt[:size], rebuilt[size:] = inner, got[size:] + before
+        if result.agrees(rebuilt, want):
+            return Pattern(
+                "begins_again",
+                f"Within each group of {size} elements {result.argument.name} is right, but from element {size} on "
+                "each group begins again from 0: the total of all groups before it is missing.",
+                size,
+            )
+        if count < 3:
+            continue
+        # Each group has the total of the group before it, but not of those further back.
+        left = before.clone()
+        left[size:] -= before[: left.numel() - size]
+        earlier = before - left
+        rebuilt[size:] = got[size:] + earlier
+        if result.agrees(rebuilt, want):
+            return Pattern(
+                "begins_again",
+                f"Within each group of {size} elements {result.argument.name} is right, but each group adds only the "
+                "total of the one group before it, not of all: from the third group on, the rest is missing.",
+                size,
+            )
+    return None
+
+
+def _of_chunk(result: Wrong) -> Pattern | None:
+    """Indices within a chunk in place of indices within the whole."""
+    if result.want.is_floating_point() or result.want.dtype.itemsize < 4:
+        return None
+    got, want = result.got.long(), result.want.long()
+    if bool((want < 0).any()) or bool((got < 0).any()):
+        return None
+    sizes = [size for size in reversed(_GROUPS) if bool((got == want % size).all())]
+    # A single index has the same remainder by chance once in some hundred.
+    if not sizes or (want.numel() < FEWEST and int(got.max()) == 0):
+        return None
+    told = " or ".join(map(str, sizes))
+    return Pattern(
+        "of_chunk",
+        f"Every element of {result.argument.name} is the right one modulo {told}: it counts from the beginning of a "
+        "chunk, which must be added.",
+        sizes[0],
+    )
+
+
+def _multiple(result: Wrong) -> Pattern | None:
+    """A few numbers that are all the same whole multiple, or part, of the right ones."""
+    if not result.want.is_floating_point() or not 0 < result.want.numel() < FEWEST:
+        return None
+    ratios = []
+    for got, want in zip(result.got.double().tolist(), result.want.double().tolist(), strict=True):
+        if not (math.isfinite(got) and math.isfinite(want)) or not got or not want:
+            return None
+        ratios.append(got / want)
+    ratio = ratios[0]
+    if ratio <= 0 or max(abs(other / ratio - 1) for other in ratios) > _SAME_MULTIPLE:
+        return None
+    for factor, words in (
+        (ratio, "{0} times the right value"),
+        (1 / ratio, "the right value divided by {0}"),
+    ):
+        whole = round(factor)
+        if 2 <= whole <= _MOST_MULTIPLE and abs(factor / whole - 1) < _SAME_MULTIPLE:
+            subject = result.argument.name if len(ratios) == 1 else f"Every element of {result.argument.name}"
+            text = f"{subject} is {words.format(whole)}."
+            return Pattern("factor", text, whole if ratio > 1 else 1 / whole)
     return None
 
 
@@ -306,123 +436,3 @@ def _tail(result: Wrong) -> Pattern | None:
     return Pattern(
         "tail", f"{result.argument.name} is right up to its element [{place}] and wrong from there on.", first
     )
-
-
-# Other questions
-
-
-def answers_another(
-    result: Wrong, challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor], *, rounding: bool
-) -> Pattern | None:
-    """The question that the result answers instead. ``rounding``: errors are small, so only inputs in lower precision
-    are tried, else other uses of the arguments."""
-    if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
-        return None
-    if not result.want.is_floating_point() and result.want.numel() < FEWEST:
-        return None  # few integers may be the same by chance
-    tries = _rounded_inputs(case, inputs) if rounding else _other_uses(challenge, case, inputs)
-    for pattern, asked, given in itertools.islice(tries, limits.OTHER_QUESTIONS):
-        try:
-            answer = right_answers(challenge, asked, given)[result.argument.name]
-            if pattern.kind == "other_axis":
-                answer = answer.transpose(-1, -2)
-            answer = answer.reshape(-1)[: result.got.numel()]
-        except (GraderError, RuntimeError):  # the reference may refuse arguments that no case has
-            continue
-        if rounding:
-            own, other = (
-                (result.got.double() - other.double()).abs().max() for other in (result.want, answer)
-            )
-            if float(other) * _EXPLAINED < float(own):
-                return pattern
-        elif result.agrees(result.got, answer) and not result.agrees(result.want, answer):
-            return pattern
-    return None
-
-
-Try = tuple[Pattern, Case, Mapping[str, "torch.Tensor"]]
-
-
-def _rounded_inputs(case: Case, inputs: Mapping[str, torch.Tensor]) -> Iterator[Try]:
-    import torch
-
-    floats = {name: tensor for name, tensor in inputs.items() if tensor.dtype is torch.float32}
-    if not floats:
-        return
-    for kind in _ROUNDED_TO:
-        given = {**inputs, **{name: _rounded(tensor, kind) for name, tensor in floats.items()}}
-        words = {"tf32": "TF32 (10 bits of mantissa)"}.get(kind, kind)
-        yield (
-            Pattern(
-                "rounded_inputs",
-                f"The result fits inputs that are rounded to {words} first.",
-                names=(kind,),
-            ),
-            case,
-            given,
-        )
-
-
-def _rounded(values: torch.Tensor, kind: str) -> torch.Tensor:
-    import torch
-
-    if kind != "tf32":
-        return values.to(getattr(torch, kind)).to(values.dtype)
-    bits = values.contiguous().view(torch.int32)
-    return ((bits + 0x1000) & ~0x1FFF).view(torch.float32).where(torch.isfinite(values), values)
-
-
-def _other_uses(challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor]) -> Iterator[Try]:
-    manifest = challenge.manifest
-    read = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
-    scalars = scalar_values(manifest, case)
-    for arg in manifest.scalars:
-        for value in (0.0, 1.0):
-            if scalars[arg.name] != value:
-                text = f"The result is right for {arg.name} = {value:g}, whatever {arg.name} is."
-                asked = replace(case, scalars={**case.scalars, arg.name: value})
-                yield Pattern("ignored", text, value, (arg.name,)), asked, inputs
-    for arg in read:
-        if arg.dtype.floating and arg.kind is Kind.INPUT:
-            for value in (0.0, 1.0):
-                text = f"The result is right if all of {arg.name} is {value:g}: its values have no effect."
-                given = {**inputs, arg.name: inputs[arg.name].new_full(inputs[arg.name].shape, value)}
-                yield Pattern("ignored", text, value, (arg.name,)), case, given
-    for one, other in itertools.combinations(read, 2):
-        a, b = inputs[one.name], inputs[other.name]
-        if a.shape == b.shape and a.dtype is b.dtype:
-            text = f"The result is right if {one.name} and {other.name} are exchanged."
-            yield (
-                Pattern("exchanged", text, names=(one.name, other.name)),
-                case,
-                {**inputs, one.name: b, other.name: a},
-            )
-    for first, second in itertools.combinations(manifest.scalars, 2):
-        one_value, other_value = scalars[first.name], scalars[second.name]
-        text = f"The result is right if {first.name} and {second.name} are exchanged."
-        asked = replace(case, scalars={**case.scalars, first.name: other_value, second.name: one_value})
-        yield Pattern("exchanged", text, names=(first.name, second.name)), asked, inputs
-    yield from _other_axis(challenge, case, inputs)
-    for arg in read:
-        values = inputs[arg.name]
-        if values.dim() >= 2 and min(values.shape[-2:]) > 1:
-            *outer, rows, columns = values.shape
-            turned = values.reshape(*outer, columns, rows).transpose(-1, -2).contiguous()
-            text = (
-                f"The result is right if {arg.name} is read with rows and columns exchanged: its element "
-                f"[i, j] is at i * {arg.shape[-1]} + j, but was read at j * {arg.shape[-2]} + i."
-            )
-            yield Pattern("read_turned", text, names=(arg.name,)), case, {**inputs, arg.name: turned}
-
-
-def _other_axis(challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor]) -> Iterator[Try]:
-    """Rows and columns exchanged in all inputs and outputs, if these are matrices of one shape."""
-    manifest = challenge.manifest
-    shapes = {tuple(arg.shape) for arg in manifest.buffers}
-    if len(shapes) != 1 or len(manifest.sizes) != 2 or tuple(manifest.sizes) not in shapes:
-        return
-    rows, columns = manifest.sizes
-    asked = replace(case, sizes={rows: case.sizes[columns], columns: case.sizes[rows]})
-    given = {name: values.transpose(0, 1).contiguous() for name, values in inputs.items()}
-    text = f"The result is right if it is computed column by column: {rows} and {columns} are exchanged."
-    yield Pattern("other_axis", text), asked, given

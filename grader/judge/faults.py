@@ -27,6 +27,8 @@ class CaseFault:
     verdict: CaseVerdict
     detail: str
     hint: str = ""
+    #: Of a wrong answer: the hint names the mistake, not only its effect.
+    named: bool = False
 
 
 _BY_END = {
@@ -225,13 +227,13 @@ def of_mismatch(
 ) -> CaseFault:
     """An output that differs, an input that was changed, or a write out of bounds. ``mistake``: the hint about the
     source, if known; ``adds``: it may compute with an output's old values; ``evidence``: how far NaN and infinity
-    reach; ``forgotten``: work that was left out."""
+    reach, or where nothing was written; ``forgotten``: work that was left out."""
     general = _of_forgotten(forgotten) if forgotten else _mismatch_hint(mismatch, case, empty_launches, adds)
     # At a size of 0, an empty grid is the mistake; at other sizes it is the effect of one.
     ran = not empty_launches or mismatch.kind != "unwritten" or all(case.sizes.values())
     specific = mistake and ran and mismatch.kind != "late" and not forgotten
     hint = mistake if specific else general
-    if mismatch.kind in ("nan", "inf") and not forgotten:
+    if mismatch.kind in ("nan", "inf", "value", "unwritten") and not forgotten and not empty_launches:
         hint = " ".join(part for part in (evidence, hint) if part)
     return CaseFault(CaseVerdict.WRONG_ANSWER, _mismatch_words(mismatch), hint)
 

@@ -5,6 +5,7 @@ A rule gives a hint only if both fit. ``Mistakes`` serves every language; each l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,8 +15,9 @@ from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.judge.cuda_mistakes import CudaMistakes
-from grader.judge.evidence import Pattern, Wrong, answers_another, pattern_of
+from grader.judge.evidence import Pattern, Wrong, pattern_of
 from grader.judge.messages import Failure
+from grader.judge.other_questions import answers_another
 from grader.judge.placement import line_pattern, spread
 from grader.judge.triton_mistakes.mistakes import TritonMistakes
 from grader.languages import Language
@@ -31,6 +33,61 @@ _ROUNDED = (
 )
 
 
+# Patterns that say how numbers look, not why; ``unwritten`` ones have hints of their own.
+_VAGUE = (
+    "rounding", "tail", "zeros", "factor", "offset", "unwritten", "unwritten_all", "unwritten_tail", "unwritten_rows",
+    "unwritten_columns", "unwritten_steps",
+)  # fmt: skip
+_TELLING_PLACES = ("block_order", "reordered", "stale")
+# Other questions may explain more.
+_ASKED_FURTHER = ("rounding", "tail", "factor", "offset", "rows_repeated", "columns_repeated")
+# A factor is a size's if it differs by at most this share.
+_SAME_SIZE = 1e-4
+
+
+@dataclass(frozen=True)
+class Said:
+    """A hint, and whether it names the mistake or its exact effect."""
+
+    text: str = ""
+    named: bool = False
+    #: Where nothing was written; comes before the hint.
+    unwritten: str = ""
+
+
+def _as_size(pattern: Pattern, case: Case) -> str:
+    """`` (which is sqrt(cols))`` for a factor that is a size or its root."""
+    factor = abs(pattern.number)
+    if not factor or factor == 1:
+        return ""
+    found = []
+    for name, size in case.sizes.items():
+        for value, words in ((size, name), (math.sqrt(max(size, 0)), f"sqrt({name})")):
+            if value <= 2:
+                continue
+            if abs(factor / value - 1) < _SAME_SIZE:
+                found.append(words)
+            elif abs(factor * value - 1) < _SAME_SIZE:
+                found.append(f"1 / {words}")
+    if not found:
+        return ""
+    return f" That is {' or '.join(found)}: is something divided by it once too often, or not at all?"
+
+
+def _as_end(pattern: Pattern, inputs: Mapping[str, torch.Tensor]) -> str:
+    """`` That is x[0]: ...`` for an offset that is an end of an input."""
+    for name, values in inputs.items():
+        flat = values.reshape(-1)
+        if not values.is_floating_point() or flat.numel() < 2:
+            continue
+        for place in (0, flat.numel() - 1):
+            value = float(flat[place])
+            if value and abs(abs(pattern.number / value) - 1) < _SAME_SIZE:
+                word = "left out" if pattern.number / value < 0 else "counted once too often"
+                return f" That is {name}[{place}]: this element is {word}."
+    return ""
+
+
 class Reading(Protocol):
     """The mistakes in a source of one language. Each answer is a hint, or empty."""
 
@@ -41,6 +98,10 @@ class Reading(Protocol):
         case: Case,
         inputs: Mapping[str, torch.Tensor],
     ) -> str: ...
+
+    def of_place(self, pattern: Pattern) -> str:
+        """For a pattern of ``placement``, which says where elements are wrong."""
+        ...
 
     def of_failure(self, failure: Failure) -> str: ...
 
@@ -74,18 +135,31 @@ class Mistakes:
 
     def of_result(
         self, wrong: Wrong | None, mismatch: Mismatch, case: Case, inputs: Mapping[str, torch.Tensor]
-    ) -> str:
+    ) -> Said:
         """``wrong``: None for a write where nothing may be written."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
         said = self._said(lambda reading: reading.of_result(pattern, mismatch, case, inputs))
+        named = bool(said) or (pattern is not None and pattern.kind not in _VAGUE)
         # After the rules: some ask that no pattern fits.
         if pattern is None and wrong is not None and not self.spread(wrong):
             pattern = line_pattern(wrong) if wrong.wrong.numel() <= limits.EXPLAINED_ELEMENTS else None
-        if pattern is None or pattern.kind.startswith("unwritten"):
-            return said
+            if pattern is not None and not said:
+                place = pattern
+                said = self._said(lambda reading: reading.of_place(place))
+            named = named or bool(said) or (pattern is not None and pattern.kind in _TELLING_PLACES)
+        if pattern is None:
+            return Said(said, named)
+        if pattern.kind.startswith("unwritten"):
+            told = "" if pattern.kind in ("unwritten", "unwritten_all") else pattern.text
+            return Said(said, named, told)
         if not said and pattern.kind == "rounding":
             said = _ROUNDED
-        return " ".join(part for part in (pattern.text, said) if part)
+        text = pattern.text
+        if pattern.kind == "factor":
+            text += _as_size(pattern, case)
+        elif pattern.kind == "offset" and (end := _as_end(pattern, inputs)):
+            text, named = text + end, True
+        return Said(" ".join(part for part in (text, said) if part), named)
 
     def spread(self, wrong: Wrong) -> str:
         """How far NaN and infinity reach, if nothing else is wrong; else empty."""
@@ -99,7 +173,7 @@ class Mistakes:
         found = pattern_of(wrong)
         if self._explained >= limits.EXPLAINED_CASES:
             return found
-        if found is None or found.kind in ("rounding", "tail", "factor", "offset", "repeated"):
+        if found is None or found.kind in _ASKED_FURTHER:
             self._explained += 1
             rounding = found is not None and found.kind == "rounding"
             other = answers_another(wrong, self.challenge, case, inputs, rounding=rounding)

@@ -21,7 +21,7 @@ _MOST_CHUNKS = 256
 
 def line_pattern(result: Wrong) -> Pattern | None:
     """Which rows, columns or elements are wrong. Says less than ``pattern_of``, which says how they are."""
-    for find in (_old_values, _block_order, _periodic, _last_tile, _few_lines):
+    for find in (_old_values, _block_order, _reordered, _periodic, _last_tile, _few_lines):
         if (found := find(result)) is not None:
             return found
     return None
@@ -125,6 +125,21 @@ def _block_order(result: Wrong) -> Pattern | None:
                 size,
             )
     return None
+
+
+def _reordered(result: Wrong) -> Pattern | None:
+    """The right values, each as often as it must occur, in another order."""
+    import torch
+
+    if int(result.wrong.sum()) < FEWEST or torch.unique(result.want[result.wrong]).numel() < FEWEST:
+        return None
+    got, want = torch.sort(result.got).values, torch.sort(result.want).values
+    if not torch.equal(got, want):
+        return None
+    return Pattern(
+        "reordered",
+        f"{result.argument.name} holds exactly the right values, each once, but in another order.",
+    )
 
 
 def _tiles(matrix: torch.Tensor, size: int) -> torch.Tensor:

@@ -160,6 +160,9 @@ class CaseReport(Strict):
     sizes: Sizes | None = None
     detail: str = ""
     hint: str = ""
+    named: bool = Field(
+        default=False, description="of a wrong answer: the hint names the mistake, not only its effect"
+    )
     mismatch: Mismatch | None = None
     output: str = Field(default="", description="text printed during this case, bounded")
     prints: list[ThreadPrints] = Field(

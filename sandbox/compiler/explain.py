@@ -96,7 +96,20 @@ def explain(log: str, source: str, filename: str) -> Explained:
     shown = [_OUR_LINE.sub("the grader's call of solve", line) for line in kept]
     lines = source.split("\n")
     text = "\n".join([*shown, *(_message(finding, filename, lines) for finding in findings)]).strip("\n")
-    return Explained(text, _hint(text, outline))
+    hint = _hint(text, outline)
+    if "__shared__ arrays" in hint and (places := _shared_lines(lines)):
+        hint = f"{hint} They are in line{'s' if len(places) > 1 else ''} {' and '.join(map(str, places))}."
+    return Explained(text, hint)
+
+
+def _shared_lines(lines: list[str]) -> list[int]:
+    """Lines that declare shared arrays of a fixed size; none if these are many."""
+    found = [
+        number
+        for number, line in enumerate(lines, 1)
+        if re.match(r"\s*(?:static\s+)?(?:__align__\(\d+\)\s*)?__shared__\s", line)
+    ]
+    return found if len(found) <= 3 else []
 
 
 def _python_line(source: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -20,6 +21,10 @@ _MOST_CHARS = 4000
 _PASSED_BY = "barrier_exited"
 # Launches of a sampled call in the answer.
 _MOST_LAUNCHES = 64
+
+
+# Of the parser; said as ptxas says it.
+_TOO_MUCH_SHARED = re.compile(r"(\S+) has ([\d,]+) bytes of shared memory, and may have ([\d,]+)")
 
 
 def part(name: str) -> Any:
@@ -44,6 +49,12 @@ def refused(library: bytes, filename: str) -> str:
         except engine.TooMuchShared as error:
             return f"{error}\n"
         except ptx.BadPtx as error:
+            if found := _TOO_MUCH_SHARED.search(str(error)):
+                size, most = (int(found[group].replace(",", "")) for group in (2, 3))
+                return (
+                    f"ptxas error   : Entry function '{found[1]}' uses too much shared data "
+                    f"({size:#x} bytes, {most:#x} max)\n"
+                )
             return f"{filename}: error: the emulated GPU cannot read the PTX of this source: {error}\n"
     return ""
 

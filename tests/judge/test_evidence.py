@@ -10,7 +10,9 @@ import torch
 
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
-from grader.judge.evidence import Wrong, answers_another, pattern_of
+from grader.judge.evidence import Wrong, pattern_of
+from grader.judge.oracle import right_answers
+from grader.judge.other_questions import answers_another
 from grader.judge.placement import line_pattern, spread
 
 CHALLENGE = Catalogue(Path(__file__).parents[2]).load("transpose")
@@ -144,3 +146,61 @@ def test_the_last_tile_alone_is_wrong() -> None:
         "last_tile",
         "All wrong elements of out are from column 96 on: in the last tile of 32 columns, which has only 5 of them.",
     )
+
+
+def test_scans_indices_and_values_that_lack_a_part() -> None:
+    values = noise(1500)
+    steps = values.round()  # their sums are exact
+    want = steps.cumsum(0)
+    alone = torch.cat([part.cumsum(0) for part in steps.split(512)])
+    found = pattern_of(made(alone, want))
+    assert found
+    assert (found.kind, found.number) == ("begins_again", 512)
+    found = pattern_of(made(want - steps[0], want))
+    assert found
+    assert found.kind == "offset"
+    found = pattern_of(made(torch.arange(1.0, 101) - 1, torch.arange(1.0, 101)))
+    assert found
+    assert found.kind == "offset", "a shift and an offset fit: the offset says less, and is true"
+    found = pattern_of(made(values.trunc(), values))
+    assert found
+    assert found.kind == "whole"
+    masked = torch.where(torch.arange(1500) % 2 == 0, values, torch.zeros(1500))
+    assert pattern_of(made(values - masked, masked)) is None
+    indices = torch.randint(0, 1000, (64,), generator=torch.Generator().manual_seed(2))
+    found = pattern_of(made(indices % 128, indices))
+    assert found
+    assert found.text.startswith("Every element of out is the right one modulo 128")
+    order = torch.randperm(1500, generator=torch.Generator().manual_seed(3))
+    assert said(made(values[order], values))[0] == "reordered"
+
+
+@pytest.mark.parametrize(
+    ("x", "w", "sentence"),
+    [
+        ("x", "w.flip(0)", "The result is right if w is read in reverse order, from its end."),
+        ("x", "torch.cat([w[:-1], 0 * w[-1:]])", "the last element of w along k is left out"),
+        ("x.trunc()", "w", "the fractions of x are cut off"),
+        ("x", "w * torch.linspace(0.5, 2, 7)", ""),
+    ],
+)
+def test_a_result_that_answers_another_question(x: str, w: str, sentence: str) -> None:
+    challenge = Catalogue(Path(__file__).parents[2]).load("conv1d")
+    case = Case("case", Category.BASIC, {"n": 200, "k": 7})
+    generator = torch.Generator().manual_seed(4)
+    inputs = {"x": torch.randn(200, generator=generator) * 5, "w": torch.randn(7, generator=generator)}
+    right = right_answers(challenge, case, inputs)["out"]
+    changed = {"x": eval(x, {**inputs, "torch": torch}), "w": eval(w, {**inputs, "torch": torch})}
+    got = right_answers(challenge, case, changed)["out"]
+    result = Wrong(
+        challenge.manifest.results[0],
+        (194,),
+        got,
+        right,
+        got != right,
+        None,
+        None,
+        challenge.manifest.tolerance,
+    )
+    found = answers_another(result, challenge, case, inputs, rounding=False)
+    assert (sentence in found.text) if found and sentence else not (found or sentence)

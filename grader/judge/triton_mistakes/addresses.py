@@ -166,8 +166,33 @@ def checker_error(program: Program, failure: Failure, line: int) -> str:
         verb = "load" if " reads " in said else "store"
         mine = [access for access in accesses if (access.operation == "load") == (verb == "load")] or accesses
         return next((said for access in mine if (said := _wrong_mask(access, kernel))), "")
-    if failure.type == "global_race" and " at once: " not in failure.message.split("\n")[0]:
+    if failure.type.endswith("_race") and " at once: " in failure.message.split("\n")[0]:
+        return _added_by_lanes(kernel, line)
+    if failure.type == "global_race":
         return _overlap(program, kernel, accesses)
+    return ""
+
+
+def _added_by_lanes(kernel: Kernel, line: int) -> str:
+    """A store of loaded values, changed, at the same addresses."""
+    for call in walk(*kernel.node.body):
+        if operation_of(call) != "store" or not isinstance(call, ast.Call) or len(call.args) < 2:
+            continue
+        if not call.lineno <= line <= (call.end_lineno or line):
+            continue
+        pointer = ast.unparse(resolved(call.args[0], kernel, everything=True))
+        values = [
+            call.args[1],
+            *(kernel.values[name] for name in names_in(call.args[1]) if name in kernel.values),
+        ]
+        for load in walk(*values):
+            if operation_of(load) != "load" or not isinstance(load, ast.Call) or not load.args:
+                continue
+            if ast.unparse(resolved(load.args[0], kernel, everything=True)) == pointer:
+                return (
+                    f"Line {line} stores what was loaded from {ast.unparse(call.args[0])}, changed: lanes with the "
+                    "same address lose each other's changes, and so do programs. tl.atomic_add does it in one step."
+                )
     return ""
 
 

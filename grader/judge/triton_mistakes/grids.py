@@ -20,7 +20,20 @@ def grid_too_small(program: Program, pattern: Pattern | None, mismatch: Mismatch
         kernel, axes = launch.kernel, launch.axes
         stores = [access for access in kernel.accesses if access.operation == "store"]
         grid = program.grid_of(launch)
-        if not stores or _is_one(grid.body if isinstance(grid, ast.Lambda) else grid):
+        if not stores:
+            continue
+        if _is_one(grid.body if isinstance(grid, ast.Lambda) else grid):
+            looped = any(isinstance(node, (ast.For, ast.While)) for node in walk(*kernel.node.body))
+            if (
+                mismatch.kind == "unwritten"
+                and kernel.program_axes
+                and not looped
+                and len(program.source.launches) == 1
+            ):
+                return (
+                    f"The grid in line {launch.line} has only one program, and the kernel {kernel.name} uses "
+                    "tl.program_id for more: one program is needed for each row or block."
+                )
             continue
         if not kernel.program_axes and not _calls_helpers(kernel, program.source):
             return (
@@ -56,9 +69,9 @@ def grid_too_small(program: Program, pattern: Pattern | None, mismatch: Mismatch
 def axes_of_programs(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     """A program id that counts rows, on an axis of the grid that counts columns."""
     for launch in program.source.launches:
-        kernel, axes = launch.kernel, launch.axes
-        grid = launch.grid.body if isinstance(launch.grid, ast.Lambda) else launch.grid
-        if axes < 2 or not isinstance(grid, ast.Tuple):
+        kernel, grid = launch.kernel, program.grid_of(launch)
+        grid = grid.body if isinstance(grid, ast.Lambda) else grid
+        if not isinstance(grid, ast.Tuple) or (axes := len(grid.elts)) < 2:
             continue
         counted = [names_in(element) for element in grid.elts]
         for vector, axis, bound in _bounded_by_programs(kernel):
@@ -69,7 +82,7 @@ def axes_of_programs(program: Program, pattern: Pattern | None, mismatch: Mismat
             if other is not None:
                 return (
                     f"{vector} is computed from tl.program_id({axis}) and compared with {bound}, but axis {axis} "
-                    f"of the grid in line {launch.line} is {ast.unparse(grid.elts[axis])}: {value.id} is on axis "
+                    f"of the grid in line {grid.lineno} is {ast.unparse(grid.elts[axis])}: {value.id} is on axis "
                     f"{other}."
                 )
     return ""
@@ -88,6 +101,20 @@ def no_grid(program: Program, failure: Failure, line: int) -> str:
                 f"Line {node.lineno} calls the kernel {name} like a function: a launch needs its grid in brackets, "
                 f"{name}[(triton.cdiv(n, BLOCK),)](...)."
             )
+    return ""
+
+
+def grid_not_a_tuple(program: Program, failure: Failure, line: int) -> str:
+    if "not iterable" not in failure.message and "not subscriptable" not in failure.message:
+        return ""
+    for launch in program.source.launches:
+        if launch.line <= line <= launch.line + 8:
+            grid = ast.unparse(program.grid_of(launch))
+            if not isinstance(program.grid_of(launch), (ast.Tuple, ast.List)):
+                return (
+                    f"The grid of the launch in line {launch.line} is the number {grid}: it must be a tuple, with one "
+                    f"number for each axis, {launch.kernel.name}[({ast.unparse(launch.grid)},)](...)."
+                )
     return ""
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.challenge.cases import Case
-from grader.challenge.model import Manifest
+from grader.challenge.cases import Case, Category
+from grader.challenge.model import Kind, Manifest
 from grader.judge.evidence import Pattern
 from grader.judge.messages import Failure
 from grader.judge.triton_mistakes.addresses import bounds_of_one_index, checker_error, stores_outside, strides
@@ -19,9 +19,15 @@ from grader.judge.triton_mistakes.arguments import (
     unused_argument,
 )
 from grader.judge.triton_mistakes.compiler_errors import by_message, indexed_pointer, not_constant
-from grader.judge.triton_mistakes.grids import axes_of_programs, grid_too_small, no_grid
+from grader.judge.triton_mistakes.grids import axes_of_programs, grid_not_a_tuple, grid_too_small, no_grid
+from grader.judge.triton_mistakes.loops import ordered_by_atomic, rounded_loop, sum_not_rescaled
 from grader.judge.triton_mistakes.numerics import (
     axes_of_tiles,
+    cuts_fractions,
+    divided_by_block,
+    divides_by_one_less,
+    drops_nan,
+    few_digits,
     neutral_elements,
     reduced_axis,
     reduced_precision,
@@ -58,7 +64,17 @@ class TritonMistakes:
             unused_argument,
         )
         half = [finding.text for finding in self.program.findings("half_sum")]
-        return [said for rule in rules if (said := rule(self.program, None, NO_MISMATCH))] + half
+        sizes = [argument.name for argument in self.program.manifest.args if argument.kind is Kind.SIZE]
+        values = Mismatch(argument="", kind="value", wrong=1, total=2)
+        own = [
+            rounded_loop(self.program, None, Case("", Category.BASIC, dict.fromkeys(sizes, 1021))),
+            sum_not_rescaled(self.program, None, values),
+            divides_by_one_less(self.program, None),
+            divided_by_block(self.program, None),
+            few_digits(self.program, Pattern("rounding", "")),
+        ]
+        said = [said for rule in rules if (said := rule(self.program, None, NO_MISMATCH))]
+        return said + half + [saying for saying in own if saying]
 
     def of_result(
         self,
@@ -85,7 +101,20 @@ class TritonMistakes:
             reduced_precision,
             unused_argument,
         )
-        return next((said for rule in rules if (said := rule(self.program, pattern, mismatch))), "")
+        own: tuple[Callable[[], str], ...] = (
+            lambda: rounded_loop(self.program, pattern, case),
+            lambda: cuts_fractions(self.program, pattern),
+            lambda: drops_nan(self.program, pattern),
+            lambda: few_digits(self.program, pattern),
+            lambda: sum_not_rescaled(self.program, pattern, mismatch),
+            lambda: divides_by_one_less(self.program, pattern),
+            lambda: divided_by_block(self.program, pattern),
+        )
+        said = next((said for rule in rules if (said := rule(self.program, pattern, mismatch))), "")
+        return said or next((said for rule in own if (said := rule())), "")
+
+    def of_place(self, pattern: Pattern) -> str:
+        return ordered_by_atomic(self.program) if pattern.kind == "reordered" else ""
 
     def of_failure(self, failure: Failure) -> str:
         line = failure.line or 0
@@ -93,6 +122,7 @@ class TritonMistakes:
             return checker_error(self.program, failure, line)
         rules = (
             no_grid,
+            grid_not_a_tuple,
             parameter_order,
             indexed_pointer,
             missing_argument,

@@ -6,6 +6,7 @@ import ast
 
 from grader.challenge.model import Kind
 from grader.judge.evidence import Pattern
+from grader.judge.short_constants import short_constant, tanh_of_gelu
 from grader.judge.triton_mistakes.expressions import called_operation
 from grader.judge.triton_mistakes.program import Program
 from grader.judge.triton_source import argument, operation_of, walk
@@ -87,5 +88,88 @@ def reduced_precision(program: Program, pattern: Pattern | None, mismatch: Misma
                     return (
                         f"The tl.dot in line {call.lineno} rounds float32 to TF32, which has 10 bits of mantissa: "
                         'pass input_precision="ieee".'
+                    )
+    return ""
+
+
+def few_digits(program: Program, pattern: Pattern | None) -> str:
+    if pattern is None or pattern.kind != "rounding":
+        return ""
+    lines = [line.partition("#")[0] for line in program.source.lines]
+    return short_constant(lines, program.manifest.tolerance.rtol / 4) or tanh_of_gelu(lines)
+
+
+def divided_by_block(program: Program, pattern: Pattern | None) -> str:
+    """A mean over the lanes of a block, some of which are padding."""
+    if pattern is not None and pattern.kind not in ("rounding", "factor", "offset", "rounded_inputs", "tail"):
+        return ""
+    for kernel in program.source.kernels.values():
+        blocks = kernel.constants - {
+            name for name, argument in program.given(kernel).items() if argument.kind is Kind.SIZE
+        }
+        for node in walk(*kernel.node.body):
+            match node:
+                case ast.BinOp(left=left, op=ast.Div(), right=ast.Name(id=name)) if name in blocks:
+                    if any(
+                        isinstance(part, ast.Call) and called_operation(part) == "sum" for part in walk(left)
+                    ):
+                        return (
+                            f"Line {node.lineno} divides a sum by {name}, the size of the block: a mean divides by the "
+                            "number of elements, without the padding."
+                        )
+    return ""
+
+
+def cuts_fractions(program: Program, pattern: Pattern | None) -> str:
+    """A tile that becomes integers."""
+    if pattern is None or pattern.kind != "whole":
+        return ""
+    for kernel in program.source.kernels.values():
+        for call in walk(*kernel.node.body):
+            if not isinstance(call, ast.Call) or called_operation(call) not in ("to", "cast"):
+                continue
+            kinds = [*call.args, *(word.value for word in call.keywords)]
+            if any(
+                isinstance(part, ast.Attribute) and part.attr.lstrip("u").startswith("int") for part in kinds
+            ):
+                return f"Line {call.lineno} turns values into integers, which cuts their fractions off."
+    return ""
+
+
+def drops_nan(program: Program, pattern: Pattern | None) -> str:
+    if pattern is None or pattern.kind != "nan_lost":
+        return ""
+    for kernel in program.source.kernels.values():
+        for call in walk(*kernel.node.body):
+            if not isinstance(call, ast.Call):
+                continue
+            operation = called_operation(call)
+            passes = any(word.arg == "propagate_nan" for word in call.keywords)
+            if operation in ("maximum", "minimum", "clamp") and not passes:
+                return (
+                    f"The tl.{operation} in line {call.lineno} returns the other operand if one is NaN: pass "
+                    "propagate_nan=tl.PropagateNan.ALL, or use tl.where with a comparison that lets NaN through."
+                )
+            if operation == "where" and call.args and isinstance(call.args[0], ast.Compare):
+                return (
+                    f"The comparison of the tl.where in line {call.lineno} is false for NaN, so NaN takes the last "
+                    "argument: turn the comparison round."
+                )
+    return ""
+
+
+def divides_by_one_less(program: Program, pattern: Pattern | None) -> str:
+    if pattern is not None and pattern.kind not in ("rounding", "factor", "rounded_inputs"):
+        return ""
+    for kernel in program.source.kernels.values():
+        sizes = {name for name, argument in program.given(kernel).items() if argument.kind is Kind.SIZE}
+        for node in walk(*kernel.node.body):
+            match node:
+                case ast.BinOp(
+                    op=ast.Div(),
+                    right=ast.BinOp(left=ast.Name(id=name), op=ast.Sub(), right=ast.Constant(value=1)),
+                ) if name in sizes:
+                    return (
+                        f"Line {node.lineno} divides by {name} - 1: a mean of {name} terms divides by {name}."
                     )
     return ""

@@ -1,0 +1,20 @@
+// Mistake: gamma and beta are read by row, not by column.
+// Says: gamma ; (row|column)
+#include <cuda_runtime.h>
+#include <cstdint>
+
+__global__ void layernorm(const float* x, const float* gamma, const float* beta, float* out, float eps, int64_t rows, int64_t cols) {
+    int64_t r = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    double mean = 0, var = 0;
+    for (int64_t c = 0; c < cols; c++) mean += x[r * cols + c];
+    mean /= cols;
+    for (int64_t c = 0; c < cols; c++) var += (x[r * cols + c] - mean) * (x[r * cols + c] - mean);
+    double rstd = 1.0 / sqrt(var / cols + eps);
+    for (int64_t c = 0; c < cols; c++)
+        out[r * cols + c] = (x[r * cols + c] - mean) * rstd * gamma[r] + beta[r]; // HERE
+}
+
+extern "C" void solve(const float* x, const float* gamma, const float* beta, float* out, float eps, int64_t rows, int64_t cols) {
+    if (rows > 0) layernorm<<<(rows + 31) / 32, 32>>>(x, gamma, beta, out, eps, rows, cols);
+}

@@ -1,0 +1,16 @@
+// Mistake: x is read by the entry's number, not by its column.
+// Says: (\bcol\b|column|past the end of x)
+#include <cuda_runtime.h>
+#include <cstdint>
+
+__global__ void spmv(const int64_t* row_ptr, const int64_t* col, const float* val, const float* x, float* out, int64_t rows) {
+    int64_t r = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    double acc = 0;
+    for (int64_t e = row_ptr[r]; e < row_ptr[r + 1]; e++) acc += (double)val[e] * x[e];
+    out[r] = acc;
+}
+
+extern "C" void solve(const int64_t* row_ptr, const int64_t* col, const float* val, const float* x, float* out, int64_t rows, int64_t cols, int64_t nnz) {
+    if (rows) spmv<<<(rows + 127) / 128, 128>>>(row_ptr, col, val, x, out, rows);
+}
