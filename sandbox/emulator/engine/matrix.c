@@ -98,7 +98,10 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
 /* For each element of a fragment's lanes, where it is in the matrix. Kept until the thread meets another shape. */
 /* lower/matrices.py lets none have more elements than MOST. */
 static const uint16_t *places_of(const struct matrix *it, uint32_t which, uint32_t count, uint32_t per) {
-    static _Thread_local struct { uint32_t key[7]; uint16_t at[MOST]; } kept[3];
+    static _Thread_local struct {
+        uint32_t key[7];
+        uint16_t at[MOST];
+    } kept[3];
     uint32_t key[7] = {it->kind, it->m, it->n, it->k, it->counts[which == OPERAND_D ? 0 : which + 1], count, per}, row,
              column, columns = which == OPERAND_A ? it->k : it->n;
     if (memcmp(kept[which].key, key, sizeof key) == 0) return kept[which].at;

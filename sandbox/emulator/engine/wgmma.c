@@ -37,10 +37,7 @@ static void elements(const uint8_t *raw, uint32_t type, uint32_t outer, size_t o
         for (uint32_t i = 0; i < outer; i++) \
             for (uint32_t j = 0; j < inner; j++) into[i * inner + j] = element(raw + i * outer_step + j * step, TYPE); \
         break;
-    switch (type) {
-        ALL_OF(F16) ALL_OF(BF16) ALL_OF(TF32) ALL_OF(S8) ALL_OF(U8) ALL_OF(E4M3)
-    default: ALL_OF(E5M2)
-    }
+    switch (type) { ALL_OF(F16) ALL_OF(BF16) ALL_OF(TF32) ALL_OF(S8) ALL_OF(U8) ALL_OF(E4M3) default : ALL_OF(E5M2) }
 #undef ALL_OF
 }
 static uint32_t bytes_of(uint32_t type) { return type == TF32 ? 4 : type == F16 || type == BF16 ? 2 : 1; }
@@ -103,7 +100,8 @@ static void multiply(
         if (d_type == F32 && mask == EVERY) {
             for (uint32_t column = 0; column < n; column += 2)
                 for (uint32_t pair = 0; pair < 2; pair++)
-                    sums[column + pair] = adds ? f32_of(float_at(w, it, column, half, pair, lanes)[column % 8 / 2]) : 0.0;
+                    sums[column + pair] =
+                            adds ? f32_of(float_at(w, it, column, half, pair, lanes)[column % 8 / 2]) : 0.0;
             exponents_of(a + row * k, k, LOWEST[it->types[1]], a_exponents);
             add_products(eight ? NARROW_ADDER : WIDE_ADDER, k, n, a + row * k, a_exponents, b, b_exponents, sums);
             for (uint32_t column = 0; column < n; column += 2)
