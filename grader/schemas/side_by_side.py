@@ -218,7 +218,7 @@ _MEASURES: tuple[Measure, ...] = (
     _of_totals(
         "Active lanes of 32",
         lambda counts: counts.active_threads or None,
-        lambda it: f"{it:.1f}",
+        lambda value: f"{value:.1f}",
         more_is_worse=False,
     ),
     _of_totals("Warp instructions", lambda counts: counts.instructions, _whole),
@@ -311,16 +311,28 @@ def _warps(profile: CallProfile) -> float:
 
 _Behind = tuple[str, Callable[[CallProfile], float], Callable[[float], str]]
 _BEHIND: Mapping[str, _Behind] = {
-    "DRAM": ("bytes through memory", lambda it: it.total.dram_bytes, _bytes),
-    "L2": ("bytes from and to the L2 cache", lambda it: it.total.l2_bytes, _bytes),
-    "L2 to a multiprocessor": ("bytes from and to the L2 cache", lambda it: it.total.l2_bytes, _bytes),
-    "L1 lines": ("lines of 128 bytes", lambda it: it.total.l1_lines, _whole),
-    "shared memory": ("bank passes", lambda it: it.total.shared_passes, _whole),
-    "memory units": ("requests", lambda it: it.total.requests + it.total.shared_requests, _whole),
-    "instruction issue": ("warp instructions", lambda it: it.total.instructions, _whole),
-    "atomics on one address": ("turns of atomics", lambda it: it.total.atomic_turns, _whole),
-    "blocks": ("blocks", lambda it: sum(each.blocks * each.launches for each in it.kernels), _whole),
+    "DRAM": ("bytes through memory", lambda profile: profile.total.dram_bytes, _bytes),
+    "L2": ("bytes from and to the L2 cache", lambda profile: profile.total.l2_bytes, _bytes),
+    "L2 to a multiprocessor": (
+        "bytes from and to the L2 cache",
+        lambda profile: profile.total.l2_bytes,
+        _bytes,
+    ),
+    "L1 lines": ("lines of 128 bytes", lambda profile: profile.total.l1_lines, _whole),
+    "shared memory": ("bank passes", lambda profile: profile.total.shared_passes, _whole),
+    "memory units": (
+        "requests",
+        lambda profile: profile.total.requests + profile.total.shared_requests,
+        _whole,
+    ),
+    "instruction issue": ("warp instructions", lambda profile: profile.total.instructions, _whole),
+    "atomics on one address": ("turns of atomics", lambda profile: profile.total.atomic_turns, _whole),
+    "blocks": (
+        "blocks",
+        lambda profile: sum(kernel.blocks * kernel.launches for kernel in profile.kernels),
+        _whole,
+    ),
     "latency": ("cycles of waiting for each resident warp", _warps, _whole),
-    "launches": ("launches", lambda it: float(_launched(it)), _whole),
-    "copies": ("bytes copied", lambda it: it.copied_bytes, _bytes),
+    "launches": ("launches", lambda profile: float(_launched(profile)), _whole),
+    "copies": ("bytes copied", lambda profile: profile.copied_bytes, _bytes),
 }

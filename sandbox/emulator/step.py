@@ -271,7 +271,9 @@ class Recorder:
     def _explain(self, kept: Kept, wanted: Wanted, named: dict[int, str]) -> None:
         """Raises Refused."""
         self._check(kept)
-        array = next((it for it in kept.memory or () if named.get(it.number) == wanted.array), None)
+        array = next(
+            (memory for memory in kept.memory or () if named.get(memory.number) == wanted.array), None
+        )
         if array is None:
             return
 

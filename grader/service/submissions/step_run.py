@@ -20,7 +20,9 @@ def step_run(
     ``running.run``: Conflict if the challenge has another version now.
     """
     report = submissions.get_report(platform, user, submission)
-    known = next((it for it in report.cases if it.name == case and not it.hidden and it.on is None), None)
+    known = next(
+        (each for each in report.cases if each.name == case and not each.hidden and each.on is None), None
+    )
     if known is None:
         raise BadRequest(f"The submission ran no public case '{case[:100]}'.", "Choose one of the list.")
     with platform.sessions() as session:
