@@ -107,8 +107,7 @@ class Mismatch(Strict):
 
     argument: str
     kind: str = Field(
-        description="value, nan, inf, unwritten, not_cleared, late, input_changed, out_of_bounds; refused: by the "
-        "challenge's checker, which knows more right answers than the reference's"
+        description="value, nan, inf, unwritten, not_cleared, late, input_changed, out_of_bounds, refused"
     )
     index: list[int] | None = Field(default=None, description="row-major, one number per dimension")
     expected: str | None = None
