@@ -12,7 +12,7 @@ from grader.languages import Language
 from grader.schemas.proof import CandidateRole
 
 # Loads submissions written in PyTorch: native solutions and generic wrong ones.
-_NATIVE = Language.TRITON
+NATIVE = Language.TRITON
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Cand
     made = [
         _solution(challenge, language) for language in challenge.manifest.languages if language in languages
     ]
-    if _NATIVE in languages:
-        made.append(Candidate(CandidateRole.NATIVE, "reference", _NATIVE, native_source(challenge)))
+    if NATIVE in languages:
+        made.append(Candidate(CandidateRole.NATIVE, "reference", NATIVE, native_source(challenge)))
     for path in variant_files(challenge):
         language = Language.of_file(path.name)
         if language is not None and language in languages:
@@ -73,12 +73,12 @@ def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Cand
             made.append(
                 Candidate(CandidateRole.MUTANT, path.name, language, text, large=shows_large_alone(text))
             )
-    if _NATIVE in languages:
+    if NATIVE in languages:
         made += [
             Candidate(
                 CandidateRole.GENERIC,
                 kernel.name,
-                _NATIVE,
+                NATIVE,
                 kernel.source,
                 kernel.reason,
                 WORDS[kernel.mistake],

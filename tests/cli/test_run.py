@@ -118,6 +118,7 @@ def test_one_case_with_own_sizes_and_inputs(server: Stub, cli: Cli, kernel: str,
         "sizes": {"n": "2*n", "m": "4"},
         "inputs": {"a": "ramp(0, 2)", "b": [[1, 2.5], [3, "nan"]], "c": [[1, 2, 3], [4, 5, 6]]},
         "seed": 7,
+        "step": None,
         "version": None,
     }
     assert "Since run old1  The verdict was wrong answer and is accepted now; out changed." in told.out

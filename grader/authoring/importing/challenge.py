@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from grader.authoring.candidates import NATIVE
 from grader.authoring.generic import native_source
 from grader.authoring.importing.shapes import Seen, expression_of
 from grader.authoring.importing.source import Problem
@@ -400,7 +401,7 @@ def write_imported(
         title=str(problem.found["title"])[:80],
         track=track,
         difficulty=difficulty,
-        languages=[Language.TRITON],
+        languages=[NATIVE],
         problem=_renamed(problem.found, names),
     )
     operation = ImportedOperation(problem, slug, names)
@@ -409,7 +410,7 @@ def write_imported(
     finally:
         operation.close()
     challenge = catalogue.load(slug)
-    solution = folders[1] / "staff" / f"solution{Language.TRITON.suffix}"
+    solution = folders[1] / "staff" / f"solution{NATIVE.suffix}"
     solution.write_text(_STAND_IN + native_source(challenge), encoding="utf-8")
     return folders, _open(problem, operation, challenge)
 
