@@ -18,6 +18,8 @@ from grader.authoring.scaffold import suite, texts
 from grader.authoring.scaffold.draft import Draft, complete, ladder
 from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.scaffold.suite import Planned
+from grader.challenge import cases as recipes
+from grader.challenge.cases import Case
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.draw import draw_inputs
 from grader.challenge.dtypes import DType
@@ -31,7 +33,8 @@ from grader.languages import Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.local_box import LocalBoxes
 
-_SEED = 3
+# What a case's data decides (an index, an overflow) may show with one of them alone.
+_SEEDS = (3, 11)
 _EXPRESSION_CHARS = 200
 # For one edge case; one that takes longer is none for students.
 _CASE_SECONDS = 20.0
@@ -283,37 +286,43 @@ class ImportedOperation:
     _box: ReferenceBox | None = None
 
     def _tried(self, manifest: Manifest, case: Planned) -> bool:
-        from grader.challenge import cases as recipes
-
         made = {name: eval(text, vars(recipes)) for name, text in case.inputs.items()}  # noqa: S307 - our own text
         planned = recipes.Case(case.name, recipes.Category(case.category), case.sizes, made)
         try:
-            inputs = draw_inputs(manifest, planned, _SEED)
-            results = self._call(manifest, {**inputs, **scalar_values(manifest, planned), **case.sizes})
+            self.why = next(filter(None, (self._problem(manifest, planned, seed) for seed in _SEEDS)), "")
         except GraderError as error:
             self.why = error.message.rstrip(".")
-            return False
         except (RuntimeError, ValueError) as error:
             self.why = str(error)
-            return False
+        return not self.why
+
+    def _problem(self, manifest: Manifest, case: Case, seed: int) -> str:
+        """Why the reference's answer is of no use, or an empty text."""
+        inputs = draw_inputs(manifest, case, seed)
+        given = {**inputs, **scalar_values(manifest, case), **case.sizes}
+        results, native = self._call(manifest, given), self._call(manifest, given, wide=False)
         shapes = [tuple(result.shape) for result in results]
         wanted = [manifest.shape(arg, case.sizes) for arg in manifest.results]
         if shapes != wanted:
-            self.why = f"its results have the shapes {shapes} instead of {wanted}"
-        return shapes == wanted
+            return f"its results have the shapes {shapes} instead of {wanted}"
+        for arg, exact, rounded in zip(manifest.results, results, native, strict=True):
+            if arg.dtype.floating and bool((exact.isfinite() != rounded.isfinite()).any()):
+                return f"'{arg.name}' overflows in {arg.dtype.value} alone"
+        return ""
 
-    def _call(self, manifest: Manifest, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _call(
+        self, manifest: Manifest, arguments: Mapping[str, Any], *, wide: bool = True
+    ) -> tuple[Any, ...]:
+        """``wide``: in float64."""
         if self._box is None:
             spec = BoxSpec(BoxPurpose.BASELINE, env={"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"})
             self._box = ReferenceBox(LocalBoxes(), spec, self.slug, self.reference(manifest), lambda: None)
             self._box.patience_s = _CASE_SECONDS
-        wide = {
-            name: value.double()
-            if hasattr(value, "is_floating_point") and value.is_floating_point()
-            else value
+        given = {
+            name: value.double() if wide and getattr(value, "is_floating_point", bool)() else value
             for name, value in arguments.items()
         }
-        found = self._box.call("reference", wide)
+        found = self._box.call("reference", given)
         return found if isinstance(found, tuple) else (found,)
 
     def _example(self, manifest: Manifest) -> str:
@@ -351,7 +360,7 @@ def _with_ours(text: str, manifest: Manifest, names: Mapping[str, str]) -> str:
     used, _, body = rest.partition("):\n")
     theirs = [name.strip() for name in used.split(",")]
     ours = [arg.name for arg in manifest.args if arg.kind is not Kind.OUTPUT]
-    renamed = "".join(f"    {name} = {names[name]}\n" for name in theirs if names[name] != name)
+    renamed = "".join(f"    {name} = {names[name]}\n" for name in theirs if names.get(name, name) != name)
     return f"{head}\ndef reference({', '.join(ours)}):\n{renamed}{body}"
 
 

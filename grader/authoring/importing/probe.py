@@ -660,7 +660,7 @@ def _gpumode_reference(tree: ast.Module, layout: Sequence[str], arguments: Seque
     ]
     data = f"({', '.join(layout)})" if len(layout) > 1 else layout[0]
     return (
-        f"from __future__ import annotations\n\nimport torch\n\n{text}\n\n\ndef reference({', '.join(given)}):\n"
+        f"import torch\n\ninput_t = output_t = object\n\n{text}\n\n\ndef reference({', '.join(given)}):\n"
         + "\n".join(lines)
         + f"\n    return ref_kernel({data})\n"
     )
