@@ -3,7 +3,7 @@
 Usage: python benchmarks/imports.py [--prove] [--json] PATH [PATH ...]
 
 Each path is what `grader challenge import` takes. ``--prove`` also judges the stand-in solution, PyTorch's own
-operations, by every case on the board ``cpu``.
+operations, by every case on the board ``cpu``. Rows of earlier runs stay.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from results import keep
+from results import keep, merged
 
 from grader.authoring.candidates import subjects
 from grader.authoring.importing.challenge import write_imported
@@ -42,13 +42,13 @@ def main() -> int:
         for number, path in enumerate(options.paths):
             row = _imported(Catalogue(Path(folder)), path.resolve(), f"p{number}", options.prove)
             rows.append(row)
+            if options.json:
+                keep("imports", {"rows": merged("imports", [row], "problem")})
             print(
                 f"{row['result']:10} {row['seconds']:5.1f} s  {row['problem']}  {row['detail']}", flush=True
             )
     done = sum(row["result"] in ("imported", "accepted") for row in rows)
     print(f"{done} of {len(rows)} are challenges now")
-    if options.json:
-        keep("imports", {"problems": rows})
     return 0
 
 

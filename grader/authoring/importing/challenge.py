@@ -36,6 +36,8 @@ from grader.sandbox.local_box import LocalBoxes
 # What a case's data decides (an index, an overflow) may show with one of them alone.
 _SEEDS = (3, 11)
 _EXPRESSION_CHARS = 200
+# In all arrays of an edge case: a size that stands for two dimensions squares the usual ones.
+_MOST_ELEMENTS = 1 << 22
 # For one edge case; one that takes longer is none for students.
 _CASE_SECONDS = 20.0
 _STAND_IN = '"""Stand-in: PyTorch\'s own operations. Replace it with a Triton kernel."""\n\n'
@@ -286,6 +288,9 @@ class ImportedOperation:
     _box: ReferenceBox | None = None
 
     def _tried(self, manifest: Manifest, case: Planned) -> bool:
+        if sum(math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers) > _MOST_ELEMENTS:
+            self.why = "its arrays are too large for an edge case"
+            return False
         made = {name: eval(text, vars(recipes)) for name, text in case.inputs.items()}  # noqa: S307 - our own text
         planned = recipes.Case(case.name, recipes.Category(case.category), case.sizes, made)
         try:

@@ -100,7 +100,8 @@ def _is_named(node: ast.AST, names: Sequence[str]) -> bool:
 
 # ------------------------------------------------------------------------------------------------------ KernelBench
 
-# Whole numbers that name a dimension.
+# Small whole numbers that name a dimension.
+_MOST_DIMENSIONS = 8
 _AXES = ("dim", "axis", "reduce_dim", "softmax_dim", "dim_to_reduce")
 _MARKS = ("Dropout", "dropout", "bernoulli", "rand")
 
@@ -141,6 +142,7 @@ def kernelbench(path: Path) -> Json:
         {"name": name, "kind": "output", "dtype": dtype} for name, dtype in first["results"].items()
     ]
     arguments += [{"name": name, "kind": "size"} for name in constants]
+    samples += _small(source, path, constants)
     found = [{key: value for key, value in sample.items() if key in _SAMPLE_KEYS} for sample in samples]
     for sample in found:
         named = dict(zip((f"input {number}" for number in range(len(taken))), taken, strict=True))
@@ -187,7 +189,12 @@ def _constants(tree: ast.Module) -> dict[str, int]:
         )
         for name, given in pairs:
             number = _whole(given)
-            if isinstance(name, ast.Name) and number is not None and number > 0 and name.id not in _AXES:
+            if (
+                isinstance(name, ast.Name)
+                and number is not None
+                and number > 0
+                and not (name.id in _AXES and number < _MOST_DIMENSIONS)
+            ):
                 found[name.id] = number
     return found
 
@@ -236,6 +243,17 @@ def _kernelbench_sample(source: str, path: Path, sizes: Mapping[str, int], *, ti
         "weights": {name: _dtype(value) for name, value in weights.items()},
         "results": {name: _dtype(value) for name, value in outputs.items()},
     }
+
+
+def _small(source: str, path: Path, constants: Mapping[str, int]) -> list[Json]:
+    """Small inputs with memory, for the bounds of integers; they need not fit the model. Empty if there are none."""
+    sizes = {name: min(value, 16 + number) for number, (name, value) in enumerate(constants.items())}
+    try:
+        inputs = _executed(_with_sizes(source, sizes), path)["get_inputs"]()
+    except Exception:
+        return []
+    small = _sample(sizes, {f"input {number}": value for number, value in enumerate(inputs)})
+    return [{**small, "shapes": {}}]
 
 
 def _with_sizes(source: str, sizes: Mapping[str, int]) -> str:
