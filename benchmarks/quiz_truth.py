@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.own_case import own_case
@@ -244,10 +245,9 @@ def facts_of(table: _Table, challenge: Any, case: Any, seeds: list[int]) -> Iter
         arrays[address] = Array(name, size // math.prod(entries[name]["shape"]))
         return address
 
-    table.device.adopt = noted  # type: ignore[method-assign]
     launches = table.engine.keep_launches()
-    table.call(arena)
-    table.device.adopt = adopt  # type: ignore[method-assign]
+    with patch.object(table.device, "adopt", noted):
+        table.call(arena)
     arena.close()
     for seed in seeds:
         yield from Quiz(launches, arrays, seed).facts()

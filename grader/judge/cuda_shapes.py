@@ -190,9 +190,15 @@ class ShapeRules:
         kernel = self.arguments.source.kernel_at(line)
         for name in _shared_names(kernel) if kernel is not None else ():
             assert kernel is not None
-            set_once = [one for one in kernel.assignments if one.name == name and one.operator == "="]
-            set_once += [one for one in kernel.accesses if one.array == name and one.operator == "="]  # type: ignore[misc]
-            if any(name not in names_in(one.value) for one in set_once):
+            values = [
+                assignment.value
+                for assignment in kernel.assignments
+                if assignment.name == name and assignment.operator == "="
+            ]
+            values += [
+                access.value for access in kernel.accesses if access.array == name and access.operator == "="
+            ]
+            if any(name not in names_in(value) for value in values):
                 continue
             atomics = rf"\batomic\w+\s*\(\s*&?\s*\(?\s*{name}\b"
             others = re.sub(atomics, " ", kernel.body)

@@ -156,7 +156,7 @@ class Forgotten(Message):
 
 
 class Reason(Message):
-    """Why a thread does not write an element, see ``emulator/turned_away.py``; lines are of the source."""
+    """Why a thread does not write an element, see ``emulator/not_stored.py``; lines are of the source."""
 
     how: Literal["branch", "mask", "elsewhere"]
     line: Small

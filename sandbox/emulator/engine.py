@@ -19,6 +19,7 @@ from typing import Any
 from . import LIBRARY, ptx
 from .branches import work_of
 from .findings import KINDS, OF_SHARED, SPACES, Fault, Finding, Operation, Thread, place_of, shared_array
+from .kernel_memory import fill, in_memory
 from .library import (
     COUNTS,
     OTHER_VERSION,
@@ -51,8 +52,8 @@ from .names import (
     TOGETHER,
     WRITER,
 )
+from .not_stored import Wanted
 from .quiz import Launches
-from .ready import fill, in_memory
 from .sample import (
     Chosen,
     Ran,
@@ -60,7 +61,6 @@ from .sample import (
 )
 from .spills import Spills
 from .step import Choice, Recorder
-from .turned_away import Wanted
 from .unwritten import Would, Wrote, asked, mapped
 from .widths import widths_of
 from .work import KINDS as KINDS_OF_WORK

@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 from . import ptx
 from .dwarf import Debug, Named, Place, debug_of
+from .kernel_memory import InMemory, fill, in_memory
 from .lower import Lowered, Unsupported, function_address
 from .lower.kernel import Frame, Kernel
 from .names import OP
-from .ready import InMemory, fill, in_memory
 
 # Between memory of the judged program and what this one has in addition.
 _GAP = 1 << 20

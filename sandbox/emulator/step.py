@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import race, turned_away
+from . import not_stored, race
 from .explain import array_name, kernel_name
 from .findings import KINDS, shared_array
 from .library import CFinding, CKernel, Triple, operations_of
@@ -44,7 +44,7 @@ from .names import (
     STEP_STATE,
     TOGETHER,
 )
-from .turned_away import Wanted
+from .not_stored import Wanted
 
 # Pages say that a bundle is of another version than theirs.
 VERSION = 1
@@ -183,7 +183,7 @@ class Recorder:
         # Of a race between two blocks, see ``race.orders``; and the element that both access.
         self.orders: list[list[dict[str, Any]]] = []
         self.word = ""
-        # Why nothing wrote an element, see ``turned_away.Reason``.
+        # Why nothing wrote an element, see ``not_stored.Reason``.
         self.reason: dict[str, Any] | None = None
         self.choice = choice
         # The same block with variables' names, if there are ``texts`` compiled with -G; or why not.
@@ -280,7 +280,7 @@ class Recorder:
         def number_of(index: Sequence[int]) -> int:
             return _number(index, kept.grid)
 
-        found = turned_away.reason(
+        found = not_stored.reason(
             lambda: Run(self._c, kept), kept, wanted, array.address, number_of, self._operations
         )
         if found is None:

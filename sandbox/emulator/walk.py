@@ -53,7 +53,8 @@ class Step:
 class Walk:
     def __init__(self, run: Run, kept: Kept) -> None:
         self._run, self._rows = run, kept.lowered.code_rows()
-        self._threads: Index = tuple(kept.words[STEP_LAUNCH.STEP_THREADS : STEP_LAUNCH.STEP_THREADS + 3])  # type: ignore[assignment]
+        x, y, z = kept.words[STEP_LAUNCH.STEP_THREADS : STEP_LAUNCH.STEP_THREADS + 3]
+        self._threads: Index = (x, y, z)
 
     def touches(self, block: int, address: int, size: int) -> Iterator[Touch]:
         """Run a block to its end. Raises TooLong."""

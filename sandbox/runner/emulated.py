@@ -140,7 +140,7 @@ def record_call(engine: Any, asked: Any, *, programs: bool = False) -> Any:
     if not isinstance(asked, dict):
         return engine.record(programs=programs)
     if "array" in asked:
-        return engine.record(programs=programs, wanted=part("turned_away").Wanted.of(asked))
+        return engine.record(programs=programs, wanted=part("not_stored").Wanted.of(asked))
     return engine.record(part("step").Choice(asked["launch"], tuple(asked["block"])), programs=programs)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -212,14 +213,16 @@ def _integers(name: str, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 
 @dataclass
 class ImportedOperation:
-    """See ``Operation``. ``kept``: which cases the reference answers, which the first call finds out in a box."""
+    """See ``Operation``. Its cases are those that the reference answers in a box. ``names``: theirs -> ours."""
 
     problem: Problem
     slug: str
     names: Mapping[str, str]
+    #: Names of cases that were left out, and why the last one was.
     dropped: list[str] = field(default_factory=list)
-    #: Why the reference does not answer the last one that it does not.
     why: str = ""
+    _known: dict[str, bool] = field(default_factory=dict)
+    _box: ReferenceBox | None = None
 
     def manifest(self, manifest: Manifest) -> str:
         tolerance = self.problem.found["tolerance"] or {"atol": 1e-4, "rtol": 1e-4}
@@ -254,7 +257,7 @@ class ImportedOperation:
             manifest, self.problem.found["samples"], {ours: theirs for theirs, ours in self.names.items()}
         )
         licence = self.problem.licence.name or "not stated"
-        return f'"""From {self.problem.origin}. Licence: {licence}."""\n\n{text}'
+        return f"# From {_line(self.problem.origin)}. Licence: {_line(licence)}.\n\n{text}"
 
     def public_cases(self, manifest: Manifest) -> Sequence[Planned]:
         """Raises BadRequest if the reference answers none of the usual ones."""
@@ -273,7 +276,6 @@ class ImportedOperation:
         return {}
 
     def _answered(self, manifest: Manifest, cases: Sequence[Planned]) -> list[Planned]:
-        """The cases that the reference answers."""
         return [case for case in cases if self._answers(manifest, case)]
 
     def _answers(self, manifest: Manifest, case: Planned) -> bool:
@@ -283,9 +285,6 @@ class ImportedOperation:
             if not known:
                 self.dropped.append(case.name)
         return known
-
-    _known: dict[str, bool] = field(default_factory=dict)
-    _box: ReferenceBox | None = None
 
     def _tried(self, manifest: Manifest, case: Planned) -> bool:
         if sum(math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers) > _MOST_ELEMENTS:
@@ -359,6 +358,11 @@ class ImportedOperation:
             self._box.close()
 
 
+def _line(text: str) -> str:
+    """``text`` for a comment: on one line."""
+    return " ".join(text.split())
+
+
 def _with_ours(text: str, manifest: Manifest, names: Mapping[str, str]) -> str:
     """``reference`` with all arguments and names of ours."""
     head, _, rest = text.rpartition("\ndef reference(")
@@ -423,9 +427,14 @@ def write_imported(
         folders = write_challenge(catalogue, draft, operation)
     finally:
         operation.close()
-    challenge = catalogue.load(slug)
-    solution = folders[1] / "staff" / f"solution{NATIVE.suffix}"
-    solution.write_text(_STAND_IN + native_source(challenge), encoding="utf-8")
+    try:
+        challenge = catalogue.load(slug)
+        solution = folders[1] / "staff" / f"solution{NATIVE.suffix}"
+        solution.write_text(_STAND_IN + native_source(challenge), encoding="utf-8")
+    except GraderError:
+        for folder in folders:  # ours: neither existed before
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     return folders, _open(problem, operation, challenge)
 
 
@@ -437,8 +446,8 @@ def _open(problem: Problem, operation: ImportedOperation, challenge: Challenge) 
         )
     if operation.dropped:
         found.append(
-            f"The reference does not answer {len(operation.dropped)} of the usual edge cases, which were left out: "
-            f"{', '.join(operation.dropped[:8])}{', ...' if len(operation.dropped) > 8 else ''}."
+            f"{len(operation.dropped)} of the usual edge cases were left out, because the reference has no usable "
+            f"answer there: {', '.join(operation.dropped[:8])}{', ...' if len(operation.dropped) > 8 else ''}."
         )
     if "cuda" in str(problem.found["reference"]):
         found.append("reference.py names the device 'cuda': it must follow its inputs' device.")

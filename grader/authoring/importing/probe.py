@@ -58,7 +58,7 @@ def _is_gpu(value: Any) -> bool:
 class _CpuGenerator:
     """In place of torch.Generator."""
 
-    def __new__(cls, device: Any = "cpu") -> torch.Generator:  # type: ignore[misc]
+    def __new__(cls, device: Any = "cpu") -> Any:
         return _GENERATOR("cpu")
 
 
@@ -307,32 +307,27 @@ def _indented(text: str) -> str:
 
 # --------------------------------------------------------------------------------------------------------- LeetGPU
 
-_C_TYPES = {
-    ctypes.c_float: "float32",
-    ctypes.c_double: "float64",
-    ctypes.c_int: "int32",
-    ctypes.c_int32: "int32",
-    ctypes.c_uint32: "uint32",
-    ctypes.c_int8: "int8",
-    ctypes.c_uint8: "uint8",
-    ctypes.c_char: "int8",
-    ctypes.c_int64: "int64",
-    ctypes.c_long: "int64",
-    ctypes.c_size_t: "uint64",
-    ctypes.c_uint16: "float16",
-    ctypes.c_bool: "bool",
-}
+_FLOATS = {ctypes.c_float: "float32", ctypes.c_double: "float64"}
 _WHOLE_TYPES = (ctypes.c_int, ctypes.c_int64, ctypes.c_long, ctypes.c_size_t, ctypes.c_uint32)
 
 
 class _Described:
-    """An input that is described by its shape: RandTensor and the like."""
+    """An input that is described by its shape and perhaps numbers: RandTensor and the like."""
 
-    def __init__(self, shape: Sequence[int], *numbers: float, dtype: str = "float32", **named: float) -> None:
-        self.shape, self.dtype, self.numbers = tuple(shape), dtype, numbers
+    usual = "float32"
+
+    def __init__(self, shape: Sequence[int], *others: float | str, dtype: str = "", **named: float) -> None:
+        given = next((other for other in others if isinstance(other, str)), self.usual)
+        self.shape, self.dtype = tuple(shape), dtype or given
 
     def tensor(self) -> torch.Tensor:
         return torch.empty(self.shape, dtype=getattr(torch, self.dtype), device="meta")
+
+
+class _DescribedWhole(_Described):
+    """RandIntTensor."""
+
+    usual = "int32"
 
 
 class _Base:
@@ -344,9 +339,10 @@ def leetgpu(path: Path) -> Json:
     """A folder with ``challenge.py``, which defines a subclass of ``ChallengeBase``."""
     path = path / "challenge.py" if path.is_dir() else path
     core, base = types.ModuleType("core"), types.ModuleType("core.challenge_base")
-    described = ("RandTensor", "RandnTensor", "RandIntTensor", "FullTensor", "OutTensor")
-    base.__dict__.update({"ChallengeBase": _Base, **dict.fromkeys(described, _Described)})
-    core.challenge_base = base  # type: ignore[attr-defined]
+    described = ("RandTensor", "RandnTensor", "FullTensor", "OutTensor")
+    base.__dict__.update({"ChallengeBase": _Base, "RandIntTensor": _DescribedWhole})
+    base.__dict__.update(dict.fromkeys(described, _Described))
+    core.__dict__["challenge_base"] = base
     sys.modules |= {"core": core, "core.challenge_base": base}
     source = path.read_text("utf-8")
     names = _executed(source, path)
@@ -415,9 +411,9 @@ def _leetgpu_arguments(signature: Mapping[str, Any], tests: Sequence[Any]) -> tu
             arguments.append({"name": name, "kind": role, "dtype": dtype})
         elif kind in _WHOLE_TYPES:
             arguments.append({"name": name, "kind": "size"})
-        elif kind in (ctypes.c_float, ctypes.c_double):
+        elif kind in _FLOATS:
             number = float(values[-1])
-            arguments.append({"name": name, "kind": "scalar", "dtype": _C_TYPES[kind], "value": number})
+            arguments.append({"name": name, "kind": "scalar", "dtype": _FLOATS[kind], "value": number})
             if len({float(value) for value in values}) > 1:
                 todo.append(f"'{name}' is {number:g} everywhere; its own tests also use other values.")
         else:
@@ -506,7 +502,7 @@ def gpumode(path: Path) -> Json:
         folder = str((path / str(entry.get("source", ""))).resolve().parent)
         if folder not in sys.path:
             sys.path.append(folder)
-    torch.Generator = _CpuGenerator  # type: ignore[misc]
+    torch.__dict__["Generator"] = _CpuGenerator
     torch.cuda.synchronize = lambda *_: None
     source = (path / "reference.py").read_text("utf-8")
     with _OnCpu():
