@@ -1,6 +1,6 @@
 """Collects what a GPU host without a network lacks into `.bundle/` (`make bundle`), under 48 MiB in total.
 
-    .bundle/wheels.tar.xz     wheels of what the platform and its tests import, for the host's Python, and our own
+    .bundle/wheels.tar.xz     wheels of what the platform and its tests import, for the host's Python
     .bundle/docker.tar.xz     Docker Engine from Debian's packages: dockerd, containerd, its shim, runc
 
 Torch, Triton, numpy and CUDA's packages are not in it: a GPU host has them, built for its driver. Needs pip with a
@@ -87,11 +87,6 @@ def collect_wheels(folder: Path, python: str) -> None:
         ],
         check=True,
     )  # fmt: skip
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
 
 
 def pack_wheels(folder: Path, target: Path) -> int:
