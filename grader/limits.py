@@ -331,6 +331,12 @@ RUNS_PER_HOUR = 120
 RUNS_AT_ONCE = 2
 # Runs per minute, counted apart from submissions.
 RUN_PER_MINUTE = 30
+# Those of them under Nsight Compute or compute-sanitizer, each of which holds a GPU for seconds.
+CARD_TOOL_RUNS_PER_HOUR = 20
+CARD_TOOL_SECONDS = 60.0
+# Launches that Nsight Compute counts, and errors of compute-sanitizer that are kept.
+CARD_LAUNCHES = 16
+CARD_FINDINGS = 20
 # Runs count for nothing, so they are removed after this.
 RUN_DAYS = 30
 # Latest submissions counted in a profile: several years of the most diligent, in milliseconds.

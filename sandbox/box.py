@@ -62,6 +62,8 @@ class BoxSpec:
     cores: tuple[int, ...] = ()
     #: The box sees the host's libraries of ready-made kernels, such as cuBLAS. A local box always does.
     compute_libraries: bool = True
+    #: A tool and its options, which start the program: see ``runner/under_tool.py``.
+    under: tuple[str, ...] = ()
     #: A folder of the host, see ``grader.sandbox.bytecode``.
     bytecode: str = ""
 

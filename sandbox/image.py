@@ -46,6 +46,8 @@ _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
 # Anything may be installed here: a box sees only its toolchain's part.
 ADD_ONS = "/opt"
+# The toolkit's installers put Nsight Compute here, and its bin/ncu looks for it.
+NSIGHT_COMPUTE = "/opt/nvidia/nsight-compute"
 # The dynamic linker's cache and Debian's links to the chosen compiler; nothing else of /etc is needed.
 _ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 PASSWD = f"root:x:0:0::/:/usr/sbin/nologin\nnobody:x:{NOBODY}:{NOBODY}::/tmp:/usr/sbin/nologin\n"
@@ -78,7 +80,7 @@ def _bound_paths() -> tuple[str, ...]:
     ]
     if cuda := cuda_home():
         wanted.append(str(cuda))
-    wanted += [*driver_folders(), *_compiler_folders(), *_library_folders()]
+    wanted += [*driver_folders(), *_compiler_folders(), *_library_folders(), NSIGHT_COMPUTE]
     there = sorted({path for path in wanted if path != "/" and Path(path).exists()})
     return tuple(path for path in there if not any(_is_below(path, other) for other in there))
 

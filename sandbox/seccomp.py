@@ -11,6 +11,7 @@ import functools
 import json
 import os
 from dataclasses import dataclass
+from stat import S_IFIFO
 from typing import Any
 
 from grader.errors import BoxUnavailable
@@ -110,6 +111,8 @@ RLIMIT_CORE, RLIMITS = 4, 16
 _LOW_HALF = 0xFFFF_FFFF  # the kernel reads only this half of the number, and of a process's
 # personality may only ask, or set the ordinary one.
 PERSONALITIES = (0x0, 0xFFFF_FFFF)
+# Of a node's mode: its type.
+S_IFMT = 0o170000
 # Only sockets on this machine: there is no network, and every other family (packets, virtual machines, crypto, ...) is
 # kernel code that nobody here needs. AF_NETLINK of protocol 0 lists the interfaces.
 AF_UNIX, AF_NETLINK, NETLINK_ROUTE = 1, 16, 0
@@ -130,8 +133,9 @@ def allowed_calls() -> list[str]:
 
 
 @functools.cache
-def profile() -> str:
-    """JSON text for Docker's API. The engine chooses the architecture; 32-bit calls are never included."""
+def profile(*, fifos: bool = False) -> str:
+    """JSON text for Docker's API. The engine chooses the architecture; 32-bit calls are never included. ``fifos``:
+    named pipes may be made, by which compute-sanitizer starts its target."""
     return json.dumps(
         {
             "defaultAction": "SCMP_ACT_ERRNO",
@@ -159,6 +163,7 @@ def profile() -> str:
                 _allow(["socket"], (0, "SCMP_CMP_EQ", AF_UNIX)),
                 _allow(["socketpair"], (0, "SCMP_CMP_EQ", AF_UNIX)),
                 _allow(["socket"], (0, "SCMP_CMP_EQ", AF_NETLINK), (2, "SCMP_CMP_EQ", NETLINK_ROUTE)),
+                *([_allow(["mknodat"], (2, "SCMP_CMP_MASKED_EQ", S_IFMT, S_IFIFO))] if fifos else []),
                 *(_refuse(["socket"], errno.EAFNOSUPPORT, family) for family in NETWORK),
                 _refuse(ABSENT.split(), errno.ENOSYS),
             ],

@@ -17,6 +17,7 @@ from grader import limits
 from grader.cli.client import Client, segment, understood
 from grader.cli.terminal import out, safe
 from grader.errors import BadRequest, NotFound
+from grader.schemas.card_tool import CardTool, CardToolRun
 from grader.schemas.own_case import OwnCase, RunChanges
 from grader.schemas.report import Report, ThreadPrints, place_text
 
@@ -31,12 +32,18 @@ _NPY = {
 }
 
 
-def asked(case: str | None, sizes: Sequence[str], inputs: Sequence[str], seed: int | None) -> OwnCase | None:
+def asked(
+    case: str | None,
+    sizes: Sequence[str],
+    inputs: Sequence[str],
+    seed: int | None,
+    tool: CardTool | None = None,
+) -> OwnCase | None:
     """The request of the options. Raises BadRequest."""
     if case is None:
-        if sizes or inputs or seed is not None:
+        if sizes or inputs or seed is not None or tool is not None:
             raise BadRequest(
-                "--size, --input and --seed change one case, and no case is named.",
+                "--size, --input, --seed and --tool go with one case, and no case is named.",
                 "Name one with --case NAME; `grader show SLUG` lists them.",
             )
         return None
@@ -45,7 +52,7 @@ def asked(case: str | None, sizes: Sequence[str], inputs: Sequence[str], seed: i
         name: _of_file(name, Path(text[1:])) if text.startswith("@") else text
         for name, text in (_pair("--input", text, "x=ramp") for text in inputs)
     }
-    return OwnCase(name=case, sizes=given, inputs=values, seed=seed)
+    return OwnCase(name=case, sizes=given, inputs=values, seed=seed, tool=tool)
 
 
 def _pair(option: str, text: str, example: str) -> tuple[str, str]:
@@ -117,6 +124,22 @@ def printed_lines(report: Report) -> list[Text]:
                 "yellow",
             )
         )
+    return parts
+
+
+def tool_lines(found: CardToolRun | None) -> list[Text]:
+    """What a tool of the CUDA toolkit counted or found."""
+    if found is None:
+        return []
+    parts = [Text.assemble((f"\n{found.tool.label}", "bold"), "  ").append_text(safe(found.sentence))]
+    for kernel in found.kernels:
+        parts.append(safe(f"  {kernel.name}  grid {kernel.grid}  block {kernel.block}"))
+        parts += [safe(f"    {counter.label:56} {counter.text}") for counter in kernel.counters]
+    for finding in found.findings:
+        place = f"line {finding.line}: " if finding.line else ""
+        times = f" ({finding.times} times)" if finding.times > 1 else ""
+        parts.append(safe(f"  {place}{finding.text}{times}", "red"))
+        parts += [safe(f"    {detail}", "dim") for detail in finding.details]
     return parts
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.advice import advise, same_findings
-from grader.cli.own_run import printed_lines
+from grader.cli.own_run import printed_lines, tool_lines
 from grader.cli.terminal import out, safe
 from grader.device_kinds import EMULATED, caution_of, languages_of
 from grader.formats import duration, points, three_digits
@@ -66,6 +66,7 @@ def _parts(report: Report, filename: str, width: int) -> list[RenderableType]:
         parts += [Text("\nCompiler", "bold"), whole(safe(report.compiler_log.rstrip()))]
     parts += cases(report, filename, width)
     parts += printed_lines(report)
+    parts += tool_lines(report.card_tool)
     parts += workloads(report, width)
     if report.kernels:
         parts.append(kernels(report.kernels))

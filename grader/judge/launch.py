@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -58,12 +59,15 @@ class Launcher:
     _control: RunnerClient | None = None
     _compiling: CompilingTime = field(default_factory=CompilingTime)
 
-    def submission(self, ahead: Callable[[RunnerClient], None] | None = None) -> RunnerClient:
+    def submission(
+        self, ahead: Callable[[RunnerClient], None] | None = None, under: Sequence[str] = ()
+    ) -> RunnerClient:
         """A fresh box with the submission loaded. ``ahead`` gets it before that, with the control loaded, so its
-        measurements know nothing about the submission. Raises LoadFailed, BoxUnavailable."""
+        measurements know nothing about the submission. ``under``: a tool and its options, which start the runner.
+        Raises LoadFailed, BoxUnavailable."""
         if self.kept_control is not None:
             self.kept_control.forget_rounds()
-        client = self._start(BoxPurpose.RUN)
+        client = self._start(BoxPurpose.RUN, under)
         client.needs_open_gate = self.needs_open_gate
         self._submissions.append(client)
         if ahead is not None:
@@ -158,8 +162,10 @@ class Launcher:
         if failure is not None:
             raise JudgeFailure(f"the {purpose} box failed: {failure.type}: {failure.message}")
 
-    def _start(self, purpose: BoxPurpose) -> RunnerClient:
+    def _start(self, purpose: BoxPurpose, under: Sequence[str] = ()) -> RunnerClient:
         spec = self._spec(purpose)
+        if under:
+            spec = replace(spec, under=tuple(under), env={**spec.env, "GRADER_TOOL": json.dumps(under)})
         with phase("box wait"):
             box = self.boxes.start(spec)
         try:

@@ -6,6 +6,7 @@ import fcntl
 import os
 import re
 import secrets
+import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -530,6 +531,13 @@ class RunnerClient:
     def end(self) -> BoxEnd | None:
         """How the box ended, after its connection is gone; None while it seems to live."""
         return self.box.end(limits.BOX_END_SECONDS)
+
+    def finish(self, seconds: float) -> bytes:
+        """Let the runner end by itself, wait for it at most ``seconds``, and return what its box printed."""
+        with suppress(OSError):
+            self.box.connection.shutdown(socket.SHUT_RDWR)
+        self.box.end(seconds)
+        return self.box.output()
 
     def close(self) -> BoxEnd:
         """End the box in any state. Harmless when called again."""

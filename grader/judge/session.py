@@ -16,6 +16,7 @@ from grader.device_kinds import home_board
 from grader.errors import JudgeFailure, LanguageNotServed
 from grader.judge import quiz
 from grader.judge.assembly import Found, TimedWorkload, report, verdict_of, workload_report
+from grader.judge.card_tool import run_under
 from grader.judge.channel import ChannelError
 from grader.judge.checker import with_checker
 from grader.judge.compilation import (
@@ -53,6 +54,7 @@ from grader.logs import get_logger
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.artefact import Artefact
+from grader.schemas.card_tool import CardToolRun
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.own_case import OwnRun
 from grader.schemas.quiz import DrawnQuestion
@@ -194,9 +196,12 @@ class Session:
             failure = self._report(failed.verdict, detail=failed.detail, hint=failed.hint, log=failed.log)
             outcome = Outcome(report=failure)
             self._launcher.keep_control()
+        under_tool = self._under_tool()
         self.spent["total"] = time.perf_counter() - began
         spent = {name: round(seconds, 4) for name, seconds in self.spent.items()}
-        told = outcome.report.model_copy(update={"breakdown_s": spent, "own": self._own()})
+        told = outcome.report.model_copy(
+            update={"breakdown_s": spent, "own": self._own(), "card_tool": under_tool}
+        )
         return outcome.model_copy(update={"report": told, "start": self._launcher.start_seconds})
 
     def _own(self) -> OwnRun | None:
@@ -205,6 +210,20 @@ class Session:
             return None
         case = request.cases[0]
         return own_run(request.challenge, request.own, case, request.seed_of(case), self._kept)
+
+    def _under_tool(self) -> CardToolRun | None:
+        """The run's case once more, under the tool that its author chose; None if its source did not load."""
+        own = self.request.own
+        if (
+            own is None
+            or own.tool is None
+            or not self._reports
+            or self.device.on_processor
+            or self.device.modelled
+        ):
+            return None
+        with self._clock("tool"):
+            return run_under(own.tool, self.request, self._launcher, self.device)
 
     def _judge_with_room(self) -> Outcome:
         """If the judge itself runs out of device memory, ending the submission's boxes shows who had taken it. Raises

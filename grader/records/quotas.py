@@ -20,6 +20,8 @@ WAITING = "waiting"
 # Runs are counted separately, for all challenges: those waiting or running, and those of the last hour.
 RUNNING = "running"
 RUNS = "runs"
+# Those of them under a tool of the CUDA toolkit.
+CARD_TOOLS = "card-tools"
 
 
 def of_challenge(slug: str) -> str:

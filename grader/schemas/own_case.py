@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, StrictInt, field_validator
 
 from grader import limits
+from grader.schemas.card_tool import CardTool
 from grader.schemas.strict import Strict
 
 # Nested lists of values: no argument has as many dimensions.
@@ -84,6 +85,11 @@ class OwnCase(Strict):
     step: StepChoice | None = Field(
         default=None,
         description="record this block of a CUDA kernel, to step through it on the run's page (emulated GPU only)",
+    )
+
+    tool: CardTool | None = Field(
+        default=None,
+        description="call it once more under Nsight Compute (counters) or a tool of compute-sanitizer (GPUs only)",
     )
 
     @property

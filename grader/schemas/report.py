@@ -15,6 +15,7 @@ from grader import limits, scoring
 from grader.formats import duration
 from grader.languages import Language
 from grader.schemas.call_profile import CallProfile
+from grader.schemas.card_tool import CardToolRun
 from grader.schemas.error_map import ErrorMap
 from grader.schemas.hardware import GpuState, KernelUsage
 from grader.schemas.own_case import OwnRun
@@ -431,6 +432,9 @@ class Report(Strict):
     )
     own: OwnRun | None = Field(
         default=None, description="of a run of one case with sizes and inputs of its author's choice"
+    )
+    card_tool: CardToolRun | None = Field(
+        default=None, description="of a run of one case under Nsight Compute or compute-sanitizer"
     )
     workloads: list[WorkloadReport] = Field(default_factory=list)
     score: Score = Field(default_factory=Score)

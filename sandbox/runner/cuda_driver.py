@@ -71,6 +71,9 @@ _CALLS: dict[str, tuple[Any, ...]] = {
     "cuMemUnmap": (c_uint64, c_size_t),
     "cuMemAddressFree": (c_uint64, c_size_t),
     "cuMemRelease": (c_uint64,),
+    "cuMemAlloc_v2": (POINTER(c_uint64), c_size_t),
+    "cuMemFree_v2": (c_uint64,),
+    "cuMemcpyDtoD_v2": (c_uint64, c_uint64, c_size_t),
     "cuMemHostRegister_v2": (c_void_p, c_size_t, c_uint),
     "cuMemHostUnregister": (c_void_p,),
     "cuMemHostGetDevicePointer_v2": (POINTER(c_uint64), c_void_p, c_uint),
@@ -171,6 +174,22 @@ def map_memory(address: int, size: int, handle: int) -> None:
 
 def unmap_memory(address: int, size: int) -> None:
     _call("cuMemUnmap", address, size)
+
+
+def allocate(size: int) -> int:
+    """Returns the address of memory of this process alone."""
+    address = c_uint64()
+    _call("cuMemAlloc_v2", byref(address), size)
+    return address.value
+
+
+def free(address: int) -> None:
+    _call("cuMemFree_v2", address)
+
+
+def copy(target: int, source: int, size: int) -> None:
+    """Copy on the device."""
+    _call("cuMemcpyDtoD_v2", target, source, size)
 
 
 def register_host(address: int, size: int) -> int:

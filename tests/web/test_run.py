@@ -15,6 +15,7 @@ from grader.languages import Language
 from grader.records import workers
 from grader.records.engine import writing
 from grader.records.models import SubmissionRow, utcnow
+from grader.schemas.card_tool import CardFinding, CardTool, CardToolRun
 from grader.schemas.own_case import OutputRecord, OwnCase, OwnRun
 from grader.schemas.report import CaseReport, CaseVerdict, Report, ThreadPrints
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionList, SubmissionView
@@ -243,7 +244,13 @@ class TestOwnCase:
         [
             ({"size_n": "-4"}, 400, "Size n is negative: -4."),
             ({"input_a": "rampp"}, 400, "there is no recipe &#39;rampp&#39;"),
-            ({"case": "", "size_n": "4"}, 400, "No case is chosen for your sizes and inputs."),
+            (
+                {"tool": "memcheck"},
+                400,
+                "compute-sanitizer, memcheck runs on a GPU, and the board cpu has none.",
+            ),
+            ({"tool": "gdb"}, 400, "tool: Input should be"),
+            ({"case": "", "size_n": "4"}, 400, "No case is chosen."),
             ({"size_n": "1" * 300}, 400, "sizes n: an expression has at most 200 characters."),
             ({"case_version": "999"}, 409, "you chose the case &#39;basic&#39; in version 999"),
         ],
@@ -281,6 +288,8 @@ class TestOwnCase:
         assert '<code class="said-by">&lt;b&gt;i = 5</code>' in panel
         assert "They printed 1,234 more times; only the first prints are kept." in panel
         assert f'href="/submissions/{views[0].id}"' in panel
+        assert "It found 2 errors." in panel
+        assert "Line 3: Invalid write" in panel
         assert "out: 1 of the first 2 elements changed; the first is out[1], 1.0 then and 2.0 now." in panel
         assert 'id="changes"' not in shown(visit(ada), views[0])
         found = call(ada).get(f"{API}/runs/{views[1].id}/changes").json
@@ -308,4 +317,9 @@ class TestOwnCase:
             prints=[ThreadPrints(block=(1, 2, 0), thread=(5, 0, 0), text="<b>i = 5\n")],
             prints_left_out=1234,
         )
-        return public(builders.accepted()).model_copy(update={"cases": [case], "own": own})
+        tool = CardToolRun(
+            tool=CardTool.MEMCHECK,
+            errors=2,
+            findings=[CardFinding(text="Invalid write", details=["at <i>"], line=3, times=2)],
+        )
+        return public(builders.accepted()).model_copy(update={"cases": [case], "own": own, "card_tool": tool})

@@ -108,6 +108,7 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
         error=error,
         can_run=True,
         recipes=RECIPES,
+        card_tools=own_cases.card_tools(platform().settings.device_list),
         own_chars=own_cases.FIELD_CHARS,
         mark=code.inline,
         prerequisites=catalogue.titles(platform(), challenge.prerequisites, user),

@@ -33,6 +33,7 @@ from grader.cli.standing import put_standing
 from grader.cli.terminal import moment, out, put_columns, put_json, safe, say, tell
 from grader.errors import EXIT_ACCEPTED, BadRequest, Unreachable
 from grader.formats import duration
+from grader.schemas.card_tool import CardTool
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.submission import (
     RunBody,
@@ -131,6 +132,12 @@ def run(
         int | None,
         typer.Option("--seed", metavar="S", help="With --case: draw random inputs from this seed."),
     ] = None,
+    tool: Annotated[
+        CardTool | None,
+        typer.Option(
+            "--tool", help="With --case, on a GPU: call it once more under this tool of the CUDA toolkit."
+        ),
+    ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Run again each time that the file is saved, until Ctrl+C.")
     ] = False,
@@ -141,7 +148,7 @@ def run(
 ) -> int:
     """Run a file on the server on the public cases only, or on one with sizes and inputs of your own."""
     client = connect()
-    own = own_run.asked(case, size or [], input_ or [], seed)
+    own = own_run.asked(case, size or [], input_ or [], seed, tool)
 
     def once() -> int:
         body = RunBody(**_read(file, challenge, language, device, check), case=own)

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from grader import limits
 from grader.errors import TooMany
 from grader.records import quotas
 from grader.records.models import utcnow
@@ -72,6 +73,17 @@ def take_run(session: Session, settings: Settings, user: User, now: datetime) ->
             _until(use.frees_at, now) + " Submissions are counted separately.",
         )
     return settings.run_limit - used
+
+
+def take_card_tool(session: Session, user: User, now: datetime) -> None:
+    """Count one run under a tool of the CUDA toolkit, which holds a GPU for seconds. Raises TooMany."""
+    most = limits.CARD_TOOL_RUNS_PER_HOUR
+    if quotas.take(session, user.id, quotas.CARD_TOOLS, most, now, RUN_WINDOW_S) is None:
+        use = quotas.read(session, user.id, quotas.CARD_TOOLS, now, RUN_WINDOW_S)
+        raise TooMany(
+            f"You have used {use.used} of {most} runs under a tool of the CUDA toolkit within {_span(RUN_WINDOW_S)}.",
+            _until(use.frees_at, now) + " Runs without a tool are counted separately.",
+        )
 
 
 def get_quotas(platform: Platform, user: User, slug: str) -> Quotas:

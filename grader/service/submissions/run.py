@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from grader.records.leases import end_cancelled
 from grader.records.models import SubmissionRow
+from grader.schemas.own_case import OwnCase
 from grader.schemas.submission import JudgingReason, RunBody, SubmissionView
 from grader.service.accounts.accounts import User
 from grader.service.platform import Platform
@@ -27,6 +28,8 @@ def run(platform: Platform, user: User, body: RunBody, idempotency_key: str | No
 def _counted(session: Session, platform: Platform, user: User, row: SubmissionRow) -> int:
     # In the same transaction: if the new one is refused, the old one continues.
     _supersede(session, row)
+    if row.own_case is not None and OwnCase.model_validate_json(row.own_case).tool is not None:
+        quotas.take_card_tool(session, user, row.created_at)
     return quotas.take_run(session, platform.settings, user, row.created_at)
 
 

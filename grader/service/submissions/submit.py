@@ -19,7 +19,7 @@ from grader.challenge.source import check_taken, decode, language_of
 from grader.device_kinds import kind_of as device_kind
 from grader.device_kinds import serves
 from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice
-from grader.languages import ON_EMULATED, Language
+from grader.languages import ON_EMULATED, ON_GPU, Language
 from grader.logs import get_logger
 from grader.records.engine import clock, writing
 from grader.records.models import CompetitionRow, ReportRow, SubmissionRow, UserRow
@@ -179,6 +179,11 @@ def _own_case(challenge: Challenge, body: SourceBody, device: str, language: Lan
         raise BadRequest(
             f"No block of a {language.display_name} kernel can be stepped through on the board {device}.",
             "Leave out step, or run a CUDA kernel on the board emulated.",
+        )
+    if body.case.tool is not None and device_kind(device).on != ON_GPU:
+        raise BadRequest(
+            f"{body.case.tool.label} runs on a GPU, and the board {device} has none.",
+            "Choose a board of a GPU, or leave out the tool: the board emulated checks and counts in every run.",
         )
     own_case(challenge, body.case, device_kind(device))
     return body.case.stored()

@@ -17,6 +17,8 @@ from grader.records import claims, figures, leases, quotas, rejudges, versions
 from grader.records.claims import Claim
 from grader.records.engine import clock, writing
 from grader.records.models import ReportRow, SubmissionRow, utcnow
+from grader.schemas.card_tool import CardTool
+from grader.schemas.own_case import OwnCase
 from grader.schemas.progress import Mark
 from grader.schemas.report import Report, Verdict
 from grader.schemas.submission import JudgingReason, RunBody, State, SubmissionView, SubmitBody
@@ -295,4 +297,18 @@ def test_a_run_is_stored_without_redis(tmp_path: Path) -> None:
 
     platform = open_platform(make_settings(tmp_path, f"unix://{tmp_path}/none.sock"))
     assert run(platform, create_user(platform, "ada", "correct horse"), wanted()).state is State.QUEUED
+    platform.close()
+
+
+def test_runs_under_a_tool_of_the_toolkit_have_a_limit_of_their_own(
+    tight: Callable[..., Platform], student: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "CARD_TOOL_RUNS_PER_HOUR", 1)
+    platform = tight(devices="cpu, h200")
+    first = platform.catalogue.load(SLUG).cases[0].name
+    case = OwnCase(name=first, tool=CardTool.COUNTERS)
+    run(platform, student, wanted(device="h200", case=case))
+    with pytest.raises(TooMany, match="1 of 1 runs under a tool"):
+        run(platform, student, wanted(device="h200", case=case))
+    run(platform, student, wanted(device="h200", case=OwnCase(name=first)))
     platform.close()

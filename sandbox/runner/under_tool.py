@@ -1,0 +1,64 @@
+"""Runs the runner under a tool of the CUDA toolkit: Nsight Compute, which counts, or compute-sanitizer, which checks.
+
+The tool prints its findings when the runner ends. They come from the submission's box, so they decide nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import cuda_driver as driver
+from binding import Call, Entry, Failure
+from cuda_binding import CudaBinding
+
+_UNDER_TOOL = "GRADER_UNDER_TOOL"
+
+
+def under_tool() -> bool:
+    return _UNDER_TOOL in os.environ
+
+
+def become(tool: str, address: str) -> NoReturn:
+    """Replace this process by a tool, which starts the runner. ``tool``: a JSON list of it and its options;
+    ``address``: see ``connect``."""
+    words = json.loads(tool)
+    kind, _, number = address.partition(":")
+    if kind == "fd":
+        os.set_inheritable(int(number), True)
+    os.environ[_UNDER_TOOL] = "1"
+    runner = str(Path(__file__).resolve().with_name("main.py"))
+    os.execv(words[0], [*words, sys.executable, "-I", runner, address])  # noqa: S606
+
+
+class OwnMemoryBinding(CudaBinding):
+    """Calls with copies of the arrays in memory of this process: tools know its bounds to the byte. Results stay in the
+    copies."""
+
+    def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
+        super().__init__(entries, descriptors)
+        self._copies = {
+            entry["name"]: driver.allocate(entry["nbytes"])
+            for entry in entries
+            if entry["kind"] == "buffer" and entry["nbytes"]
+        }
+
+    def close(self) -> None:
+        while self._copies:
+            with contextlib.suppress(driver.CudaError):  # a fault has ended the context
+                driver.free(self._copies.popitem()[1])
+        super().close()
+
+    def address(self, entry: Entry) -> int:
+        return self._copies.get(entry["name"]) or super().address(entry)
+
+    def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
+        for entry in self.entries:
+            if (copy := self._copies.get(entry["name"])) is not None:
+                driver.copy(copy, super().address(entry), entry["nbytes"])
+        return super().run(number, call, queued)
