@@ -23,7 +23,7 @@ from grader.challenge.own_case import own_case
 from grader.device_kinds import EMULATED, kind_of
 from grader.judge.arena import Arena
 from grader.judge.oracle import ask, scalar_values
-from grader.sandbox.emulator.quiz import Array, Quiz
+from grader.sandbox.emulator.stepping.quiz import Array, Quiz
 from grader.schemas.own_case import OwnCase
 from tests.emulator.judging import _Table, compile_source
 

@@ -31,7 +31,7 @@ from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.judge.arena import Arena
 from grader.judge.oracle import ask, scalar_values
-from grader.sandbox.emulator.step import Choice, Recorder
+from grader.sandbox.emulator.stepping.recorder import Choice, Recorder
 from grader.sandbox.toolkit import cuda_home
 from grader.schemas.report import CaseVerdict, Verdict
 from grader.schemas.step import StepBundle

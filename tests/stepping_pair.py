@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from grader.sandbox.emulator.engine import Engine, pack_arguments
-from grader.sandbox.emulator.not_stored import Wanted
-from grader.sandbox.emulator.step import Recorder
+from grader.sandbox.emulator.stepping.not_stored import Wanted
+from grader.sandbox.emulator.stepping.recorder import Recorder
 from grader.schemas.step import StepBundle
 
 SOURCE = """__global__ void claim(int* out) {

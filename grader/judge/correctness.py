@@ -33,7 +33,7 @@ from grader.judge.sampled_arena import LargeArena
 from grader.judge.unwritten import Absent
 from grader.judge.worst import place_of
 from grader.logs import get_logger
-from grader.sandbox.emulator.step import VERSION as STEP_VERSION
+from grader.sandbox.emulator.stepping.recorder import VERSION as STEP_VERSION
 from grader.schemas.error_map import ErrorMap
 from grader.schemas.own_case import StepChoice
 from grader.schemas.report import CaseReport, CaseVerdict, Checked, Mismatch

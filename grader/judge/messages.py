@@ -156,7 +156,7 @@ class Forgotten(Message):
 
 
 class Reason(Message):
-    """Why a thread does not write an element, see ``emulator/not_stored.py``; lines are of the source."""
+    """Why a thread does not write an element, see ``emulator/stepping/not_stored.py``; lines are of the source."""
 
     how: Literal["branch", "mask", "elsewhere"]
     line: Small
@@ -167,7 +167,8 @@ class Reason(Message):
 
 
 class Stepped(Message):
-    """The bundle of the block that went wrong in base64, see ``emulator/step.py``; or why there is none."""
+    """The bundle of the block that went wrong in base64, see ``emulator/stepping/recorder.py``; or why there is
+    none."""
 
     data: Annotated[
         str, StringConstraints(max_length=limits.STEP_CHARS, pattern=r"^[A-Za-z0-9+/]*={0,2}$")
@@ -195,7 +196,7 @@ Whole = Annotated[int, Field(ge=0, le=1 << 62)]
 
 
 class QuizFact(Message):
-    """What an emulated GPU saw in a call, see ``emulator/quiz.py``. ``choices``: lines; 0 is none of them."""
+    """What an emulated GPU saw in a call, see ``emulator/stepping/quiz.py``. ``choices``: lines; 0 is none of them."""
 
     kind: Literal["blocks", "first_write", "elements", "active", "sectors", "passes", "barrier", "race"]
     answer: Whole

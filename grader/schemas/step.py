@@ -47,7 +47,7 @@ class StepLaunch(Strict):
 
 
 class StepBundle(Strict):
-    """See ``sandbox/emulator/step.py``, which makes it."""
+    """See ``sandbox/emulator/stepping/recorder.py``, which makes it."""
 
     version: int = 1
     data: str = Field(default="", max_length=limits.STEP_CHARS, description="gzip, in base64; empty: see why")

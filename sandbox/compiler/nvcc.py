@@ -49,7 +49,7 @@ class CompileRequest:
     compiler: str = "nvcc"
     #: A clock may be timing something else on this host meanwhile, see ``compile_spec``.
     background: bool = True
-    #: The library also holds the PTX of ``-G``, see ``sandbox/emulator/named.py``.
+    #: The library also holds the PTX of ``-G``, see ``sandbox/emulator/stepping/named.py``.
     names: bool = False
 
     def key(self, toolkit: str | None = None) -> str:

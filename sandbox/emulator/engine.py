@@ -38,7 +38,6 @@ from .library import (
 from .limits import MOST_COOPERATIVE, LaunchRefused, check_shape, cluster_of
 from .lower import ROW, Lowered, function_address, lower
 from .model import H200, Launch, Row, cycles_of, occupancy_of, share_of, spills_in, weights_of
-from .named import Program
 from .names import (
     BUILT_WITH,
     CHECK,
@@ -52,16 +51,17 @@ from .names import (
     TOGETHER,
     WRITER,
 )
-from .not_stored import Wanted
-from .quiz import Launches
 from .sample import (
     Chosen,
     Ran,
     Sample,
 )
 from .spills import Spills
-from .step import Choice, Recorder
-from .unwritten import Would, Wrote, asked, mapped
+from .stepping.named import Program
+from .stepping.not_stored import Wanted
+from .stepping.quiz import Launches
+from .stepping.recorder import Choice, Recorder
+from .stepping.unwritten import Would, Wrote, asked, mapped
 from .widths import widths_of
 from .work import KINDS as KINDS_OF_WORK
 from .work import Work

@@ -140,8 +140,10 @@ def record_call(engine: Any, asked: Any, *, programs: bool = False) -> Any:
     if not isinstance(asked, dict):
         return engine.record(programs=programs)
     if "array" in asked:
-        return engine.record(programs=programs, wanted=part("not_stored").Wanted.of(asked))
-    return engine.record(part("step").Choice(asked["launch"], tuple(asked["block"])), programs=programs)
+        return engine.record(programs=programs, wanted=part("stepping.not_stored").Wanted.of(asked))
+    return engine.record(
+        part("stepping.recorder").Choice(asked["launch"], tuple(asked["block"])), programs=programs
+    )
 
 
 def step_of(recorder: Any) -> dict[str, Any] | None:

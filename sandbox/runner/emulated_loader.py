@@ -92,7 +92,7 @@ class HostCall:
             self.step = step_of(recorder)
 
     def quizzed(self) -> None:
-        """A call for ``quiz``, see ``emulator/quiz.py``."""
+        """A call for ``quiz``, see ``emulator/stepping/quiz.py``."""
         self.quiz = None
         seed = self._binding.asked["quiz"]
         launches = self._host.keep_launches()

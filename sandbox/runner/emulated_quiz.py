@@ -1,4 +1,4 @@
-"""Facts for questions about a call, in the judge's message: see ``emulator/quiz.py``."""
+"""Facts for questions about a call, in the judge's message: see ``emulator/stepping/quiz.py``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from binding import Entry
 from emulated import part
 
-quiz = part("quiz")
+quiz = part("stepping.quiz")
 
 
 def facts_of(

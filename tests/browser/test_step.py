@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from grader.sandbox.emulator import is_built
-from grader.sandbox.emulator.step import Choice
+from grader.sandbox.emulator.stepping.recorder import Choice
 from grader.schemas.report import CaseVerdict, Verdict
 from grader.schemas.step import StepBundle
 from tests import stepping, stepping_pair

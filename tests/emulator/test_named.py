@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.sandbox.emulator.dwarf import debug_of
 from grader.sandbox.emulator.engine import Engine, pack_arguments
 from grader.sandbox.emulator.findings import Fault
-from grader.sandbox.emulator.step import Choice, Recorder
+from grader.sandbox.emulator.stepping.dwarf import debug_of
+from grader.sandbox.emulator.stepping.recorder import Choice, Recorder
 from grader.sandbox.toolkit import cuda_home
 from grader.web.assets import _STATIC
 from tests.components import need

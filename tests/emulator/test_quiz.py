@@ -14,7 +14,7 @@ import pytest
 from grader.challenge.catalogue import Catalogue
 from grader.sandbox.emulator.device import Device, HostProcess
 from grader.sandbox.emulator.engine import Engine
-from grader.sandbox.emulator.quiz import Array, Launches, Quiz
+from grader.sandbox.emulator.stepping.quiz import Array, Launches, Quiz
 from tests.components import need
 from tests.emulator.judging import compile_source
 from tests.judge.conftest import CATALOGUE

@@ -18,7 +18,7 @@ from grader.sandbox.emulator.engine import Engine
 from grader.sandbox.emulator.findings import KINDS
 from grader.sandbox.emulator.library import open_library
 from grader.sandbox.emulator.names import NONE, STEP_END, STEP_LAUNCH, STEP_STATE
-from grader.sandbox.emulator.step import MOST_BYTES, STEPPED, _declared
+from grader.sandbox.emulator.stepping.recorder import MOST_BYTES, STEPPED, _declared
 from grader.web.assets import _STATIC
 from tests.components import need
 from tests.emulator.conftest import Compile

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox.emulator.not_stored import Wanted
+from grader.sandbox.emulator.stepping.not_stored import Wanted
 from grader.web.assets import _STATIC
 from tests import stepping_pair
 from tests.components import need

@@ -7,7 +7,7 @@ from math import prod
 
 import pytest
 
-from grader.sandbox.emulator.unwritten import Would, Wrote, asked, mapped
+from grader.sandbox.emulator.stepping.unwritten import Would, Wrote, asked, mapped
 
 Index = tuple[int, int, int]
 

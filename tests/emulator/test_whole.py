@@ -16,7 +16,7 @@ from grader.judge.oracle import ask, scalar_values
 from grader.sandbox.emulator.engine import Engine
 from grader.sandbox.emulator.library import CFinding
 from grader.sandbox.emulator.names import NONE
-from grader.sandbox.emulator.step import Kept, Recorder, Refused, Run
+from grader.sandbox.emulator.stepping.recorder import Kept, Recorder, Refused, Run
 from grader.web.assets import _STATIC
 from tests.components import need
 from tests.emulator.judging import SEED, _Table, compile_source

@@ -26,9 +26,7 @@ def asked(challenge: ChallengeDetail) -> OwnCase | None:
     tool = request.form.get("tool") or None
     if not name:
         if sizes or inputs or tool:
-            raise BadRequest(
-                "No case is chosen.", "Choose a case in the form below."
-            )
+            raise BadRequest("No case is chosen.", "Choose a case in the form below.")
         return None
     version = request.form.get("case-version", "")
     try:

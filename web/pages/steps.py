@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.device_kinds import find_kind
 from grader.errors import BadRequest, GraderError, NotFound
 from grader.languages import ON_EMULATED
-from grader.sandbox.emulator.step import VERSION
+from grader.sandbox.emulator.stepping.recorder import VERSION
 from grader.schemas.own_case import StepChoice
 from grader.schemas.report import CaseReport, CaseVerdict, Report
 from grader.schemas.step import StepAccess, StepBundle, StepLane

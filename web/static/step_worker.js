@@ -1,5 +1,5 @@
 // Runs a failing block with the engine as WebAssembly, a row at a time, back and forth. The page sends {id, op, ...}
-// and gets {id, ...}. Nothing here touches the page; sandbox/emulator/step.py describes the bundle.
+// and gets {id, ...}. Nothing here touches the page; sandbox/emulator/stepping/recorder.py describes the bundle.
 "use strict";
 
 const VERSION = 1;

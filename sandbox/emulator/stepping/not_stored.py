@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .lower import CodeRow
-from .names import NONE, OP
+from ..lower import CodeRow
+from ..names import NONE, OP
 from .unwritten import Wrote
 from .walk import Index, Step, TooLong, Walk
 
 if TYPE_CHECKING:
-    from .step import Kept, Run
+    from .recorder import Kept, Run
 
 _LANES = 32
 _INTEGERS = ("s32", "s64", "u32", "u64")

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .lower import CodeRow
-from .names import OP, SHARED_BASE, SPACE, STEP_END, STEP_LAUNCH, STEP_STATE
+from ..lower import CodeRow
+from ..names import OP, SHARED_BASE, SPACE, STEP_END, STEP_LAUNCH, STEP_STATE
 
 if TYPE_CHECKING:
-    from .step import Kept, Run
+    from .recorder import Kept, Run
 
 Index = tuple[int, int, int]
 # Rows of a block that is followed: each takes a few microseconds.

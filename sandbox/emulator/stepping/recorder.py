@@ -22,14 +22,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from . import not_stored, race
-from .explain import array_name, kernel_name
-from .findings import KINDS, shared_array
-from .library import CFinding, CKernel, Triple, operations_of
-from .lower import CodeRow, Lowered
-from .named import NoNames, Program, named_kernel
-from .named import row_types as row_types_of
-from .names import (
+from ..explain import array_name, kernel_name
+from ..findings import KINDS, shared_array
+from ..library import CFinding, CKernel, Triple, operations_of
+from ..lower import CodeRow, Lowered
+from ..names import (
     ASYNC,
     CONSTANT,
     LOCAL_BASE,
@@ -44,6 +41,9 @@ from .names import (
     STEP_STATE,
     TOGETHER,
 )
+from . import not_stored, race
+from .named import NoNames, Program, named_kernel
+from .named import row_types as row_types_of
 from .not_stored import Wanted
 
 # Pages say that a bundle is of another version than theirs.

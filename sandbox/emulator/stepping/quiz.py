@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .branches import work_of
-from .explain import array_name, kernel_name
-from .findings import KINDS, shared_array
-from .library import CFinding, CKernel
-from .lower import ROW
-from .names import BARRIER, LOCAL_BASE, NONE, OP, SHARED_BASE, SPACE, STEP_END, STEP_LAUNCH, STEP_STATE
-from .step import Kept, Recorder, Refused, Run
-from .widths import widths_of
+from ..branches import work_of
+from ..explain import array_name, kernel_name
+from ..findings import KINDS, shared_array
+from ..library import CFinding, CKernel
+from ..lower import ROW
+from ..names import BARRIER, LOCAL_BASE, NONE, OP, SHARED_BASE, SPACE, STEP_END, STEP_LAUNCH, STEP_STATE
+from ..widths import widths_of
+from .recorder import Kept, Recorder, Refused, Run
 
 # Launches and memory that are kept of a call, and rows that traced blocks may run: half a second in all.
 _MOST_LAUNCHES, _MOST_MEMORY = 12, 24 << 20

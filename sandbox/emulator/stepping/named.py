@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from . import ptx
+from .. import ptx
+from ..kernel_memory import InMemory, fill, in_memory
+from ..lower import Lowered, Unsupported, function_address
+from ..lower.kernel import Frame, Kernel
+from ..names import OP
 from .dwarf import Debug, Named, Place, debug_of
-from .kernel_memory import InMemory, fill, in_memory
-from .lower import Lowered, Unsupported, function_address
-from .lower.kernel import Frame, Kernel
-from .names import OP
 
 # Between memory of the judged program and what this one has in addition.
 _GAP = 1 << 20
@@ -123,7 +123,7 @@ def named_kernel(
 
 
 def _layout(program: Program, name: str) -> list[tuple[int, int]]:
-    from .lower import layout
+    from ..lower import layout
 
     return layout(program.loaded.module.functions[name].params)
 

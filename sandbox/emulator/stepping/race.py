@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .walk import Index, TooLong, Touch, Walk
 
 if TYPE_CHECKING:
-    from .step import Kept, Run
+    from .recorder import Kept, Run
 
 # Of a word, in a report.
 _MOST_BYTES = 32
