@@ -93,6 +93,21 @@ class IndexRules:
             return "solve launches no kernel."
         return ""
 
+    def never_used(self, name: str) -> str:
+        """An argument that solve, or the only kernel that gets it, does nothing with."""
+        solve = self.arguments.source.solve
+        names = [argument.name for argument in self.arguments.manifest.args]
+        if solve is None or len(solve.parameters) != len(names) or name not in names:
+            return ""
+        own = solve.parameters[names.index(name)].name
+        if not re.search(rf"\b{own}\b", solve.body):
+            return f"solve never uses {own}: no kernel gets it."
+        for launch in self.arguments.source.launches:
+            for parameter, value in launch.given.items():
+                if plain_value(value) == own and not re.search(rf"\b{parameter}\b", launch.kernel.body):
+                    return f"The kernel {launch.kernel.name} never uses its parameter {parameter}."
+        return ""
+
     def read_in(self, name: str) -> str:
         """The one line that reads an input, and its index."""
         found = [

@@ -25,7 +25,7 @@ _NOT_FINITE = ("nan", "inf", "-inf")
 # Patterns that a wrong address does not explain.
 _RIGHT_PLACES = (
     "rounding", "rounded_inputs", "factor", "offset", "zeros", "nan_lost", "whole", "ties", "begins_again", "of_chunk",
-    "inverted",
+    "inverted", "related", "row_factor", "replaced", "negated", "inverse",
 )  # fmt: skip
 # Patterns at the end of a result.
 _ENDS = ("tail", "untouched", "last_tile", "unwritten_tail", "unwritten_rows", "unwritten_columns")
@@ -33,7 +33,8 @@ _ENDS = ("tail", "untouched", "last_tile", "unwritten_tail", "unwritten_rows", "
 _EXPLAINED = (
     "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
-    "of_chunk", "inverted",
+    "of_chunk", "inverted", "related", "copied",
+    "replaced", "negated", "inverse", "fewer",
 )  # fmt: skip
 
 
@@ -76,7 +77,7 @@ class CudaMistakes:
             self.values.divides_by_one_less(),
             self.values.epsilon_outside_root(),
             self.values.short_constant(NO_NUMBERS),
-            self.values.tanh_of_gelu(),
+            self.values.approximation_of_gelu(),
             next((said for _, _, said in self.values.of_shared_extremes()), ""),
             self.updates.added_by_all(),
             self.shapes.rounded_grid(),
@@ -121,16 +122,20 @@ class CudaMistakes:
             said = self._of_places(pattern, mismatch)
         if not said and (mismatch.kind == "unwritten" or kind in _ENDS):
             said = self.shapes.rounded_grid() or self.shapes.step_between_blocks() or self.shapes.one_block()
+            if not said and pattern is not None and kind in ("tail", "unwritten_tail"):
+                said = self.shapes.rounded_size(pattern, case)
             if not said and pattern is not None:
                 said = self.shapes.beyond_block(pattern)
         if not said and kind not in _EXPLAINED:
             said = self.shapes.rounded_loop(case)
         if not said and mismatch.kind in ("nan", "inf", "value"):
             said = self._of_values(pattern, mismatch, case, inputs)
-        if not said and kind in ("", "rounding", "tail", "factor", "offset"):
+        if not said and kind in ("", "rounding", "tail", "factor", "row_factor", "offset"):
             said = self.shapes.unset_local()
         if not said and kind == "unwritten_all":
             said = self.indices.never_passed(mismatch.argument)
+        if not said and pattern is not None and kind in ("ignored", "replaced"):
+            said = self.indices.never_used(pattern.names[0])
         if (
             not said
             and pattern is not None
@@ -198,11 +203,13 @@ class CudaMistakes:
             return said
         if self.values.cancels(mismatch, inputs) and (said := self.values.variance()):
             return said
-        if kind in ("", "rounding", "rounded_inputs"):
+        if kind in ("", "rounding", "rounded_inputs", "row_factor"):
             if (said := self.values.sum_in_half()) and self.values.rounds_in_half(mismatch, case):
                 return said
             if kind == "rounding":
-                said = self.values.short_constant(mismatch) or self.values.tanh_of_gelu()
+                if (said := self.values.computes_in_half()) and self.values.rounds_in_half(mismatch, case):
+                    return said
+                said = self.values.short_constant(mismatch) or self.values.approximation_of_gelu()
                 if said:
                     return said
             if said := self.values.divides_by_one_less() or self.values.epsilon_outside_root():

@@ -55,6 +55,24 @@ class ShapeRules:
                 )
         return ""
 
+    def rounded_size(self, pattern: Pattern, case: Case) -> str:
+        """A number of groups, rounded down, that leaves the last elements out: n / 4 vectors of four."""
+        first = int(pattern.number)
+        for function in self.arguments.source.functions.values():
+            given = self.arguments.of(function)
+            for assignment in function.assignments:
+                found = _ROUNDED_DOWN.fullmatch(plain_value(_CASTS.sub("", assignment.value)))
+                size = given.get(found[1]) if found is not None else None
+                if found is None or size is None or size.kind is not Kind.SIZE or not found[3].isdecimal():
+                    continue
+                group, total = int(found[3]), case.sizes.get(size.name, 0)
+                if found[2] == "/" and group > 1 and 0 < total - first < group and first % group == 0:
+                    return (
+                        f"Line {assignment.line} divides {found[1]} by {group} and rounds down: the last "
+                        f"{found[1]} % {group} elements belong to no group. Compute them one by one."
+                    )
+        return ""
+
     def one_block(self) -> str:
         """A grid of one block for a kernel that asks for its block, and loops over none."""
         for launch in self.arguments.source.launches:

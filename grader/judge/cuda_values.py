@@ -19,7 +19,7 @@ from grader.judge.cuda_source import (
     plain_value,
     split,
 )
-from grader.judge.short_constants import short_constant, tanh_of_gelu
+from grader.judge.short_constants import approximation_of_gelu, short_constant
 from grader.schemas.report import Mismatch
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ _FAST = {
     "__sinf": "sinf", "__cosf": "cosf", "__tanf": "tanf", "__fdividef": "a / b",
 }  # fmt: skip
 _EXPONENTIALS = ("expf", "exp", "__expf", "exp2f", "exp2", "hexp")
+_BY_ONE_LESS = re.compile(
+    r"/\s*\(\s*(?:\(\s*\w+\s*\)\s*)?([A-Za-z_]\w*)\s*-\s*1(?:\.0*)?f?\s*\)|/=\s*([A-Za-z_]\w*)\s*-\s*1(?:\.0*)?f?\s*;"
+)
+# Conversions to 16 bits.
+_TO_HALF = re.compile(r"\b__(?:float|double)22?(?:half|bfloat16)2?(?:_r[nzdu])?\b|\b__float2half\w*")
 # In float32, exp of more overflows, and exp of less than its negative is 0.
 _EXPONENT = 80.0
 _UNIT = 2.0**-24
@@ -218,6 +223,18 @@ class ValueRules:
                     )
         return ""
 
+    def computes_in_half(self) -> str:
+        """Values of 32 bits that a kernel rounds to 16."""
+        if any(argument.dtype.half for argument in self.arguments.manifest.buffers):
+            return ""
+        for function in self.arguments.source.functions.values():
+            if found := _TO_HALF.search(function.body):
+                return (
+                    f"Line {function.line_at(found.start())} rounds to 16 bits ({found[0]}), which hold 3 decimal "
+                    "digits: compute in float."
+                )
+        return ""
+
     def rounds_in_half(self, mismatch: Mismatch, case: Case) -> bool:
         unit = 2.0**-8 if "bfloat" in self.arguments.source.text else 2.0**-11
         share = self._share(mismatch)
@@ -238,6 +255,8 @@ class ValueRules:
         share, allowed = self._share(mismatch), self.arguments.manifest.tolerance.rtol
         if share is None or self._dtype_of(mismatch.argument) is not DType.FLOAT32:
             return ""
+        if mismatch.got in ("0", "-0"):
+            return ""  # rounding leaves something of the first terms
         for function in self.arguments.source.kernels:
             given = self.arguments.of(function)
             for assignment in function.assignments:
@@ -303,12 +322,13 @@ class ValueRules:
     def divides_by_one_less(self) -> str:
         for function in self.arguments.source.functions.values():
             given = self.arguments.of(function)
-            for match in re.finditer(r"/\s*\(\s*([A-Za-z_]\w*)\s*-\s*1(?:\.0*)?f?\s*\)", function.body):
-                size = given.get(match[1])
+            for match in _BY_ONE_LESS.finditer(function.body):
+                name = match[1] or match[2]
+                size = given.get(name)
                 if size is not None and size.kind is Kind.SIZE:
                     return (
-                        f"Line {function.line_at(match.start())} divides by {match[1]} - 1: a mean of {match[1]} terms "
-                        f"divides by {match[1]}."
+                        f"Line {function.line_at(match.start())} divides by {name} - 1: a mean of {name} terms "
+                        f"divides by {name}."
                     )
         return ""
 
@@ -395,8 +415,8 @@ class ValueRules:
                 )
         return ""
 
-    def tanh_of_gelu(self) -> str:
-        return tanh_of_gelu(self.arguments.source.text.split("\n"))
+    def approximation_of_gelu(self) -> str:
+        return approximation_of_gelu(self.arguments.source.text.split("\n"))
 
     def short_constant(self, mismatch: Mismatch) -> str:
         share = self._share(mismatch)

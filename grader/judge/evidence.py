@@ -20,6 +20,8 @@ FEWEST = 8
 TILES = (128, 64, 32, 16, 8)
 # Relative precision of a constant factor.
 _SAME_FACTOR = 2e-3
+# An allowed error of 0 is a tiny one here.
+_SHOWN_TIMES = 1e15
 # Largest relative errors of rounding to half's 11 bits: in sums of many terms, and of a few.
 _ROUNDING = 2.0**-5
 _ROUNDING_ALONE = 2.0**-9
@@ -84,6 +86,7 @@ def pattern_of(result: Wrong) -> Pattern | None:
         _multiple,
         _factor,
         _offset,
+        _row_factor,
         _rounding,
         _tail,
     ):
@@ -367,6 +370,35 @@ def _factor(result: Wrong) -> Pattern | None:
     )
 
 
+def _row_factor(result: Wrong) -> Pattern | None:
+    """A factor for each row, not the same for all."""
+    import torch
+
+    got, want = matrix_of(result, result.got), matrix_of(result, result.want)
+    if got is None or want is None or not want.is_floating_point() or want.shape[-1] < FEWEST:
+        return None
+    got, want = got.double(), want.double()
+    if not bool(torch.isfinite(got).all()) or not bool(torch.isfinite(want).all()):
+        return None
+    # Small elements of a row may be mostly error.
+    large = want.abs() > 1e-3 * want.abs().amax(dim=-1, keepdim=True)
+    if not bool((large.sum(dim=-1) >= 2).all()):
+        return None
+    ratio = torch.where(large, got / want, torch.nan)
+    of_row = ratio.nanmedian(dim=-1, keepdim=True).values
+    if bool((of_row == 0).any()) or float((ratio / of_row - 1).abs().nan_to_num().max()) > _SAME_FACTOR:
+        return None
+    if float((of_row - 1).abs().max()) < 10 * _SAME_FACTOR:
+        return None
+    low, high = float(of_row.min()), float(of_row.max())
+    return Pattern(
+        "row_factor",
+        f"In each row of {result.argument.name} all elements are wrong by one factor, from {low:.4g} to {high:.4g}: "
+        "something of the whole row, such as its sum, mean or norm, is wrong, or is not divided by.",
+        high,
+    )
+
+
 def _offset(result: Wrong) -> Pattern | None:
     import torch
 
@@ -413,7 +445,9 @@ def _rounding(result: Wrong) -> Pattern | None:
     )
     return Pattern(
         "rounding",
-        f"The values are nearly right: the largest error is {times:.3g} times the allowed one.",
+        f"The values are nearly right: the largest error is {times:.3g} times the allowed one."
+        if times < _SHOWN_TIMES
+        else "The values are nearly right, but not to the bit.",
         times,
     )
 

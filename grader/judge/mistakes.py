@@ -19,6 +19,7 @@ from grader.judge.evidence import Pattern, Wrong, pattern_of
 from grader.judge.messages import Failure
 from grader.judge.other_questions import answers_another
 from grader.judge.placement import line_pattern, spread
+from grader.judge.relations import related
 from grader.judge.triton_mistakes.mistakes import TritonMistakes
 from grader.languages import Language
 from grader.schemas.report import Mismatch
@@ -35,12 +36,13 @@ _ROUNDED = (
 
 # Patterns that say how numbers look, not why; ``unwritten`` ones have hints of their own.
 _VAGUE = (
-    "rounding", "tail", "zeros", "factor", "offset", "unwritten", "unwritten_all", "unwritten_tail", "unwritten_rows",
+    "rounding", "tail", "zeros", "factor", "offset", "row_factor", "unwritten", "unwritten_all", "unwritten_tail",
+    "unwritten_rows",
     "unwritten_columns", "unwritten_steps",
 )  # fmt: skip
 _TELLING_PLACES = ("block_order", "reordered", "stale")
 # Other questions may explain more.
-_ASKED_FURTHER = ("rounding", "tail", "factor", "offset", "rows_repeated", "columns_repeated")
+_ASKED_FURTHER = ("rounding", "tail", "factor", "offset", "row_factor", "rows_repeated", "columns_repeated")
 # A factor is a size's if it differs by at most this share.
 _SAME_SIZE = 1e-4
 
@@ -74,11 +76,15 @@ def _as_size(pattern: Pattern, case: Case) -> str:
     return f" That is {' or '.join(found)}: is something divided by it once too often, or not at all?"
 
 
+def _indices(wrong: Wrong | None) -> bool:
+    return wrong is not None and not wrong.want.is_floating_point()
+
+
 def _as_end(pattern: Pattern, inputs: Mapping[str, torch.Tensor]) -> str:
     """`` That is x[0]: ...`` for an offset that is an end of an input."""
     for name, values in inputs.items():
         flat = values.reshape(-1)
-        if not values.is_floating_point() or flat.numel() < 2:
+        if not values.is_floating_point() or flat.numel() < 2 or bool((flat == flat[0]).all()):
             continue
         for place in (0, flat.numel() - 1):
             value = float(flat[place])
@@ -157,7 +163,7 @@ class Mistakes:
         text = pattern.text
         if pattern.kind == "factor":
             text += _as_size(pattern, case)
-        elif pattern.kind == "offset" and (end := _as_end(pattern, inputs)):
+        elif pattern.kind == "offset" and not _indices(wrong) and (end := _as_end(pattern, inputs)):
             text, named = text + end, True
         return Said(" ".join(part for part in (text, said) if part), named)
 
@@ -170,7 +176,7 @@ class Mistakes:
         elements = max((tensor.numel() for tensor in (wrong.want, *inputs.values())), default=0)
         if elements > limits.EXPLAINED_ELEMENTS or not elements:
             return None
-        found = pattern_of(wrong)
+        found = related(wrong, inputs) or pattern_of(wrong)
         if self._explained >= limits.EXPLAINED_CASES:
             return found
         if found is None or found.kind in _ASKED_FURTHER:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from grader import limits
 from grader.challenge.cases import Case
+from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind
 from grader.errors import GraderError
@@ -32,6 +33,7 @@ _ROUNDED_TO = ("tf32", "float16", "bfloat16")
 _CLOSER = 1e4
 # Of threads that reduce together.
 _GROUPS = (1024, 512, 256, 128, 64, 32)
+_WARP = 32
 _TILES = (1024, 512, 256, 128, 64, 32, 16, 8)
 # A vector read by the row costs a call of the reference for each row.
 _MOST_ROWS = 12
@@ -80,6 +82,8 @@ def _fits(result: Wrong, answer: torch.Tensor) -> bool:
         return False
     if result.agrees(result.want, answer):
         return False
+    if answer.is_floating_point() and not bool(answer.isfinite().any()):
+        return False  # NaN everywhere has many reasons
     if int(result.wrong.sum()) >= FEWEST:
         return True
     if not result.want.is_floating_point():
@@ -157,10 +161,12 @@ class _Tries:
         yield from self.inverted()
         yield from self.ignored()
         yield from self.exchanged()
+        yield from self.changed()
         yield from self.other_axis()
         yield from self.read_turned()
         yield from self.in_reverse()
         yield from self.left_out()
+        yield from self.fewer()
         yield from self.some_lanes()
         yield from self.by_row()
         yield from self.twice()
@@ -205,9 +211,9 @@ class _Tries:
                     asked = replace(self.case, scalars={**self.case.scalars, arg.name: value})
                     yield Pattern("ignored", text, value, (arg.name,)), self._asks(case=asked)
         for arg in self.read:
-            if arg.dtype.floating and arg.kind is Kind.INPUT:
+            if arg.dtype.floating:
                 values = self.inputs[arg.name]
-                for value in (0.0, 1.0):
+                for value in (0.0, 1.0) if arg.kind is Kind.INPUT else (0.0,):
                     text = (
                         f"The result is right if all of {arg.name} is {value:g}: its values have no effect."
                     )
@@ -228,6 +234,57 @@ class _Tries:
             text = f"The result is right if {first.name} and {second.name} are exchanged."
             asked = replace(self.case, scalars={**self.case.scalars, **swapped})
             yield Pattern("exchanged", text, names=(first.name, second.name)), self._asks(case=asked)
+
+    def changed(self) -> Iterator[Try]:
+        """One input read for another, with the other sign, or divided by."""
+        floats = [arg for arg in self.read if arg.dtype.floating]
+        for arg in floats:
+            values = self.inputs[arg.name]
+            for other in self.read:
+                if (
+                    other is not arg
+                    and self.inputs[other.name].shape == values.shape
+                    and other.dtype is arg.dtype
+                ):
+                    text = f"The result is right if {arg.name} is {other.name}: {other.name} is used in its place."
+                    pattern = Pattern("replaced", text, names=(arg.name, other.name))
+                    yield pattern, self._asks({arg.name: self.inputs[other.name]})
+        for arg in floats:
+            values = self.inputs[arg.name]
+            text = (
+                f"The result is right if {arg.name} has the other sign: is it subtracted, or is a minimum taken for a "
+                "maximum?"
+            )
+            yield Pattern("negated", text, names=(arg.name,)), self._asks({arg.name: -values})
+        for arg in floats:
+            values = self.inputs[arg.name]
+            if arg.kind is Kind.INPUT and bool((values != 0).all()):
+                text = (
+                    f"The result is right if {arg.name} is 1 / {arg.name}: is it divided by, not multiplied?"
+                )
+                yield Pattern("inverse", text, names=(arg.name,)), self._asks({arg.name: 1 / values})
+
+    def fewer(self) -> Iterator[Try]:
+        """The first elements alone, along a size that no result has."""
+        manifest = self.challenge.manifest
+        of_results = {name for arg in manifest.results for text in arg.shape for name in parse(text).names}
+        for size in manifest.sizes:
+            if size in of_results or not all(
+                text == size for arg in self.read for text in arg.shape if size in parse(text).names
+            ):
+                continue
+            extent = self.case.sizes[size]
+            for kept in (tile for tile in _TILES if _WARP <= tile < extent):
+                text = (
+                    f"The result is right if only the first {kept:,} of {size} = {extent:,} elements count."
+                )
+                asked = replace(self.case, sizes={**self.case.sizes, size: kept})
+                changed = {
+                    arg.name: self.inputs[arg.name].narrow(arg.shape.index(size), 0, kept).contiguous()
+                    for arg in self.read
+                    if size in arg.shape
+                }
+                yield Pattern("fewer", text, kept, (size,)), self._asks(changed, asked)
 
     def other_axis(self) -> Iterator[Try]:
         """Rows and columns exchanged in all inputs and outputs, if these are matrices of one shape."""
@@ -295,12 +352,18 @@ class _Tries:
         if not vectors or self.result.got.numel() != 1 or len({arg.shape[0] for arg in vectors}) > 1:
             return
         for group in reversed(_GROUPS):
-            for kept in (group // 2, 1):
+            for kept in dict.fromkeys((group // 2, 1, _WARP)):
+                if kept >= group:
+                    continue
                 changed = {arg.name: _of_lanes(self.inputs[arg.name], group, kept) for arg in vectors}
                 which = f"is below {kept}" if kept > 1 else "is 0"
+                why = (
+                    f"of each {group} threads only the first warp's sum is added"
+                    if kept == _WARP and group > 2 * _WARP
+                    else "a reduction leaves the other threads out, or begins with too small a step"
+                )
                 text = (
-                    f"The result is right if only elements count whose index modulo {group} {which}: a reduction "
-                    "leaves the other threads out, or begins with too small a step."
+                    f"The result is right if only elements count whose index modulo {group} {which}: {why}."
                 )
                 yield Pattern("some_lanes", text, kept), self._asks(changed)
 

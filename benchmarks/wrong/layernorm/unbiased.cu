@@ -1,23 +1,15 @@
-// Mistake: the variance divides by cols - 1.
-// Says: cols - 1
-#include <cuda_runtime.h>
-#include <cstdint>
-
+// Mistake: the variance is divided by cols - 1.
+// Says: (cols - 1|unbiased|biased|Bessel|times the right)
 __global__ void layernorm(const float* x, const float* gamma, const float* beta, float* out, float eps, int64_t rows, int64_t cols) {
-    int64_t r = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    int64_t r = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (r >= rows) return;
     double mean = 0, var = 0;
     for (int64_t c = 0; c < cols; c++) mean += x[r * cols + c];
     mean /= cols;
-    for (int64_t c = 0; c < cols; c++) {
-        double d = x[r * cols + c] - mean;
-        var += d * d;
-    }
-    double rstd = 1.0 / sqrt(var / (cols - 1) + eps); // HERE
-    for (int64_t c = 0; c < cols; c++)
-        out[r * cols + c] = (x[r * cols + c] - mean) * rstd * gamma[c] + beta[c];
+    for (int64_t c = 0; c < cols; c++) var += (x[r * cols + c] - mean) * (x[r * cols + c] - mean);
+    var /= cols - 1;  // HERE
+    for (int64_t c = 0; c < cols; c++) out[r * cols + c] = (x[r * cols + c] - mean) / sqrt(var + eps) * gamma[c] + beta[c];
 }
-
 extern "C" void solve(const float* x, const float* gamma, const float* beta, float* out, float eps, int64_t rows, int64_t cols) {
-    if (rows > 0) layernorm<<<(rows + 31) / 32, 32>>>(x, gamma, beta, out, eps, rows, cols);
+    if (rows && cols) layernorm<<<(rows + 127) / 128, 128>>>(x, gamma, beta, out, eps, rows, cols);
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from grader.judge.evidence import Pattern
 from grader.judge.messages import Failure
@@ -63,6 +63,30 @@ def grid_too_small(program: Program, pattern: Pattern | None, mismatch: Mismatch
                 f"The grid in line {launch.line} rounds down ({divided}), so the last, partial block has no "
                 "program: use triton.cdiv."
             )
+    return ""
+
+
+def offset_of_program(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
+    """A program id that is added to a range as it is: blocks overlap, and begin one element apart."""
+    if mismatch.kind != "unwritten" and (pattern is None or pattern.kind not in ("tail", "zeros")):
+        return ""
+    for kernel in program.source.kernels.values():
+        assigned = kernel.assigned
+
+        def is_(node: ast.expr, operation: str, assigned: Mapping[str, ast.expr] = assigned) -> bool:
+            if isinstance(node, ast.Name):
+                node = assigned.get(node.id, node)
+            return operation_of(node) == operation
+
+        for node in walk(*kernel.node.body):
+            match node:
+                case ast.BinOp(left=left, op=ast.Add(), right=right):
+                    for one, other in ((left, right), (right, left)):
+                        if is_(one, "program_id") and is_(other, "arange"):
+                            return (
+                                f"Line {node.lineno} adds tl.program_id to tl.arange as it is, so programs begin one "
+                                "element apart and overlap: multiply it by the size of the block."
+                            )
     return ""
 
 

@@ -19,7 +19,13 @@ from grader.judge.triton_mistakes.arguments import (
     unused_argument,
 )
 from grader.judge.triton_mistakes.compiler_errors import by_message, indexed_pointer, not_constant
-from grader.judge.triton_mistakes.grids import axes_of_programs, grid_not_a_tuple, grid_too_small, no_grid
+from grader.judge.triton_mistakes.grids import (
+    axes_of_programs,
+    grid_not_a_tuple,
+    grid_too_small,
+    no_grid,
+    offset_of_program,
+)
 from grader.judge.triton_mistakes.loops import ordered_by_atomic, rounded_loop, sum_not_rescaled
 from grader.judge.triton_mistakes.numerics import (
     axes_of_tiles,
@@ -56,6 +62,7 @@ class TritonMistakes:
         rules = (
             result_not_written,
             grid_too_small,
+            offset_of_program,
             bounds_of_one_index,
             axes_of_programs,
             axes_of_tiles,
@@ -90,6 +97,7 @@ class TritonMistakes:
         rules = (
             result_not_written,
             grid_too_small,
+            offset_of_program,
             bounds_of_one_index,
             axes_of_programs,
             axes_of_tiles,

@@ -6,7 +6,7 @@ import ast
 
 from grader.challenge.model import Kind
 from grader.judge.evidence import Pattern
-from grader.judge.short_constants import short_constant, tanh_of_gelu
+from grader.judge.short_constants import approximation_of_gelu, short_constant
 from grader.judge.triton_mistakes.expressions import called_operation
 from grader.judge.triton_mistakes.program import Program
 from grader.judge.triton_source import argument, operation_of, walk
@@ -40,7 +40,14 @@ def axes_of_tiles(program: Program, pattern: Pattern | None, mismatch: Mismatch)
 
 
 def neutral_elements(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    if pattern is not None and pattern.kind not in ("factor", "offset", "tail", "rounding", "repeated"):
+    if pattern is not None and pattern.kind not in (
+        "factor",
+        "row_factor",
+        "offset",
+        "tail",
+        "rounding",
+        "repeated",
+    ):
         return ""
     found = program.findings("neutral")
     return f"{found[0].text}." if found else ""
@@ -96,12 +103,19 @@ def few_digits(program: Program, pattern: Pattern | None) -> str:
     if pattern is None or pattern.kind != "rounding":
         return ""
     lines = [line.partition("#")[0] for line in program.source.lines]
-    return short_constant(lines, program.manifest.tolerance.rtol / 4) or tanh_of_gelu(lines)
+    return short_constant(lines, program.manifest.tolerance.rtol / 4) or approximation_of_gelu(lines)
 
 
 def divided_by_block(program: Program, pattern: Pattern | None) -> str:
     """A mean over the lanes of a block, some of which are padding."""
-    if pattern is not None and pattern.kind not in ("rounding", "factor", "offset", "rounded_inputs", "tail"):
+    if pattern is not None and pattern.kind not in (
+        "rounding",
+        "factor",
+        "row_factor",
+        "offset",
+        "rounded_inputs",
+        "tail",
+    ):
         return ""
     for kernel in program.source.kernels.values():
         blocks = kernel.constants - {
@@ -159,7 +173,7 @@ def drops_nan(program: Program, pattern: Pattern | None) -> str:
 
 
 def divides_by_one_less(program: Program, pattern: Pattern | None) -> str:
-    if pattern is not None and pattern.kind not in ("rounding", "factor", "rounded_inputs"):
+    if pattern is not None and pattern.kind not in ("rounding", "factor", "row_factor", "rounded_inputs"):
         return ""
     for kernel in program.source.kernels.values():
         sizes = {name for name, argument in program.given(kernel).items() if argument.kind is Kind.SIZE}

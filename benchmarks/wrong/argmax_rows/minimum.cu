@@ -1,0 +1,16 @@
+// Mistake: the index of the minimum is stored.
+// Says: (minimum|smallest|lowest)
+__global__ void argmax(const float* x, int64_t* out, int64_t rows, int64_t cols) {
+    int64_t r = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    float best = x[r * cols];
+    int64_t at = 0;
+    for (int64_t c = 1; c < cols; c++) {
+        float v = x[r * cols + c];
+        if (v < best) { best = v; at = c; }
+    }
+    out[r] = at;
+}
+extern "C" void solve(const float* x, int64_t* out, int64_t rows, int64_t cols) {
+    if (rows) argmax<<<(rows + 127) / 128, 128>>>(x, out, rows, cols);
+}

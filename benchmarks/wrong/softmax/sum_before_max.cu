@@ -1,0 +1,16 @@
+// Mistake: the sum is not rescaled when the online maximum grows.
+// Says: (maximum|rescal|factor|sum)
+__global__ void softmax(const float* x, float* out, int64_t rows, int64_t cols) {
+    int64_t r = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    float m = -INFINITY, s = 0;
+    for (int64_t c = 0; c < cols; c++) {
+        float v = x[r * cols + c];
+        m = fmaxf(m, v);
+        s += expf(v - m);
+    }
+    for (int64_t c = 0; c < cols; c++) out[r * cols + c] = expf(x[r * cols + c] - m) / s;
+}
+extern "C" void solve(const float* x, float* out, int64_t rows, int64_t cols) {
+    if (rows && cols) softmax<<<(rows + 127) / 128, 128>>>(x, out, rows, cols);
+}

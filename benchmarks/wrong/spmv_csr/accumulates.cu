@@ -1,0 +1,10 @@
+// Mistake: out[row] is added to but never set to 0.
+// Says: (old value|not cleared|set it to 0|never written|uses a value)
+__global__ void spmv(const int64_t* row_ptr, const int64_t* col, const float* val, const float* x, float* out, int64_t rows) {
+    int64_t r = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    for (int64_t j = row_ptr[r]; j < row_ptr[r + 1]; j++) out[r] += val[j] * x[col[j]];  // HERE
+}
+extern "C" void solve(const int64_t* row_ptr, const int64_t* col, const float* val, const float* x, float* out, int64_t rows, int64_t cols, int64_t nnz) {
+    if (rows) spmv<<<(rows + 127) / 128, 128>>>(row_ptr, col, val, x, out, rows);
+}

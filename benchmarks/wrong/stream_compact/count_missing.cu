@@ -1,0 +1,9 @@
+// Mistake: count is never written.
+// Says: count.*(never written|never uses)|never uses count
+__global__ void compact(const float* x, float* out, int64_t n) {
+    int64_t p = 0;
+    for (int64_t i = 0; i < n; i++) if (x[i] > 0) out[p++] = x[i];
+}
+extern "C" void solve(const float* x, float* out, int64_t* count, int64_t n) {
+    compact<<<1, 1>>>(x, out, n);
+}

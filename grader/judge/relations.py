@@ -1,0 +1,133 @@
+"""Wrong results that are a simple function of an input: a copy of it, its absolute value, a count of other elements.
+
+A relation counts only if it fits every element, and the right result does not have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from grader.judge.evidence import FEWEST, Pattern, Wrong
+
+if TYPE_CHECKING:
+    import torch
+
+_SAME = 1e-4
+# Of fewer elements, counts may be the same by chance.
+_MANY = 32
+# With ``{}`` for the input's name.
+_FUNCTIONS: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
+    ("the absolute value of {}", lambda values: values.abs()),
+    ("{} with the other sign", lambda values: -values),
+    ("the square of {}", lambda values: values * values),
+    ("{}, and 0 where {} is negative", lambda values: values.clamp(min=0)),
+    ("{}, and 0 where {} is positive", lambda values: values.clamp(max=0)),
+)
+_COUNTED: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
+    ("above 0", lambda values: values > 0),
+    ("0 or above", lambda values: values >= 0),
+    ("not 0", lambda values: values != 0),
+    ("below 0", lambda values: values < 0),
+    ("0 or below", lambda values: values <= 0),
+    ("there at all", lambda values: values == values),
+)
+
+
+def related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    for find in (_copied, _function, _value_at_index, _counted):
+        if (found := find(result, inputs)) is not None:
+            return found
+    return None
+
+
+def _alike(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> list[tuple[str, torch.Tensor]]:
+    """Inputs, flat, with as many elements of the same type, and with several values where the result is wrong."""
+    import torch
+
+    if int(result.wrong.sum()) < FEWEST:
+        return []
+    return [
+        (name, values.reshape(-1))
+        for name, values in inputs.items()
+        if values.numel() == result.got.numel()
+        and values.dtype is result.got.dtype
+        and torch.unique(values.reshape(-1)[result.wrong]).numel() >= FEWEST
+    ]
+
+
+def _copied(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    import torch
+
+    for name, values in _alike(result, inputs):
+        if name != result.argument.name and torch.equal(result.got, values):
+            return Pattern(
+                "copied",
+                f"{result.argument.name} is a copy of {name}, element by element in the same order.",
+                names=(name,),
+            )
+    return None
+
+
+def _function(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    if not result.want.is_floating_point():
+        return None
+    for name, values in _alike(result, inputs):
+        for words, function in _FUNCTIONS:
+            other = function(values)
+            if _equal(result.got, other) and not result.agrees(result.want, other):
+                text = f"Every element of {result.argument.name} is {words.replace('{}', name)}."
+                return Pattern("related", text, names=(name,))
+    return None
+
+
+def _equal(got: torch.Tensor, other: torch.Tensor) -> bool:
+    """Nearly, whatever the tolerance: that may be wide where values are huge."""
+    import torch
+
+    return torch.allclose(got, other, rtol=_SAME, atol=0.0, equal_nan=True)
+
+
+def _value_at_index(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    """The value of a row at the right index, cut to an integer, in place of the index."""
+    import torch
+
+    got, want = result.got, result.want
+    if want.is_floating_point() or len(result.shape) != 1 or want.dtype.itemsize < 4:
+        return None
+    for name, values in inputs.items():
+        if values.dim() != 2 or values.shape[0] != want.numel() or not values.is_floating_point():
+            continue
+        index = want.long()
+        if not index.numel() or bool(((index < 0) | (index >= values.shape[1])).any()):
+            continue
+        chosen = values.gather(1, index[:, None]).reshape(-1)
+        if not bool(torch.isfinite(chosen).all()) or torch.unique(chosen.trunc()).numel() < 3:
+            continue
+        if torch.equal(got.long(), chosen.trunc().long()):
+            text = (
+                f"{result.argument.name} holds the value of {name} at the right index, cut to an integer, instead of "
+                "the index."
+            )
+            return Pattern("related", text, names=(name,))
+    return None
+
+
+def _counted(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    """A single count, of other elements than it should be."""
+    if result.got.numel() != 1 or result.want.is_floating_point():
+        return None
+    got, want = int(result.got[0]), int(result.want[0])
+    for name, values in inputs.items():
+        if not values.is_floating_point() or values.numel() < _MANY:
+            continue
+        counts = [(words, int(counted(values).sum())) for words, counted in _COUNTED]
+        wanted = next((words for words, count in counts if count == want), None)
+        taken = [words for words, count in counts if count == got]
+        if wanted is not None and taken and want != got:
+            text = (
+                f"{result.argument.name} is how many elements of {name} are {taken[0]}, but those {wanted} are to be "
+                "counted."
+            )
+            return Pattern("related", text, names=(name,))
+    return None
