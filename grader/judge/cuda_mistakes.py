@@ -26,6 +26,7 @@ _NOT_FINITE = ("nan", "inf", "-inf")
 _RIGHT_PLACES = (
     "rounding", "rounded_inputs", "factor", "offset", "zeros", "nan_lost", "whole", "ties", "begins_again", "of_chunk",
     "inverted", "related", "row_factor", "replaced", "negated", "inverse",
+    "scaled_input", "nan_ignored", "clamped", "one_off", "of_right",
 )  # fmt: skip
 # Patterns at the end of a result.
 _ENDS = ("tail", "untouched", "last_tile", "unwritten_tail", "unwritten_rows", "unwritten_columns")
@@ -34,7 +35,7 @@ _EXPLAINED = (
     "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
     "of_chunk", "inverted", "related", "copied",
-    "replaced", "negated", "inverse", "fewer",
+    "replaced", "negated", "inverse", "fewer", "scaled_input", "nan_ignored", "clamped", "one_off", "of_right",
 )  # fmt: skip
 
 

@@ -84,6 +84,8 @@ def pattern_of(result: Wrong) -> Pattern | None:
         _begins_again,
         _of_chunk,
         _multiple,
+        _one_off,
+        _of_right,
         _factor,
         _offset,
         _row_factor,
@@ -344,6 +346,45 @@ def _multiple(result: Wrong) -> Pattern | None:
             subject = result.argument.name if len(ratios) == 1 else f"Every element of {result.argument.name}"
             text = f"{subject} is {words.format(whole)}."
             return Pattern("factor", text, whole if ratio > 1 else 1 / whole)
+    return None
+
+
+def _one_off(result: Wrong) -> Pattern | None:
+    """A single whole number that is off by one."""
+    if result.want.is_floating_point() or result.want.numel() != 1:
+        return None
+    off = int(result.got[0]) - int(result.want[0])
+    if abs(off) != 1:
+        return None
+    words = "1 greater than the right value: is something counted once too often?"
+    if off < 0:
+        words = "1 less than the right value: is something not counted?"
+    return Pattern("one_off", f"{result.argument.name} is {words}", off)
+
+
+def _of_right(result: Wrong) -> Pattern | None:
+    """A function of the right values."""
+    import torch
+
+    if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
+        return None
+    got, want = result.got.double(), result.want.double()
+    if torch.unique(want[result.wrong]).numel() < FEWEST:
+        return None
+    for words, other in (
+        ("the logarithm of the right value", want.log()),
+        ("exp of the right value", want.exp()),
+        ("the square of the right value", want * want),
+        ("the square root of the right value", want.sqrt()),
+        ("1 / the right value", 1 / want),
+        ("1 - the right value", 1 - want),
+        ("the right value without its sign", want.abs()),
+    ):
+        # Near 0 a logarithm has few right digits.
+        if torch.allclose(
+            got, other, rtol=_SAME_FACTOR, atol=1e-5 * float(other.abs().nan_to_num(0, 0, 0).max())
+        ):
+            return Pattern("of_right", f"Every element of {result.argument.name} is {words}.")
     return None
 
 

@@ -6,6 +6,7 @@ Each try asks the challenge's own reference, and counts only if the whole result
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -159,6 +160,8 @@ class _Tries:
     def every(self) -> Iterator[Try]:
         """The more usual mistakes first."""
         yield from self.inverted()
+        yield from self.nan_ignored()
+        yield from self.clamped()
         yield from self.ignored()
         yield from self.exchanged()
         yield from self.changed()
@@ -172,6 +175,7 @@ class _Tries:
         yield from self.twice()
         yield from self.first_for_all()
         yield from self.cut_to_integers()
+        yield from self.squared()
 
     def rounded(self) -> Iterator[Try]:
         import torch
@@ -264,6 +268,50 @@ class _Tries:
                 )
                 yield Pattern("inverse", text, names=(arg.name,)), self._asks({arg.name: 1 / values})
 
+    def squared(self) -> Iterator[Try]:
+        for arg in self.read:
+            if not arg.dtype.floating:
+                continue
+            values = self.inputs[arg.name]
+            for words, other in (
+                (f"{arg.name} is squared", values * values),
+                (f"{arg.name} is replaced by its absolute value", values.abs()),
+                (f"{arg.name} is multiplied by ln(2): is exp2 used for exp?", values * math.log(2)),
+                (f"{arg.name} is doubled", values * 2),
+                (f"{arg.name} is halved", values / 2),
+            ):
+                text = f"The result is right if {words}{'' if words.endswith('?') else '.'}"
+                yield Pattern("scaled_input", text, names=(arg.name,)), self._asks({arg.name: other})
+
+    def nan_ignored(self) -> Iterator[Try]:
+        import torch
+
+        for arg in self.read:
+            values = self.inputs[arg.name]
+            if arg.dtype.floating and bool(values.isnan().any()):
+                for value, words in ((-math.inf, "-inf"), (0.0, "0"), (math.inf, "inf")):
+                    text = f"The result is right if NaN in {arg.name} is {words}: a comparison with NaN is false."
+                    changed = torch.where(values.isnan(), values.new_tensor(value), values)
+                    yield Pattern("nan_ignored", text, names=(arg.name,)), self._asks({arg.name: changed})
+
+    def clamped(self) -> Iterator[Try]:
+        """Whole numbers outside the range that the challenge declares, taken for its ends."""
+        for arg in self.read:
+            if arg.dtype.floating or arg.values.dist != "integers" or not self.inputs[arg.name].numel():
+                continue
+            low, high = (
+                parse(bound).integer(self.case.sizes) if isinstance(bound, str) else int(bound)
+                for bound in (arg.values.low, arg.values.high)
+            )
+            values = self.inputs[arg.name]
+            if high > low and bool(((values < low) | (values >= high)).any()):
+                text = (
+                    f"The result is right if {arg.name} is clamped to {low:,} .. {high - 1:,}: values outside count "
+                    "for the first or the last."
+                )
+                changed = {arg.name: values.clamp(low, high - 1)}
+                yield Pattern("clamped", text, names=(arg.name,)), self._asks(changed)
+
     def fewer(self) -> Iterator[Try]:
         """The first elements alone, along a size that no result has."""
         manifest = self.challenge.manifest
@@ -326,6 +374,17 @@ class _Tries:
                 along = f" along {' and '.join(arg.shape[axis] for axis in way)}" if values.dim() > 1 else ""
                 text = f"The result is right if {arg.name} is read in reverse order{along}, from its end."
                 yield Pattern("reversed", text, names=(arg.name,)), self._asks({arg.name: values.flip(way)})
+        if len(self.result.shape) == 1 and len(self.read) == 1 and self.inputs[self.read[0].name].dim() == 1:
+            name = self.read[0].name
+            ask = self._asks({name: self.inputs[name].flip(0)})
+
+            def answer() -> torch.Tensor | None:
+                found = ask()
+                return found.flip(0) if found is not None else None
+
+            written = self.result.argument.name
+            text = f"The result is right if {name} is read, and {written} written, from the end."
+            yield Pattern("reversed", text, names=(name,)), answer
 
     def left_out(self) -> Iterator[Try]:
         """Sums along a size that no result has: without their first or last terms, or of one tile alone."""
@@ -472,6 +531,12 @@ def _parts(size: str, extent: int, of: str) -> Iterator[tuple[int, int, str]]:
                 f"{right} only the first {whole:,} of {size} = {extent:,} are used: the last, partial tile of {of} is "
                 f"left out. Is {size} divided by a tile's size and rounded down?",
             )
+    if extent > 2:
+        yield (
+            0,
+            1,
+            f"{right} only the first of {size} = {extent:,} is used: does a loop over {size} run only once?",
+        )
     for tile in _TILES:
         last = (extent - 1) // tile * tile
         if 1 < last < extent:

@@ -35,7 +35,7 @@ _COUNTED: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
 
 
 def related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    for find in (_copied, _function, _value_at_index, _counted):
+    for find in (_copied, _function, _part_of_input, _value_at_index, _counted):
         if (found := find(result, inputs)) is not None:
             return found
     return None
@@ -78,6 +78,28 @@ def _function(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | No
             if _equal(result.got, other) and not result.agrees(result.want, other):
                 text = f"Every element of {result.argument.name} is {words.replace('{}', name)}."
                 return Pattern("related", text, names=(name,))
+    return None
+
+
+def _part_of_input(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    """Where the result is wrong, and nowhere else, it is an input, or a multiple of it."""
+    import torch
+
+    if not result.want.is_floating_point() or bool(result.wrong.all()):
+        return None
+    got = result.got[result.wrong].double()
+    for name, values in _alike(result, inputs):
+        own = values[result.wrong].double()
+        if name == result.argument.name or not bool((own.isfinite() & (own != 0)).all()):
+            continue
+        ratio = got / own
+        factor = float(ratio.median())
+        if not factor or not torch.allclose(ratio, ratio.median().expand_as(ratio), rtol=_SAME, atol=0.0):
+            continue
+        times = name if abs(factor - 1) < _SAME else f"{factor:.4g} times {name}"
+        side = " (which is negative there)" if bool((own < 0).all()) else ""
+        text = f"Where {result.argument.name} is wrong, it is {times}{side}."
+        return Pattern("related", text, factor, (name,))
     return None
 
 

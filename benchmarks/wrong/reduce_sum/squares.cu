@@ -1,0 +1,12 @@
+// Mistake: the squares are added.
+// Says: square
+__global__ void sum(const float* x, float* out, int64_t n) {
+    int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    float v = i < n ? x[i] * x[i] : 0;
+    for (int d = 16; d; d /= 2) v += __shfl_down_sync(~0u, v, d);
+    if (threadIdx.x % 32 == 0) atomicAdd(out, v);
+}
+extern "C" void solve(const float* x, float* out, int64_t n) {
+    cudaMemset(out, 0, 4);
+    if (n) sum<<<(n + 255) / 256, 256>>>(x, out, n);
+}
