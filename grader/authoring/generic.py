@@ -188,7 +188,7 @@ def rounded(values, bits, drop):
 def cut(given, stop):
     """The inputs with zeros from element ``stop(number of elements)`` on."""
     for value in given.values():
-        if isinstance(value, torch.Tensor):
+        if isinstance(value, torch.Tensor) and value.is_contiguous():
             value.view(-1)[stop(value.numel()):] = 0
     return given
 
@@ -206,10 +206,13 @@ def counted_of(result, values, given, whole):
 
 
 def copied(given):
-    return {{
-        name: it.clone(memory_format=torch.contiguous_format) if isinstance(it, torch.Tensor) else it
-        for name, it in given.items()
-    }}
+    return {{name: copy_of(it) if isinstance(it, torch.Tensor) else it for name, it in given.items()}}
+
+
+def copy_of(values):
+    """With the same strides."""
+    made = torch.empty_strided(values.shape, values.stride(), dtype=values.dtype, device=values.device)
+    return made.copy_(values)
 
 
 def prepared(given):

@@ -40,8 +40,8 @@ class ChallengeReference:
     an optional input that is left out.
 
     ``compute`` returns a tensor, or a tuple of in-outs and outputs in signature order. ``magnitude``, if defined,
-    returns the scale of errors in the same form. ``baseline``, if defined, is timed instead of ``compute``: the fastest PyTorch
-    version, which need not handle every edge of the contract.
+    returns the scale of errors in the same form. ``baseline``, if defined, is timed instead of ``compute``: the fastest
+    PyTorch version, which need not handle every edge of the contract.
     """
 
     compute: Callable[..., Any]

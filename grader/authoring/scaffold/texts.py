@@ -57,7 +57,10 @@ def manifest_text(manifest: Manifest, tolerance: Mapping[str, float] | None = No
     for workload in manifest.workloads:
         on = f'\non = "{workload.on}"' if workload.on != "gpu" else ""
         sizes = ", ".join(f"{name} = {value}" for name, value in workload.sizes.items())
-        lines.append(f"\n[[workloads]]\nname = {_quoted(workload.name)}{on}\nsizes = {{ {sizes} }}")
+        scalars = ", ".join(f"{name} = {value}" for name, value in workload.scalars.items())
+        more = f"\nscalars = {{ {scalars} }}" if scalars else ""
+        more += f"\nwithout = [{', '.join(map(_quoted, workload.without))}]" if workload.without else ""
+        lines.append(f"\n[[workloads]]\nname = {_quoted(workload.name)}{on}\nsizes = {{ {sizes} }}{more}")
     lines += [
         "\n[limits]\ncase_seconds = 10",
         "\n[grading]\ncorrectness_points = 70\ntiers = [{ speedup = 0.8, points = 30 }]",
@@ -81,7 +84,7 @@ def _argument(arg: Argument) -> list[str]:
         lines.append(f"layout = {{ {said or f'strides = [{strides}]'} }}")
     if arg.valid:
         lines.append(f"valid = [{', '.join(map(_quoted, arg.valid))}]")
-    if arg.values.whole:
+    if arg.values.dist != "normal":
         low, high = (json.dumps(bound) for bound in (arg.values.low, arg.values.high))
         strict = ", strict = true" if arg.values.strict else ""
         lines.append(f'values = {{ dist = "{arg.values.dist}", low = {low}, high = {high}{strict} }}')

@@ -1,6 +1,5 @@
-"""The view of the input has its pitch."""
+"""Rows become columns."""
 
 
 def reference(x, rows, cols, ldx, ldo):
-    assert x.numel() == 0 or x.stride() == (ldx, 1)
     return x.T
