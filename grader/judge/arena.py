@@ -113,6 +113,8 @@ HOST = HostMemories()
 class Buffer:
     #: In elements; None: it is dense and row-major. ``count`` and flat places leave padding out, ``values`` too.
     strides: tuple[int, ...] | None = None
+    # Of padding: its places in the memory, in elements, and the bits that they must keep.
+    _padding: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def __init__(
         self,
@@ -144,8 +146,6 @@ class Buffer:
         ]
         self._fill_guards()
         self._poison = Poison.NAN
-        # Of padding: its places in the memory, in elements, and the bits that they must keep.
-        self._padding: tuple[torch.Tensor, torch.Tensor] | None = None
         if self.strides is not None:
             # On a GPU this loads the kernels, which must not happen while its stream is held.
             self.poison()
@@ -334,7 +334,8 @@ class Buffer:
 
     def close(self) -> None:
         """Give the memory back; tensors over it are invalid then."""
-        del self._before, self._after, self._bytes, self._guards, self._padding
+        del self._before, self._after, self._bytes, self._guards
+        self._padding = None
         self._memory.close()
 
 
