@@ -143,7 +143,7 @@ class Argument(Strict, allow_inf_nan=False):
     layout: Layout | None = Field(default=None, description="if it is not dense and row-major")
     valid: list[ExpressionText] = Field(
         default_factory=list,
-        description="of a result: how much of its first dimensions counts, in sizes and in results that are counts",
+        description="of an output: how much of its first dimensions counts, in sizes and in results that are counts",
     )
 
     @model_validator(mode="before")
@@ -180,8 +180,8 @@ class Argument(Strict, allow_inf_nan=False):
         strides = self.layout.strides if self.layout is not None else None
         if strides is not None and len(strides) != len(self.shape):
             raise ValueError(f"'{self.name}': it has {len(self.shape)} dimensions and {len(strides)} strides")
-        if self.valid and (not self.kind.result or len(self.valid) > len(self.shape)):
-            raise ValueError(f"'{self.name}': valid has at most one expression per dimension of a result")
+        if self.valid and (self.kind is not Kind.OUTPUT or len(self.valid) > len(self.shape)):
+            raise ValueError(f"'{self.name}': valid has at most one expression per dimension of an output")
         ordered = self.values.dist in ("sorted", "offsets")
         if ordered and self.kind.buffer and self.dtype.floating:
             raise ValueError(f"'{self.name}': {self.values.dist} values are integers")

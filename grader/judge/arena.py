@@ -241,13 +241,13 @@ class Buffer:
             outside = torch.ones(bits.numel(), dtype=torch.bool, device=bits.device)
             outside.as_strided(self.shape, self.strides).fill_(False)
             self._padding = outside.nonzero().reshape(-1), bits[:0]
-        places, _ = self._padding
+        places, kept = self._padding
         if self.argument.kind is Kind.INPUT:
             before, self._poison = self._poison, poison
             kept = self._integers(self.poison_elements(places.numel()))
             self._poison = before
-        else:
-            # Their top bits vary: as floats of every type they differ from each other and from the poison.
+        elif kept.numel() != places.numel():
+            # Once: a copy to a GPU waits for its stream.
             size = self.argument.dtype.itemsize * places.numel()
             kept = torch_bytes(secrets.token_bytes(ALIGNMENT)).repeat(-(-size // ALIGNMENT))[:size]
             kept = self._integers(kept.to(bits.device))

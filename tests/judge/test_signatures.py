@@ -81,7 +81,9 @@ def judged(boxes: BoxMaker, board: str, path: str) -> Report:
 
 
 @pytest.mark.parametrize(("board", "path"), JUDGED, ids=str)
-def test_right_kernels_pass_and_wrong_ones_are_told_why(boxes: BoxMaker, board: str, path: str) -> None:
+def test_right_kernels_pass_and_reports_say_why_wrong_ones_fail(
+    boxes: BoxMaker, board: str, path: str
+) -> None:
     report = judged(boxes, board, path)
     failed = [f"{case.name}: {case.detail}" for case in report.cases if case.detail]
     wanted = JUDGED[board, path]
@@ -92,7 +94,7 @@ def test_right_kernels_pass_and_wrong_ones_are_told_why(boxes: BoxMaker, board: 
 
 
 @pytest.mark.skipif(not EVERY, reason="takes 15 s; GRADER_PROVE=all runs it")
-def test_a_workload_has_scalars_of_its_own_and_leaves_inputs_out(boxes: BoxMaker) -> None:
+def test_a_timed_workload_overrides_scalars_and_leaves_inputs_out(boxes: BoxMaker) -> None:
     """They reach the baseline, too, which would raise without them."""
     source = SIGNATURES.root / "reference" / "adam" / "staff" / "solution.py"
     report = judge_at_home(
