@@ -194,7 +194,9 @@ class Buffer:
             return
         if self.strides is not None:
             assert values.numel() == self.count
-            self._view(self._bytes.view(self.dtype)).copy_(values.reshape(self.shape))
+            # As integers, by the kernel that ``poison`` has loaded.
+            bits = self._integers(values.contiguous().reshape(-1))
+            self._view(self._integers(self._bytes)).copy_(bits.view(self.shape))
             return
         part = values.numel() != self.count
         target = self.values[first : first + values.numel()] if part else self.values
