@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from grader.challenge.cases import Case, Derived
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Kind, Workload
+from grader.challenge.model import Argument, Workload
 from grader.judge.oracle import Question, right_answers
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def approximations(
 ) -> list[Approximation]:
     """All that make sense at ``workload`` and can be tried at the sizes of ``tried`` (default: ``workload``)."""
     manifest = challenge.manifest
-    read = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
+    read = [arg for arg in manifest.given if arg.name not in workload.without]
     made = [*_constants(), *_blocks(), *_digits(challenge, read), *_specials(read)]
     for arg in read:
         whole = math.prod(manifest.shape(arg, workload.sizes))

@@ -15,7 +15,7 @@ from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Tolerance
 from grader.judge.compare import counted
-from grader.judge.oracle import Question, ask, scalar_values
+from grader.judge.oracle import Question, arguments, ask
 from grader.schemas.proof import Check, Status
 
 if TYPE_CHECKING:
@@ -94,8 +94,7 @@ def native_results(
     import torch
 
     given: dict[str, Any] = {name: values.clone() for name, values in question.inputs.items()}
-    given |= {**scalar_values(challenge.manifest, case), **case.sizes}
-    answer = compute(**given)
+    answer = compute(**arguments(challenge.manifest, case, given))
     answers = answer if isinstance(answer, tuple) else (answer,)
     return {
         arg.name: answer.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)

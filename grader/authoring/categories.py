@@ -12,7 +12,7 @@ from grader.challenge.cases import Case, Category
 from grader.challenge.draw import draw_inputs
 from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Kind, Manifest
+from grader.challenge.model import Manifest
 from grader.schemas.proof import Check
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _LOOKED_AT = 512
 
 
 def wanted(manifest: Manifest) -> tuple[str, ...]:
-    readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
+    readable = manifest.given
     return SIZES + (FLOATS if any(arg.dtype.floating for arg in readable) else INTEGERS)
 
 
@@ -45,11 +45,17 @@ def category_checks(challenge: Challenge) -> list[Check]:
     missing = [
         f"no case is '{category}'" for category in needed if category not in there and category not in waived
     ]
+    for name in challenge.manifest.optional:
+        public = [case for case in challenge.cases if case.on is None]
+        if not any(name in case.without for case in public):
+            missing.append(f"no public case leaves out '{name}', which is optional: without=(\"{name}\",)")
+        if all(name in case.without for case in public):
+            missing.append(f"every public case leaves out '{name}'")
     remarks = [f"'{name}' is waived: {reason}" for name, reason in waived.items() if name in needed]
     remarks += [f"'{name}' is waived, but there is such a case" for name in waived if name in there]
     claims = [claim for case in cases if (claim := _broken_claim(challenge, case))]
     return [
-        check("categories", missing, f"{len(needed) - len(missing)} edge categories", remarks=remarks),
+        check("categories", missing, f"{len(needed)} edge categories", remarks=remarks),
         check("claims", claims, f"{len(cases)} cases hold what they claim"),
     ]
 
@@ -80,7 +86,7 @@ def small(manifest: Manifest, case: Case) -> Case:
 
 
 def _counts(manifest: Manifest, case: Case) -> list[int]:
-    return [math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers]
+    return [math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.operands]
 
 
 def _is_prime(value: int) -> bool:

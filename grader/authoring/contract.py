@@ -62,6 +62,12 @@ def contract_check(challenge: Challenge) -> Check:
     problems = [
         f"contract row '{row.when}': {problem}" for row in rows for problem in _problems(challenge, row)
     ]
+    shown = {code for row in rows for code in _CODE.findall(row.when)}
+    problems += [
+        f"no row shows the constraint `{text}`: add '| `{text}` | always | {EVERY} |'"
+        for text in challenge.manifest.constraints
+        if text not in shown
+    ]
     return check("contract", problems, f"each of {len(rows)} rows names cases that test it")
 
 
@@ -78,7 +84,11 @@ def contract_rows(spec: str) -> list[Row]:
 
 
 def _problems(challenge: Challenge, row: Row) -> Iterator[str]:
-    conditions = list(_conditions(challenge.manifest, row.when))
+    conditions = [
+        pair
+        for pair in _conditions(challenge.manifest, row.when)
+        if pair[0] not in challenge.manifest.constraints
+    ]
     if row.cases == EVERY:
         if conditions or any(pattern.search(row.when) for pattern, _, _ in _VALUES):
             yield f"not every case has this. {HOW}"

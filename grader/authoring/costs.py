@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from grader.authoring.findings import check, unless_waived
 from grader.challenge.cases import Case
@@ -13,7 +12,7 @@ from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest, Waivable
 from grader.judge.cuda.memory_needs import workload_bytes
-from grader.judge.oracle import scalar_values
+from grader.judge.oracle import arguments
 from grader.judge.roofline import roofline_seconds
 from grader.limits import GIB, RANKED_ROOFLINE_US
 from grader.schemas.proof import Check
@@ -47,15 +46,16 @@ def cost_checks(challenge: Challenge) -> list[Check]:
 
 
 def least_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Every input read once, every result written once. Results that ``[compare]`` cuts short may stay unwritten."""
-    return sum(_passes(manifest, arg) * _nbytes(manifest, arg, sizes) for arg in manifest.buffers)
+    """Every input read once, every result written once. Results of which a count says how much counts may stay
+    unwritten, and inputs that are left out are not read."""
+    return sum(_passes(manifest, arg) * _nbytes(manifest, arg, sizes) for arg in manifest.operands)
 
 
 def _passes(manifest: Manifest, arg: Argument) -> int:
     if arg.kind is Kind.INOUT:
         return 2
     cut = manifest.compare.get(arg.name)
-    return 0 if cut is not None and cut.first is not None else 1
+    return 0 if arg.valid or (cut is not None and cut.first is not None) else 1
 
 
 def _nbytes(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> int:
@@ -104,8 +104,7 @@ def _said_flops(manifest: Manifest, case: Case) -> float:
 def _counted_flops(challenge: Challenge, case: Case) -> int:
     from torch.utils.flop_counter import FlopCounterMode
 
-    given: dict[str, Any] = {**draw_inputs(challenge.manifest, case, _SEED)}
-    given |= {**scalar_values(challenge.manifest, case), **case.sizes}
+    given = arguments(challenge.manifest, case, draw_inputs(challenge.manifest, case, _SEED))
     with FlopCounterMode(display=False) as counter:
         challenge.reference.compute(**given)
     return int(counter.get_total_flops())

@@ -1,6 +1,7 @@
 """Runs the examples of a ``spec.md``: TOML blocks with the info string ``example``.
 
-They give every input, scalar, size and output by name; NAME and NAME_after for an in-out. The tolerance is half a unit
+They give every input (an optional one may be left out), scalar, size and output by name; NAME and NAME_after for an
+in-out. The tolerance is half a unit
 of the last printed digit plus the challenge's own. A number without a point is exact.
 """
 
@@ -15,7 +16,10 @@ from typing import TYPE_CHECKING, Any
 from grader.authoring.findings import check
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.scalars import rounded
 from grader.errors import ChallengeInvalid
+from grader.judge.compare import counted
+from grader.judge.oracle import Question
 from grader.schemas.proof import Check, Status
 
 if TYPE_CHECKING:
@@ -46,7 +50,8 @@ def _problems(challenge: Challenge, text: str) -> list[str]:
     except tomllib.TOMLDecodeError as error:
         return [f"not TOML: {error}"]
     manifest = challenge.manifest
-    wanted = {arg.name for arg in manifest.args}
+    wanted = {arg.name for arg in manifest.args if arg.kind is not Kind.WORKSPACE}
+    wanted -= {name for name in manifest.optional if name not in values}
     wanted |= {arg.name + _AFTER for arg in manifest.args if arg.kind is Kind.INOUT}
     if wanted != set(values):
         missing, unknown = sorted(wanted - set(values)), sorted(set(values) - wanted)
@@ -63,9 +68,10 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
     manifest = challenge.manifest
     sizes = {name: int(values[name]) for name in manifest.sizes}
     given: dict[str, Any] = dict(sizes)
-    given |= {arg.name: float(values[arg.name]) for arg in manifest.scalars}
-    for arg in manifest.buffers:
-        if arg.kind is not Kind.OUTPUT:
+    given |= {arg.name: rounded(arg.dtype, _plain(values[arg.name])) for arg in manifest.scalars}
+    for arg in manifest.given:
+        given[arg.name] = None
+        if arg.name in values:
             tensor = _tensor(manifest, arg, values[arg.name], sizes)
             given[arg.name] = tensor.double() if tensor.is_floating_point() else tensor
     answer = challenge.reference.compute(**given)
@@ -76,11 +82,14 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
     }
     problems = []
     for arg in manifest.results:
-        rule = manifest.compare.get(arg.name)
-        count = int(named[rule.first][0]) if rule is not None and rule.first else named[arg.name].numel()
+        count = counted(manifest, arg, Question({}, named, {}, sizes=sizes), named[arg.name].numel())
         said = values[arg.name + _AFTER if arg.kind is Kind.INOUT else arg.name]
         problems += _unlike(manifest, arg, _flat(said), named[arg.name].tolist(), count)
     return problems
+
+
+def _plain(value: Any) -> int | float:
+    return value if isinstance(value, int) else float(value)
 
 
 def _unlike(

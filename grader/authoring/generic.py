@@ -7,12 +7,14 @@ applies, never a list of challenges.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from grader.challenge.dtypes import BITS, DType
+from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.model import Argument, Manifest
 
 # Elements per tile of a result as large as its inputs, and per block of a result with one number per row or bin.
 TILE, ROW_TILE = 1024, 128
@@ -145,7 +147,7 @@ _PARTS = {
 
 
 def _readable(manifest: Manifest) -> list[Argument]:
-    return [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
+    return [arg for arg in manifest.given if not arg.optional]
 
 
 def _fixed(arg: Argument) -> bool:
@@ -174,7 +176,7 @@ import torch
 kept = {{}}
 SIZES = {sizes}
 RESULTS = {results}
-COUNTERS = {counters}
+COUNTS = {counts}
 
 
 def rounded(values, bits, drop):
@@ -186,7 +188,7 @@ def rounded(values, bits, drop):
 def cut(given, stop):
     """The inputs with zeros from element ``stop(number of elements)`` on."""
     for value in given.values():
-        if isinstance(value, torch.Tensor):
+        if isinstance(value, torch.Tensor) and value.is_contiguous():
             value.view(-1)[stop(value.numel()):] = 0
     return given
 
@@ -197,8 +199,20 @@ def right(given):
     return {{name: it.reshape(-1) for name, it in zip(RESULTS, answers)}}
 
 
+def counted_of(result, values, given, whole):
+    """How many elements of a result count; ``values``: the right ones."""
+    known = {{**{{name: given[name] for name in SIZES}}, **{{name: int(values[name][0]) for name in COUNTS}}}}
+    return int({counted})
+
+
 def copied(given):
-    return {{name: it.clone() if isinstance(it, torch.Tensor) else it for name, it in given.items()}}
+    return {{name: copy_of(it) if isinstance(it, torch.Tensor) else it for name, it in given.items()}}
+
+
+def copy_of(values):
+    """With the same strides."""
+    made = torch.empty_strided(values.shape, values.stride(), dtype=values.dtype, device=values.device)
+    return made.copy_(values)
 
 
 def prepared(given):
@@ -212,39 +226,78 @@ def spoil(target, value, given, counted):
 
 def solve({parameters}):
     given = {{{given}}}
+    {packing}
     targets = {{{targets}}}
     values = right(copied(given))
     {spoiling}
     for name, target in targets.items():
         if name != {spoilt!r}:
             target.copy_(values[name].to(target.dtype))
+    for target, packed in {packed}:
+        target.copy_(packed.view(target.shape))
 '''
 
 
 def _source(challenge: Challenge, spoilt: str, before: str, body: str) -> str:
     manifest = challenge.manifest
-    passed = [arg.name for arg in manifest.args if arg.kind is not Kind.OUTPUT]
+    passed = manifest.passed
     results = [arg.name for arg in manifest.results]
-    counters = {name: rule.first for name, rule in manifest.compare.items() if rule.first is not None}
+    packed = [arg.name for arg in manifest.results if arg.layout is not None]
     value = "right(prepared(copied(given)))" if before else "values"
     spoiling = (
-        f"counter = COUNTERS.get({spoilt!r})\n"
-        f"    counted = int(values[counter][0]) if counter else targets[{spoilt!r}].numel()\n"
+        f"counted = counted_of({spoilt!r}, values, given, targets[{spoilt!r}].numel())\n"
         f"    spoil(targets[{spoilt!r}], {value}[{spoilt!r}], given, counted)"
     )
     code = _TEMPLATE.format(
         sizes=manifest.sizes,
         results=results,
-        counters=counters,
+        counts=_counts(manifest),
+        counted=_counted(manifest),
         before=_indented(before) or "pass",
         body=_indented(body),
         parameters=", ".join(arg.name for arg in manifest.args),
         given=_pairs({name: name for name in passed}),
-        targets=_pairs({name: f"{name}.view(-1)" for name in results}),
+        targets=_pairs({arg.name: _target(arg) for arg in manifest.results}),
+        packing="; ".join(f"{name}_packed = {name}.reshape(-1).clone()" for name in packed) or "pass",
+        packed=f"[{', '.join(f'({name}, {name}_packed)' for name in packed)}]",
         spoiling=spoiling if spoilt else "pass",
         spoilt=spoilt,
     )
     return f"{challenge.reference_source}{code}"
+
+
+def _target(arg: Argument) -> str:
+    """Its elements, flat: a copy that is put back, if they are not dense."""
+    return f"{arg.name}.view(-1)" if arg.layout is None else f"{arg.name}_packed"
+
+
+def _counts(manifest: Manifest) -> list[str]:
+    """Results that say how much of others counts."""
+    named = {rule.first for rule in manifest.compare.values() if rule.first is not None}
+    for arg in manifest.results:
+        named |= {name for text in arg.valid for name in parse(text).names}
+    return [arg.name for arg in manifest.results if arg.name in named]
+
+
+def _counted(manifest: Manifest) -> str:
+    """The number of elements of ``result`` that count, as Python."""
+    rules = {
+        name: f"known[{rule.first!r}]" for name, rule in manifest.compare.items() if rule.first is not None
+    }
+    for arg in manifest.results:
+        if arg.valid:
+            texts = [*arg.valid, *arg.shape[len(arg.valid) :]]
+            rules[arg.name] = " * ".join(f"({_python(text)})" for text in texts)
+    if not rules:
+        return "whole"
+    table = ", ".join(f"{name!r}: lambda: {code}" for name, code in rules.items())
+    return f"min(whole, {{{table}}}.get(result, lambda: whole)())"
+
+
+def _python(text: str) -> str:
+    names = {name: f"known[{name!r}]" for name in parse(text).names}
+    found = re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word[0], word[0]), text)
+    return found.replace("cdiv(", "(lambda a, b: -(-a // b))(")
 
 
 def _pairs(items: Mapping[str, str]) -> str:

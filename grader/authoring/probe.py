@@ -10,8 +10,8 @@ from grader.authoring.candidates import Candidate
 from grader.challenge.cases import NAN, Case, Category, Derived, Recipe, Sprinkle
 from grader.challenge.draw import default_recipe, draw_inputs
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Kind, Manifest
-from grader.judge.oracle import scalar_values, workload_case
+from grader.challenge.model import Manifest
+from grader.judge.oracle import arguments, workload_case
 
 if TYPE_CHECKING:
     import torch
@@ -40,11 +40,7 @@ def makes_a_difference(challenge: Challenge, candidate: Candidate) -> str:
     # Staff's reference, followed by our own code.
     exec(compile(candidate.source, "generic.py", "exec"), names)  # noqa: S102
     for case in _probes(challenge, mistake):
-        given = {
-            **draw_inputs(challenge.manifest, case, _SEED),
-            **scalar_values(challenge.manifest, case),
-            **case.sizes,
-        }
+        given = arguments(challenge.manifest, case, draw_inputs(challenge.manifest, case, _SEED))
         if _differs(challenge.manifest, names, given, result, case.sizes):
             return ""
     return _REASONS[mistake]
@@ -68,8 +64,8 @@ def _probes(challenge: Challenge, mistake: str) -> Iterator[Case]:
 
 def _with_nan(challenge: Challenge, case: Case) -> Case:
     sprinkled = {}
-    for arg in challenge.manifest.buffers:
-        if arg.kind is Kind.OUTPUT or not arg.dtype.floating:
+    for arg in challenge.manifest.given:
+        if arg.name in case.without or not arg.dtype.floating:
             continue
         base = case.inputs.get(arg.name) or default_recipe(challenge.manifest, arg, case.sizes)
         if isinstance(base, Recipe) and not isinstance(base, Derived):
@@ -89,7 +85,7 @@ def _differs(
     outputs = {
         arg.name: torch.zeros(manifest.shape(arg, sizes), dtype=getattr(torch, arg.dtype.value))
         for arg in manifest.buffers
-        if arg.kind is Kind.OUTPUT
+        if not arg.kind.given
     }
     copied = {
         name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in given.items()
@@ -98,8 +94,7 @@ def _differs(
     right = names["right"](names["copied"](given))
     names["solve"](**values)
     got, want = values[result].reshape(-1), right[result].to(values[result].dtype)
-    counter = names["COUNTERS"].get(result)
-    count = int(right[counter][0]) if counter else want.numel()
+    count = min(want.numel(), names["counted_of"](result, right, given, want.numel()))
     return not _same(got[:count], want[:count])
 
 

@@ -16,8 +16,9 @@ from grader.challenge.cases import Derived
 from grader.challenge.draw import draw_inputs
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Manifest, Workload
+from grader.challenge.model import Argument, Manifest, Workload, check_sizes
 from grader.judge.oracle import right_answers, workload_case
+from grader.schemas.report import Sizes
 
 if TYPE_CHECKING:
     import torch
@@ -52,7 +53,9 @@ def reduced(challenge: Challenge, workload: Workload) -> Reduced:
     most = EXACT_ELEMENTS if exact else ELEMENTS
     if _small_enough(manifest, sizes, most):
         return Reduced(workload, 1.0)
-    free = list(sizes) if exact else [name for name in sizes if _free(challenge, sizes, name)]
+    if manifest.constraints:
+        return _reduced_within(manifest, workload, most)
+    free = list(sizes) if exact else [name for name in sizes if _free(challenge, workload, sizes, name)]
     for least in (_SEVERAL, 1):
         while not _small_enough(manifest, sizes, most) and (
             large := [name for name in free if sizes[name] >= 2 * least]
@@ -65,8 +68,33 @@ def reduced(challenge: Challenge, workload: Workload) -> Reduced:
         _halve(sizes, bound)
         halvings += 1
     shrunk = [name for name in sizes if sizes[name] < workload.sizes[name]]
-    grows = halvings > 0 and _growth(challenge, sizes, shrunk) > _GROWS
+    grows = halvings > 0 and _growth(challenge, workload, sizes, shrunk) > _GROWS
     return Reduced(workload.model_copy(update={"sizes": sizes}), float(1 << halvings) if grows else 1.0)
+
+
+def _reduced_within(manifest: Manifest, workload: Workload, most: int) -> Reduced:
+    """All sizes halved together, or by one, as long as the constraints hold."""
+    sizes = dict(workload.sizes)
+    while not _small_enough(manifest, sizes, most):
+        tries = [[name] for name in sorted(sizes, key=lambda name: -sizes[name])] + [list(sizes)]
+        for names in tries:
+            tried = dict(sizes)
+            _halve(tried, names)
+            if tried != sizes and _fulfils(manifest, tried):
+                sizes = tried
+                break
+        else:
+            break
+    factor = max(workload.sizes[name] / max(1, size) for name, size in sizes.items())
+    return Reduced(workload.model_copy(update={"sizes": sizes}), factor)
+
+
+def _fulfils(manifest: Manifest, sizes: Sizes) -> bool:
+    try:
+        check_sizes(manifest, sizes, "")
+    except ValueError:
+        return False
+    return True
 
 
 def _halve(sizes: dict[str, int], names: Sequence[str]) -> None:
@@ -79,27 +107,31 @@ def _small_enough(manifest: Manifest, sizes: Mapping[str, int], most: int) -> bo
     return elements <= most and parse(manifest.cost.flops)(sizes) <= FLOPS
 
 
-def _free(challenge: Challenge, sizes: Mapping[str, int], name: str) -> bool:
+def _free(challenge: Challenge, workload: Workload, sizes: Mapping[str, int], name: str) -> bool:
     """True if it is a dimension of a result and no element's number of terms depends on it."""
     manifest = challenge.manifest
     dimension = any(name in parse(text).names for arg in manifest.results for text in arg.shape)
-    return dimension and 1 / _GROWS < _growth(challenge, sizes, [name]) < _GROWS
+    return dimension and 1 / _GROWS < _growth(challenge, workload, sizes, [name]) < _GROWS
 
 
-def _growth(challenge: Challenge, sizes: Mapping[str, int], names: Sequence[str]) -> float:
+def _growth(
+    challenge: Challenge, workload: Workload, sizes: Mapping[str, int], names: Sequence[str]
+) -> float:
     """Growth of the number of input elements per result element if ``names`` double, tried at small sizes: the one
     farthest from 1 among all inputs and results."""
     small = {name: min(size, _SMALL) for name, size in sizes.items()}
     double = {name: 2 * size if name in names else size for name, size in small.items()}
-    one, two = _needs(challenge, small), _needs(challenge, double)
+    one, two = _needs(challenge, workload, small), _needs(challenge, workload, double)
     ratios = [two[pair] / one[pair] for pair in one if one[pair] > 0 and two[pair] > 0]
     return max(ratios, key=lambda growth: abs(math.log(growth)), default=1.0)
 
 
-def _needs(challenge: Challenge, sizes: Mapping[str, int]) -> dict[tuple[str, str], float]:
+def _needs(
+    challenge: Challenge, workload: Workload, sizes: Mapping[str, int]
+) -> dict[tuple[str, str], float]:
     """By input and result: the average number of input elements that a result element depends on."""
     manifest = challenge.manifest
-    case = workload_case(challenge, Workload(name="small sizes", sizes=dict(sizes)))
+    case = workload_case(challenge, workload.model_copy(update={"sizes": dict(sizes)}))
     inputs = draw_inputs(manifest, case, _SEED)
     right = right_answers(challenge, case, inputs)
     found: dict[tuple[str, str], float] = {}

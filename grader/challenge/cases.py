@@ -8,7 +8,7 @@ workloads), else from ``values`` in ``challenge.toml``. Recipes are data, so a p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from grader.challenge.dtypes import BITS
+from grader.challenge.scalars import Number
 
 if TYPE_CHECKING:
     import torch
@@ -288,6 +289,63 @@ class Integers(_Alike):
 
 
 @dataclass(frozen=True)
+class Ascending:
+    """Whole numbers from ``low`` to ``high - 1`` that strictly increase along the last dimension: the indices of a
+    sparse row, say."""
+
+    low: int
+    high: int
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        """Raises ValueError if a row has more places than there are numbers."""
+        import torch
+
+        count = shape[-1]
+        if count > self.high - self.low:
+            raise ValueError(
+                f"{count:,} different numbers from {self.low:,} to {self.high - 1:,} do not exist"
+            )
+        # Of numbers in order, which may be equal, each is moved by its place.
+        spare = self.high - self.low - count + 1
+        drawn = torch.randint(spare, shape, generator=generator, device=generator.device)
+        places = torch.arange(count, device=generator.device)
+        return (drawn.sort(dim=-1).values + places + self.low).to(dtype)
+
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return 4 * _WHOLE * count
+
+    def words(self) -> str:
+        return f"increasing whole numbers from {self.low} to {self.high - 1}"
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """Whole numbers that never decrease along the last dimension, from ``low`` at its first place to ``high`` at its
+    last: where the rows of a sparse matrix begin and end. Rows may be empty."""
+
+    low: int
+    high: int
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        """Raises ValueError if both ends must be one place, or ``high`` is below ``low``."""
+        import torch
+
+        if self.high < self.low or (shape[-1] == 1 and self.low != self.high):
+            raise ValueError(f"{shape[-1]} offsets cannot go from {self.low:,} to {self.high:,}")
+        width = self.high - self.low + 1
+        drawn = torch.randint(width, shape, generator=generator, device=generator.device).sort(dim=-1).values
+        if shape[-1]:
+            drawn[..., 0], drawn[..., -1] = 0, width - 1
+        return (drawn + self.low).to(dtype)
+
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return 3 * _WHOLE * count
+
+    def words(self) -> str:
+        return f"offsets from {self.low} to {self.high}, never decreasing"
+
+
+@dataclass(frozen=True)
 class Constant(_Alike):
     value: float
 
@@ -474,7 +532,7 @@ class Case:
     category: Category
     sizes: Mapping[str, int]
     inputs: Mapping[str, Filling] = field(default_factory=dict)
-    scalars: Mapping[str, float] = field(default_factory=dict)
+    scalars: Mapping[str, Number] = field(default_factory=dict)
     note: str = ""
     hidden: bool = False
     # True if some timed rounds draw its inputs at the workload's sizes; None decides by category (see
@@ -483,6 +541,8 @@ class Case:
     # "gpu" for a case that is too large for other boards: its inputs are drawn on the GPU, and it is skipped if it does
     # not fit the GPU's memory.
     on: OnlyOn | None = None
+    # Optional inputs that it leaves out.
+    without: tuple[str, ...] = ()
 
     def runs_on(self, workloads: str) -> bool:
         """``workloads``: the kind of workloads that a board has, "cpu" or "gpu"."""
@@ -494,11 +554,23 @@ def case(
     category: Category | str,
     *,
     inputs: Mapping[str, Filling] | None = None,
-    scalars: Mapping[str, float] | None = None,
+    scalars: Mapping[str, Number] | None = None,
+    without: Sequence[str] = (),
     note: str = "",
     timed: bool | None = None,
     on: OnlyOn | None = None,
     **sizes: int,
 ) -> Case:
-    """A case with its sizes as keywords: ``case("odd", "odd", n=1023)``. Raises ValueError: unknown category."""
-    return Case(name, Category(category), sizes, inputs or {}, scalars or {}, note, timed=timed, on=on)
+    """A case with its sizes as keywords: ``case("odd", "odd", n=1023)``. ``without``: optional inputs that it leaves
+    out. Raises ValueError: unknown category."""
+    return Case(
+        name,
+        Category(category),
+        sizes,
+        inputs or {},
+        scalars or {},
+        note,
+        timed=timed,
+        on=on,
+        without=tuple(without),
+    )

@@ -11,11 +11,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from grader.challenge.cases import (
+    Ascending,
     Case,
     Derived,
     Filling,
     Integers,
     Normal,
+    Offsets,
     Part,
     PartRecipe,
     Recipe,
@@ -23,7 +25,7 @@ from grader.challenge.cases import (
     drawn_into,
 )
 from grader.challenge.expression import ExpressionError, parse
-from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.model import Argument, Manifest
 from grader.errors import ChallengeInvalid
 
 if TYPE_CHECKING:
@@ -48,7 +50,23 @@ def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) 
         raise ChallengeInvalid(f"{manifest.title}: args '{arg.name}' values: {error}") from error
     if values.dist == "uniform":
         return Uniform(low, high)
+    if values.dist == "offsets":
+        return Offsets(int(low), int(high))
+    if not arg.dtype.floating:  # a type may hold less than the sizes allow
+        high = min(high, arg.dtype.as_integer.high + 1)
+    if values.dist == "sorted":
+        return Ascending(int(low), int(high))
     return Integers(int(low), int(high))
+
+
+def strict_bounds(arg: Argument, sizes: Mapping[str, int]) -> tuple[int, int] | None:
+    """The least and the largest value that ``arg`` may have at these sizes; None if it may have others, or has none.
+    Raises ExpressionError."""
+    if not arg.values.strict:
+        return None
+    low, high = (int(_bound(bound, sizes)) for bound in (arg.values.low, arg.values.high))
+    last = high if arg.values.dist == "offsets" else min(high - 1, arg.dtype.as_integer.high)
+    return (low, last) if low <= last else None
 
 
 def input_role(name: str) -> str:
@@ -63,7 +81,8 @@ def draw_inputs(
     room: Room | None = None,
     without: Collection[str] = (),
 ) -> dict[str, torch.Tensor]:
-    """Contiguous tensors on ``device`` for every input and in-out except ``without``, in signature order.
+    """Contiguous tensors on ``device`` for every input and in-out except ``without`` and those that the case leaves
+    out, in signature order.
 
     Each argument has its own generator: adding one does not change another. Plain recipes are drawn before derived
     ones. Recipes draw into memory from ``room`` if they can.
@@ -71,7 +90,7 @@ def draw_inputs(
     Raises ChallengeInvalid with case and argument if a recipe fails or gives another shape or dtype, and torch's
     OutOfMemoryError.
     """
-    readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT and arg.name not in without]
+    readable = [arg for arg in manifest.given if arg.name not in {*without, *case.without}]
     fillings = {arg.name: case.inputs.get(arg.name) for arg in readable}
     drawn: dict[str, torch.Tensor] = {}
     for arg in sorted(readable, key=lambda arg: isinstance(fillings[arg.name], Derived)):
@@ -146,7 +165,33 @@ def _checked(
     if tuple(values.shape) != shape or values.dtype is not dtype or values.device.type != device:
         got = f"{values.dtype} {list(values.shape)} on {values.device.type}"
         raise ChallengeInvalid(f"{where}: its recipe gives {got}, expected {dtype} {list(shape)} on {device}")
+    _check_bounds(values, arg, case, where)
     return values.contiguous()
+
+
+def _check_bounds(values: torch.Tensor, arg: Argument, case: Case, where: str) -> None:
+    """Raises ChallengeInvalid if a strict argument has other values than challenge.toml allows."""
+    if not values.numel() or (ends := strict_bounds(arg, case.sizes)) is None:
+        return
+    wide = values.long()
+    least, most = int(wide.min()), int(wide.max())
+    problem = ""
+    if least < ends[0] or most > ends[1]:
+        wrong = most if most > ends[1] else least
+        problem = f"the value {wrong:,} is not from {ends[0]:,} to {ends[1]:,}"
+    elif arg.values.dist != "integers":
+        steps = wide.diff(dim=-1)
+        if steps.numel() and int(steps.min()) < (1 if arg.values.dist == "sorted" else 0):
+            problem = "its values do not increase"
+        elif arg.values.dist == "offsets" and (
+            int(wide[..., 0].max()) != ends[0] or int(wide[..., -1].min()) != ends[1]
+        ):
+            problem = f"its offsets do not go from {ends[0]:,} to {ends[1]:,}"
+    if problem:
+        raise ChallengeInvalid(
+            f"{where}: {problem}, as `values` of challenge.toml promises",
+            "Draw other values, or leave strict out there if the contract allows these.",
+        )
 
 
 def filling_of(manifest: Manifest, case: Case, arg: Argument) -> Filling:

@@ -17,7 +17,7 @@ class Facts:
     c_type: str  # in the signature of solve
     built_in: str = ""  # the same without any header, as 64-bit Linux defines it; empty: c_type is built in
     header: str = ""  # the CUDA header that defines c_type; empty: <cstdint>, or none
-    scalar: bool = False  # a scalar may have it; the runner's bindings pass these by value
+    scalar: bool = True  # a scalar may have it: one element has bytes of its own and is one number
     rate_as: str = ""  # the dtype whose arithmetic rate it has; empty: its own
 
 
@@ -116,7 +116,6 @@ _FACTS: Mapping[DType, Facts] = {
     DType.FLOAT32: FloatFacts(
         itemsize=4,
         c_type="float",
-        scalar=True,
         digits=24,
         least_exponent=-126,
         dropped_bits=13,
@@ -129,7 +128,6 @@ _FACTS: Mapping[DType, Facts] = {
     DType.FLOAT64: FloatFacts(
         itemsize=8,
         c_type="double",
-        scalar=True,
         digits=53,
         least_exponent=-1022,
         dropped_bits=29,

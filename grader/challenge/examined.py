@@ -66,6 +66,7 @@ def _case(case: Case) -> dict[str, Any]:
         "note": case.note,
         "timed": case.timed,
         "on": case.on,
+        **({"without": list(case.without)} if case.without else {}),
     }
 
 
@@ -115,10 +116,11 @@ def _read_case(fields: dict[str, Any]) -> Case:
         category=Category(fields["category"]),
         sizes={str(name): _whole(value) for name, value in fields["sizes"].items()},
         inputs={str(name): _read_recipe(each) for name, each in fields["inputs"].items()},
-        scalars={str(name): float(value) for name, value in fields["scalars"].items()},
+        scalars={str(name): _number(value) for name, value in fields["scalars"].items()},
         note=str(fields["note"])[:_NOTE_CHARS],
         timed=fields["timed"],
         on=fields["on"],
+        without=tuple(str(name)[:100] for name in fields.get("without", ())),
     )
 
 

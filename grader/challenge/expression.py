@@ -1,4 +1,5 @@
-"""Expressions in the sizes of a challenge ("2*m*n*k", "max(n-k+1, 0)"): parsed, checked, never ``eval``ed."""
+"""Expressions in the sizes of a challenge ("2*m*n*k", "max(n-k+1, 0)") and conditions on them ("k <= cols"): parsed,
+checked, never ``eval``ed."""
 
 from __future__ import annotations
 
@@ -21,6 +22,14 @@ _CALLS: dict[str, Callable[[float, float], float]] = {
     "min": min,
     "max": max,
     "cdiv": lambda a, b: -(-a // b),
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
 }
 # The cost of a fused kernel takes some 60 characters; the bound limits the parser's recursion.
 _MAX_CHARS = 200
@@ -68,6 +77,40 @@ def parse(text: str) -> Expression:
     names: set[str] = set()
     _check(tree, text, names)
     return Expression(text, tree, frozenset(names))
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A checked condition, such as ``1 <= k <= cols``. ``names``: the sizes in it."""
+
+    text: str
+    sides: tuple[Expression, ...]
+    compare: tuple[Callable[[float, float], bool], ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset().union(*(side.names for side in self.sides))
+
+    def __call__(self, sizes: Mapping[str, float]) -> bool:
+        """Raises ExpressionError if a side cannot be computed."""
+        values = [side(sizes) for side in self.sides]
+        return all(
+            compare(left, right)
+            for compare, left, right in zip(self.compare, values, values[1:], strict=False)
+        )
+
+
+@functools.lru_cache(maxsize=1024)
+def parse_condition(text: str) -> Condition:
+    """Parse ``text``: expressions with <, <=, >, >=, == or != between them. Raises ExpressionError."""
+    try:
+        tree = ast.parse(text, mode="eval").body if len(text) <= _MAX_CHARS else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = None
+    if not isinstance(tree, ast.Compare) or any(type(compare) not in _COMPARE for compare in tree.ops):
+        raise ExpressionError(f"'{text}' is not a condition: write one such as k <= cols or cols % 2 == 0")
+    sides = tuple(parse(ast.unparse(side)) for side in (tree.left, *tree.comparators))
+    return Condition(text, sides, tuple(_COMPARE[type(compare)] for compare in tree.ops))
 
 
 def _check(node: ast.expr, text: str, names: set[str]) -> None:

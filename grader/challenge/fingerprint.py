@@ -144,11 +144,13 @@ def _change(part: str, name: str, old: Any, new: Any) -> ContentChange:
 def _case(case: Case) -> dict[str, Any]:
     # Category and note are left out: they only explain the case to people.
     where = {"on": case.on} if case.on else {}
+    left_out = {"without": sorted(case.without)} if case.without else {}
     return {
         "sizes": _plain(case.sizes),
         "inputs": _plain(case.inputs),
         "scalars": _plain(case.scalars),
         **where,
+        **left_out,
     }
 
 

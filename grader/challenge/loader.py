@@ -18,7 +18,7 @@ from grader.challenge.cases import Case, Derived, Filling, OnlyOn, Recipe
 from grader.challenge.checker import CHECKER, Checker
 from grader.challenge.examined import Examined
 from grader.challenge.examined import load as load_examined
-from grader.challenge.model import Kind, Manifest, check_sizes
+from grader.challenge.model import Manifest, check_sizes, check_values
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
 
@@ -36,11 +36,12 @@ def starter_name(language: Language) -> str:
 
 @dataclass(frozen=True)
 class ChallengeReference:
-    """The functions of ``reference.py``. They take all arguments except outputs, as keywords.
+    """The functions of ``reference.py``. They take all arguments except outputs and workspaces, as keywords; None for
+    an optional input that is left out.
 
-    ``compute`` returns a tensor, or a tuple of in-outs and outputs in order. ``magnitude``, if defined, returns the
-    scale of errors in the same form. ``baseline``, if defined, is timed instead of ``compute``: the fastest PyTorch
-    version, which need not handle every edge of the contract.
+    ``compute`` returns a tensor, or a tuple of in-outs and outputs in signature order. ``magnitude``, if defined,
+    returns the scale of errors in the same form. ``baseline``, if defined, is timed instead of ``compute``: the fastest
+    PyTorch version, which need not handle every edge of the contract.
     """
 
     compute: Callable[..., Any]
@@ -151,7 +152,7 @@ class Challenge:
     def _check_parameters(self, path: Path, name: str, function: object) -> None:
         if not callable(function):
             raise ChallengeInvalid(f"{path}: '{name}' is not a function")
-        passed = [arg.name for arg in self.manifest.args if arg.kind is not Kind.OUTPUT]
+        passed = self.manifest.passed
         try:
             inspect.signature(function).bind(**dict.fromkeys(passed))
         except TypeError as error:
@@ -181,7 +182,7 @@ class Challenge:
     @property
     def readable(self) -> set[str]:
         """Names of buffers filled before a call: inputs and in-outs."""
-        return {arg.name for arg in self.manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)}
+        return {arg.name for arg in self.manifest.given}
 
     def _returned(self, path: Path, *, hidden: bool) -> list[Case]:
         """The result of the file's ``cases()``, now or when it was examined."""
@@ -203,12 +204,12 @@ class Challenge:
         if not suite and not hidden:
             raise ChallengeInvalid(f"{path}: cases() returned no case")
         seen = {case.name for case in self.cases} if hidden else set()
-        for case in suite:
+        for place, case in enumerate(suite):
             if not isinstance(case, Case):
                 raise ChallengeInvalid(
                     f"{path}: cases() returned {case!r}, which is not a case: make cases with case(...)"
                 )
-            self._check_case(case, path, seen)
+            suite[place] = case = self._check_case(case, path, seen)
             _check_timed(case, path, hidden=hidden)
         if hidden and self.manifest.name_hidden_categories:
             self._check_named_categories(suite, path)
@@ -238,7 +239,8 @@ class Challenge:
                     "Add a public case of this category, take another category, or leave name_hidden_categories out.",
                 )
 
-    def _check_case(self, case: Case, path: Path, seen: set[str]) -> None:
+    def _check_case(self, case: Case, path: Path, seen: set[str]) -> Case:
+        """The case, with its scalars as their types take them."""
         where = f"{path}: case '{case.name}'"
         if case.name in seen:
             raise ChallengeInvalid(f"{where}: another case has this name")
@@ -258,14 +260,15 @@ class Challenge:
             raise ChallengeInvalid(f"{where}: sizes {odd} are not whole numbers")
         try:
             check_sizes(manifest, dict(case.sizes), where)
+            scalars = check_values(manifest, case.scalars, case.without, where)
         except ValueError as error:
             raise ChallengeInvalid(str(error)) from error
         self._check_inputs(case.inputs, where)
-        scalars = {arg.name for arg in manifest.scalars}
-        if unknown := set(case.scalars) - scalars:
+        if both := sorted(set(case.without) & set(case.inputs)):
             raise ChallengeInvalid(
-                f"{where}: scalars {sorted(unknown)} do not exist; there are {sorted(scalars)}"
+                f"{where}: it leaves out {both}, and gives it values", "Keep one of `without` and `inputs`."
             )
+        return replace(case, scalars=scalars)
 
     def _check_inputs(self, inputs: Mapping[str, object], where: str) -> None:
         if unknown := set(inputs) - self.readable:
@@ -284,6 +287,7 @@ def _check_timed(case: Case, path: Path, *, hidden: bool) -> None:
         "it is hidden": hidden,
         "it runs only on a GPU": case.on is not None,
         "it has scalars of its own": bool(case.scalars),
+        "it leaves inputs out": bool(case.without),
         "it has no inputs of its own": not case.inputs,
     }
     for reason, holds in reasons.items():

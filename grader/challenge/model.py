@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal, Self
@@ -13,7 +13,8 @@ from pydantic import AfterValidator, Field, model_validator
 from grader import limits
 from grader.challenge.cases import Case, Category
 from grader.challenge.dtypes import DType
-from grader.challenge.expression import ExpressionError, parse
+from grader.challenge.expression import ExpressionError, parse, parse_condition
+from grader.challenge.scalars import Number, checked
 from grader.languages import Language
 from grader.schemas.report import Sizes
 from grader.schemas.strict import Strict
@@ -33,15 +34,38 @@ class Kind(StrEnum):
     OUTPUT = "output"
     SCALAR = "scalar"
     SIZE = "size"
+    WORKSPACE = "workspace"
 
     @property
     def buffer(self) -> bool:
-        return self in (Kind.INPUT, Kind.INOUT, Kind.OUTPUT)
+        return self not in (Kind.SCALAR, Kind.SIZE)
+
+    @property
+    def given(self) -> bool:
+        """A buffer that is filled before a call."""
+        return self in (Kind.INPUT, Kind.INOUT)
+
+    @property
+    def result(self) -> bool:
+        return self in (Kind.INOUT, Kind.OUTPUT)
+
+    @property
+    def passed(self) -> bool:
+        """``reference()`` takes it."""
+        return self not in (Kind.OUTPUT, Kind.WORKSPACE)
 
 
 def _expression(text: str) -> str:
     try:
         parse(text)
+    except ExpressionError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+def _condition(text: str) -> str:
+    try:
+        parse_condition(text)
     except ExpressionError as error:
         raise ValueError(str(error)) from error
     return text
@@ -56,24 +80,56 @@ def _usable_name(name: str) -> str:
 
 
 ExpressionText = Annotated[str, AfterValidator(_expression)]
+ConditionText = Annotated[str, AfterValidator(_condition)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$"), AfterValidator(_usable_name)]
 # As long as its database column.
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
-_ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
 
 
 class Values(Strict, allow_inf_nan=False):
-    dist: Literal["normal", "uniform", "integers"] = "normal"
+    """``integers``: any in [low, high). ``sorted``: each row of these strictly increases. ``offsets``: each row begins
+    at ``low``, ends at ``high`` and never decreases."""
+
+    dist: Literal["normal", "uniform", "integers", "sorted", "offsets"] = "normal"
     low: ExpressionText | float = 0.0
     high: ExpressionText | float = 1.0
+    strict: bool = Field(default=False, description="no case and no run may have other values")
 
     @model_validator(mode="after")
     def _integers_have_an_end(self) -> Self:
-        if self.dist == "integers" and "high" not in self.model_fields_set:
+        if self.whole and "high" not in self.model_fields_set:
             raise ValueError(
-                "integers need `high`, the exclusive upper bound: the default of 1 would draw only 0"
+                f"{self.dist} need `high`, the upper bound: the default of 1 would draw only 0"
+                if self.dist != "integers"
+                else "integers need `high`, the exclusive upper bound: the default of 1 would draw only 0"
             )
+        if self.strict and not self.whole:
+            raise ValueError(f"strict is for whole numbers; these are {self.dist}")
         return self
+
+    @property
+    def whole(self) -> bool:
+        return self.dist not in ("normal", "uniform")
+
+
+class Layout(Strict):
+    """Where the elements of a buffer are, in elements of its dtype. What is between them is padding.
+
+    ``pitch``: from the start of a row (the last dimension) to the start of the next. ``strides``: one per dimension,
+    instead."""
+
+    pitch: ExpressionText | None = None
+    strides: list[ExpressionText] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if (self.pitch is None) == (self.strides is None):
+            raise ValueError("a layout has either `pitch` or `strides`")
+        return self
+
+    @property
+    def texts(self) -> list[str]:
+        return [self.pitch] if self.pitch is not None else list(self.strides or ())
 
 
 class Argument(Strict, allow_inf_nan=False):
@@ -82,18 +138,22 @@ class Argument(Strict, allow_inf_nan=False):
     dtype: DType = DType.INT64
     shape: list[ExpressionText] = Field(default_factory=list)
     values: Values = Values()
-    value: float | None = Field(default=None, description="what a scalar is in workloads and by default")
+    value: Number | None = Field(default=None, description="what a scalar is in workloads and by default")
+    optional: bool = Field(default=False, description="an input that a case or a workload may leave out")
+    layout: Layout | None = Field(default=None, description="if it is not dense and row-major")
+    valid: list[ExpressionText] = Field(
+        default_factory=list,
+        description="of an output: how much of its first dimensions counts, in sizes and in results that are counts",
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _dtype_is_stated(cls, data: object) -> object:
-        if (
-            isinstance(data, dict)
-            and data.get("kind") in {"input", "inout", "output"}
-            and "dtype" not in data
-        ):
+        if not isinstance(data, dict):
+            return data
+        if data.get("kind") in {"input", "inout", "output", "workspace"} and "dtype" not in data:
             raise ValueError("a buffer needs a dtype")
-        return data
+        return {**data, "valid": [data["valid"]]} if isinstance(data.get("valid"), str) else data
 
     @model_validator(mode="after")
     def _keys_fit_kind(self) -> Argument:
@@ -106,6 +166,25 @@ class Argument(Strict, allow_inf_nan=False):
             raise ValueError(f"'{self.name}' is a scalar: its dtype must be {allowed}")
         if self.kind is Kind.SCALAR and self.value is None:
             raise ValueError(f"'{self.name}' is a scalar: it needs a default value")
+        if self.kind is Kind.SCALAR and self.value is not None:
+            try:
+                self.__dict__["value"] = checked(self.dtype, self.value)  # the model is frozen
+            except ValueError as error:
+                raise ValueError(f"'{self.name}' is a scalar: value: {error}") from error
+        if self.optional and self.kind is not Kind.INPUT:
+            raise ValueError(f"'{self.name}' is a {self.kind.value}: only an input may be optional")
+        if self.layout is not None and not self.kind.buffer:
+            raise ValueError(f"'{self.name}' is a {self.kind.value}: it has no layout")
+        if self.layout is not None and self.layout.pitch is not None and len(self.shape) < 2:
+            raise ValueError(f"'{self.name}' has one dimension: a pitch needs rows")
+        strides = self.layout.strides if self.layout is not None else None
+        if strides is not None and len(strides) != len(self.shape):
+            raise ValueError(f"'{self.name}': it has {len(self.shape)} dimensions and {len(strides)} strides")
+        if self.valid and (self.kind is not Kind.OUTPUT or len(self.valid) > len(self.shape)):
+            raise ValueError(f"'{self.name}': valid has at most one expression per dimension of an output")
+        ordered = self.values.dist in ("sorted", "offsets")
+        if ordered and self.kind.buffer and self.dtype.floating:
+            raise ValueError(f"'{self.name}': {self.values.dist} values are integers")
         if self.kind is Kind.SIZE and self.dtype is not DType.INT64:
             raise ValueError(f"'{self.name}' is a size: sizes are int64")
         return self
@@ -146,9 +225,11 @@ class Cost(Strict):
     multiplied: DType | None = None
 
 
-class Workload(Strict):
+class Workload(Strict, allow_inf_nan=False):
     name: str = Field(min_length=1, max_length=40)
     sizes: Sizes
+    scalars: dict[str, Number] = Field(default_factory=dict, description="instead of the arguments' values")
+    without: list[str] = Field(default_factory=list, description="optional inputs that it leaves out")
     # The devices that time it. An emulated GPU without workloads of its own takes those of ``cpu``.
     on: Literal["cpu", "gpu", "emulated"] = "gpu"
 
@@ -266,6 +347,9 @@ class Manifest(Strict):
     args: list[Argument] = Field(min_length=1)
     tolerance: Tolerance = Tolerance()
     compare: dict[str, Compare] = Field(default_factory=dict)
+    constraints: list[ConditionText] = Field(
+        default_factory=list, max_length=20, description="conditions that the sizes of every call fulfil"
+    )
     pieces: Pieces | None = None
     workloads: list[Workload] = Field(min_length=1)
     cost: Cost
@@ -294,9 +378,28 @@ class Manifest(Strict):
         return [arg for arg in self.args if arg.kind.buffer]
 
     @property
+    def given(self) -> list[Argument]:
+        """Inputs and in-outs."""
+        return [arg for arg in self.args if arg.kind.given]
+
+    @property
+    def operands(self) -> list[Argument]:
+        """Buffers without workspaces."""
+        return [arg for arg in self.buffers if arg.kind is not Kind.WORKSPACE]
+
+    @property
+    def passed(self) -> list[str]:
+        """What ``reference()`` takes, by name."""
+        return [arg.name for arg in self.args if arg.kind.passed]
+
+    @property
+    def optional(self) -> list[str]:
+        return [arg.name for arg in self.args if arg.optional]
+
+    @property
     def results(self) -> list[Argument]:
         """In-outs and outputs in signature order, as ``reference()`` returns them."""
-        return [arg for arg in self.args if arg.kind in (Kind.INOUT, Kind.OUTPUT)]
+        return [arg for arg in self.args if arg.kind.result]
 
     @property
     def exact(self) -> bool:
@@ -308,7 +411,7 @@ class Manifest(Strict):
         """The dtype that decides the rate of arithmetic: int8 products summed in int32 run at int8's rate."""
         if self.cost.multiplied is not None:
             return self.cost.multiplied
-        read = [arg.dtype for arg in self.buffers if arg.kind is not Kind.OUTPUT]
+        read = [arg.dtype for arg in self.given]
         return read[0] if read else self.results[0].dtype
 
     def timed_on(self, device: Literal["cpu", "gpu", "emulated"]) -> list[Workload]:
@@ -324,15 +427,54 @@ class Manifest(Strict):
         """Raises ExpressionError if a dimension is negative at ``sizes``."""
         return tuple(parse(text).integer(sizes) for text in arg.shape)
 
+    def strides(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...] | None:
+        """In elements; None if it is dense and row-major. Raises ExpressionError."""
+        if arg.layout is None:
+            return None
+        if arg.layout.strides is not None:
+            return tuple(parse(text).integer(sizes) for text in arg.layout.strides)
+        assert arg.layout.pitch is not None
+        found = [parse(arg.layout.pitch).integer(sizes), 1]
+        for size in reversed(self.shape(arg, sizes)[1:-1]):
+            found.insert(0, found[0] * size)
+        return tuple(found)
+
+    def check_constraints(self, sizes: Mapping[str, int]) -> None:
+        """Raises ValueError, with the constraint that ``sizes`` break, or the argument whose layout they make
+        impossible."""
+        for text in self.constraints:
+            try:
+                holds = parse_condition(text)(sizes)
+            except ExpressionError as error:
+                raise ValueError(f"the constraint '{text}' cannot be computed: {error}") from error
+            if not holds:
+                named = ", ".join(f"{name} = {sizes[name]:,}" for name in sorted(parse_condition(text).names))
+                raise ValueError(f"the sizes must fulfil '{text}', and here {named}")
+        for arg in self.buffers:
+            try:
+                self._check_layout(arg, sizes)
+            except ExpressionError as error:
+                raise ValueError(f"layout of '{arg.name}': {error}") from error
+
+    def _check_layout(self, arg: Argument, sizes: Mapping[str, int]) -> None:
+        """No two elements share a place: going up by strides, each is at least the extent of those before."""
+        shape, strides = self.shape(arg, sizes), self.strides(arg, sizes)
+        if strides is None or 0 in shape:
+            return
+        least = 1
+        for stride, size in sorted(zip(strides, shape, strict=True)):
+            if size > 1 and stride < least:
+                raise ValueError(
+                    f"layout of '{arg.name}': a stride of {stride:,} is too short, elements would overlap: its shape "
+                    f"is {list(shape)} and its strides {list(strides)}"
+                )
+            least = max(least, stride * size)
+
     @model_validator(mode="after")
     def _parts_agree(self) -> Manifest:
         names = [arg.name for arg in self.args]
         _refuse_twins(names, "args")
         _refuse_twins(self.prerequisites, "prerequisites")
-        if names_kinds := [arg.kind for arg in self.args]:
-            ranks = [_ORDER.index(kind) for kind in names_kinds]
-            if ranks != sorted(ranks):
-                raise ValueError("args: the order is inputs, inouts, outputs, scalars, sizes")
         if not self.results:
             raise ValueError("args: a challenge needs at least one output or inout")
         if not self.sizes:
@@ -343,6 +485,9 @@ class Manifest(Strict):
         _refuse_twins([workload.name for workload in self.workloads], "workloads")
         for workload in self.workloads:
             check_sizes(self, workload.sizes, f"workloads '{workload.name}'")
+            workload.scalars.update(
+                check_values(self, workload.scalars, workload.without, f"workloads '{workload.name}'")
+            )
         known = {workload.name for workload in self.workloads}
         if (
             unknown := {name for approximation in self.approximations for name in approximation.workloads}
@@ -360,9 +505,16 @@ class Manifest(Strict):
         for arg in self.buffers:
             bounds = (arg.values.low, arg.values.high)
             texts += [(f"args '{arg.name}' values", bound) for bound in bounds if isinstance(bound, str)]
+            if arg.layout is not None:
+                texts += [(f"args '{arg.name}' layout", text) for text in arg.layout.texts]
         for where, text in texts:
             if unknown := parse(text).names - known:
                 raise ValueError(f"{where}: '{text}' names {sorted(unknown)}; the sizes are {sorted(known)}")
+        for text in self.constraints:
+            if unknown := parse_condition(text).names - known:
+                raise ValueError(
+                    f"constraints: '{text}' names {sorted(unknown)}; the sizes are {sorted(known)}"
+                )
 
     def _check_compare(self) -> None:
         by_name = {arg.name: arg for arg in self.results}
@@ -373,6 +525,17 @@ class Manifest(Strict):
                 counter = by_name.get(rule.first)
                 if counter is None or counter.dtype is not DType.INT64:
                     raise ValueError(f"compare.{name}: first = '{rule.first}' must name an int64 output")
+        counts = {arg.name for arg in self.results if arg.dtype in (DType.INT32, DType.INT64)}
+        for arg in self.results:
+            cut = self.compare.get(arg.name)
+            if arg.valid and cut is not None and cut.first is not None:
+                raise ValueError(f"compare.{arg.name}: '{arg.name}' has `valid`, too: leave `first` out")
+            for text in arg.valid:
+                if unknown := parse(text).names - counts - set(self.sizes):
+                    raise ValueError(
+                        f"args '{arg.name}' valid: '{text}' names {sorted(unknown)}; there are the sizes "
+                        f"{sorted(self.sizes)} and the int32 and int64 results {sorted(counts)}"
+                    )
 
     def _check_pieces(self) -> None:
         if self.pieces is None:
@@ -383,7 +546,9 @@ class Manifest(Strict):
             )
         if unknown := parse(self.pieces.overlap).names - set(self.sizes):
             raise ValueError(f"pieces: overlap names {sorted(unknown)}; the sizes are {sorted(self.sizes)}")
-        for arg in self.buffers:
+        for arg in self.operands:
+            if arg.layout is not None or arg.valid:
+                raise ValueError(f"pieces: '{arg.name}' has a layout or `valid`, and cannot be cut")
             naming = [text for text in arg.shape if self.pieces.along in parse(text).names]
             if len(naming) > 1 or (arg.kind is not Kind.OUTPUT and naming not in ([], [self.pieces.along])):
                 raise ValueError(
@@ -402,3 +567,28 @@ def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
             manifest.shape(arg, sizes)
         except ExpressionError as error:
             raise ValueError(f"{where}: shape of '{arg.name}': {error}") from error
+    try:
+        manifest.check_constraints(sizes)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def check_values(
+    manifest: Manifest, scalars: Mapping[str, Number], without: Collection[str], where: str
+) -> dict[str, Number]:
+    """The scalars as their dtypes take them. Raises ValueError for one that does not exist or does not fit, and for an
+    input that may not be left out."""
+    known = {arg.name: arg.dtype for arg in manifest.scalars}
+    if unknown := sorted(set(scalars) - set(known)):
+        raise ValueError(f"{where}: scalars {unknown} do not exist; there are {sorted(known)}")
+    if wrong := sorted(set(without) - set(manifest.optional)):
+        raise ValueError(
+            f"{where}: {wrong} cannot be left out; the optional inputs are {sorted(manifest.optional)}"
+        )
+    found = {}
+    for name, value in scalars.items():
+        try:
+            found[name] = checked(known[name], value)
+        except ValueError as error:
+            raise ValueError(f"{where}: scalar '{name}': {error}") from error
+    return found

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -115,7 +115,12 @@ def _outliers(challenge: Challenge, workload: Workload) -> list[Overlay]:
     manifest, found = challenge.manifest, []
     for arg in manifest.buffers:
         filling = challenge.inputs.get(arg.name) or default_recipe(manifest, arg, workload.sizes)
-        if arg.name not in challenge.readable or not arg.dtype.floating or isinstance(filling, Derived):
+        if (
+            arg.name not in challenge.readable
+            or arg.name in workload.without
+            or not arg.dtype.floating
+            or isinstance(filling, Derived)
+        ):
             continue
         elements = math.prod(manifest.shape(arg, workload.sizes))
         if count := min(_OUTLIERS, int(elements * _MOST_SHARE)):
@@ -133,11 +138,16 @@ def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float
 def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
     """From public cases only, which students may read. A case's ``timed`` decides if set."""
     shapes = {arg.name: challenge.manifest.shape(arg, workload.sizes) for arg in challenge.manifest.buffers}
+    strict = {arg.name for arg in challenge.manifest.given if arg.values.strict}
     categories = _EXACT if challenge.manifest.exact else _SPECIAL
     return [
         Overlay(
             case.name,
-            {name: _thinned(filling, shapes[name]) for name, filling in case.inputs.items()},
+            {
+                name: _thinned(filling, shapes[name])
+                for name, filling in case.inputs.items()
+                if name not in strict
+            },
             counts=False,
             category=case.category,
             always=case.timed is True,
@@ -145,7 +155,7 @@ def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
         for case in challenge.cases
         if (case.category in categories if case.timed is None else case.timed)
         and case.on is None
-        and _is_other(challenge, case)
+        and _is_other(challenge, case, strict)
     ]
 
 
@@ -159,6 +169,11 @@ def _thinned(filling: Filling, shape: tuple[int, ...]) -> Filling:
     return replace(filling, share=min(filling.share, 1 / (2 * max(shape))))
 
 
-def _is_other(challenge: Challenge, case: Case) -> bool:
-    """True if its inputs differ from the workload's; sizes and scalars are not taken over."""
-    return dict(case.inputs) != challenge.inputs and not case.scalars
+def _is_other(challenge: Challenge, case: Case, strict: Collection[str]) -> bool:
+    """True if its inputs differ from the workload's; sizes and scalars are not taken over, nor inputs that must keep
+    bounds, because a case keeps those of its own sizes."""
+    ours, theirs = (
+        {name: filling for name, filling in inputs.items() if name not in strict}
+        for inputs in (case.inputs, challenge.inputs)
+    )
+    return ours != theirs and not case.scalars

@@ -16,6 +16,7 @@ from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.challenge.pattern import runs_on
+from grader.challenge.scalars import Number, ends
 from grader.device_kinds import DeviceKind
 from grader.errors import BadRequest, Conflict
 from grader.formats import size_text
@@ -30,6 +31,8 @@ _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 # Names in a hint.
 _NAMED = 12
 _SEED_BYTES = 6
+# What a user writes for an optional input that the run leaves out.
+LEFT_OUT = "none"
 # No size comes near, and a product of several is still a float.
 _MOST = 1 << 62
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -122,11 +125,15 @@ def own_case(challenge: Challenge, asked: OwnCase, kind: DeviceKind) -> Case:
             )
         return case
     _check_extent(manifest, sizes)
-    scalars = {name: value for name, value in given.items() if isinstance(value, float)}
+    scalars = {name: value for name, value in given.items() if isinstance(value, int | float)}
+    left_out = {name for name, value in given.items() if value is None}
+    without = tuple(
+        name for name in manifest.optional if name in left_out or name in set(case.without) - set(given)
+    )
     inputs = {
         arg.name: _filling(arg, given[arg.name], manifest.shape(arg, sizes), sizes)
-        for arg in manifest.buffers
-        if arg.name in given
+        for arg in manifest.given
+        if arg.name in given and arg.name not in left_out
     }
     return replace(
         case,
@@ -135,6 +142,7 @@ def own_case(challenge: Challenge, asked: OwnCase, kind: DeviceKind) -> Case:
         scalars={**case.scalars, **scalars},
         on=None,
         timed=None,
+        without=without,
     )
 
 
@@ -166,28 +174,40 @@ class _Listed:
     shape: tuple[int, ...] | None
 
 
-_Parsed = _Listed | Filling | float
+#: None: an optional input that is left out.
+_Parsed = _Listed | Filling | Number | None
 
 
 def _given(challenge: Challenge, case: Case, name: str, value: Any) -> _Parsed:
     manifest = challenge.manifest
     arg = next((arg for arg in manifest.args if arg.name == name), None)
-    inputs = [arg.name for arg in manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT, Kind.SCALAR)]
+    inputs = [arg.name for arg in manifest.args if arg.kind.given or arg.kind is Kind.SCALAR]
     if arg is None or arg.name not in inputs:
         what = (
             f"'{name[:60]}' is an output of {challenge.slug}, which your kernel writes."
             if arg is not None and arg.kind is Kind.OUTPUT
+            else f"'{name[:60]}' is a workspace of {challenge.slug}, which holds nothing before a call."
+            if arg is not None and arg.kind is Kind.WORKSPACE
             else f"'{name}' is a size of {challenge.slug}, not an input."
             if arg is not None
             else f"{challenge.slug} has no input '{name[:60]}'."
         )
         raise BadRequest(what, f"Its inputs are {', '.join(inputs)}.")
+    if isinstance(value, str) and value.strip().lower() == LEFT_OUT:
+        if not arg.optional:
+            raise BadRequest(
+                f"Input {arg.name} cannot be left out.",
+                f"The optional inputs are {', '.join(manifest.optional)}."
+                if manifest.optional
+                else f"{challenge.slug} has no optional inputs.",
+            )
+        return None
     if isinstance(value, str) and value.strip().startswith("["):
         value = _list_of(name, value)
     if arg.kind is Kind.SCALAR:
         if isinstance(value, list):
             raise BadRequest(f"Input {name} is one number, not a list.", f"Write it as {name}=2.5.")
-        return float(_number(arg, value, ""))
+        return _number(arg, value, "")
     if isinstance(value, list):
         return _listed(arg, value)
     if isinstance(value, str):
@@ -267,10 +287,11 @@ def _number(arg: Argument, value: Any, where: str) -> float:
 
 def _fits(arg: Argument, number: float, where: str) -> int:
     facts = arg.dtype.as_integer
-    if not math.isfinite(number) or number != int(number) or not facts.low <= number <= facts.high:
+    low, high = ends(arg.dtype) if arg.kind is Kind.SCALAR else (facts.low, facts.high)
+    if not math.isfinite(number) or number != int(number) or not low <= number <= high:
         raise BadRequest(
             f"Input {arg.name} has the type {arg.dtype}; {number:.17g}{where} is no such number.",
-            f"Write whole numbers from {facts.low:,} to {facts.high:,}.",
+            f"Write whole numbers from {low:,} to {high:,}.",
         )
     return int(number)
 
@@ -363,12 +384,19 @@ def _check_extent(manifest: Manifest, sizes: Mapping[str, int]) -> None:
     total = 0
     for arg in manifest.buffers:
         try:
-            total += math.prod(manifest.shape(arg, sizes)) * arg.dtype.itemsize
+            strides = manifest.strides(arg, sizes) or (0,)
+            total += max(math.prod(manifest.shape(arg, sizes)), *strides) * arg.dtype.itemsize
         except ExpressionError as error:
             raise BadRequest(
                 f"The sizes {_named(sizes)} do not fit together: the shape of {arg.name}: {error}.",
                 "Choose other sizes.",
             ) from error
+    try:
+        manifest.check_constraints(sizes)
+    except ValueError as error:
+        raise BadRequest(
+            f"The sizes {_named(sizes)} do not fit together: {error}.", "Choose other sizes."
+        ) from error
     if total > limits.OWN_CASE_BYTES:
         raise BadRequest(
             f"The sizes {_named(sizes)} make {_bytes(total)} of arrays; a run with your own sizes may have "
@@ -397,7 +425,8 @@ def _bytes(count: int) -> str:
 
 def _filling(arg: Argument, value: _Parsed, shape: tuple[int, ...], sizes: Mapping[str, int]) -> Filling:
     if not isinstance(value, _Listed):
-        assert not isinstance(value, float)
+        assert value is not None
+        assert not isinstance(value, int | float)
         return value
     dimensions = f"[{', '.join(arg.shape)}]"
     needed = math.prod(shape)

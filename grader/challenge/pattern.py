@@ -99,7 +99,9 @@ def can_be_sampled(manifest: Manifest, case: Case) -> bool:
     if elements_along(manifest, case.sizes) > MOST_ASKED:
         return False
     for arg in manifest.buffers:
-        if arg.kind is Kind.OUTPUT:
+        if not arg.kind.given:
+            if arg.kind is Kind.WORKSPACE and is_large(manifest, arg, case.sizes):
+                return False
             continue
         filling = case.inputs.get(arg.name)
         if not is_large(manifest, arg, case.sizes):

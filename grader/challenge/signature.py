@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from string import Template
 
 from grader.challenge.model import Argument, Kind, Manifest
@@ -43,13 +44,36 @@ def starter(manifest: Manifest, language: Language) -> str:
     return filled(language.starter, values, argument=_describe(manifest), header=headers(manifest))
 
 
+def stride_texts(arg: Argument) -> list[str]:
+    """The expressions of its strides; empty if it is dense and row-major."""
+    if arg.layout is None:
+        return []
+    if arg.layout.strides is not None:
+        return list(arg.layout.strides)
+    assert arg.layout.pitch is not None
+    rows = [_product([*arg.shape[place + 1 : -1], arg.layout.pitch]) for place in range(len(arg.shape) - 1)]
+    return [*rows, "1"]
+
+
+def _product(texts: Sequence[str]) -> str:
+    if len(texts) == 1:
+        return texts[0]
+    return " * ".join(text if text.isidentifier() or text.isdigit() else f"({text})" for text in texts)
+
+
 def _describe(manifest: Manifest) -> list[str]:
     """One aligned line per argument: ``a    input   float32 [m, k]``."""
     width = max(len(arg.name) for arg in manifest.args)
+    kinds = max(6, *(len(arg.kind.value) for arg in manifest.args))
     lines = []
     for arg in manifest.args:
         shape = f" [{', '.join(arg.shape)}]" if arg.shape else ""
-        lines.append(f"{arg.name:<{width}}  {arg.kind.value:<6}  {arg.dtype.value}{shape}")
+        strides = f", strides [{', '.join(stride_texts(arg))}]" if arg.layout is not None else ""
+        counts = f", of which [{', '.join(arg.valid)}] counts" if arg.valid else ""
+        optional = ", or nothing" if arg.optional else ""
+        lines.append(
+            f"{arg.name:<{width}}  {arg.kind.value:<{kinds}}  {arg.dtype.value}{shape}{strides}{counts}{optional}"
+        )
     return lines
 
 
@@ -171,7 +195,24 @@ def _allowed(arg: Argument) -> list[str]:
         return [f"{const}{name}*" for name in (base, "void") for const in ("", "const ")]
     if arg.kind is Kind.SIZE:
         return ["int", "unsigned", "long", "unsigned long", "long long", "unsigned long long"]
-    return {"float": ["float", "double"]}.get(base, [base])
+    if arg.dtype.floating:
+        return {"float": ["float", "double"]}.get(base, [base])
+    return [base, *_wider(arg)]
+
+
+def _wider(arg: Argument) -> list[str]:
+    """Other integer types that hold every value of the scalar's."""
+    facts, bits = arg.dtype.as_integer, 8 * arg.dtype.itemsize
+    signed = {16: ["short"], 32: ["int"], 64: ["long", "long long"]}
+    found = [name for width, names in signed.items() for name in names if width > bits or facts.signed]
+    kept = found if bits < 64 else ["long", "long long"] if facts.signed else []
+    if not facts.signed:
+        kept = [
+            *kept,
+            *(f"unsigned {name}" for width, names in signed.items() if width >= bits for name in names),
+        ]
+    narrow = {name for width, names in signed.items() if width < bits for name in names}
+    return [name for name in kept if name not in narrow and name != arg.dtype.c_built_in]
 
 
 def _entry_type(arg: Argument) -> str:

@@ -11,11 +11,11 @@ from contextlib import suppress
 from importlib import metadata
 
 from grader.challenge import signature
-from grader.challenge.cases import Case, Integers, Normal, Recipe, Uniform
+from grader.challenge.cases import Case
 from grader.challenge.catalogue import Catalogue
-from grader.challenge.expression import parse
+from grader.challenge.draw import filling_of
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Kind
+from grader.challenge.scalars import text_of
 from grader.languages import Language
 from grader.schemas.challenge import (
     AllowedView,
@@ -27,6 +27,9 @@ from grader.schemas.challenge import (
     TrackView,
     WorkloadView,
 )
+
+# Words for an optional input without values.
+LEFT_OUT = "left out: nullptr in CUDA, None in Triton"
 
 
 def summary(challenge: Challenge) -> ChallengeSummary:
@@ -80,7 +83,16 @@ def detail(
         spec=challenge.spec,
         signatures={language: signature.declaration(manifest, language) for language in manifest.languages},
         arguments=[
-            ArgumentView(name=arg.name, kind=arg.kind, dtype=arg.dtype, shape=list(arg.shape))
+            ArgumentView(
+                name=arg.name,
+                kind=arg.kind,
+                dtype=arg.dtype,
+                shape=list(arg.shape),
+                optional=arg.optional,
+                strides=signature.stride_texts(arg),
+                valid=list(arg.valid),
+                value=arg.value,
+            )
             for arg in manifest.args
         ],
         starters={language: challenge.starter(language) for language in manifest.languages},
@@ -89,13 +101,20 @@ def detail(
         hidden_categories_named=manifest.name_hidden_categories,
         library_kernels=manifest.library_kernels,
         workloads=[
-            WorkloadView(name=workload.name, sizes=workload.sizes, on=workload.on)
+            WorkloadView(
+                name=workload.name,
+                sizes=workload.sizes,
+                on=workload.on,
+                scalars=workload.scalars,
+                without=workload.without,
+            )
             for workload in manifest.workloads
         ],
         approximations=[
             AllowedView(names=allowed.names, workloads=allowed.workloads, reason=allowed.reason)
             for allowed in manifest.approximations
         ],
+        constraints=list(manifest.constraints),
         reference=challenge.reference_source,
         tolerance=manifest.tolerance.model_dump(),
         limits={name: float(value) for name, value in manifest.limits.model_dump().items()},
@@ -105,9 +124,11 @@ def detail(
 
 
 def _case(challenge: Challenge, case: Case) -> CaseView:
-    readable = [arg for arg in challenge.manifest.args if arg.kind in (Kind.INPUT, Kind.INOUT)]
-    words = {arg.name: (case.inputs.get(arg.name) or _default(arg, case)).words() for arg in readable}
-    words |= {name: f"{value:g}" for name, value in case.scalars.items()}
+    words = {
+        arg.name: LEFT_OUT if arg.name in case.without else filling_of(challenge.manifest, case, arg).words()
+        for arg in challenge.manifest.given
+    }
+    words |= {name: text_of(value) for name, value in case.scalars.items()}
     return CaseView(
         name=case.name,
         category=case.category,
@@ -116,18 +137,3 @@ def _case(challenge: Challenge, case: Case) -> CaseView:
         note=case.note,
         on=case.on,
     )
-
-
-def _default(arg: Argument, case: Case) -> Recipe:
-    """The recipe from ``challenge.toml`` at a case's sizes."""
-    low, high = (
-        parse(bound)(case.sizes) if isinstance(bound, str) else bound
-        for bound in (arg.values.low, arg.values.high)
-    )
-    match arg.values.dist:
-        case "normal":
-            return Normal()
-        case "uniform":
-            return Uniform(low, high)
-        case "integers":
-            return Integers(int(low), int(high))

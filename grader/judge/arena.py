@@ -12,13 +12,14 @@ import math
 import mmap
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.challenge.dtypes import BITS
 from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.scalars import Number, data_of
 
 if TYPE_CHECKING:
     import torch
@@ -110,11 +111,26 @@ HOST = HostMemories()
 
 
 class Buffer:
-    def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
+    #: In elements; None: it is dense and row-major. ``count`` and flat places leave padding out, ``values`` too.
+    strides: tuple[int, ...] | None = None
+    # Of padding: its places in the memory, in elements, and the bits that they must keep.
+    _padding: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def __init__(
+        self,
+        argument: Argument,
+        shape: tuple[int, ...],
+        memories: MemoryMaker = HOST,
+        strides: tuple[int, ...] | None = None,
+    ) -> None:
         self.argument = argument
         self.shape = shape
         self.count = math.prod(shape)
-        self.layout = lay_out(self.count * argument.dtype.itemsize, memories.page)
+        self.strides = strides if self.count else None
+        extent = self.count
+        if self.strides is not None:
+            extent = max(size * stride for size, stride in zip(shape, self.strides, strict=True))
+        self.layout = lay_out(extent * argument.dtype.itemsize, memories.page)
         self._memory = memories.make(argument.name, self.layout.mapped)
         self.descriptor = self._memory.descriptor
         self.memory_number = self._memory.number
@@ -130,6 +146,11 @@ class Buffer:
         ]
         self._fill_guards()
         self._poison = Poison.NAN
+        if self.strides is not None:
+            # On a GPU this loads the kernels, which must not happen while its stream is held.
+            self.poison()
+            self.pad()
+            self.changed_padding()
 
     @property
     def dtype(self) -> torch.dtype:
@@ -171,6 +192,12 @@ class Buffer:
         """Put ``values`` where the runner sees them, from the flat place ``first`` on."""
         if not values.numel():
             return
+        if self.strides is not None:
+            assert values.numel() == self.count
+            # As integers, by the kernel that ``poison`` has loaded.
+            bits = self._integers(values.contiguous().reshape(-1))
+            self._view(self._integers(self._bytes)).copy_(bits.view(self.shape))
+            return
         part = values.numel() != self.count
         target = self.values[first : first + values.numel()] if part else self.values
         if values.is_cuda:
@@ -182,14 +209,60 @@ class Buffer:
 
     @property
     def values(self) -> torch.Tensor:
-        """The shared elements, flat. Two reads may differ: take a snapshot."""
-        return self._bytes.view(self.dtype)
+        """The shared elements, flat. Two reads may differ: take a snapshot. With strides, a copy."""
+        flat = self._bytes.view(self.dtype)
+        return flat if self.strides is None else self._view(flat).reshape(-1)
+
+    def _view(self, flat: torch.Tensor) -> torch.Tensor:
+        """A view of the elements of the memory ``flat`` in their shape."""
+        return flat.view(self.shape) if self.strides is None else flat.as_strided(self.shape, self.strides)
+
+    def read_into(self, target: torch.Tensor) -> None:
+        """Copy the elements to a contiguous tensor of this shape. Enqueues."""
+        target.copy_(self._view(self._bytes.view(self.dtype)))
 
     def poison(self, poison: Poison = Poison.NAN) -> None:
         """Fill with the pattern for "never written"; floats with that ``poison``."""
         self._poison = poison
-        if self.count:
+        if self.strides is not None:
+            self._view(self._integers(self._bytes)).copy_(
+                self._integers(self.poison_elements(self.count)).view(self.shape)
+            )
+        elif self.count:
             self._fill_with_poison(self._integers(self._bytes))
+
+    def pad(self, poison: Poison = Poison.NAN) -> None:
+        """Fill what is between the elements: of inputs with ``poison``, so that reading it shows, of results with
+        numbers by chance, so that writing it shows, even what an input has there."""
+        import torch
+
+        if self.strides is None:
+            return
+        bits = self._integers(self._bytes)
+        if self._padding is None:
+            outside = torch.ones(bits.numel(), dtype=torch.bool, device=bits.device)
+            outside.as_strided(self.shape, self.strides).fill_(False)
+            self._padding = outside.nonzero().reshape(-1), bits[:0]
+        places, kept = self._padding
+        if self.argument.kind is Kind.INPUT:
+            before, self._poison = self._poison, poison
+            kept = self._integers(self.poison_elements(places.numel()))
+            self._poison = before
+        elif kept.numel() != places.numel():
+            # Once: a copy to a GPU waits for its stream.
+            size = self.argument.dtype.itemsize * places.numel()
+            kept = torch_bytes(secrets.token_bytes(ALIGNMENT)).repeat(-(-size // ALIGNMENT))[:size]
+            kept = self._integers(kept.to(bits.device))
+        bits[places] = kept
+        self._padding = places, kept
+
+    def changed_padding(self) -> torch.Tensor | None:
+        """The places, in elements of the memory, of padding that was written; None if there is none."""
+        if self._padding is None:
+            return None
+        places, kept = self._padding
+        changed = places[self._integers(self._bytes)[places] != kept]
+        return changed if changed.numel() else None
 
     def _fill_with_poison(self, bits: torch.Tensor, first: int = 0) -> None:
         """Every other integer has its highest bit set: a minimum or a maximum with an output that was not set first is
@@ -227,6 +300,8 @@ class Buffer:
 
         if not self.count:
             return torch.empty(self.shape, dtype=self.dtype, device=self._bytes.device)
+        if self.strides is not None:
+            return self._view(self._bytes.view(self.dtype)).contiguous()
         return self._bytes.clone().view(self.dtype).view(self.shape)
 
     def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
@@ -262,6 +337,7 @@ class Buffer:
     def close(self) -> None:
         """Give the memory back; tensors over it are invalid then."""
         del self._before, self._after, self._bytes, self._guards
+        self._padding = None
         self._memory.close()
 
 
@@ -288,17 +364,21 @@ class Arena:
         self,
         manifest: Manifest,
         sizes: Mapping[str, int],
-        scalars: Mapping[str, float],
+        scalars: Mapping[str, Number],
         memories: MemoryMaker = HOST,
         sent_sizes: Mapping[str, int] | None = None,
+        without: Collection[str] = (),
     ) -> None:
-        """``sent_sizes``: the sizes that the runner gets, if they differ from the arrays'."""
+        """``sent_sizes``: the sizes that the runner gets, if they differ from the arrays'. ``without``: optional inputs
+        that are left out."""
         self.manifest = manifest
         self.poison = Poison.NAN
         self.sizes = dict(sizes if sent_sizes is None else sent_sizes)
         self.scalars = dict(scalars)
         self.buffers = {
-            arg.name: Buffer(arg, manifest.shape(arg, sizes), memories) for arg in manifest.buffers
+            arg.name: Buffer(arg, manifest.shape(arg, sizes), memories, manifest.strides(arg, sizes))
+            for arg in manifest.buffers
+            if arg.name not in without
         }
 
     def entries(self) -> list[dict[str, Any]]:
@@ -306,33 +386,41 @@ class Arena:
 
     def _entry(self, arg: Argument) -> dict[str, Any]:
         if arg.kind.buffer:
-            buffer = self.buffers[arg.name]
+            buffer = self.buffers.get(arg.name)
+            if buffer is None:
+                return {"kind": "absent", "name": arg.name}
             layout = buffer.layout
             return {
                 "kind": "buffer",
                 "name": arg.name,
                 "dtype": arg.dtype.value,
+                "itemsize": arg.dtype.itemsize,
                 "shape": list(buffer.shape),
+                **({"strides": list(buffer.strides)} if buffer.strides is not None else {}),
                 "mapped": layout.mapped,
                 "memory": buffer.memory_number,
                 "offset": layout.offset,
                 "nbytes": layout.nbytes,
-                "output": arg.kind is Kind.OUTPUT,
+                "output": not arg.kind.given,
             }
         value = self.sizes[arg.name] if arg.kind is Kind.SIZE else self.scalars[arg.name]
-        return {"kind": "value", "name": arg.name, "dtype": arg.dtype.value, "value": value}
+        data = data_of(arg.dtype, value).hex()
+        return {"kind": "value", "name": arg.name, "dtype": arg.dtype.value, "value": value, "data": data}
 
     def descriptors(self) -> list[int]:
         return [buffer.descriptor for buffer in self.buffers.values()]
 
     def reveal(self, inputs: Inputs) -> None:
-        """Write the inputs, then poison the outputs: last, so no early change shows that all inputs are there."""
+        """Write the inputs, then poison the outputs and workspaces: last, so no early change shows that all inputs are
+        there."""
         if isinstance(inputs, Mapping):
             for name, values in inputs.items():
                 self.buffers[name].write(values)
         else:
             inputs.write_to(self.buffers)
-        for buffer in self.of_kind(Kind.OUTPUT):
+        for buffer in self.buffers.values():
+            buffer.pad(self.poison)
+        for buffer in self.of_kind(Kind.OUTPUT, Kind.WORKSPACE):
             buffer.poison(self.poison)
 
     def of_kind(self, *kinds: Kind) -> Sequence[Buffer]:

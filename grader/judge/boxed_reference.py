@@ -107,7 +107,12 @@ class ReferenceBox:
             "function": function,
             "device": device,
             "tensors": [
-                [name, str(tensor.dtype).removeprefix("torch."), list(tensor.shape)]
+                [
+                    name,
+                    str(tensor.dtype).removeprefix("torch."),
+                    list(tensor.shape),
+                    None if tensor.is_contiguous() else list(tensor.stride()),
+                ]
                 for name, tensor in tensors.items()
             ],
             "values": values,

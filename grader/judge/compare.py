@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader import limits
 from grader.challenge.dtypes import BITS
+from grader.challenge.expression import parse
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
 from grader.judge.arena import Arena, Buffer
 from grader.judge.evidence import Wrong
@@ -26,6 +27,8 @@ LATE = "late"
 NOT_CLEARED = "not_cleared"
 # The kind of a mismatch that the challenge's checker found.
 REFUSED = "refused"
+# The kind of a mismatch if padding of an array was written.
+PADDING = "padding"
 # The least number of elements that show a maximum or minimum with the poison, and not chance.
 _TELLING = 8
 # Comparing this much at a time takes as much memory again.
@@ -49,6 +52,8 @@ class Compared:
     magnitude: torch.Tensor | None
     #: The flat place of the first element.
     first: int = 0
+    #: What flat places are in, if not the whole result.
+    shape: tuple[int, ...] | None = None
 
 
 def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
@@ -154,7 +159,7 @@ def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], 
     found = _compare(arena, buffer.argument, snapshot, question)
     return Wrong(
         buffer.argument,
-        buffer.shape,
+        found.shape or buffer.shape,
         found.got,
         found.want,
         found.wrong,
@@ -168,6 +173,13 @@ def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
     """As ``compare``, one piece at a time: a whole copy takes too much memory. Explains the first wrong piece;
     ``wrong`` counts all."""
     for arg in arena.manifest.results:
+        buffer, extent = arena.buffers[arg.name], valid_extent(arena.manifest, arg, question)
+        if extent is not None and extent[1:] != buffer.shape[1:]:
+            tolerance = arena.manifest.tolerance
+            compared = _compare_part(buffer, buffer.snapshot(), question, tolerance, extent)
+            if compared.wrong.any():
+                return explain(buffer, compared, tolerance, buffer.shape)
+            continue
         tally = Tally()
         want = question.outputs[arg.name].reshape(-1)
         scale = question.magnitudes.get(arg.name)
@@ -271,11 +283,50 @@ def _compare(
     arena: Arena, arg: Argument, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> Compared:
     manifest = arena.manifest
+    buffer, extent = arena.buffers[arg.name], valid_extent(manifest, arg, question)
+    if extent is not None and extent[1:] != buffer.shape[1:]:
+        return _compare_part(buffer, snapshot[arg.name], question, manifest.tolerance, extent)
     got, want = snapshot[arg.name].reshape(-1), question.outputs[arg.name].reshape(-1)
     number = counted(manifest, arg, question, want.numel())
     magnitude = question.magnitudes.get(arg.name)
     scale = magnitude.reshape(-1)[:number] if magnitude is not None else None
-    return wrong_in(arena.buffers[arg.name], manifest.tolerance, got[:number], want[:number], scale)
+    return wrong_in(buffer, manifest.tolerance, got[:number], want[:number], scale)
+
+
+def _compare_part(
+    buffer: Buffer, got: torch.Tensor, question: Question, tolerance: Tolerance, extent: tuple[int, ...]
+) -> Compared:
+    """Of the elements up to ``extent`` in every dimension."""
+    part, name = tuple(slice(end) for end in extent), buffer.argument.name
+
+    def cut(values: torch.Tensor) -> torch.Tensor:
+        return values.reshape(buffer.shape)[part].reshape(-1)
+
+    magnitude = question.magnitudes.get(name)
+    scale = None if magnitude is None else cut(magnitude)
+    found = wrong_in(buffer, tolerance, cut(got), cut(question.outputs[name]), scale)
+    if found.poisoned is None:
+        return replace(found, shape=extent)
+    # The poison of integers depends on the place in the whole result.
+    poisoned = cut(buffer.poisoned(got))
+    wrong = wrong_elements(found.got, found.want, tolerance, scale)
+    return replace(
+        found, wrong=wrong | poisoned if buffer.holds_nan else wrong, poisoned=poisoned, shape=extent
+    )
+
+
+def valid_extent(manifest: Manifest, arg: Argument, question: Question) -> tuple[int, ...] | None:
+    """How much of a result counts, by dimension, as its ``valid`` says with the right counts; None: all of it."""
+    if not arg.valid:
+        return None
+    known: dict[str, float] = dict(question.sizes)
+    for result in manifest.results:
+        values = question.outputs[result.name]
+        if not result.dtype.floating and values.numel():
+            known[result.name] = int(values.reshape(-1)[0])
+    shape = manifest.shape(arg, question.sizes)
+    ends = [max(0, min(size, int(parse(text)(known)))) for size, text in zip(shape, arg.valid, strict=False)]
+    return (*ends, *shape[len(ends) :])
 
 
 def wrong_in(
@@ -338,8 +389,24 @@ def _changed(buffer: Buffer, before: torch.Tensor, now: torch.Tensor, first: int
     )
 
 
+def written_padding(buffer: Buffer) -> Mismatch | None:
+    changed = buffer.changed_padding()
+    if changed is None:
+        return None
+    assert buffer.strides is not None
+    place, index = int(changed[0]), [0] * len(buffer.shape)
+    for stride, dimension in sorted(zip(buffer.strides, range(len(index)), strict=True), reverse=True):
+        index[dimension], place = divmod(place, max(1, stride))
+    return Mismatch(
+        argument=buffer.argument.name, kind=PADDING, index=index, wrong=changed.numel(), total=buffer.count
+    )
+
+
 def broken_guard(arena: Arena) -> Mismatch | None:
+    """A write around an array, or between its elements."""
     for buffer in arena.buffers.values():
+        if (found := written_padding(buffer)) is not None:
+            return found
         if not buffer.guards_intact():
             outside = buffer.written_outside()
             return Mismatch(
@@ -353,7 +420,12 @@ def broken_guard(arena: Arena) -> Mismatch | None:
 
 
 def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -> int:
-    """How many leading elements count: all, unless ``[compare]`` names an output that holds the number."""
+    """How many leading elements count: all, unless ``[compare]`` names an output that holds the number, or ``valid``
+    cuts the first dimension alone."""
+    extent = valid_extent(manifest, arg, question)
+    if extent is not None:
+        whole = extent[1:] == manifest.shape(arg, question.sizes)[1:]
+        return math.prod(extent) if whole else total
     rule = manifest.compare.get(arg.name)
     if rule is None or rule.first is None:
         return total
@@ -373,6 +445,7 @@ def explain(
     not_cleared = bool(on_poison.any())
     first = int((on_poison if not_cleared else wrong).nonzero()[0])
     suspects = Suspects(got, want, wrong, poisoned, compared.magnitude)
+    shape = compared.shape or shape
     unwritten = poisoned is not None and bool(poisoned[first]) and not not_cleared
     kind = _kind(float(got[first].double()), float(want[first].double()))
     return Mismatch(

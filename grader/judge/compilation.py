@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument as Declared
 from grader.challenge.model import Manifest
 from grader.challenge.signature import cuda_footer, declaration
 from grader.device_kinds import kind_of
-from grader.judge.oracle import scalar_values, workload_case
+from grader.judge.oracle import plain_values, workload_case
 from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
@@ -118,13 +119,17 @@ def kernels_request(
 
 
 def _arguments(manifest: Manifest, case: Case) -> tuple[Argument, ...]:
-    values = {**scalar_values(manifest, case), **case.sizes}
+    values = plain_values(manifest, case)
     return tuple(
-        {"dtype": arg.dtype.value, "shape": list(manifest.shape(arg, case.sizes))}
-        if arg.kind.buffer
-        else {"value": values[arg.name]}
+        {"value": values[arg.name]} if arg.name in values else _tensor(manifest, arg, case)
         for arg in manifest.args
     )
+
+
+def _tensor(manifest: Manifest, arg: Declared, case: Case) -> Argument:
+    strides = manifest.strides(arg, case.sizes)
+    said = {"dtype": arg.dtype.value, "shape": list(manifest.shape(arg, case.sizes))}
+    return said if strides is None else {**said, "strides": list(strides)}
 
 
 def compile_kernels(

@@ -16,7 +16,7 @@ from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
-from grader.judge.compare import REFUSED, compare, compare_in_pieces, forbidden_write, wrong_result
+from grader.judge.compare import PADDING, REFUSED, compare, compare_in_pieces, forbidden_write, wrong_result
 from grader.judge.device import CaseDevice
 from grader.judge.error_map import error_map, with_writers
 from grader.judge.evidence import Wrong
@@ -148,7 +148,7 @@ class Suite:
         sizes = self.told_sizes(case.sizes) if self.told_sizes is not None else case.sizes
         with phase("arena", enqueues=True):
             memories = self.device.passing_memories if large else self.device.memories
-            arena = Arena(self.challenge.manifest, case.sizes, scalars, memories, sizes)
+            arena = Arena(self.challenge.manifest, case.sizes, scalars, memories, sizes, case.without)
         seconds = self._seconds()
         running: float | None = None
         early, said = b"", None
@@ -367,7 +367,7 @@ class Suite:
             return None, None
         forgotten = answer.forgotten
         # Where several answers are right, a difference from the reference's says nothing.
-        if mistakes is None or mismatch.kind == REFUSED:
+        if mistakes is None or mismatch.kind in (REFUSED, PADDING):
             return faults.of_mismatch(mismatch, case, answer.empty_launches, forgotten=forgotten), mismatch
         wrong = None
         if snapshot is not None and isinstance(question, Question):

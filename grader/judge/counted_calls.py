@@ -150,7 +150,7 @@ class CountedCalls:
         text = f"{case.name}:{data}".encode()
         seed = int.from_bytes(hmac.digest(self._request.seed_key, text, hashlib.sha256)[:6], "big")
         inputs = draw_for(challenge, case, seed, "cpu")
-        arena = Arena(manifest, case.sizes, scalar_values(manifest, case))
+        arena = Arena(manifest, case.sizes, scalar_values(manifest, case), without=case.without)
         seconds, share = manifest.limits.call_seconds(on_processor=True), 1.0
         sample = (
             {"seed": seed, "targets": _targets(arena, seed), "fill": filled} if sampled or filled else None

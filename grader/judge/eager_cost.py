@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Kind, Manifest, Workload
+from grader.challenge.model import Manifest, Workload
 from grader.judge.boxed_reference import BoxedFunction
-from grader.judge.oracle import draw_for, scalar_values, workload_case
+from grader.judge.oracle import draw_for, laid_out, plain_values, workload_case
 from grader.sandbox.emulator.model import H200
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def eager_seconds(challenge: Challenge, workload: Workload) -> float:
     at the speed of memory, or of arithmetic if that is slower."""
     manifest = challenge.manifest
     case = workload_case(challenge, workload)
-    rest = {**scalar_values(manifest, case), **case.sizes}
+    rest = plain_values(manifest, case)
     function = challenge.reference.baseline or challenge.reference.compute
     if isinstance(function, BoxedFunction):
         asked = function.operations({**draw_for(challenge, case, 0, "cpu"), **rest})
@@ -63,13 +63,14 @@ def _shapes(manifest: Manifest, case: Case) -> dict[str, Any]:
     """The inputs without values."""
     import torch
 
-    return {
+    dense = {
         arg.name: torch.empty(
             manifest.shape(arg, case.sizes), dtype=getattr(torch, arg.dtype.value), device="meta"
         )
-        for arg in manifest.buffers
-        if arg.kind is not Kind.OUTPUT
+        for arg in manifest.given
+        if arg.name not in case.without
     }
+    return dict(laid_out(manifest, dense, case.sizes))
 
 
 def _seconds_of(

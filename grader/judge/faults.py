@@ -254,6 +254,9 @@ def _mismatch_words(mismatch: Mismatch) -> str:
     match mismatch.kind:
         case "out_of_bounds":
             return f"Something was written outside {mismatch.argument}{_where_outside(mismatch)}."
+        case "padding":
+            many = "1 element" if mismatch.wrong == 1 else f"{mismatch.wrong:,} elements"
+            return f"The padding of {mismatch.argument} was written: {many}, the first at {mismatch.index}."
         case "input_changed" if mismatch.index is None:
             many = "1 element" if mismatch.wrong == 1 else f"{mismatch.wrong:,} elements"
             were = "was" if mismatch.wrong == 1 else "were"
@@ -321,6 +324,11 @@ def _mismatch_hint(mismatch: Mismatch, case: Case, empty_launches: list[str], ad
         return (
             f"The kernel computed with the old values of {mismatch.argument}. {mismatch.argument} is not cleared for "
             f"you: {_CLEAR}. {COMING}"
+        )
+    if mismatch.kind == "padding":
+        return (
+            f"Neighbouring rows of {mismatch.argument} are further apart than its rows are long: nothing between "
+            "them may be written. Compare the index with the shape, not with the pitch."
         )
     if mismatch.kind == "out_of_bounds":
         return "A store without a mask, or a mask that compares with the wrong size, causes this."

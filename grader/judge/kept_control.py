@@ -78,9 +78,11 @@ class KeptControl:
 
 def _key(challenge: Challenge, workload: Workload) -> _Key:
     """The control's work: the buffers of a challenge, in their order, at these sizes."""
+    manifest, sizes = challenge.manifest, workload.sizes
     buffers = [
-        (argument.name, argument.kind, argument.dtype, challenge.manifest.shape(argument, workload.sizes))
-        for argument in challenge.manifest.buffers
+        (arg.name, arg.kind, arg.dtype, manifest.shape(arg, sizes), manifest.strides(arg, sizes))
+        for arg in manifest.buffers
+        if arg.name not in workload.without
     ]
     return challenge.slug, workload.name, repr(buffers)
 

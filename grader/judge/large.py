@@ -41,7 +41,7 @@ class LargeInputs:
         names = names_in_parts(manifest, case)
         self._in_parts = [
             InputInParts(manifest, case, arg, seed, device, rows)
-            for arg in manifest.buffers
+            for arg in manifest.given
             if arg.name in names
         ]
         self._whole = draw_inputs(manifest, case, seed, device, without=names)

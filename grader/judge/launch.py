@@ -103,7 +103,11 @@ class Launcher:
 
     @property
     def _control_message(self) -> dict[str, Any]:
-        return {"loader": "control", "outputs": self.request.names(Kind.OUTPUT), "duration_us": CONTROL_US}
+        return {
+            "loader": "control",
+            "outputs": self.request.names(Kind.OUTPUT, Kind.WORKSPACE),
+            "duration_us": CONTROL_US,
+        }
 
     def _check_disk(self) -> None:
         """A plain process writes its source to the host's disk. Raises JudgeFailure if that is full."""
@@ -136,7 +140,10 @@ class Launcher:
             self._control = None
 
     def reference(self, mode: str) -> RunnerClient:
-        source, outputs = self.request.challenge.reference_source, self.request.names(Kind.OUTPUT)
+        source, outputs = (
+            self.request.challenge.reference_source,
+            self.request.names(Kind.OUTPUT, Kind.WORKSPACE),
+        )
         message = {"loader": "reference", "mode": mode, "source": source, "outputs": outputs}
         return self._trusted(BoxPurpose.BASELINE, message)
 

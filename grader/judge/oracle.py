@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from grader.challenge.cases import Case, Category
@@ -14,6 +13,7 @@ from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest, Workload
 from grader.challenge.overlays import Overlay, overlays
+from grader.challenge.scalars import Number, rounded
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.phases import phase
 
@@ -81,21 +81,24 @@ class Question:
     magnitudes: dict[str, torch.Tensor]
     #: Asked about results that differ from ``outputs``, if others are right, too.
     check: Callable[[Mapping[str, torch.Tensor]], Refused | None] | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
-def scalar_values(manifest: Manifest, case: Case) -> dict[str, float]:
+def scalar_values(manifest: Manifest, case: Case) -> dict[str, Number]:
     """The scalars of a case, rounded to their dtype, as a kernel receives them."""
     return {
-        arg.name: _rounded(case.scalars.get(arg.name, arg.value or 0.0), arg.dtype)
-        for arg in manifest.scalars
+        arg.name: rounded(arg.dtype, case.scalars.get(arg.name, arg.value or 0)) for arg in manifest.scalars
     }
 
 
-def _rounded(value: float, dtype: DType) -> float:
-    if dtype is not DType.FLOAT32:
-        return value
-    (rounded,) = struct.unpack("f", struct.pack("f", value))
-    return float(rounded)
+def plain_values(manifest: Manifest, case: Case) -> dict[str, Number | None]:
+    """What a reference takes besides tensors: scalars, sizes, and None for each input that is left out."""
+    return {**scalar_values(manifest, case), **case.sizes, **dict.fromkeys(case.without)}
+
+
+def arguments(manifest: Manifest, case: Case, tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
+    """What a reference takes, with the strides that ``tensors`` have as arguments."""
+    return {**laid_out(manifest, tensors, case.sizes), **plain_values(manifest, case)}
 
 
 def ask(
@@ -131,7 +134,7 @@ def answered(
         if reference.magnitude is not None:
             scale = SCALE if device == "cpu" and case.on is None else NARROW_SCALE
             magnitudes = _results(challenge, case, reference.magnitude, inputs, scale, room)
-    return Question(inputs, outputs, magnitudes, _check(challenge, case, inputs, outputs))
+    return Question(inputs, outputs, magnitudes, _check(challenge, case, inputs, outputs), dict(case.sizes))
 
 
 def _check(
@@ -145,7 +148,7 @@ def _check(
         return None
 
     def check(got: Mapping[str, torch.Tensor]) -> Refused | None:
-        return checker({**inputs, **scalar_values(challenge.manifest, case), **case.sizes}, got, outputs)
+        return checker({**inputs, **plain_values(challenge.manifest, case)}, got, outputs)
 
     return check
 
@@ -214,9 +217,9 @@ def results_of(
         name: values.to(torch.float64 if values.is_floating_point() else values.dtype, copy=True)
         for name, values in inputs.items()
     }
-    scalars = scalar_values(challenge.manifest, case)
+    given = {**laid_out(challenge.manifest, copies, sizes), **plain_values(challenge.manifest, case), **sizes}
     try:
-        returned = function(**copies, **scalars, **sizes)
+        returned = function(**given)
     except GraderError:
         raise  # from a reference's box, which knows whose fault it was
     except torch.OutOfMemoryError:  # the machine's fault
@@ -245,6 +248,22 @@ def results_of(
     return named
 
 
+def laid_out(
+    manifest: Manifest, tensors: Mapping[str, torch.Tensor], sizes: Mapping[str, int]
+) -> dict[str, torch.Tensor]:
+    """``tensors`` with the strides that their arguments have; what is between elements is undefined."""
+    import torch
+
+    found = dict(tensors)
+    for arg in manifest.given:
+        values = found.get(arg.name)
+        strides = manifest.strides(arg, sizes)
+        if values is not None and strides is not None:
+            laid = torch.empty_strided(values.shape, strides, dtype=values.dtype, device=values.device)
+            found[arg.name] = laid.copy_(values)
+    return found
+
+
 def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
     """True if conversion to an integer result changes floats, or if they are too large for exact float64."""
     import torch
@@ -256,11 +275,11 @@ def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
 
 
 def workload_case(challenge: Challenge, workload: Workload, overlay: Overlay | None = None) -> Case:
-    """A workload's sizes as a case, with the challenge's scalars and inputs, except inputs of ``overlay``. Raises
-    ChallengeInvalid."""
+    """A workload as a case, with the challenge's inputs, except inputs of ``overlay``. Raises ChallengeInvalid."""
     name = f"workload {workload.name}" + (f", {overlay.name}" if overlay else "")
     inputs = {**challenge.inputs, **(overlay.inputs if overlay else {})}
-    return Case(name, Category.LARGE, dict(workload.sizes), inputs)
+    without = tuple(workload.without)
+    return Case(name, Category.LARGE, dict(workload.sizes), inputs, dict(workload.scalars), without=without)
 
 
 def find_case(challenge: Challenge, name: str) -> Case:

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 from grader import limits
 from grader.challenge.cases import Case
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind
+from grader.challenge.scalars import checked
 from grader.errors import GraderError
 from grader.judge.evidence import FEWEST, Pattern, Wrong
 from grader.judge.oracle import right_answers, scalar_values
@@ -71,6 +73,14 @@ def answers_another(
         if answer is not None and _fits(result, answer):
             return pattern
     return None
+
+
+def _holds(dtype: DType, value: float) -> bool:
+    try:
+        checked(dtype, value)
+    except ValueError:
+        return False
+    return True
 
 
 def _explains_rounding(result: Wrong, answer: torch.Tensor) -> bool:
@@ -143,7 +153,7 @@ class _Tries:
 
     @property
     def read(self) -> list[Argument]:
-        return [arg for arg in self.challenge.manifest.buffers if arg.kind is not Kind.OUTPUT]
+        return [arg for arg in self.challenge.manifest.given if arg.name in self.inputs]
 
     def _asks(self, changed: Mapping[str, torch.Tensor] | None = None, case: Case | None = None) -> Ask:
         given, asked = {**self.inputs, **(changed or {})}, case or self.case
@@ -234,6 +244,8 @@ class _Tries:
                 yield pattern, self._asks({one.name: b, other.name: a})
         scalars = scalar_values(manifest, self.case)
         for first, second in itertools.combinations(manifest.scalars, 2):
+            if first.dtype is not second.dtype and not (first.dtype.floating and second.dtype.floating):
+                continue
             swapped = {first.name: scalars[second.name], second.name: scalars[first.name]}
             text = f"The result is right if {first.name} and {second.name} are exchanged."
             asked = replace(self.case, scalars={**self.case.scalars, **swapped})
@@ -445,6 +457,8 @@ class _Tries:
         for scalar in self.challenge.manifest.scalars:
             for factor, words in ((2.0, "2 * "), (-1.0, "-"), (0.5, "0.5 * ")):
                 value = scalars[scalar.name] * factor
+                if not _holds(scalar.dtype, value):
+                    continue
                 text = f"The result is right if {scalar.name} is {words}{scalar.name}."
                 asked = replace(self.case, scalars={**self.case.scalars, scalar.name: value})
                 yield Pattern("scaled", text, factor, (scalar.name,)), self._asks(case=asked)

@@ -14,6 +14,8 @@ from grader.challenge.cases import Case
 from grader.challenge.draw import filling_of
 from grader.challenge.loader import Challenge
 from grader.challenge.own_case import own_case, seed_of
+from grader.challenge.scalars import text_of
+from grader.challenge.views import LEFT_OUT
 from grader.device_kinds import kind_of
 from grader.errors import ChallengeInvalid, GraderError
 from grader.schemas.own_case import OutputRecord, OwnCase, OwnRun
@@ -98,11 +100,14 @@ def _described(challenge: Challenge, case: Case) -> dict[str, str]:
     manifest, found = challenge.manifest, {}
     for arg in manifest.buffers:
         if arg.name in challenge.readable:
+            if arg.name in case.without:
+                found[arg.name] = LEFT_OUT
+                continue
             try:
                 found[arg.name] = filling_of(manifest, case, arg).words()
             except ChallengeInvalid as error:
                 found[arg.name] = error.message
-    return found | {name: f"{value:g}" for name, value in case.scalars.items()}
+    return found | {name: text_of(value) for name, value in case.scalars.items()}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from grader.challenge.cases import Case, Derived
 from grader.challenge.draw import drawn_in_parts, filling_of
 from grader.challenge.expression import parse
-from grader.challenge.model import Argument, Kind, Manifest, Pieces
+from grader.challenge.model import Argument, Manifest, Pieces
 
 if TYPE_CHECKING:
     import torch
@@ -105,7 +105,7 @@ def names_in_parts(manifest: Manifest, case: Case) -> set[str]:
     """Inputs of ``case`` that need not be whole: cut by rows, and their recipe draws parts. Empty if an input is
     derived from others. Raises ChallengeInvalid."""
     pieces = manifest.pieces
-    readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
+    readable = [arg for arg in manifest.given if arg.name not in case.without]
     if pieces is None or any(isinstance(filling_of(manifest, case, arg), Derived) for arg in readable):
         return set()
     return {

@@ -105,7 +105,7 @@ def _facts(request: Request, subject: RunnerClient, case: Case, seed: int) -> Se
         question = ask(challenge, case, seed)
     except ChallengeInvalid:
         return ()  # the reference has no answer for this size
-    arena = Arena(manifest, case.sizes, scalar_values(manifest, case))
+    arena = Arena(manifest, case.sizes, scalar_values(manifest, case), without=case.without)
     try:
         subject.bind(arena)
         answer = subject.quiz_call(arena, question.inputs, _SECONDS, seed)

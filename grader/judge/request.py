@@ -86,5 +86,5 @@ class Request:
             return [workload for workload in manifest.workloads if workload.name in only]
         return manifest.timed_on(kind_of(self.device).workloads)
 
-    def names(self, kind: Kind) -> list[str]:
-        return [arg.name for arg in self.challenge.manifest.args if arg.kind is kind]
+    def names(self, *kinds: Kind) -> list[str]:
+        return [arg.name for arg in self.challenge.manifest.args if arg.kind in kinds]

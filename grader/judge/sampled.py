@@ -183,7 +183,7 @@ class _Asked:
         read = torch.arange(total) + (self._starts - self._offsets).repeat_interleave(lengths)
         given = {}
         for arg in manifest.buffers:
-            if arg.kind is Kind.OUTPUT:
+            if arg.name not in arena.inputs and arg.name not in arena.patterns:
                 continue
             shape = arena.buffers[arg.name].shape
             if _along(manifest, arg) is None:

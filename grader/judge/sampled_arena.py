@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from grader.challenge.cases import Case
 from grader.challenge.draw import draw_inputs
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Kind
+from grader.challenge.model import Argument
 from grader.challenge.pattern import (
     Pattern,
     draw_pattern,
@@ -113,13 +113,15 @@ class LargeArena(Arena):
         self.patterns: dict[str, Pattern] = {}
         self.buffers = {}
         for arg in manifest.buffers:
+            if arg.name in case.without:
+                continue
             shape = manifest.shape(arg, case.sizes)
             if arg not in large:
-                self.buffers[arg.name] = Buffer(arg, shape)
+                self.buffers[arg.name] = Buffer(arg, shape, strides=manifest.strides(arg, case.sizes))
                 continue
             buffer = LargeBuffer(arg, shape, _targets(math.prod(shape), seed), seed)
             self.buffers[arg.name] = buffer
-            if arg.kind is not Kind.OUTPUT:
+            if arg.kind.given:
                 self.patterns[arg.name] = draw_pattern(manifest, case, arg, seed)
                 buffer.hold(self.patterns[arg.name])
 

@@ -49,7 +49,9 @@ def _survey(client: RunnerClient, request: Request, workload: Workload, device: 
     manifest = request.challenge.manifest
     case = workload_case(request.challenge, workload)
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)
-    arena = Arena(manifest, workload.sizes, scalar_values(manifest, case), device.memories)
+    arena = Arena(
+        manifest, workload.sizes, scalar_values(manifest, case), device.memories, without=case.without
+    )
     # Torch does all of its operations even if kernels do a part of theirs.
     part: dict[str, Any] = {"sample": {"seed": 0, "targets": [], "fill": False}, "unchecked": True}
     try:

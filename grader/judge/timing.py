@@ -139,7 +139,9 @@ class Stopwatch:
         self._kept: Asked | None = None
         scalars = scalar_values(challenge.manifest, self.case)
         with phase("arena", enqueues=True):
-            self.arena = Arena(challenge.manifest, workload.sizes, scalars, device.memories)
+            self.arena = Arena(
+                challenge.manifest, workload.sizes, scalars, device.memories, without=self.case.without
+            )
             self._watch = device.watch(self.arena)
 
     def control(self, client: RunnerClient) -> list[ControlRound]:

@@ -14,6 +14,12 @@ class ArgumentView(Strict):
     kind: str
     dtype: str
     shape: list[str] = Field(default_factory=list)
+    optional: bool = Field(default=False, description="a case or a workload may leave it out")
+    strides: list[str] = Field(default_factory=list, description="in elements; empty: dense and row-major")
+    valid: list[str] = Field(
+        default_factory=list, description="of a result: the extent that counts, of the first dimensions"
+    )
+    value: int | float | None = Field(default=None, description="a scalar's, in workloads and by default")
 
 
 class CaseView(Strict):
@@ -29,6 +35,10 @@ class WorkloadView(Strict):
     name: str
     sizes: Sizes
     on: str
+    scalars: dict[str, int | float] = Field(
+        default_factory=dict, description="values that differ from the arguments'"
+    )
+    without: list[str] = Field(default_factory=list, description="optional inputs that it leaves out")
 
 
 class AllowedView(Strict):
@@ -81,6 +91,9 @@ class ChallengeDetail(ChallengeSummary):
     workloads: list[WorkloadView]
     approximations: list[AllowedView] = Field(
         default_factory=list, description="wrong answers that may pass in timed workloads, and why"
+    )
+    constraints: list[str] = Field(
+        default_factory=list, description="conditions that the sizes of every call fulfil"
     )
     reference: str
     tolerance: dict[str, float]

@@ -108,7 +108,8 @@ class Mismatch(Strict):
 
     argument: str
     kind: str = Field(
-        description="value, nan, inf, unwritten, not_cleared, late, input_changed, out_of_bounds, refused"
+        description="value, nan, inf, unwritten, not_cleared, late, input_changed, out_of_bounds, padding, "
+        "refused"
     )
     index: list[int] | None = Field(default=None, description="row-major, one number per dimension")
     expected: str | None = None

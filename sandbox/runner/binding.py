@@ -10,8 +10,35 @@ from typing import Any, Protocol
 #           descriptor. An array too large to fill also has "large": {"pattern", "drawn": offsets in the memory,
 #           behind the array; "period", "element": bytes; "overlays"; "targets"; "seed"}; see
 #           ``emulator.engine.Pattern`` and ``emulator.sample``
-#   value:  {"kind": "value", "name", "dtype", "value"}
+#           "itemsize": bytes of an element. "strides", in elements, if it is not dense; then "nbytes" is all of it
+#   value:  {"kind": "value", "name", "dtype", "value", "data": its bytes as C has them, in hex}
+#   absent: {"kind": "absent", "name"}, an optional input that is left out
 Entry = dict[str, Any]
+
+
+def c_data(entry: Entry) -> bytes:
+    """A value, or the null pointer of an absent buffer, as C has it."""
+    return bytes.fromhex(entry["data"]) if entry["kind"] == "value" else bytes(8)
+
+
+def shaped(flat: Any, entry: Entry) -> Any:
+    """A flat tensor of an array's memory with its shape and strides."""
+    strides = entry.get("strides")
+    return flat.view(entry["shape"]) if strides is None else flat.as_strided(entry["shape"], strides)
+
+
+def storage_place(entry: Entry, place: int) -> int:
+    """Where the element at the row-major ``place`` is in the array's memory, in elements."""
+    strides = entry.get("strides")
+    if strides is None:
+        return place
+    found = 0
+    for size, stride in zip(reversed(entry["shape"]), reversed(strides), strict=True):
+        place, index = divmod(place, size)
+        found += index * stride
+    return found
+
+
 # The result of ``failure.describe``.
 Failure = dict[str, Any]
 Call = Callable[[], Any]

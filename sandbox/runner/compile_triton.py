@@ -106,6 +106,8 @@ def arguments(call: list[dict[str, Any]]) -> list[Any]:
         value["value"]
         if "value" in value
         else torch.empty(value["shape"], dtype=getattr(torch, value["dtype"]))
+        if value.get("strides") is None
+        else torch.empty_strided(value["shape"], value["strides"], dtype=getattr(torch, value["dtype"]))
         for value in call
     ]
 

@@ -10,14 +10,7 @@ import cuda_driver as driver
 import gated
 from cuda_memory import MAPPINGS, CudaMapping
 from failure import describe
-from binding import Call, Entry, Failure
-
-_C_TYPES = {
-    "float32": ctypes.c_float,
-    "float64": ctypes.c_double,
-    "int64": ctypes.c_int64,
-    "int32": ctypes.c_int32,
-}
+from binding import Call, Entry, Failure, c_data, shaped
 
 
 class _Bytes:
@@ -56,7 +49,7 @@ class CudaBinding:
 
     def tensors(self) -> dict[str, Any]:
         return {
-            entry["name"]: entry["value"] if entry["kind"] == "value" else self._tensor(entry)
+            entry["name"]: self._tensor(entry) if entry["kind"] == "buffer" else entry.get("value")
             for entry in self.entries
         }
 
@@ -67,7 +60,7 @@ class CudaBinding:
         if entry["nbytes"] == 0:
             return torch.empty(entry["shape"], dtype=dtype, device="cuda")
         flat = torch.as_tensor(_Bytes(self.address(entry), entry["nbytes"]), device="cuda")
-        return flat.view(dtype).view(entry["shape"])
+        return shaped(flat.view(dtype), entry)
 
     def c_values(self) -> list[Any]:
         """The arguments as C has them, in signature order: device pointers as 64-bit integers, numbers by dtype."""
@@ -76,9 +69,8 @@ class CudaBinding:
     def _c_value(self, entry: Entry) -> Any:
         if entry["kind"] == "buffer":
             return ctypes.c_uint64(self.address(entry))
-        value = entry["value"]
-        default = "float32" if isinstance(value, float) else "int64"
-        return _C_TYPES[entry.get("dtype", default)](value)
+        data = c_data(entry)
+        return (ctypes.c_char * len(data)).from_buffer_copy(data)
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
         """Enqueue gate, call and done, say queued, wait for the device. Returns the failure, if any.

@@ -8,18 +8,11 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
-from binding import Entry
+from binding import Entry, c_data
 from emulated import part
 from host_binding import HostBinding
 
 engine, sample = part("engine"), part("sample")
-
-_NUMBERS: dict[str, Any] = {
-    "float32": ctypes.c_float,
-    "float64": ctypes.c_double,
-    "int64": ctypes.c_int64,
-    "int32": ctypes.c_int32,
-}
 
 
 class EmulatedBinding(HostBinding):
@@ -79,8 +72,8 @@ class EmulatedBinding(HostBinding):
         values = []
         try:
             for entry in self.entries:
-                if entry["kind"] == "value":
-                    values.append(bytes(_NUMBERS[entry["dtype"]](entry["value"])))
+                if entry["kind"] != "buffer":
+                    values.append(c_data(entry))
                     continue
                 address = self.adopt(device, entry, written=not entry["output"])
                 self.addresses[entry["name"]] = address

@@ -11,7 +11,6 @@ model does not charge for computing on the host, so that must give a wrong resul
 from __future__ import annotations
 
 import json
-import math
 import mmap
 import os
 import select
@@ -27,6 +26,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 import protocol
+from binding import Entry, storage_place
 from connect import connect
 from emulated import end_like, failure_of, part, record_call, sampled_of, step_of, write_all
 from emulated_binding import EmulatedBinding
@@ -195,7 +195,7 @@ class Relay:
             return {}
         for entry in self._binding.entries:
             if entry["name"] == message["array"] and "device" in entry:
-                later = self._copies.changed_later(entry["name"])
+                later = self._copies.changed_later(entry)
                 return answer(self._device, entry, entry["device"], message, later, programs=True)
         return {}
 
@@ -304,7 +304,7 @@ class Copies:
             if entry["nbytes"]:
                 real = np.frombuffer(binding.memory(entry), dtype=np.uint8)
                 copy = np.frombuffer(mapped, dtype=np.uint8, count=entry["nbytes"], offset=entry["offset"])
-                size = entry["nbytes"] // math.prod(entry["shape"])
+                size = entry["itemsize"]
                 self._arrays.append(tuple(array.reshape(-1, size) for array in (real, copy, copy.copy())))
                 self._names.append(entry["name"])
 
@@ -353,10 +353,12 @@ class Copies:
     def forget_changes(self) -> None:
         self._changed.clear()
 
-    def changed_later(self, name: str) -> Callable[[int, int], bool] | None:
+    def changed_later(self, entry: Entry) -> Callable[[int, int], bool] | None:
         """Whether the runner changed an element (by its place) after a work (by its number)."""
-        changed = self._changed.get(name)
-        return None if changed is None else lambda place, work: bool(changed[place] > work)
+        changed = self._changed.get(entry["name"])
+        if changed is None:
+            return None
+        return lambda place, work: bool(changed[storage_place(entry, place)] > work)
 
 
 def _why(error: Any, returned: Any) -> Any:

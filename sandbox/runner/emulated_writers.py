@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-from binding import Entry
+from binding import Entry, storage_place
 from emulated import part
 
 explain = part("explain")
@@ -42,17 +42,23 @@ def answer(
     is known."""
     if not entry["nbytes"]:
         return {}
-    size = entry["nbytes"] // math.prod(entry["shape"])
-    total = entry["nbytes"] // size
+    size, total = entry["itemsize"], math.prod(entry["shape"])
     first, cells = message["first"], _places(message, total)
     if not 0 <= first < total:
         return {}
-    found: dict[str, Any] = {"first": _described(device.writer(address + size * first), first, later)}
-    if (found["first"] or {}).get("by") == "nobody" and device.engine.sample is None:
+
+    def at(place: int) -> int:
+        return address + int(size) * storage_place(entry, place)
+
+    found: dict[str, Any] = {"first": _described(device.writer(at(first)), first, later)}
+    dense = entry.get("strides") is None
+    if (found["first"] or {}).get("by") == "nobody" and device.engine.sample is None and dense:
         asked = (address, size, first, entry["shape"])
         found["would"] = _would(device.engine, asked, programs=programs)
     if device.engine.sample is None and len(cells) * device.engine.works_begun <= _MOST_STEPS:
-        indices, writers = device.engine.writing_blocks([address + size * place for place in cells])
+        indices, writers = device.engine.writing_blocks(
+            [at(place) if place >= 0 else address - size for place in cells]
+        )
         found["blocks"] = _blocks(indices, writers, cells, later)
     return found
 

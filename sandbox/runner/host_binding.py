@@ -7,7 +7,7 @@ from typing import Any
 
 from failure import describe
 from memory import Flags, Mapping, bytes_at
-from binding import Call, Entry, Failure
+from binding import Call, Entry, Failure, shaped
 
 
 class HostBinding:
@@ -41,15 +41,15 @@ class HostBinding:
 
         values: dict[str, Any] = {}
         for entry in self.entries:
-            if entry["kind"] == "value":
-                values[entry["name"]] = entry["value"]
+            if entry["kind"] != "buffer":
+                values[entry["name"]] = entry.get("value")
                 continue
             dtype = getattr(torch, entry["dtype"])
             if entry["nbytes"] == 0:
                 values[entry["name"]] = torch.empty(entry["shape"], dtype=dtype)
             else:
                 flat = torch.frombuffer(self.memory(entry), dtype=dtype)
-                values[entry["name"]] = flat.view(entry["shape"])
+                values[entry["name"]] = shaped(flat, entry)
         return values
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:

@@ -69,7 +69,7 @@ def _received(message: dict[str, Any], descriptor: int) -> dict[str, torch.Tenso
         file.seek(0)
         file.readinto(data)
     found, at = {}, 0
-    for name, dtype, shape in message["tensors"]:
+    for name, dtype, shape, strides in message["tensors"]:
         kind = getattr(torch, dtype)
         count = math.prod(shape)
         flat = (
@@ -77,9 +77,16 @@ def _received(message: dict[str, Any], descriptor: int) -> dict[str, torch.Tenso
             if count
             else torch.empty(0, dtype=kind)
         )
-        found[name] = flat.reshape(shape).to(message["device"])
+        found[name] = _laid_out(flat.reshape(shape).to(message["device"]), strides)
         at += count * kind.itemsize
     return found
+
+
+def _laid_out(values: torch.Tensor, strides: list[int] | None) -> torch.Tensor:
+    if strides is None:
+        return values
+    laid = torch.empty_strided(values.shape, strides, dtype=values.dtype, device=values.device)
+    return laid.copy_(values)
 
 
 def _run(

@@ -99,11 +99,11 @@ def test_the_ladder_is_completed(write: Write) -> None:
     assert manifest.workloads[3].sizes["n"] >= 2**27
 
 
-def test_sizes_are_inferred_from_shapes(write: Write) -> None:
+def test_sizes_are_inferred_from_shapes_and_the_order_is_kept(write: Write) -> None:
     manifest = write("out:output:float32:rows,cols", "x:input:float32:rows,cols").challenge.manifest
     assert [(arg.name, arg.kind) for arg in manifest.args] == [
-        ("x", Kind.INPUT),
         ("out", Kind.OUTPUT),
+        ("x", Kind.INPUT),
         ("rows", Kind.SIZE),
         ("cols", Kind.SIZE),
     ]

@@ -46,7 +46,22 @@ BAD_VALUES = [
     ("args.0.name", 'name = "x"', 'name = "lambda"'),
     ("args", 'name = "x"', 'name = "out"'),
     ("args.0.kind", 'name = "x", kind = "input"', 'name = "x", kind = "parameter"'),
-    ("args", ARG_X, '{ name = "x", kind = "output", dtype = "float32", shape = ["rows"] }'),
+    (
+        "args.0",
+        ARG_X,
+        '{ name = "x", kind = "output", dtype = "float32", shape = ["rows"], optional = true }',
+    ),
+    (
+        "args.0",
+        ARG_X,
+        '{ name = "x", kind = "input", dtype = "float32", shape = ["rows"], layout = { pitch = "cols" } }',
+    ),
+    (
+        "args",
+        ARG_X,
+        '{ name = "x", kind = "input", dtype = "float32", shape = ["rows", "cols"], layout = { pitch = "m" } }',
+    ),
+    ("args.0", ARG_X, '{ name = "x", kind = "input", dtype = "float32", shape = ["rows"], valid = "count" }'),
     (
         "args.0.dtype",
         'name = "x", kind = "input", dtype = "float32"',
@@ -63,8 +78,8 @@ BAD_VALUES = [
     ("args.1.values.middle", 'high = "cols"', 'middle = "cols"'),
     ("args.1.values", ', high = "cols"', ""),
     ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "float32" }'),
-    ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "int64", value = 1 }'),
-    ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "float16", value = 1.0 }'),
+    ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "int64", value = 1.5 }'),
+    ("args.4", ARG_ALPHA, '{ name = "alpha", kind = "scalar", dtype = "uint8", value = -1 }'),
     ("args.4.value", "value = 2.0", "value = nan"),
     (
         "args.4",

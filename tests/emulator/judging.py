@@ -22,7 +22,6 @@ from grader.sandbox.emulator.engine import Engine
 from grader.sandbox.emulator.explain import line_of, message_of
 from grader.sandbox.toolkit import cuda_home
 
-_FORMATS = {"float32": "<f", "float64": "<d", "int64": "<q", "int32": "<i"}
 # Additional nvcc flags for PTX that runs on the emulated GPU.
 NVCC_FLAGS = ["-cudart", "none", "--compress-mode=none", "-gencode=arch=compute_90a,code=compute_90a"]
 # In the order of hopper.cu's cases.
@@ -106,7 +105,7 @@ class _Table:
         values, addresses = [], []
         for entry in arena.entries():
             if entry["kind"] == "value":
-                values.append(struct.pack(_FORMATS[entry["dtype"]], entry["value"]))
+                values.append(bytes.fromhex(entry["data"]))
                 continue
             buffer = arena.buffers[entry["name"]]
             data = buffer.values.data_ptr() if entry["nbytes"] else 0

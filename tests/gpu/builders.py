@@ -122,7 +122,8 @@ class Builder:
         entries: list[dict[str, Any]] = [
             {"kind": "buffer", "name": name, "dtype": "float32", **place} for name in ("x", "out")
         ]
-        entries.append({"kind": "value", "name": "n", "dtype": "int64", "value": self.count})
+        data = self.count.to_bytes(8, "little").hex()
+        entries.append({"kind": "value", "name": "n", "dtype": "int64", "value": self.count, "data": data})
         descriptors = [self._gate.descriptor, *(array.descriptor for array in self._arrays)]
         self._channel.send({"op": "bind", "memory": "cuda", "entries": entries}, descriptors)
         self._channel.expect(Bound, self._within(20))

@@ -106,3 +106,26 @@ def test_an_arena_gives_back_its_descriptors(catalogue: Catalogue) -> None:
     for _ in range(5):
         Arena(catalogue.load("twice").manifest, {"n": 1000}, {}).close()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+@pytest.mark.parametrize("strides", [(6, 1), (1, 5)], ids=["pitch", "columns"])
+@pytest.mark.parametrize("dtype", [DType.FLOAT16, DType.INT64])
+@pytest.mark.parametrize("kind", [Kind.INPUT, Kind.OUTPUT])
+def test_padding_is_kept_apart_from_the_elements(kind: Kind, dtype: DType, strides: tuple[int, int]) -> None:
+    made = Buffer(Argument(name="x", kind=kind, dtype=dtype, shape=["r", "c"]), (3, 4), strides=strides)
+    values = torch.arange(12).view(3, 4).to(made.dtype)
+    made.poison()
+    assert bool(made.poisoned(made.snapshot()).all())
+    made.pad(Poison.LARGE)
+    made.write(values)
+    assert torch.equal(made.snapshot(), values)
+    assert made.values.tolist() == list(range(12))
+    assert made.changed_padding() is None
+    first = 4 if strides == (6, 1) else 3
+    with mmap.mmap(made.descriptor, made.layout.mapped) as other_side:
+        other_side[made.layout.offset + first * dtype.itemsize] ^= 0xFF
+    changed = made.changed_padding()
+    assert changed is not None
+    assert changed.tolist() == [first]
+    assert torch.equal(made.snapshot(), values)
+    made.close()

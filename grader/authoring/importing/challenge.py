@@ -29,7 +29,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
 from grader.errors import BadRequest, GraderError
 from grader.judge.boxed_reference import ReferenceBox
-from grader.judge.oracle import scalar_values
+from grader.judge.oracle import plain_values
 from grader.languages import Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.local_box import LocalBoxes
@@ -37,6 +37,8 @@ from grader.sandbox.local_box import LocalBoxes
 # What a case's data decides (an index, an overflow) may show with one of them alone.
 _SEEDS = (3, 11)
 _EXPRESSION_CHARS = 200
+# Of the arguments of an imported challenge.
+_ORDER = (Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE)
 # In all arrays of an edge case: a size that stands for two dimensions squares the usual ones.
 _MOST_ELEMENTS = 1 << 22
 # For one edge case; one that takes longer is none for students.
@@ -90,7 +92,7 @@ class ImportedDraft(Draft):
 
     def manifest(self) -> Manifest:
         """Raises BadRequest if something in it cannot be said."""
-        args = complete(_arguments(self.problem))
+        args = sorted(complete(_arguments(self.problem)), key=lambda arg: _ORDER.index(arg.kind))
         given = [arg for arg in args if arg.kind.buffer]
         moved = _sum([(arg.dtype.itemsize, arg) for arg in given])
         done = _sum([(1, arg) for arg in given if arg.kind is not Kind.INPUT])
@@ -303,7 +305,7 @@ class ImportedOperation:
     def _problem(self, manifest: Manifest, case: Case, seed: int) -> str:
         """Why the reference's answer is of no use, or an empty text."""
         inputs = draw_inputs(manifest, case, seed)
-        given = {**inputs, **scalar_values(manifest, case), **case.sizes}
+        given = {**inputs, **plain_values(manifest, case)}
         results, native = self._call(manifest, given), self._call(manifest, given, wide=False)
         shapes = [tuple(result.shape) for result in results]
         wanted = [manifest.shape(arg, case.sizes) for arg in manifest.results]
@@ -368,7 +370,7 @@ def _with_ours(text: str, manifest: Manifest, names: Mapping[str, str]) -> str:
     head, _, rest = text.rpartition("\ndef reference(")
     used, _, body = rest.partition("):\n")
     theirs = [name.strip() for name in used.split(",")]
-    ours = [arg.name for arg in manifest.args if arg.kind is not Kind.OUTPUT]
+    ours = manifest.passed
     renamed = "".join(f"    {name} = {names[name]}\n" for name in theirs if names.get(name, name) != name)
     return f"{head}\ndef reference({', '.join(ours)}):\n{renamed}{body}"
 

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from grader import limits
 from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES
+from grader.authoring.scaffold.suite import is_possible
 from grader.challenge.dtypes import DType
-from grader.challenge.expression import ExpressionError, parse
+from grader.challenge.expression import parse
 from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
 from grader.errors import BadRequest
 from grader.judge.cuda.memory_needs import held_bytes
@@ -22,13 +23,14 @@ from grader.languages import Language
 ARG_HINT = "NAME:KIND[:DTYPE[:SHAPE]], such as x:input:float32:rows,cols, alpha:scalar:float32:2.0 or n:size."
 WORKLOAD_HINT = "SIZE=NUMBER,..., such as rows=4096,cols=1024."
 DEFAULT_ARGS = ("x:input:float32:n", "out:output:float32:n")
-_ORDER = list(Kind)
 # A comma between dimensions, not one inside max(n-k+1, 0).
 _OUTER_COMMA = re.compile(r",(?![^(]*\))")
 # In all buffers together: the interpreter computes this many in about a second.
 _INTERPRETER_ELEMENTS = 50_000
 # In all buffers together, and operations: drawing, computing and comparing them takes a second or two.
 _EMULATED_ELEMENTS, _EMULATED_FLOPS = 1 << 25, 1 << 34
+# Of a workload that stands for those to come.
+_NO_NAME = "none"
 # Bound of a generated ladder: no GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
 # Also ranks a generated workload on GPUs faster than the H200.
@@ -47,12 +49,15 @@ class Draft:
     args: Sequence[str] = DEFAULT_ARGS
     workloads: Sequence[str] = ()
     languages: Sequence[Language] = field(default_factory=lambda: list(Language))
+    #: Conditions on the sizes, such as ``k <= cols``.
+    constraints: Sequence[str] = ()
 
     def manifest(self) -> Manifest:
         """Complete and valid, with cost and ladder. Raises BadRequest."""
         args = complete([read_arg(text) for text in self.args])
         bare = self._with(args, Cost(bytes=_bytes(args), flops=_elements(args)), [_placeholder(args)])
         _check_usable(bare)
+        bare = bare.model_copy(update={"constraints": list(self.constraints)})
         given = [read_workload(text, bare) for text in self.workloads]
         return self._with(args, bare.cost, ladder(bare, given))
 
@@ -67,6 +72,7 @@ class Draft:
             "args": args,
             "cost": cost,
             "workloads": workloads,
+            "constraints": [] if workloads[0].name == _NO_NAME else list(self.constraints),
         }
         try:
             return Manifest.model_validate(values)
@@ -100,19 +106,19 @@ def read_arg(text: str) -> Argument:
 
 
 def complete(args: list[Argument]) -> list[Argument]:
-    """In signature order, with undeclared sizes of shapes added."""
+    """With undeclared sizes of shapes added at the end."""
     known = {arg.name for arg in args}
     for arg in [*args]:
         for text in arg.shape:
             for name in sorted(parse(text).names - known, key=text.index):
                 args = [*args, Argument(name=name, kind=Kind.SIZE)]
                 known.add(name)
-    return sorted(args, key=lambda arg: _ORDER.index(arg.kind))
+    return args
 
 
 def _check_usable(manifest: Manifest) -> None:
     """Raises BadRequest if the example has nothing to read."""
-    if all(arg.kind is Kind.OUTPUT for arg in manifest.buffers):
+    if not manifest.given:
         raise BadRequest("There is nothing to read: a challenge needs an input or an inout.", ARG_HINT)
 
 
@@ -172,14 +178,7 @@ def _steps(manifest: Manifest) -> list[Workload]:
     for number in range(_MOST_DOUBLINGS * len(sizes)):
         steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
         sizes[manifest.sizes[number % len(sizes)]] *= 2
-    return [step for step in steps if _is_possible(manifest, step.sizes)]
-
-
-def _is_possible(manifest: Manifest, sizes: Mapping[str, int]) -> bool:
-    try:
-        return all(math.prod(manifest.shape(arg, sizes)) >= 0 for arg in manifest.buffers)
-    except ExpressionError:
-        return False
+    return [step for step in steps if is_possible(manifest, step.sizes)]
 
 
 def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload:
@@ -202,7 +201,7 @@ def _name(sizes: Mapping[str, int]) -> str:
 
 
 def _placeholder(args: list[Argument]) -> Workload:
-    return Workload(name="none", sizes={arg.name: 64 for arg in args if arg.kind is Kind.SIZE})
+    return Workload(name=_NO_NAME, sizes={arg.name: 64 for arg in args if arg.kind is Kind.SIZE})
 
 
 def _product(arg: Argument) -> str:
@@ -213,10 +212,10 @@ def _bytes(args: list[Argument]) -> str:
     terms = [
         f"{arg.dtype.itemsize * (2 if arg.kind is Kind.INOUT else 1)} * {_product(arg)}"
         for arg in args
-        if arg.kind.buffer
+        if arg.kind.buffer and arg.kind is not Kind.WORKSPACE
     ]
     return " + ".join(terms) or "0"
 
 
 def _elements(args: list[Argument]) -> str:
-    return " + ".join(_product(arg) for arg in args if arg.kind in (Kind.INOUT, Kind.OUTPUT)) or "0"
+    return " + ".join(_product(arg) for arg in args if arg.kind.result) or "0"

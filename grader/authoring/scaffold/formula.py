@@ -83,5 +83,5 @@ def _source(manifest: Manifest, result: Argument) -> Argument:
     """The result itself if it is an inout, else the most similar input."""
     if result.kind is Kind.INOUT:
         return result
-    readable = [arg for arg in manifest.buffers if arg.kind is not Kind.OUTPUT]
+    readable = [arg for arg in manifest.given if not arg.optional]
     return max(readable, key=lambda arg: (arg.dtype is result.dtype, arg.shape == result.shape))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from grader.challenge.draw import strict_bounds
 from grader.challenge.dtypes import DType
-from grader.challenge.expression import ExpressionError
-from grader.challenge.model import Kind, Manifest
+from grader.challenge.model import Manifest, check_sizes
 
 Sizes = Mapping[str, int]
 _BASIC = {1: (1000,), 2: (24, 40), 3: (12, 10, 14)}
@@ -24,6 +25,8 @@ _MORE = 5
 # Next to the block sizes that students choose.
 _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
+# Sizes that may take the place of others that break a constraint.
+_NEAR = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
 # The formatter's line length.
 _LINE = 110
 _PLAIN = {
@@ -45,6 +48,7 @@ class Planned:
     sizes: Sizes
     inputs: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    without: Sequence[str] = ()
 
     def line(self) -> str:
         words = [f'"{self.name}"', f'"{self.category}"']
@@ -52,6 +56,8 @@ class Planned:
         if self.inputs:
             inputs = ", ".join(f'"{name}": {recipe}' for name, recipe in self.inputs.items())
             words.append(f"inputs={{{inputs}}}")
+        if self.without:
+            words.append(f"without={list(self.without)}".replace("'", '"'))
         if self.note:
             words.append(f'note="{self.note}"')
         line = f"        case({', '.join(words)}),"
@@ -61,7 +67,16 @@ class Planned:
 
 
 def public_cases(manifest: Manifest) -> list[Planned]:
-    return [*_shapes(manifest), *_values(manifest)]
+    return [*_shapes(manifest), *_values(manifest), *_left_out(manifest)]
+
+
+def _left_out(manifest: Manifest) -> Iterator[Planned]:
+    """Each optional input alone, and all of them."""
+    sizes, names = _sizes(manifest, _VALUES), manifest.optional
+    for name in names:
+        yield Planned(f"no_{name}", "basic", sizes, without=[name])
+    if len(names) > 1:
+        yield Planned("no_optional_input", "basic", sizes, without=names)
 
 
 def hidden_cases(manifest: Manifest) -> list[Planned]:
@@ -78,7 +93,7 @@ def _shapes(manifest: Manifest) -> list[Planned]:
     found = [
         Planned("basic", "basic", _sizes(manifest, _BASIC)),
         *_empty(manifest),
-        Planned("one_element", "one_element", dict.fromkeys(manifest.sizes, 1)),
+        Planned("one_element", "one_element", _mended(manifest, dict.fromkeys(manifest.sizes, 1))),
         Planned("odd", "odd", _sizes(manifest, _ODD)),
         Planned("prime", "prime", _sizes(manifest, _PRIME)),
         *_edges(manifest),
@@ -91,7 +106,8 @@ def _shapes(manifest: Manifest) -> list[Planned]:
 def _empty(manifest: Manifest) -> Iterator[Planned]:
     note = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
     for name in manifest.sizes:
-        yield Planned(f"{name}_0", "empty", {**_sizes(manifest, {}), name: 0}, note=note)
+        sizes = _mended(manifest, {**_sizes(manifest, {}), name: 0}, [name])
+        yield Planned(f"{name}_0", "empty", sizes, note=note)
     if len(manifest.sizes) > 1:
         yield Planned("all_0", "empty", dict.fromkeys(manifest.sizes, 0))
 
@@ -101,7 +117,7 @@ def _edges(manifest: Manifest) -> Iterator[Planned]:
     for name in manifest.sizes:
         for edge in _EDGES:
             sizes = {**dict.fromkeys(manifest.sizes, _BESIDE), name: edge}
-            yield Planned(f"{name}_{edge}", "block_edge", sizes)
+            yield Planned(f"{name}_{edge}", "block_edge", _mended(manifest, sizes, [name]))
 
 
 def _aligned(manifest: Manifest) -> dict[str, int]:
@@ -109,7 +125,7 @@ def _aligned(manifest: Manifest) -> dict[str, int]:
     keep arrays small enough for the interpreter."""
     if len(manifest.sizes) in _ALIGNED:
         return _sizes(manifest, _ALIGNED)
-    return {**manifest.workloads[0].sizes, manifest.sizes[0]: 128}
+    return _mended(manifest, {**manifest.workloads[0].sizes, manifest.sizes[0]: 128})
 
 
 def _values(manifest: Manifest) -> list[Planned]:
@@ -117,17 +133,30 @@ def _values(manifest: Manifest) -> list[Planned]:
     sizes = _sizes(manifest, _VALUES)
     floats, integers = _floats(manifest), _integers(manifest)
     plain = {name: recipe for name, recipe in _PLAIN.items() if floats or name in ("zeros", "ones")}
+    bound = {} if floats else _bounded(manifest, sizes)
     found = [
-        Planned(name, category, sizes, dict.fromkeys(floats or integers, recipe))
+        Planned(name, category, sizes, {**dict.fromkeys(floats or integers, recipe), **_within(bound, name)})
         for name, (category, recipe) in plain.items()
     ]
     for name in ("huge", "tiny", "denormal") if floats else ():
         recipes = {arg: _uniform(getattr(dtype.as_float, name)) for arg, dtype in floats.items()}
         found.append(Planned(name, name, sizes, recipes))
     if integers:
-        ranges = {name: _range(dtype) for name, dtype in integers.items()}
+        ends = {name: f"Choice(({low}, {high}))" for name, (low, high) in _bounded(manifest, sizes).items()}
+        ranges = {name: ends.get(name) or _range(dtype) for name, dtype in integers.items()}
         found.append(Planned("extremes", "range", sizes, ranges))
     return found
+
+
+def _bounded(manifest: Manifest, sizes: Sizes) -> dict[str, tuple[int, int]]:
+    """The least and the largest value of each integer input that may have no others."""
+    found = {arg.name: strict_bounds(arg, sizes) for arg in manifest.given}
+    return {name: ends for name, ends in found.items() if ends is not None and name in _integers(manifest)}
+
+
+def _within(bound: Mapping[str, tuple[int, int]], name: str) -> dict[str, str]:
+    value = {"zeros": 0, "ones": 1}.get(name, 0)
+    return {arg: f"Constant({min(max(value, low), high)})" for arg, (low, high) in bound.items()}
 
 
 def _uniform(bound: str) -> str:
@@ -143,11 +172,17 @@ def _floats(manifest: Manifest) -> dict[str, DType]:
 
 
 def _integers(manifest: Manifest) -> dict[str, DType]:
-    return {name: dtype for name, dtype in _readable(manifest).items() if not dtype.floating}
+    """Those whose elements may be any: sorted ones and offsets are as the manifest draws them."""
+    ordered = {arg.name for arg in manifest.given if arg.values.dist in ("sorted", "offsets")}
+    return {
+        name: dtype
+        for name, dtype in _readable(manifest).items()
+        if not dtype.floating and name not in ordered
+    }
 
 
 def _readable(manifest: Manifest) -> dict[str, DType]:
-    return {arg.name: arg.dtype for arg in manifest.buffers if arg.kind is not Kind.OUTPUT}
+    return {arg.name: arg.dtype for arg in manifest.given}
 
 
 def _sizes(manifest: Manifest, table: Mapping[int, Sequence[int]]) -> dict[str, int]:
@@ -157,7 +192,7 @@ def _sizes(manifest: Manifest, table: Mapping[int, Sequence[int]]) -> dict[str, 
     values = [*table.get(min(len(names), 3), ()), *[_MORE] * len(names)][: len(names)]
     turns = [values, values[::-1], sorted(values), sorted(values, reverse=True)]
     tried = [dict(zip(names, turned, strict=True)) for turned in turns]
-    possible = [sizes for sizes in tried if is_possible(manifest, sizes)]
+    possible = [sizes for sizes in tried if is_possible(manifest, sizes)] or [_mended(manifest, tried[0])]
     return next(
         (sizes for sizes in possible if all(_counts(manifest, sizes))), next(iter(possible), tried[0])
     )
@@ -170,11 +205,33 @@ def _large(manifest: Manifest) -> dict[str, int]:
 
 
 def _counts(manifest: Manifest, sizes: Sizes) -> list[int]:
-    return [math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers]
+    return [math.prod(manifest.shape(arg, sizes)) for arg in manifest.operands]
 
 
 def is_possible(manifest: Manifest, sizes: Sizes) -> bool:
     try:
-        return min(_counts(manifest, sizes)) >= 0
-    except ExpressionError:
+        check_sizes(manifest, dict(sizes), "")
+    except ValueError:
         return False
+    return True
+
+
+def _mended(manifest: Manifest, sizes: Sizes, kept: Sequence[str] = ()) -> dict[str, int]:
+    """The nearest possible sizes, with those that are ``kept`` unchanged; ``sizes`` themselves if none is found. At
+    most two sizes change."""
+    if is_possible(manifest, sizes):
+        return dict(sizes)
+    near = sorted(
+        {*_NEAR, *(value + step for value in sizes.values() for step in (-1, 0, 1, 2) if value + step >= 0)}
+    )
+    free = [name for name in sizes if name not in kept]
+    found: list[tuple[float, dict[str, int]]] = []
+    for names in [*((name,) for name in free), *itertools.combinations(free, 2)]:
+        for values in itertools.product(near, repeat=len(names)):
+            tried = {**sizes, **dict(zip(names, values, strict=True))}
+            if is_possible(manifest, tried):
+                away = sum(abs(math.log((tried[name] + 1) / (sizes[name] + 1))) for name in names)
+                found.append((away, tried))
+        if found:
+            break
+    return min(found, key=lambda pair: pair[0])[1] if found else dict(sizes)

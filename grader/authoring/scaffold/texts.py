@@ -39,6 +39,8 @@ def manifest_text(manifest: Manifest, tolerance: Mapping[str, float] | None = No
         "version = 1",
         f"languages = [{', '.join(_quoted(language.value) for language in manifest.languages)}]",
     ]
+    if manifest.constraints:
+        lines.append(f"constraints = [{', '.join(map(_quoted, manifest.constraints))}]")
     lines += [line for arg in manifest.args for line in _argument(arg)]
     made = formulas(manifest) if tolerance is None else []
     if signs := [formula.result.name for formula in made if formula.asks]:
@@ -55,7 +57,10 @@ def manifest_text(manifest: Manifest, tolerance: Mapping[str, float] | None = No
     for workload in manifest.workloads:
         on = f'\non = "{workload.on}"' if workload.on != "gpu" else ""
         sizes = ", ".join(f"{name} = {value}" for name, value in workload.sizes.items())
-        lines.append(f"\n[[workloads]]\nname = {_quoted(workload.name)}{on}\nsizes = {{ {sizes} }}")
+        scalars = ", ".join(f"{name} = {value}" for name, value in workload.scalars.items())
+        more = f"\nscalars = {{ {scalars} }}" if scalars else ""
+        more += f"\nwithout = [{', '.join(map(_quoted, workload.without))}]" if workload.without else ""
+        lines.append(f"\n[[workloads]]\nname = {_quoted(workload.name)}{on}\nsizes = {{ {sizes} }}{more}")
     lines += [
         "\n[limits]\ncase_seconds = 10",
         "\n[grading]\ncorrectness_points = 70\ntiers = [{ speedup = 0.8, points = 30 }]",
@@ -71,9 +76,18 @@ def _argument(arg: Argument) -> list[str]:
         lines.append(f"shape = [{', '.join(map(_quoted, arg.shape))}]")
     if arg.value is not None:
         lines.append(f"value = {arg.value}")
-    if arg.values.dist == "integers":
+    if arg.optional:
+        lines.append("optional = true")
+    if arg.layout is not None:
+        said = f"pitch = {_quoted(arg.layout.pitch)}" if arg.layout.pitch is not None else ""
+        strides = ", ".join(map(_quoted, arg.layout.strides or ()))
+        lines.append(f"layout = {{ {said or f'strides = [{strides}]'} }}")
+    if arg.valid:
+        lines.append(f"valid = [{', '.join(map(_quoted, arg.valid))}]")
+    if arg.values.dist != "normal":
         low, high = (json.dumps(bound) for bound in (arg.values.low, arg.values.high))
-        lines.append(f'values = {{ dist = "integers", low = {low}, high = {high} }}')
+        strict = ", strict = true" if arg.values.strict else ""
+        lines.append(f'values = {{ dist = "{arg.values.dist}", low = {low}, high = {high}{strict} }}')
     return lines
 
 
@@ -95,9 +109,8 @@ def cases_text(title: str, cases: Sequence[Planned]) -> str:
 
 
 def reference_text(manifest: Manifest) -> str:
-    given = [arg for arg in manifest.args if arg.kind is not Kind.OUTPUT]
-    types = {Kind.SIZE: "int", Kind.SCALAR: "float"}
-    parameters = ", ".join(f"{arg.name}: {types.get(arg.kind, 'torch.Tensor')}" for arg in given)
+    given = [arg for arg in manifest.args if arg.kind.passed]
+    parameters = ", ".join(f"{arg.name}: {_annotation(arg)}" for arg in given)
     made = formulas(manifest)
     values = [_value(formula) for formula in made]
     one = "torch.Tensor"
@@ -112,6 +125,12 @@ def reference_text(manifest: Manifest) -> str:
         f"import torch\n\n\n{spread}{head}\n"
         f'    """{words}."""\n    return {", ".join(values)}\n'
     )
+
+
+def _annotation(arg: Argument) -> str:
+    if arg.kind.buffer:
+        return "torch.Tensor | None" if arg.optional else "torch.Tensor"
+    return "float" if arg.dtype.floating else "int"
 
 
 _SPREAD = '''def spread(values: torch.Tensor, *shape: int) -> torch.Tensor:
@@ -153,6 +172,10 @@ def spec_text(manifest: Manifest) -> str:
     equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
     rows = contract_rows({case.name for case in public_cases(manifest)}, manifest)
+    rows += [
+        (f"`{text}`", "always: no case, run or workload has other sizes", EVERY)
+        for text in manifest.constraints
+    ]
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -236,8 +259,7 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
     sizes = example_sizes(manifest)
     numbers = {
         arg.name: [number + 1 for number in range(math.prod(manifest.shape(arg, sizes)))]
-        for arg in manifest.buffers
-        if arg.kind is not Kind.OUTPUT
+        for arg in manifest.given
     }
     results = {
         formula.result.name: _computed(manifest, formula, numbers[formula.source.name], sizes)
@@ -249,6 +271,8 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
             lines.append(f"{arg.name} = {sizes[arg.name]}")
         elif arg.kind is Kind.SCALAR:
             lines.append(f"{arg.name} = {arg.value}")
+        elif arg.kind is Kind.WORKSPACE:
+            continue
         elif arg.kind is Kind.OUTPUT:
             lines.append(_array(manifest, arg, arg.name, results[arg.name], sizes))
         else:

@@ -15,6 +15,8 @@ from grader.judge.pieces import names_in_parts
 
 # For a piece of a large case, drawn and in float64 (see ``grader.judge.pieces``), and the guards' granules.
 _PIECES_BYTES = 4 * limits.GIB
+# Per element of a padded array: a place, a mask, and the bits that padding must keep.
+_PLACE_BYTES = 24
 
 
 def workload_bytes(challenge: Challenge, workload: Workload) -> int:
@@ -57,7 +59,15 @@ def own_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _bytes(args: Iterable[Argument], manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    return sum(argument.dtype.itemsize * math.prod(manifest.shape(argument, sizes)) for argument in args)
+    return sum(argument.dtype.itemsize * extent_of(manifest, argument, sizes) for argument in args)
+
+
+def extent_of(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> int:
+    """Elements of its memory, with padding."""
+    shape, strides = manifest.shape(arg, sizes), manifest.strides(arg, sizes)
+    if strides is None or 0 in shape:
+        return math.prod(shape)
+    return max(size * stride for size, stride in zip(shape, strides, strict=True))
 
 
 def kept_bytes(challenge: Challenge) -> int:
@@ -68,20 +78,32 @@ def kept_bytes(challenge: Challenge) -> int:
         if workload.on == "gpu"
         for arg in manifest.buffers
     ]
-    return sum(3 * arg.dtype.itemsize * math.prod(manifest.shape(arg, sizes)) for arg, sizes in buffers)
+    return sum(
+        _kept_times(arg) * arg.dtype.itemsize * extent_of(manifest, arg, sizes) for arg, sizes in buffers
+    )
+
+
+def _kept_times(arg: Argument) -> int:
+    return 1 if arg.kind is Kind.WORKSPACE else 3
 
 
 def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Each buffer in the arena, drawn and staged, and snapshots of results."""
-    return sum(
-        (3 if arg.kind is Kind.INPUT else 4) * arg.dtype.itemsize * math.prod(manifest.shape(arg, sizes))
+    """Each buffer in the arena, drawn and staged, and snapshots of results; a workspace in the arena alone. Of padded
+    results the check has a copy, and padding has a list of places."""
+    times = {Kind.WORKSPACE: 1, Kind.INPUT: 3}
+    copies = sum(
+        times.get(arg.kind, 4) * arg.dtype.itemsize * extent_of(manifest, arg, sizes)
         for arg in manifest.buffers
     )
+    padded = [arg for arg in manifest.buffers if arg.layout is not None]
+    places = sum(_PLACE_BYTES * extent_of(manifest, arg, sizes) for arg in padded)
+    return copies + places
 
 
 def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:
     return sum(
-        (24 if arg.dtype.floating else 16) * math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers
+        (24 if arg.dtype.floating else 16) * math.prod(manifest.shape(arg, sizes))
+        for arg in manifest.operands
     )
 
 
@@ -95,7 +117,7 @@ def _drawing_by_buffer(
 ) -> Iterator[tuple[str, int]]:
     manifest = challenge.manifest
     counts = {arg.name: math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers}
-    for arg in manifest.buffers:
-        if arg.kind is not Kind.OUTPUT:
+    for arg in manifest.given:
+        if arg.name in counts:
             filling = fillings.get(arg.name) or default_recipe(manifest, arg, sizes)
             yield arg.name, drawing_bytes(filling, counts[arg.name], arg.dtype.itemsize, counts)

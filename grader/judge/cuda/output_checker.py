@@ -6,12 +6,13 @@ from __future__ import annotations
 import functools
 import secrets
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from grader.challenge.model import Kind
 from grader.judge.arena import Arena, Buffer
-from grader.judge.compare import LATE, compare, counted, forbidden_write
+from grader.judge.compare import LATE, compare, counted, forbidden_write, written_padding
 from grader.judge.cuda import kernels
 from grader.judge.cuda.memory import Staging
 from grader.judge.oracle import Question
@@ -35,6 +36,15 @@ class CudaOutputChecker:
             )
             for buffer in self._results
         }
+        # Of results that are not dense: the check reads copies.
+        self._packed = {
+            buffer.argument.name: torch.empty(buffer.count, dtype=buffer.dtype, device="cuda")
+            for buffer in self._results
+            if buffer.strides is not None
+        }
+        for buffer in self._results:
+            if buffer.strides is not None:
+                buffer.read_into(self._packed[buffer.argument.name].view(buffer.shape))  # loads its kernel
         self._spots = {
             buffer.argument.name: Spots(buffer, self._snapshots[buffer.argument.name])
             for buffer in self._results
@@ -83,15 +93,24 @@ class CudaOutputChecker:
         manifest, argument = self._arena.manifest, buffer.argument
         want = question.outputs[argument.name].reshape(-1)
         scale = question.magnitudes.get(argument.name)
-        return functools.partial(
+        packed = self._packed.get(argument.name)
+        check = functools.partial(
             kernels.full_check,
-            buffer.values,
+            buffer.values if packed is None else packed,
             counted(manifest, argument, question, want.numel()),
             want,
             scale.reshape(-1) if scale is not None else None,
             tolerance=(manifest.tolerance.atol, manifest.tolerance.rtol),
             poison=buffer.never_written,
         )
+        if packed is None:
+            return check
+
+        def read_and_check(**how: Any) -> None:
+            buffer.read_into(packed.view(buffer.shape))
+            check(**how)
+
+        return read_and_check
 
     def explain(self, question: Question) -> Mismatch | None:
         """What the full check saw, or if that is right, what the spot check saw before it."""
@@ -121,6 +140,9 @@ class Forbidden:
 
     def seen(self, question: Question, inputs: bool) -> Mismatch | None:
         """The first write there; ``inputs``: also into inputs. A write counts even if it was undone a moment later."""
+        for buffer in self._arena.buffers.values():
+            if (found := written_padding(buffer)) is not None:
+                return found
         shares = iter(self._shares)
         for _, zone, untouched in self._guards:
             kernels.differ(zone, untouched, next(shares))
