@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from grader.authoring.findings import check
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.tolerance import Allowance
 from grader.errors import ChallengeInvalid
 from grader.schemas.proof import Check, Status
 
@@ -79,12 +80,13 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
         rule = manifest.compare.get(arg.name)
         count = int(named[rule.first][0]) if rule is not None and rule.first else named[arg.name].numel()
         said = values[arg.name + _AFTER if arg.kind is Kind.INOUT else arg.name]
-        problems += _unlike(manifest, arg, _flat(said), named[arg.name].tolist(), count)
+        allowance = manifest.allowance(arg, sizes, {each.name: given[each.name] for each in manifest.scalars})
+        problems += _unlike(allowance, arg, _flat(said), named[arg.name].tolist(), count)
     return problems
 
 
 def _unlike(
-    manifest: Manifest, arg: Argument, said: list[int | Decimal], found: list[float], count: int
+    allowance: Allowance, arg: Argument, said: list[int | Decimal], found: list[float], count: int
 ) -> list[str]:
     """The problem with a printed result; only ``count`` leading elements are compared."""
     if len(said) not in (count, len(found)):
@@ -92,12 +94,12 @@ def _unlike(
     wrong = [
         f"'{arg.name}' element {place} is printed as {text}, the reference gives {value:.9g}"
         for place, (text, value) in enumerate(zip(said[:count], found, strict=False))
-        if not _near(manifest, text, value)
+        if not _near(allowance, text, value)
     ]
     return wrong[:1]
 
 
-def _near(manifest: Manifest, text: int | Decimal, value: float) -> bool:
+def _near(allowance: Allowance, text: int | Decimal, value: float) -> bool:
     number = float(text)
     if number != number or value != value:
         return number != number and value != value
@@ -105,7 +107,7 @@ def _near(manifest: Manifest, text: int | Decimal, value: float) -> bool:
         return True
     exponent = _exponent(text)
     digits = 0.0 if exponent is None else 0.5 * 10.0**exponent
-    allowed = digits * (1 + 1e-6) + manifest.tolerance.atol + manifest.tolerance.rtol * abs(value)
+    allowed = digits * (1 + 1e-6) + allowance.atol + allowance.relative * abs(value) + allowance.steps
     return abs(number - value) <= allowed
 
 

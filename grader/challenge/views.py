@@ -80,7 +80,13 @@ def detail(
         spec=challenge.spec,
         signatures={language: signature.declaration(manifest, language) for language in manifest.languages},
         arguments=[
-            ArgumentView(name=arg.name, kind=arg.kind, dtype=arg.dtype, shape=list(arg.shape))
+            ArgumentView(
+                name=arg.name,
+                kind=arg.kind,
+                dtype=arg.dtype,
+                shape=list(arg.shape),
+                allowed=manifest.tolerance.sentence(arg) if arg.name in manifest.tolerance.results else "",
+            )
             for arg in manifest.args
         ],
         starters={language: challenge.starter(language) for language in manifest.languages},
@@ -97,7 +103,7 @@ def detail(
             for allowed in manifest.approximations
         ],
         reference=challenge.reference_source,
-        tolerance=manifest.tolerance.model_dump(),
+        tolerance={"atol": manifest.tolerance.atol, "rtol": manifest.tolerance.rtol},
         limits={name: float(value) for name, value in manifest.limits.model_dump().items()},
         served=list(served),
         judged_with=dict(judged_with or installed_versions()),

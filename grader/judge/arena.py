@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.challenge.dtypes import BITS
 from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.tolerance import Allowance
 
 if TYPE_CHECKING:
     import torch
@@ -110,6 +111,9 @@ HOST = HostMemories()
 
 
 class Buffer:
+    #: Of a result: how far its elements may be off.
+    allowance = Allowance()
+
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
         self.argument = argument
         self.shape = shape
@@ -300,6 +304,11 @@ class Arena:
         self.buffers = {
             arg.name: Buffer(arg, manifest.shape(arg, sizes), memories) for arg in manifest.buffers
         }
+        self._allow(sizes)
+
+    def _allow(self, sizes: Mapping[str, int]) -> None:
+        for arg in self.manifest.results:
+            self.buffers[arg.name].allowance = self.manifest.allowance(arg, sizes, self.scalars)
 
     def entries(self) -> list[dict[str, Any]]:
         return [self._entry(arg) for arg in self.manifest.args]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader import limits
 from grader.challenge.dtypes import BITS
-from grader.challenge.model import Argument, Kind, Manifest, Tolerance
+from grader.challenge.model import Argument, Kind, Manifest
 from grader.judge.arena import Arena, Buffer
 from grader.judge.evidence import Wrong
 from grader.judge.oracle import Question
@@ -61,7 +61,7 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
             if question.check is not None and not _unwritten(arena, snapshot, question):
                 return _checked(arena, arg, snapshot, question)
             buffer = arena.buffers[arg.name]
-            return explain(buffer, compared, arena.manifest.tolerance, buffer.shape)
+            return explain(buffer, compared, buffer.shape)
     return None
 
 
@@ -120,13 +120,13 @@ def compare_written(
             each = (compared.got.numel(), arg.dtype.itemsize)
             bits = [values.contiguous().view(torch.uint8).view(each) for values in (before, compared.got)]
             left = (bits[0] == bits[1]).all(dim=1) & wrong_elements(
-                before, compared.want, arena.manifest.tolerance, compared.magnitude
+                before, compared.want, buffer.allowance, compared.magnitude
             )
         if left.numel():
             least = min(least, 1.0 - float(left.double().mean()))
         wrong = compared.wrong & ~left
         if found is None and wrong.any():
-            found = explain(buffer, replace(compared, wrong=wrong), arena.manifest.tolerance, buffer.shape)
+            found = explain(buffer, replace(compared, wrong=wrong), buffer.shape)
     return found, least
 
 
@@ -160,7 +160,7 @@ def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], 
         found.wrong,
         found.poisoned,
         found.magnitude,
-        arena.manifest.tolerance,
+        buffer.allowance,
     )
 
 
@@ -177,15 +177,13 @@ def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
             part = slice(start, min(start + step, number))
             its_scale = None if scale is None else scale.reshape(-1)[part]
             piece = Piece(arg, want[part], its_scale, None, start)
-            tally.add(
-                compare_piece(arena.buffers[arg.name], arena.manifest.tolerance, piece), piece.want.numel()
-            )
+            tally.add(compare_piece(arena.buffers[arg.name], piece), piece.want.numel())
         if (found := tally.mismatch()) is not None:
             return found
     return None
 
 
-def compare_piece(buffer: Buffer, tolerance: Tolerance, piece: Piece) -> Mismatch | None:
+def compare_piece(buffer: Buffer, piece: Piece) -> Mismatch | None:
     want = piece.want.reshape(-1)
     scale = None if piece.scale is None else piece.scale.reshape(-1)
     number, along = want.numel(), piece.dimension
@@ -197,15 +195,15 @@ def compare_piece(buffer: Buffer, tolerance: Tolerance, piece: Piece) -> Mismatc
         shape = tuple(piece.want.shape)
         values = buffer.values.view(buffer.shape).narrow(along, piece.start, shape[along])
         first = piece.start * math.prod(shape[1:]) if along == 0 else 0
-    got, right = _taken(buffer, values, tolerance, want, scale)
+    got, right = _taken(buffer, values, want, scale)
     if right:
         return None
-    compared = wrong_in(buffer, tolerance, got, want, scale, first)
+    compared = wrong_in(buffer, got, want, scale, first)
     if not compared.wrong.any():
         return None
     if along is None:
-        return explain(buffer, compared, tolerance, shape, first)
-    found = explain(buffer, compared, tolerance, shape)
+        return explain(buffer, compared, shape, first)
+    found = explain(buffer, compared, shape)
     return _moved(found, along, piece.start)
 
 
@@ -221,7 +219,6 @@ def _moved(found: Mismatch, dimension: int, by: int) -> Mismatch:
 def _taken(
     buffer: Buffer,
     values: torch.Tensor,
-    tolerance: Tolerance,
     want: torch.Tensor,
     scale: torch.Tensor | None,
 ) -> tuple[torch.Tensor, bool]:
@@ -238,8 +235,9 @@ def _taken(
     values = values.reshape(-1)
     got = torch.empty_like(values)
     suspects = torch.zeros(kernels.check_blocks(values.numel()), dtype=torch.int32, device=values.device)
-    bounds = tolerance.atol, tolerance.rtol
-    kernels.full_check(values, values.numel(), want, scale, got, suspects, bounds, buffer.never_written)
+    kernels.full_check(
+        values, values.numel(), want, scale, got, suspects, buffer.allowance, buffer.never_written
+    )
     return got, not suspects.any().item()
 
 
@@ -275,19 +273,18 @@ def _compare(
     number = counted(manifest, arg, question, want.numel())
     magnitude = question.magnitudes.get(arg.name)
     scale = magnitude.reshape(-1)[:number] if magnitude is not None else None
-    return wrong_in(arena.buffers[arg.name], manifest.tolerance, got[:number], want[:number], scale)
+    return wrong_in(arena.buffers[arg.name], got[:number], want[:number], scale)
 
 
 def wrong_in(
     buffer: Buffer,
-    tolerance: Tolerance,
     got: torch.Tensor,
     want: torch.Tensor,
     scale: torch.Tensor | None,
     first: int = 0,
 ) -> Compared:
     poisoned = buffer.poisoned(got, first) if buffer.argument.kind is Kind.OUTPUT else None
-    wrong = wrong_elements(got, want, tolerance, scale)
+    wrong = wrong_elements(got, want, buffer.allowance, scale)
     if poisoned is not None and buffer.holds_nan:
         wrong |= poisoned
     return Compared(got, want, wrong, poisoned, scale, first)
@@ -363,7 +360,6 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
 def explain(
     buffer: Buffer,
     compared: Compared,
-    tolerance: Tolerance,
     shape: tuple[int, ...],
     first_place: int = 0,
 ) -> Mismatch:
@@ -384,7 +380,8 @@ def explain(
         wrong=int(wrong.sum()),
         total=want.numel(),
         max_error=_largest(suspects),
-        worst=worst_elements(suspects, shape, tolerance, first_place),
+        unit=buffer.allowance.unit,
+        worst=worst_elements(suspects, shape, buffer.allowance, first_place),
     )
 
 

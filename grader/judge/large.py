@@ -24,6 +24,7 @@ from grader.judge.pieces import (
     right_in_pieces,
     rows_of_a_piece,
 )
+from grader.judge.scales import scales_of
 from grader.schemas.report import Mismatch
 
 if TYPE_CHECKING:
@@ -90,13 +91,13 @@ class LargeQuestion:
             return forbidden
         tallies = {arg.name: Tally() for arg in arena.manifest.results}
         for piece in self.right():
-            found = compare_piece(arena.buffers[piece.arg.name], arena.manifest.tolerance, piece)
+            found = compare_piece(arena.buffers[piece.arg.name], piece)
             tallies[piece.arg.name].add(found, piece.want.numel())
         return _first(tallies)
 
     def right(self) -> Iterator[Piece]:
         challenge = self._challenge
-        compute, magnitude = challenge.reference.compute, challenge.reference.magnitude
+        compute, magnitude = challenge.reference.compute, scales_of(challenge)
         for piece in right_in_pieces(
             challenge.manifest,
             self._case.sizes,

@@ -31,6 +31,7 @@ from grader.judge.messages import Sampled
 from grader.judge.oracle import results_of
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.sampled_arena import BEYOND, LargeArena, LargeBuffer
+from grader.judge.scales import scales_of
 from grader.judge.worst import index_of, text_of
 from grader.schemas.report import CaseVerdict, Mismatch
 
@@ -196,8 +197,8 @@ class _Asked:
         reference = challenge.reference
         self._right = results_of(challenge, case, reference.compute, given, sizes)
         self._scale: Mapping[str, torch.Tensor] = {}
-        if reference.magnitude is not None:
-            self._scale = results_of(challenge, case, reference.magnitude, given, sizes)
+        if (scales := scales_of(challenge)) is not None:
+            self._scale = results_of(challenge, case, scales, given, sizes)
 
     def at(
         self, name: str, shape: tuple[int, ...], along: int, places: torch.Tensor
@@ -240,13 +241,13 @@ def _wrong(
         kept = torch.isin(of_each, asked)
         places, got = places[kept], got[kept]
         right, scale = _Asked(challenge, case, arena, asked).at(arg.name, buffer.shape, along, places)
-        compared = wrong_in(buffer, manifest.tolerance, got, right.to(buffer.dtype), scale)
+        compared = wrong_in(buffer, got, right.to(buffer.dtype), scale)
         if compared.wrong.any():
-            return _explained(buffer, compared, places, manifest)
+            return _explained(buffer, compared, places)
     return None
 
 
-def _explained(buffer: Buffer, compared: Compared, places: torch.Tensor, manifest: Manifest) -> Mismatch:
+def _explained(buffer: Buffer, compared: Compared, places: torch.Tensor) -> Mismatch:
     import torch
 
     first = int(compared.wrong.nonzero()[0])
@@ -260,7 +261,7 @@ def _explained(buffer: Buffer, compared: Compared, places: torch.Tensor, manifes
         poisoned=None if compared.poisoned is None else compared.poisoned[run],
         magnitude=None if compared.magnitude is None else compared.magnitude[run],
     )
-    found = explain(buffer, part, manifest.tolerance, buffer.shape, first_place=int(places[first]))
+    found = explain(buffer, part, buffer.shape, first_place=int(places[first]))
     return found.model_copy(update={"wrong": int(compared.wrong.sum()), "total": places.numel()})
 
 

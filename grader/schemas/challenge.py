@@ -14,6 +14,9 @@ class ArgumentView(Strict):
     kind: str
     dtype: str
     shape: list[str] = Field(default_factory=list)
+    allowed: str = Field(
+        default="", description="of a result with a tolerance of its own: by how much it may be off"
+    )
 
 
 class CaseView(Strict):

@@ -5,6 +5,7 @@ Impossible states do not validate: an accepted case has no mismatch, a compile e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
@@ -12,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from grader import limits, scoring
-from grader.formats import duration
+from grader.formats import duration, in_units
 from grader.languages import Language
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.error_map import ErrorMap
@@ -86,6 +87,12 @@ class Flag(StrEnum):
     SIMILAR = "similar"
 
 
+# A unit of errors: of a quantiser, see ``grader.challenge.tolerance``.
+STEPS = "steps"
+# An allowed error is up to half a step more than a whole number of them.
+_ROUNDED_STEP = 1e-6
+
+
 class WorstElement(Strict):
     """One of the elements with the largest errors. NaN and infinity are the words ``nan``, ``inf`` and ``-inf``."""
 
@@ -100,6 +107,20 @@ class WorstElement(Strict):
     allowed: float | None = Field(
         default=None, allow_inf_nan=False, description="the largest error that passes; null if none would"
     )
+    unit_size: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="the size of the mismatch's unit at this element; null without a unit",
+    )
+
+    def counted(self, value: float, unit: str) -> str:
+        """An error, or the allowed one, in the unit that the challenge chose; a part of a step is none."""
+        assert self.unit_size is not None
+        number = value / self.unit_size
+        if unit == STEPS:
+            number = math.floor(number + _ROUNDED_STEP) if value == self.allowed else max(round(number), 1)
+        return in_units(number, unit)
 
 
 class Mismatch(Strict):
@@ -115,6 +136,9 @@ class Mismatch(Strict):
     wrong: int = Field(ge=1, description="elements that differ")
     total: int = Field(ge=0, description="elements compared")
     max_error: float | None = Field(default=None, description="largest |got - expected| among finite pairs")
+    unit: str = Field(
+        default="", description="in which the challenge counts errors: ulps, steps, or empty for neither"
+    )
     worst: list[WorstElement] = Field(
         default_factory=list,
         max_length=limits.WORST_ELEMENTS,
@@ -127,6 +151,16 @@ class Mismatch(Strict):
     )
     why: str = Field(default="", max_length=limits.CHECKER_CHARS, description="refused: the checker's reason")
     map: ErrorMap | None = Field(default=None, description="of the first failing cases only")
+
+    @property
+    def in_units(self) -> str:
+        """``17 ulps off, 3 ulps are allowed``, of the worst element; empty without a unit."""
+        for element in self.worst:
+            if self.unit and element.unit_size and element.error is not None and element.allowed is not None:
+                allowed = element.counted(element.allowed, self.unit)
+                are = "is" if allowed.startswith("1 ") else "are"
+                return f"{element.counted(element.error, self.unit)} off, {allowed} {are} allowed"
+        return ""
 
 
 class Checked(StrEnum):

@@ -145,9 +145,12 @@ def _with_summaries(spec: str) -> str:
 
 
 def _arguments(detail: ChallengeDetail) -> Table:
-    table = _titled("Arguments", "name", "kind", "dtype", "shape")
+    own = any(argument.allowed for argument in detail.arguments)
+    table = _titled("Arguments", "name", "kind", "dtype", "shape", *(["may be off by"] if own else []))
     for argument in detail.arguments:
-        table.add_row(safe(argument.name), argument.kind, argument.dtype, safe(" x ".join(argument.shape)))
+        allowed = [safe(argument.allowed)] if own else []
+        shape = safe(" x ".join(argument.shape))
+        table.add_row(safe(argument.name), argument.kind, argument.dtype, shape, *allowed)
     return table
 
 
