@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from grader import limits
 from grader.challenge.cases import Case, Category
+from grader.challenge.constructs import Construct, Constructs
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.tolerance import Allowance, Tolerances, check_tolerances
@@ -259,6 +260,7 @@ class Manifest(Strict):
     allow: list[Literal["cublas"]] = Field(default_factory=list)
     args: list[Argument] = Field(min_length=1)
     tolerance: Tolerances = Tolerances()
+    constructs: Constructs = Constructs()
     compare: dict[str, Compare] = Field(default_factory=dict)
     pieces: Pieces | None = None
     workloads: list[Workload] = Field(min_length=1)
@@ -339,6 +341,8 @@ class Manifest(Strict):
         self._check_compare()
         self._check_pieces()
         check_tolerances(self)
+        if "cublas" in self.allow and Construct.LIBRARY_CALLS in self.constructs.forbid:
+            raise ValueError("constructs: library_calls are forbidden, but `allow` names cublas")
         _refuse_twins([workload.name for workload in self.workloads], "workloads")
         for workload in self.workloads:
             check_sizes(self, workload.sizes, f"workloads '{workload.name}'")

@@ -104,6 +104,7 @@ def detail(
         ],
         reference=challenge.reference_source,
         tolerance={"atol": manifest.tolerance.atol, "rtol": manifest.tolerance.rtol},
+        rules=manifest.constructs.sentences,
         limits={name: float(value) for name, value in manifest.limits.model_dump().items()},
         served=list(served),
         judged_with=dict(judged_with or installed_versions()),

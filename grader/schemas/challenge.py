@@ -87,6 +87,9 @@ class ChallengeDetail(ChallengeSummary):
     )
     reference: str
     tolerance: dict[str, float]
+    rules: list[str] = Field(
+        default_factory=list, description="what the compiled code must do, and must not do: a sentence each"
+    )
     limits: dict[str, float]
     board_version: int | None = Field(
         default=None,

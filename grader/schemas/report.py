@@ -41,6 +41,7 @@ class Verdict(VerdictWord):
     TIME_LIMIT: ClassVar[Verdict]
     MEMORY_LIMIT: ClassVar[Verdict]
     OUTPUT_LIMIT: ClassVar[Verdict]
+    BROKEN_RULE: ClassVar[Verdict]
     NO_ANSWER: ClassVar[Verdict]
     INTERNAL_ERROR: ClassVar[Verdict]
 
@@ -442,6 +443,18 @@ class Score(Strict):
     unranked: str = Field(default="", description="why an accepted submission with a time has no rank")
 
 
+class BrokenRule(Strict):
+    """A rule of the challenge's ``[constructs]`` that the compiled code broke."""
+
+    rule: str = Field(description="forbid, require or launches")
+    name: str = Field(description="of the construct; launches for their number")
+    sentence: str
+    line: int | None = Field(default=None, description="of the source; null if unknown, or nothing is there")
+    kernel: str = ""
+    instruction: str = Field(default="", description="its opcode in PTX")
+    call: str = Field(default="", description="the case or workload in which it was executed")
+
+
 class Report(Strict):
     verdict: Verdict
     flags: list[Flag] = Field(default_factory=list)
@@ -471,6 +484,9 @@ class Report(Strict):
     kernels: list[KernelUsage] = Field(default_factory=list, description="each kernel's use of the device")
     library_ops: list[str] = Field(
         default_factory=list, description="torch's own operations that ran in solve, according to the runner"
+    )
+    broken_rules: list[BrokenRule] = Field(
+        default_factory=list, description="rules for the compiled code that it broke; verdict broken_rule"
     )
     compiler_log: str = ""
     detail: str = Field(default="", description="a sentence on a verdict that no case explains")
@@ -507,6 +523,8 @@ class Report(Strict):
             raise ValueError("accepted, but a case failed or none ran")
         if self.verdict is Verdict.COMPILE_ERROR and (self.cases or self.workloads):
             raise ValueError("compile_error, but cases or workloads ran")
+        if (self.verdict is Verdict.BROKEN_RULE) != bool(self.broken_rules):
+            raise ValueError("broken_rule names the rules, and no other verdict does")
         if self.workloads and self.verdict is not Verdict.ACCEPTED:
             raise ValueError("only an accepted submission is timed")
         if self.library_ops and Flag.LIBRARY_KERNEL not in self.flags:

@@ -128,6 +128,8 @@ def put_detail(detail: ChallengeDetail) -> None:
     console.print(_workloads(detail))
     tolerance = ", ".join(f"{name} {value:g}" for name, value in detail.tolerance.items())
     console.print(safe(f"\nTolerance: {tolerance or 'exact'}", "dim"))
+    for rule in detail.rules:
+        console.print(safe(f"Rule for the compiled code: {rule}", "bold"))
     for allowed in detail.approximations:
         where = f" at {', '.join(allowed.workloads)}" if allowed.workloads else ""
         console.print(
