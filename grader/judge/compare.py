@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader import limits
+from grader.challenge.checker import Refused
 from grader.challenge.dtypes import BITS
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.judge.arena import Arena, Buffer
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 LATE = "late"
 # The kind of a mismatch if a kernel computed with the poison: it added to an output that it had not set.
 NOT_CLEARED = "not_cleared"
+# The kind of a mismatch of an element that still is the poison.
+UNWRITTEN = "unwritten"
 # The kind of a mismatch that the challenge's checker found.
 REFUSED = "refused"
 # The least number of elements that show a maximum or minimum with the poison, and not chance.
@@ -50,6 +53,13 @@ class Compared:
     #: The flat place of the first element.
     first: int = 0
 
+    @property
+    def unwritten(self) -> torch.Tensor:
+        """True for each wrong element that was never written: no other answer has it."""
+        import torch
+
+        return torch.zeros_like(self.wrong) if self.poisoned is None else self.poisoned & self.wrong
+
 
 def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
     """The first result that differs, or None. ``snapshot`` is a private copy of in-outs and outputs."""
@@ -66,12 +76,9 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
 
 
 def _unwritten(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
-    """True if a result has a wrong element that was never written: no other answer has it."""
+    """True if a result has a wrong element that was never written."""
     every = [_compare(arena, arg, snapshot, question) for arg in arena.manifest.results]
-    return any(
-        compared.poisoned is not None and bool((compared.poisoned & compared.wrong).any())
-        for compared in every
-    )
+    return any(bool(compared.unwritten.any()) for compared in every)
 
 
 def _checked(
@@ -84,7 +91,14 @@ def _checked(
     if refused is None:
         return None
     name = refused.result or arg.name
-    got, want = shaped[name], question.outputs[name]
+    return refusal(refused, name, shaped[name], question.outputs[name])
+
+
+def refusal(
+    refused: Refused, name: str, got: torch.Tensor, want: torch.Tensor, along: int = 0, start: int = 0
+) -> Mismatch:
+    """The mismatch of a result that the checker refused. ``along``, ``start``: of a piece, the dimension along which it
+    is cut, and where it begins."""
     index = refused.index
     inside = index is not None and all(
         0 <= place < size for place, size in zip(index, got.shape, strict=True)
@@ -92,7 +106,9 @@ def _checked(
     return Mismatch(
         argument=name,
         kind=REFUSED,
-        index=list(index) if index is not None and inside else None,
+        index=[at + start * (place == along) for place, at in enumerate(index)]
+        if index is not None and inside
+        else None,
         expected=text_of(want[index]) if inside else None,
         got=text_of(got[index]) if inside else None,
         wrong=1,
@@ -186,25 +202,48 @@ def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
 def compare_piece(buffer: Buffer, piece: Piece) -> Mismatch | None:
     want = piece.want.reshape(-1)
     scale = None if piece.scale is None else piece.scale.reshape(-1)
-    number, along = want.numel(), piece.dimension
-    if not number:
+    if not want.numel():
         return None
-    if along is None:
-        values, shape, first = buffer.values[piece.start : piece.start + number], buffer.shape, piece.start
-    else:
-        shape = tuple(piece.want.shape)
-        values = buffer.values.view(buffer.shape).narrow(along, piece.start, shape[along])
-        first = piece.start * math.prod(shape[1:]) if along == 0 else 0
-    got, right = _taken(buffer, values, want, scale)
+    got, right = _taken(buffer, _values_of(buffer, piece), want, scale)
     if right:
         return None
-    compared = wrong_in(buffer, got, want, scale, first)
-    if not compared.wrong.any():
-        return None
+    compared = wrong_in(buffer, got, want, scale, _first_of(buffer, piece))
+    return explained_part(buffer, compared, piece) if compared.wrong.any() else None
+
+
+def part_of(buffer: Buffer, piece: Piece) -> torch.Tensor:
+    """A private copy of the part of a result to which ``piece`` has the right values, in its shape."""
+    import torch
+
+    return _values_of(buffer, piece).clone(memory_format=torch.contiguous_format)
+
+
+def compared_part(buffer: Buffer, got: torch.Tensor, piece: Piece) -> Compared:
+    """``got``: see ``part_of``."""
+    scale = None if piece.scale is None else piece.scale.reshape(-1)
+    first = _first_of(buffer, piece)
+    return wrong_in(buffer, got.reshape(-1), piece.want.reshape(-1), scale, first)
+
+
+def explained_part(buffer: Buffer, compared: Compared, piece: Piece) -> Mismatch:
+    if piece.dimension is None:
+        return explain(buffer, compared, buffer.shape, piece.start)
+    found = explain(buffer, compared, tuple(piece.want.shape))
+    return _moved(found, piece.dimension, piece.start)
+
+
+def _values_of(buffer: Buffer, piece: Piece) -> torch.Tensor:
+    along = piece.dimension
     if along is None:
-        return explain(buffer, compared, shape, first)
-    found = explain(buffer, compared, shape)
-    return _moved(found, along, piece.start)
+        return buffer.values[piece.start : piece.start + piece.want.numel()]
+    return buffer.values.view(buffer.shape).narrow(along, piece.start, piece.want.shape[along])
+
+
+def _first_of(buffer: Buffer, piece: Piece) -> int:
+    """The flat place of a piece's first element."""
+    if piece.dimension is None:
+        return piece.start
+    return piece.start * math.prod(buffer.shape[1:]) if piece.dimension == 0 else 0
 
 
 def _moved(found: Mismatch, dimension: int, by: int) -> Mismatch:
@@ -373,7 +412,7 @@ def explain(
     kind = _kind(float(got[first].double()), float(want[first].double()))
     return Mismatch(
         argument=buffer.argument.name,
-        kind=NOT_CLEARED if not_cleared else "unwritten" if unwritten else kind,
+        kind=NOT_CLEARED if not_cleared else UNWRITTEN if unwritten else kind,
         index=index_of(first_place + first, shape),
         expected=text_of(want[first]),
         got="never written" if unwritten else text_of(got[first]),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from grader import limits
 from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
-from grader.challenge.pattern import has_checked_results
 from grader.device_kinds import kind_of
 from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.judge import faults
@@ -29,7 +28,7 @@ from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.own_run import KeptResults, Printed, Unanswered, of_threads
 from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
-from grader.judge.sampled import examine, of_lost_box
+from grader.judge.sampled import examine, of_lost_box, values_are_compared
 from grader.judge.sampled_arena import LargeArena
 from grader.judge.unwritten import Absent
 from grader.judge.worst import place_of
@@ -278,7 +277,7 @@ class Suite:
         printed = self._said(client)
         if not alive:
             client.close()
-        checked = Checked.SAMPLE if has_checked_results(self.challenge.manifest) else Checked.FAULTS
+        checked = Checked.SAMPLE if values_are_compared(self.challenge) else Checked.FAULTS
         self._record(case, seed, finding, mismatch, printed, running, checked)
         return alive
 

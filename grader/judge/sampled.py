@@ -87,7 +87,7 @@ def examine(
         return of_mismatch(mismatch, case, answer.empty_launches), mismatch
     if sampled.incomplete:
         return not_covered(sampled.incomplete), None
-    if not has_checked_results(challenge.manifest):
+    if not values_are_compared(challenge):
         return (None if sampled.guessed else _unread(challenge.manifest, arena, sampled)), None
     written = {arg.name: _written(arena, arg) for arg in challenge.manifest.results}
     finding: CaseFault | None
@@ -98,6 +98,12 @@ def examine(
     if finding is not None and (sampled.guessed or sampled.combined):
         return not_covered("a result that several blocks or launches combine needs all of them"), None
     return finding, mismatch
+
+
+def values_are_compared(challenge: Challenge) -> bool:
+    """True if what sampled blocks wrote is held against the reference: each piece of a result is contiguous, and no
+    checker needs whole pieces."""
+    return has_checked_results(challenge.manifest) and challenge.checker is None
 
 
 def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:

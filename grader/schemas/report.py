@@ -265,7 +265,8 @@ class LargeSizes(Strict):
             found.append("only sampled blocks and what they write")
         if self.checked is Checked.FAULTS:
             found.append(
-                "only faults of sampled blocks: all blocks produce the result together, so its values are not compared"
+                "only faults of sampled blocks: all blocks produce the result together, or several are right, so its "
+                "values are not compared"
             )
         return f" ({'; '.join(found)})" if found else ""
 
