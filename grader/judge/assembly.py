@@ -83,9 +83,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
             [case for case in cases if case.hidden], named=request.challenge.manifest.name_hidden_categories
         ),
         large_sizes=large_sizes(cases),
-        groups=case_groups(
-            request, () if verdict is Verdict.BROKEN_RULE else cases, verdict is Verdict.ACCEPTED
-        ),
+        groups=case_groups(request, cases, verdict),
         workloads=list(workloads),
         score=score_of(cases, workloads, len(request.cases), unranked),
         kernels=list(found.get("kernels", ())),
@@ -100,9 +98,10 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
     )
 
 
-def case_groups(request: Request, reports: Sequence[CaseReport], accepted: bool) -> list[CaseGroup]:
-    """The correctness points by the groups of ``[grading]``. A case that did not run is not right. A group without
-    cases on this board leaves its points to all cases together."""
+def case_groups(request: Request, reports: Sequence[CaseReport], verdict: Verdict) -> list[CaseGroup]:
+    """The correctness points by the groups of ``[grading]``: none if a rule is broken. A case that did not run is not
+    right. A group without cases on this board leaves its points to all cases together."""
+    accepted, broken = verdict is Verdict.ACCEPTED, verdict is Verdict.BROKEN_RULE
     grading = request.challenge.manifest.grading
     if not grading.groups or request.public_only or request.own is not None:
         return []
@@ -128,15 +127,18 @@ def case_groups(request: Request, reports: Sequence[CaseReport], accepted: bool)
         found.append(
             CaseGroup(
                 name=group.name,
-                points=group.points if passed == len(cases) and not lacks else 0.0,
+                points=group.points if passed == len(cases) and not (lacks or broken) else 0.0,
                 most=group.points,
                 right=passed if shown else None,
                 cases=len(cases) if shown else None,
-                lacks=lacks,
+                lacks=[] if broken else lacks,
+                rule_broken=broken,
             )
         )
     if (rest := grading.correctness_points - sum(group.most for group in found)) > _NO_REST:
-        found.append(CaseGroup(name=EVERY_CASE, points=rest if accepted else 0.0, most=rest))
+        found.append(
+            CaseGroup(name=EVERY_CASE, points=rest if accepted else 0.0, most=rest, rule_broken=broken)
+        )
     return found
 
 

@@ -306,7 +306,8 @@ class Session:
 
     @property
     def _rules_apply(self) -> bool:
-        return self.request.challenge.manifest.constructs.any and self.request.own is None
+        request = self.request
+        return request.challenge.manifest.constructs.any and request.holds_to_rules and request.own is None
 
     def _breaks_rules(self, suite: Suite, living: RunnerClient | None) -> bool:
         """Look at what the kernels did in the public cases, here or on an emulated GPU."""
@@ -369,7 +370,8 @@ class Session:
             on_case=self._tell_case,
             device=self.device,
             # Autotuning launches every variant: only the calls after it are watched.
-            warm_up=self.device.warm_up_cases or (self._rules_apply and self.device.modelled),
+            warm_up=self.device.warm_up_cases
+            or (self._rules_apply and self.device.modelled and self.request.language.torch),
             mistakes=Mistakes(self.request.challenge, self.request.language, self.request.source),
             records=self.device.modelled,
             kept=self._kept,

@@ -1,4 +1,4 @@
-"""Watches a submission to another board on an emulated GPU beside it, for ``grader.judge.constructs``."""
+"""Runs a submission to another board on an emulated GPU, too, for ``grader.judge.constructs``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from grader.challenge.pattern import runs_on
 from grader.device_kinds import EMULATED, kind_of
+from grader.errors import JudgeFailure
 from grader.judge.compilation import compile_source, compiler_of, request_of
 from grader.judge.constructs import Watched, needs_survey
 from grader.judge.correctness import Suite
@@ -14,16 +15,19 @@ from grader.judge.device import make_device
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.request import Request
 from grader.judge.survey import library_operations
+from grader.logs import get_logger
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.emulator import is_built
 from grader.schemas.report import CaseReport
+
+log = get_logger(__name__)
 
 
 def watched_beside(
     request: Request, boxes: BoxMaker, interrupt: Callable[[], None] = lambda: None
 ) -> Watched:
-    """Runs the public cases of a request for another board on an emulated GPU. Raises JudgeFailure, and BoxUnavailable
-    if a box cannot be started."""
+    """Runs the public cases of a request for another board on an emulated GPU. Raises BoxUnavailable if a box cannot
+    be started."""
     language = request.language
     device = make_device(EMULATED) if is_built() else None
     if device is None or language not in device.languages():
@@ -54,7 +58,7 @@ def watched_beside(
         start=launcher.submission,
         on_case=lambda *_: interrupt(),
         device=device,
-        warm_up=True,
+        warm_up=language.torch,
         stop_at_failure=True,
         watched=Watched(),
     )
@@ -69,6 +73,9 @@ def watched_beside(
         return watched
     except LoadFailed as failed:
         return Watched(unknown=f"Only the emulated GPU can tell, and it cannot load it: {failed.detail}")
+    except JudgeFailure as error:
+        log.warning("not_watched", why=error.message)
+        return Watched(unknown="Only the emulated GPU can tell, and it failed.")
     finally:
         launcher.close()
 

@@ -283,10 +283,16 @@ class CaseGroup(Strict):
     lacks: list[str] = Field(
         default_factory=list, description="groups that it needs and that did not pass, so it earns nothing"
     )
+    rule_broken: bool = Field(
+        default=False,
+        description="the submission breaks a rule for compiled code, so no group earns anything",
+    )
 
     @property
     def sentence(self) -> str:
         """Why it has its points."""
+        if self.rule_broken:
+            return "nothing, because a rule of the challenge is broken"
         if self.lacks:
             names = " and ".join(f"'{name}'" for name in self.lacks)
             return f"nothing without {names}"

@@ -9,10 +9,13 @@ import pytest
 
 from grader.authoring.candidates import Candidate
 from grader.authoring.trial import Trial
+from grader.challenge.cases import Category
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.constructs import Constructs
 from grader.challenge.loader import Challenge
+from grader.challenge.model import Grading, Group
 from grader.device_kinds import CPU, EMULATED
+from grader.judge.assembly import case_groups
 from grader.judge.at_home import judge_at_home
 from grader.judge.constructs import Watched, unchecked
 from grader.judge.device import make_device
@@ -23,7 +26,7 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.emulator.constructs import names_of
 from grader.schemas.proof import CandidateOutcome, CandidateRole
-from grader.schemas.report import Report, Verdict
+from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from tests.components import need
 
 Judge = Callable[..., Report]
@@ -236,6 +239,19 @@ def test_what_cannot_be_checked_is_said_and_has_no_rank(
     assert report.verdict is Verdict.ACCEPTED
     assert "Not checked, so it has no rank: It must not use atomics" in report.score.unranked
     assert report.score.time_us is None
+
+
+def test_a_broken_rule_earns_no_points_of_groups(catalogue: Catalogue) -> None:
+    asked = challenge(catalogue, forbid=["atomics"])
+    groups = [Group(name="small", points=40, categories=[Category.BASIC])]
+    asked = replace(asked, manifest=asked.manifest.model_copy(update={"grading": Grading(groups=groups)}))
+    cases = asked.cases[:1]
+    request = Request(asked, Language.TRITON, "", EMULATED, bytes(32), cases)
+    reports = [CaseReport(name=cases[0].name, category="basic", verdict=CaseVerdict.ACCEPTED)]
+    small, rest = case_groups(request, reports, Verdict.BROKEN_RULE)
+    assert (small.points, rest.points, small.right) == (0, 0, 1)
+    assert small.sentence == "nothing, because a rule of the challenge is broken"
+    assert [group.points for group in case_groups(request, reports, Verdict.ACCEPTED)] == [40, 60]
 
 
 def test_spills_without_an_assembler_are_not_checked(catalogue: Catalogue) -> None:
