@@ -84,7 +84,6 @@ __global__ void twice(const float* x, float* out, int64_t n) {
     if (i < n) out[i] = 2 * x[i];
     if (sizeof(float) == 8) atomicAdd(out, 1.0f);
     if (gridDim.y == 7) atomicAdd(out, 2.0f);
-    if (n == LARGE && i < n) atomicAdd(out + i, 0.0f);
 }
 """
     + LAUNCH
@@ -119,9 +118,9 @@ def cuda(catalogue: Catalogue, boxes: BoxMaker) -> Judge:
     need("emulator")
     need("nvcc")
 
-    def run(source: str, *, device: str = EMULATED, timing: bool = False, **rules: object) -> Report:
+    def run(source: str, **rules: object) -> Report:
         asked = challenge(catalogue, **rules)
-        return judge_at_home(asked, source, Language.CUDA, boxes, device=device, timing=timing)
+        return judge_at_home(asked, source, Language.CUDA, boxes, device=EMULATED, timing=False)
 
     return run
 
@@ -130,9 +129,9 @@ def cuda(catalogue: Catalogue, boxes: BoxMaker) -> Judge:
 def triton(catalogue: Catalogue, boxes: BoxMaker) -> Judge:
     need("emulator")
 
-    def run(body: str, *, device: str = EMULATED, **rules: object) -> Report:
+    def run(body: str, *, device: str = EMULATED, timing: bool = False, **rules: object) -> Report:
         asked, source = challenge(catalogue, **rules), TRITON.replace("BODY", body)
-        return judge_at_home(asked, source, Language.TRITON, boxes, device=device, timing=False)
+        return judge_at_home(asked, source, Language.TRITON, boxes, device=device, timing=timing)
 
     return run
 
@@ -176,30 +175,25 @@ def test_tensor_cores_must_be_used_by_a_kernel_that_is_launched(cuda: Judge) -> 
 
 
 def test_what_is_compiled_out_or_never_executed_breaks_no_rule(cuda: Judge) -> None:
-    source = CLEAN.replace("LARGE", "0")
-    assert cuda(source, forbid=["atomics"], require=["tensor_cores"]).verdict is Verdict.ACCEPTED
-    (rule,) = cuda(source, launches={"most": 1}).broken_rules
+    assert cuda(CLEAN, forbid=["atomics"], require=["tensor_cores"]).verdict is Verdict.ACCEPTED
+    (rule,) = cuda(CLEAN, launches={"most": 1}).broken_rules
     assert "solve launches 2 kernels in case" in rule.sentence
     assert "this challenge allows 1" in rule.sentence
-    assert rule.line == line_of(source, "twice<<<")
-    assert cuda(source, launches={"most": 2}).verdict is Verdict.ACCEPTED
+    assert rule.line == line_of(CLEAN, "twice<<<")
+    assert cuda(CLEAN, launches={"most": 2}).verdict is Verdict.ACCEPTED
 
 
 def test_a_timed_workload_is_watched_too_and_a_wrong_answer_comes_first(
-    cuda: Judge, catalogue: Catalogue
+    triton: Judge, catalogue: Catalogue
 ) -> None:
     (workload, *_) = catalogue.load("twice").manifest.timed_on("emulated")
-    source = (
-        CLEAN.replace("#include <mma.h>\n", "")
-        .replace("product<<<1, 32>>>(out)", "")
-        .replace("LARGE", str(workload.sizes["n"]))
-    )
-    start, end = source.index("__global__ void product"), source.index("__global__ void twice")
-    source = source[:start] + source[end:]
-    report = cuda(source, timing=True, forbid=["atomics"])
+    at_large = f"""if n == {workload.sizes["n"]}:
+        tl.atomic_add(out + offsets, 0.0, mask=offsets < n)
+    tl.store(out + offsets, 2 * values, mask=offsets < n)"""
+    report = triton(at_large, timing=True, forbid=["atomics"])
     assert report.verdict is Verdict.BROKEN_RULE, report.detail
     assert f"in workload {workload.name}" in report.detail
-    wrong = cuda(source.replace("2 * x[i]", "3 * x[i]"), forbid=["atomics"])
+    wrong = triton("tl.atomic_add(out + offsets, values, mask=offsets < n)", forbid=["atomics"])
     assert (wrong.verdict, wrong.broken_rules) == (Verdict.WRONG_ANSWER, [])
 
 
