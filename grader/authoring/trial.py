@@ -23,7 +23,7 @@ from grader.judge.device import Device
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.oracle import Question, ask
 from grader.judge.request import Request
-from grader.judge.watched_beside import watched_beside
+from grader.judge.watched_elsewhere import watched_elsewhere
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
@@ -133,7 +133,7 @@ class Trial:
         kept_to = (CandidateRole.SOLUTION, CandidateRole.VARIANT)
         if candidate.role not in kept_to or not self.challenge.manifest.constructs.any:
             return "", ""
-        watched = watched_beside(request, self.boxes)
+        watched = watched_elsewhere(request, self.boxes)
         return " ".join(rule.sentence for rule in broken_rules(request, watched)), unchecked(request, watched)
 
     def compile_into(self, launcher: Launcher, candidate: Candidate) -> tuple[CandidateOutcome, str] | None:

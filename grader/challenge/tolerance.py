@@ -106,14 +106,14 @@ class Allowance:
 
 
 class Tolerances(Tolerance):
-    """``[tolerance]``: for every result without a tolerance of its own."""
+    """``[tolerance]``: for every result that has no ``[tolerance.NAME]``."""
 
     results: Mapping[str, ResultTolerance] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
     def _tables_are_results(cls, data: object) -> object:
-        """``[tolerance.NAME]`` stands among the keys of ``[tolerance]``."""
+        """In TOML, ``[tolerance.NAME]`` is one of the keys of ``[tolerance]``."""
         if not isinstance(data, Mapping):
             return data
         tables = {name: value for name, value in data.items() if isinstance(value, dict | ResultTolerance)}

@@ -1,8 +1,9 @@
 """Holds a submission to ``[constructs]``: what its kernels did in the public cases and in workloads that are timed.
 
-The emulated GPU says what was executed (``sandbox/emulator/constructs.py``), in calls whose results are compared, too.
-On other boards the same source runs the public cases on an emulated GPU (``grader.judge.watched_beside``); if there is
-none, nothing is checked, and the report says so. Hidden cases are not watched: a line's name would tell of their data.
+The emulated GPU reports executed instructions (``sandbox/emulator/constructs.py``), in calls whose results are
+compared. On other boards the same source runs the public cases on an emulated GPU, too
+(``grader.judge.watched_elsewhere``); if there is none, nothing is checked, and the report says so. Hidden cases are not
+watched: a line would reveal something of their data.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def unchecked(request: Request, watched: Watched) -> str:
 
 
 def _is_whole(request: Request) -> bool:
-    """True if every public case of the board ran: one alone may need nothing of what is required."""
+    """True if every public case of the board ran: one alone may need none of the required constructs."""
     kind, challenge = kind_of(request.device), request.challenge
     public = [case.name for case in challenge.cases if runs_on(challenge.manifest, case, kind)]
     return {case.name for case in request.cases} >= set(public)
@@ -101,8 +102,8 @@ def _missing(construct: Construct, watched: Watched) -> BrokenRule | None:
     kernels = list(dict.fromkeys(kernel for found in watched.calls.values() for kernel in found.kernels))
     named = ", ".join(kernels[:_MOST_NAMED]) or "no kernel was launched"
     sentence = (
-        f"No kernel uses {construct.words} in {where}: this challenge requires them. Looked at what was executed "
-        f"of {named}."
+        f"No kernel uses {construct.words} in {where}: this challenge requires them. Looked at the executed "
+        f"instructions of {named}."
     )
     idle = next(
         (place for found in watched.calls.values() for place in found.idle if place.what == construct), None

@@ -110,8 +110,8 @@ class LargeQuestion:
         return _first(tallies)
 
     def _checked(self, arena: Arena, checker: Checker) -> Mismatch | None:
-        """As ``examine``: where a piece differs from the reference's, the checker decides on it as if it were a case of
-        its own. Every result has the size that pieces are cut along."""
+        """As ``examine``: where a piece differs from the reference's, the checker decides on it as on a separate
+        case. Every result has the size that pieces are cut along."""
         manifest, sizes = self._challenge.manifest, self._case.sizes
         pieces = manifest.pieces
         assert pieces is not None

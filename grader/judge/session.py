@@ -49,7 +49,7 @@ from grader.judge.size_order import size_order_hint
 from grader.judge.survey import library_operations, survey
 from grader.judge.timekeeper import Half, HostComputed, Reading, TimedWrong, Timekeeper
 from grader.judge.tuning import tune
-from grader.judge.watched_beside import watched_beside
+from grader.judge.watched_elsewhere import watched_elsewhere
 from grader.languages import ON_GPU
 from grader.logs import get_logger
 from grader.sandbox.box import BoxMaker
@@ -314,7 +314,7 @@ class Session:
         self._tell(State.TESTING, len(self._public), "Checking the rules for compiled code")
         with self._clock("rules"):
             if suite.watched is None:
-                self._watched = watched_beside(self.request, self.boxes, self.interrupt)
+                self._watched = watched_elsewhere(self.request, self.boxes, self.interrupt)
             else:
                 self._watched = suite.watched
                 if living is not None and needs_survey(self.request):

@@ -15,7 +15,7 @@ class ArgumentView(Strict):
     dtype: str
     shape: list[str] = Field(default_factory=list)
     allowed: str = Field(
-        default="", description="of a result with a tolerance of its own: by how much it may be off"
+        default="", description="of a result that has its own tolerance: by how much it may be off"
     )
 
 

@@ -168,7 +168,7 @@ def test_tensor_cores_must_be_used_by_a_kernel_that_is_launched(cuda: Judge) -> 
     (rule,) = report.broken_rules
     assert report.verdict is Verdict.BROKEN_RULE
     assert "No kernel uses tensor cores in any of" in rule.sentence
-    assert "Looked at what was executed of twice." in rule.sentence
+    assert "Looked at the executed instructions of twice." in rule.sentence
     line = line_of(EVERYTHING, "// its line")
     assert f"Line {line} has one (mma.sync.aligned.m16n8k8" in rule.sentence
     assert rule.line == line
@@ -226,7 +226,7 @@ def test_check_holds_the_staffs_solution_to_the_rules(catalogue: Catalogue, boxe
 def test_what_cannot_be_checked_is_said_and_has_no_rank(
     catalogue: Catalogue, boxes: BoxMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.judge.watched_beside.is_built", lambda: False)
+    monkeypatch.setattr("grader.judge.watched_elsewhere.is_built", lambda: False)
     asked = challenge(catalogue, forbid=["atomics"])
     source = "def solve(x, out, n):\n    out.copy_(2 * x)\n"
     report = judge_at_home(asked, source, Language.TRITON, boxes, device=CPU)

@@ -23,7 +23,7 @@ from grader.schemas.report import CaseReport
 log = get_logger(__name__)
 
 
-def watched_beside(
+def watched_elsewhere(
     request: Request, boxes: BoxMaker, interrupt: Callable[[], None] = lambda: None
 ) -> Watched:
     """Runs the public cases of a request for another board on an emulated GPU. Raises BoxUnavailable if a box cannot
