@@ -114,7 +114,10 @@ class Trial:
             return CandidateOutcome.NOT_APPLICABLE, [], reason
         launcher = self.launcher(candidate, cases)
         if (prevented := self.compile_into(launcher, candidate)) is not None:
-            return prevented[0], [], prevented[1]
+            ending, why = prevented
+            compiles = ending is CandidateOutcome.COMPILED
+            broken = self._rules(candidate, launcher.request)[0] if compiles and whole else ""
+            return (CandidateOutcome.FAILED, [], broken) if broken else (ending, [], why)
         if candidate.large:
             return CandidateOutcome.NOT_RUN, [], "its mistake shows only in cases for a GPU"
         try:
