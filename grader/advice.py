@@ -47,6 +47,9 @@ def advise(report: Report) -> Advice:
         return Advice(report.verdict.row.advice)
     if report.verdict is Verdict.ACCEPTED:
         return Advice(" ".join(part for part in (_flagged(report.flags), _of_times(report)) if part))
+    if report.broken_rules:
+        line = next((rule.line for rule in report.broken_rules if rule.line), None)
+        return Advice("Keep the results, and change how it computes them.", line=line)
     failing = [case for case in report.cases if case.verdict.failed]
     if report.fails_only_hidden and report.hidden is not None:
         text = f"{report.hidden.sentence} Try sizes and values that no public case has."

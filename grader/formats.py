@@ -45,6 +45,12 @@ def three_digits(value: float) -> str:
     return f"{value:,.{places}f}"
 
 
+def in_units(number: float, unit: str) -> str:
+    """An error counted in ``unit`` ("ulps" or "steps"): ``17 ulps``, ``1 step``, ``1.5 ulps``."""
+    text = f"{number:,.0f}" if number == int(number) and number < 1e6 else f"{number:.3g}"
+    return f"{text} {unit.removesuffix('s') if text == '1' else unit}"
+
+
 def rounded_points(value: float) -> float:
     """Points rounded for display; never -0."""
     return round(value, _POINT_DIGITS) + 0.0

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 from grader.authoring.findings import check, unless_waived
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Tolerance
+from grader.challenge.model import Argument
+from grader.challenge.tolerance import Tolerance, Unit
+from grader.formats import in_units
 from grader.judge.compare import counted
-from grader.judge.oracle import Question, arguments, ask
+from grader.judge.oracle import Question, arguments, ask, scalar_values
+from grader.judge.worst import allowed_error, unit_sizes
 from grader.schemas.proof import Check, Status
 
 if TYPE_CHECKING:
@@ -30,17 +33,22 @@ HEADROOM = 2.0
 MARGIN = 4.0
 # A tolerance looser than this many proposals allows errors that rounding cannot explain.
 LOOSE = 50.0
+# Steps of a quantiser come from ties: an exact kernel is off by as many as PyTorch.
+LOOSE_STEPS = 4
 
 
 @dataclass(frozen=True)
 class MeasuredErrors:
-    """One result of one case, finite elements only."""
+    """One result of one case, finite elements only. ``unit``: of a result whose tolerance has one; ``relative`` and
+    ``absolute`` are 0 then."""
 
     case: str
     result: str
     used: float  # largest share of the allowed error
     relative: float  # largest error over its magnitude where that is a normal number
     absolute: float  # largest error elsewhere
+    unit: Unit = Unit.NONE
+    units: float = 0.0  # largest error in that unit
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,14 @@ class Calibration:
         return Tolerance(
             atol=min(_round_up(MARGIN * absolute), 0.9), rtol=min(_round_up(MARGIN * relative), 0.9)
         )
+
+    def proposed_units(self, result: str) -> float:
+        """For a result whose tolerance has a unit: as ``proposed`` for ulps, at least 1; the steps that were found."""
+        found = [error for error in self.measured if error.result == result]
+        most = max((error.units for error in found), default=0.0)
+        if any(error.unit is Unit.STEPS for error in found):
+            return most
+        return max(1.0, math.ceil(MARGIN * most - 1e-9))
 
 
 def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on: str = "cpu") -> Calibration:
@@ -112,7 +128,15 @@ def _measure(
     exact = question.outputs[arg.name].reshape(-1)
     number = counted(challenge.manifest, arg, question, exact.numel())
     native, exact = native[:number], exact[:number]
+    allowance = challenge.manifest.allowance(arg, case.sizes, scalar_values(challenge.manifest, case))
+    magnitude = question.magnitudes.get(arg.name)
+    scale = None if magnitude is None else magnitude.reshape(-1)[:number].double()
     if not exact.is_floating_point():
+        if allowance.unit is Unit.STEPS:
+            apart = (native.double() - exact.double()).abs()
+            most = float(apart.max()) if number else 0.0
+            used = most / allowance.steps if allowance.steps else math.inf if most else 0.0
+            return [MeasuredErrors(case.name, arg.name, used, 0.0, 0.0, allowance.unit, most)], []
         return [], [] if torch.equal(native, exact) else [
             f"{where}: native and float64 differ; integers are exact"
         ]
@@ -124,28 +148,31 @@ def _measure(
     if not bool(finite.any()):
         return [], []
     error = (native.double() - exact.double()).abs()[finite]
+    allowed = allowed_error(exact, allowance, scale)[finite]
+    used = float(torch.where(error > 0, error / allowed, 0.0).max())
+    units = unit_sizes(exact, allowance, scale)
+    if units is not None:
+        counted_in = torch.where(error > 0, error / units[finite], 0.0)
+        if allowance.unit is Unit.STEPS:
+            counted_in = counted_in.round()
+        return [
+            MeasuredErrors(case.name, arg.name, used, 0.0, 0.0, allowance.unit, float(counted_in.max()))
+        ], []
     own = exact.double().abs()
-    magnitude = question.magnitudes.get(arg.name)
-    if magnitude is not None:
-        given = magnitude.reshape(-1)[:number].double().abs()
-        own = torch.where(given.isfinite(), given, own)
-    return [_errors(where, case, arg, challenge.manifest.tolerance, error, own[finite])], []
+    own = own if scale is None else torch.where(scale.isfinite(), scale.abs(), own)
+    return [_errors(case, arg, used, error, own[finite])], []
 
 
 def _errors(
-    where: str, case: Case, arg: Argument, tolerance: Tolerance, error: torch.Tensor, scale: torch.Tensor
+    case: Case, arg: Argument, used: float, error: torch.Tensor, scale: torch.Tensor
 ) -> MeasuredErrors:
-    import torch
-
-    allowed = tolerance.atol + tolerance.rtol * scale
-    shares = torch.where(error > 0, error / allowed, 0.0)
     normal = scale >= arg.dtype.as_float.smallest_normal
     relative = (error / scale)[normal]
     absolute = error[~normal]
     return MeasuredErrors(
         case.name,
         arg.name,
-        used=float(shares.max()),
+        used,
         relative=float(relative.max()) if relative.numel() else 0.0,
         absolute=float(absolute.max()) if absolute.numel() else 0.0,
     )
@@ -160,9 +187,11 @@ def calibration_checks(challenge: Challenge, found: Calibration, *, loose: bool)
 
 
 def _tolerance(challenge: Challenge, found: Calibration, loose: bool) -> Check:
-    if not any(arg.dtype.floating for arg in challenge.manifest.results):
+    manifest = challenge.manifest
+    own = manifest.tolerance.results
+    if not own and not any(arg.dtype.floating for arg in manifest.results):
         return Check(name="tolerance", status=Status.OK, summary="integers are compared exactly")
-    said = f"set: {_text(challenge.manifest.tolerance)}; proposed: {_text(found.proposed)}"
+    said = "; ".join(_set_and_proposed(challenge, found))
     if tight := too_tight(found):
         return check("tolerance", [f"too tight; {said}", *tight], "", bad=Status.ERROR)
     if loose and (reason := _too_loose(challenge, found)):
@@ -172,17 +201,59 @@ def _tolerance(challenge: Challenge, found: Calibration, loose: bool) -> Check:
     return Check(name="tolerance", status=Status.OK, summary=summary)
 
 
+def _set_and_proposed(challenge: Challenge, found: Calibration) -> list[str]:
+    """``[tolerance]`` and the tolerance of each result that has its own, as set and as proposed."""
+    tolerance, results = challenge.manifest.tolerance, challenge.manifest.results
+    said = []
+    if any(arg.dtype.floating and arg.name not in tolerance.results for arg in results):
+        said.append(f"set: {_text(tolerance)}; proposed: {_text(found.proposed)}")
+    for arg in results:
+        own = tolerance.results.get(arg.name)
+        if own is None:
+            continue
+        if own.unit is Unit.NONE:
+            measured = [error for error in found.measured if error.result == arg.name]
+            proposed = _text(Calibration(measured, []).proposed)
+        else:
+            proposed = in_units(found.proposed_units(arg.name), own.unit)
+        said.append(f"{arg.name}: set: {tolerance.sentence(arg) or 'exact'}; proposed: {proposed}")
+    return said
+
+
 def _most_used(found: Calibration) -> float:
     return max((error.used for error in found.measured), default=0.0)
 
 
 def _too_loose(challenge: Challenge, found: Calibration) -> str:
     """The reason, or "". If PyTorch makes no error, the rounding to the result's dtype counts as one."""
-    if challenge.manifest.tolerance.rtol > LOOSE * max(found.proposed.rtol, _unit(challenge)):
-        return f"rtol is over {LOOSE:g} times what native needs"
-    used = _most_used(found)
+    for arg in challenge.manifest.results:
+        if reason := _too_loose_for(challenge, arg, found):
+            return reason
+    used = max((error.used for error in found.measured if error.unit is not Unit.STEPS), default=0.0)
     if 0 < used < 1 / (LOOSE * MARGIN):
         return f"native uses {used:.1g} of the allowed error, under 1/{LOOSE * MARGIN:g}"
+    return ""
+
+
+def _too_loose_for(challenge: Challenge, arg: Argument, found: Calibration) -> str:
+    tolerance = challenge.manifest.tolerance
+    own = tolerance.results.get(arg.name)
+    if own is not None and own.unit is not Unit.NONE:
+        set_to, proposed = own.ulps or own.steps or 0, found.proposed_units(arg.name)
+        times = LOOSE if own.unit is Unit.ULPS else LOOSE_STEPS
+        if set_to > times * max(proposed, 1.0):
+            return f"{arg.name}: {in_units(set_to, own.unit)} are over {times:g} times what native needs"
+        return ""
+    if not arg.dtype.floating:
+        return ""
+    alike = [
+        error
+        for error in found.measured
+        if (error.result == arg.name if own is not None else error.result not in tolerance.results)
+    ]
+    rtol = tolerance.of(arg).rtol
+    if rtol > LOOSE * max(Calibration(alike, []).proposed.rtol, _unit(challenge)):
+        return f"{arg.name + ': ' if own is not None else ''}rtol is over {LOOSE:g} times what native needs"
     return ""
 
 
@@ -192,7 +263,12 @@ def too_tight(found: Calibration) -> list[str]:
         f"{error.case}: {error.result}: native PyTorch uses {error.used:.2f} of the allowed error, "
         f"more than 1/{HEADROOM:g}"
         for error in found.measured
-        if error.used > 1 / HEADROOM
+        if error.unit is not Unit.STEPS and error.used > 1 / HEADROOM
+    ] + [
+        f"{error.case}: {error.result}: native PyTorch is off by {in_units(error.units, error.unit)}, more than is "
+        "allowed"
+        for error in found.measured
+        if error.unit is Unit.STEPS and error.used > 1
     ]
 
 

@@ -17,6 +17,7 @@ from grader.authoring.findings import check
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.challenge.scalars import rounded
+from grader.challenge.tolerance import Allowance
 from grader.errors import ChallengeInvalid
 from grader.judge.compare import counted
 from grader.judge.oracle import Question
@@ -84,7 +85,8 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
     for arg in manifest.results:
         count = counted(manifest, arg, Question({}, named, {}, sizes=sizes), named[arg.name].numel())
         said = values[arg.name + _AFTER if arg.kind is Kind.INOUT else arg.name]
-        problems += _unlike(manifest, arg, _flat(said), named[arg.name].tolist(), count)
+        allowance = manifest.allowance(arg, sizes, {each.name: given[each.name] for each in manifest.scalars})
+        problems += _unlike(allowance, arg, _flat(said), named[arg.name].tolist(), count)
     return problems
 
 
@@ -93,7 +95,7 @@ def _plain(value: Any) -> int | float:
 
 
 def _unlike(
-    manifest: Manifest, arg: Argument, said: list[int | Decimal], found: list[float], count: int
+    allowance: Allowance, arg: Argument, said: list[int | Decimal], found: list[float], count: int
 ) -> list[str]:
     """The problem with a printed result; only ``count`` leading elements are compared."""
     if len(said) not in (count, len(found)):
@@ -101,12 +103,12 @@ def _unlike(
     wrong = [
         f"'{arg.name}' element {place} is printed as {text}, the reference gives {value:.9g}"
         for place, (text, value) in enumerate(zip(said[:count], found, strict=False))
-        if not _near(manifest, text, value)
+        if not _near(allowance, text, value)
     ]
     return wrong[:1]
 
 
-def _near(manifest: Manifest, text: int | Decimal, value: float) -> bool:
+def _near(allowance: Allowance, text: int | Decimal, value: float) -> bool:
     number = float(text)
     if number != number or value != value:
         return number != number and value != value
@@ -114,7 +116,7 @@ def _near(manifest: Manifest, text: int | Decimal, value: float) -> bool:
         return True
     exponent = _exponent(text)
     digits = 0.0 if exponent is None else 0.5 * 10.0**exponent
-    allowed = digits * (1 + 1e-6) + manifest.tolerance.atol + manifest.tolerance.rtol * abs(value)
+    allowed = digits * (1 + 1e-6) + allowance.atol + allowance.relative * abs(value) + allowance.steps
     return abs(number - value) <= allowed
 
 

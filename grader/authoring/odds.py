@@ -24,7 +24,7 @@ from grader.challenge.overlays import Overlay, drawn_specials, overlays
 from grader.errors import ChallengeInvalid
 from grader.judge.compare import counted
 from grader.judge.device import GPU_PLAN, HOST_PLAN, TimingPlan
-from grader.judge.oracle import Question, ask, workload_case
+from grader.judge.oracle import Question, ask, scalar_values, workload_case
 from grader.judge.timing import fewest_rounds, rare_counts
 from grader.judge.worst import wrong_elements
 from grader.schemas.proof import ApproximationOutcome, ApproximationResult
@@ -345,5 +345,6 @@ def _wrong(draw: Draw, answer: Tensors) -> int:
         number = counted(manifest, arg, question, want.numel())
         magnitude = question.magnitudes.get(arg.name)
         scale = magnitude.reshape(-1)[:number] if magnitude is not None else None
-        wrong += int(wrong_elements(got[:number], want[:number], manifest.tolerance, scale).sum())
+        allowance = manifest.allowance(arg, draw.case.sizes, scalar_values(manifest, draw.case))
+        wrong += int(wrong_elements(got[:number], want[:number], allowance, scale).sum())
     return wrong

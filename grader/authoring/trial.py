@@ -17,11 +17,13 @@ from grader.challenge.pattern import cases_on
 from grader.device_kinds import kind_of
 from grader.judge.checker import with_checker
 from grader.judge.compilation import compile_source, compiler_of, request_of
+from grader.judge.constructs import broken_rules, unchecked
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.oracle import Question, ask
 from grader.judge.request import Request
+from grader.judge.watched_elsewhere import watched_elsewhere
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
@@ -112,7 +114,10 @@ class Trial:
             return CandidateOutcome.NOT_APPLICABLE, [], reason
         launcher = self.launcher(candidate, cases)
         if (prevented := self.compile_into(launcher, candidate)) is not None:
-            return prevented[0], [], prevented[1]
+            ending, why = prevented
+            compiles = ending is CandidateOutcome.COMPILED
+            broken = self._rules(candidate, launcher.request)[0] if compiles and whole else ""
+            return (CandidateOutcome.FAILED, [], broken) if broken else (ending, [], why)
         if candidate.large:
             return CandidateOutcome.NOT_RUN, [], "its mistake shows only in cases for a GPU"
         try:
@@ -121,8 +126,18 @@ class Trial:
             return CandidateOutcome.BROKEN, [], failed.detail
         finally:
             launcher.close()
-        right = not any(report.verdict.holds_back for report in reports)
-        return (CandidateOutcome.ACCEPTED if right else CandidateOutcome.FAILED), reports, ""
+        if any(report.verdict.holds_back for report in reports):
+            return CandidateOutcome.FAILED, reports, ""
+        broken, unknown = self._rules(candidate, launcher.request) if whole else ("", "")
+        return (CandidateOutcome.FAILED if broken else CandidateOutcome.ACCEPTED), reports, broken or unknown
+
+    def _rules(self, candidate: Candidate, request: Request) -> tuple[str, str]:
+        """The rules for compiled code that a right submission of ours breaks, and those that cannot be checked."""
+        kept_to = (CandidateRole.SOLUTION, CandidateRole.VARIANT)
+        if candidate.role not in kept_to or not self.challenge.manifest.constructs.any:
+            return "", ""
+        watched = watched_elsewhere(request, self.boxes)
+        return " ".join(rule.sentence for rule in broken_rules(request, watched)), unchecked(request, watched)
 
     def compile_into(self, launcher: Launcher, candidate: Candidate) -> tuple[CandidateOutcome, str] | None:
         """Compile the source if needed and hand ``launcher`` the library. Returns why it cannot run, or None."""

@@ -103,8 +103,9 @@ def _right(tried: Sequence[CandidateResult], role: CandidateRole, name: str) -> 
         if result.ending not in _PASSING
     ]
     good = "; ".join(f"{result.name}: {result.ending.value.replace('_', ' ')}" for result in found)
+    shown = (CandidateOutcome.NOT_RUN, CandidateOutcome.ACCEPTED)
     remarks = [
-        f"{result.name}: {result.detail}" for result in found if result.ending is CandidateOutcome.NOT_RUN
+        f"{result.name}: {result.detail}" for result in found if result.detail and result.ending in shown
     ]
     return check(name, problems, good, bad=Status.ERROR, remarks=remarks)
 

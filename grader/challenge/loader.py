@@ -19,6 +19,7 @@ from grader.challenge.checker import CHECKER, Checker
 from grader.challenge.examined import Examined
 from grader.challenge.examined import load as load_examined
 from grader.challenge.model import Manifest, check_sizes, check_values
+from grader.challenge.pattern import has_checked_results
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
 
@@ -251,10 +252,11 @@ class Challenge:
                 f"{where}: on = {case.on!r}",
                 'Set it to "gpu", or leave it out to run the case on every board.',
             )
-        if case.on is not None and self.checker_source is not None:
+        if case.on is not None and self.checker_source is not None and not has_checked_results(manifest):
             raise ChallengeInvalid(
-                f"{where}: on = {case.on!r}, but {CHECKER} needs whole results, which such a case has not",
-                f"Leave 'on' out and take a smaller size, or do without {CHECKER}.",
+                f"{where}: on = {case.on!r}, but {CHECKER} is asked about pieces of such a case, and there are none",
+                "Give [pieces] a size that every result has, without running sums and [compare]; or leave 'on' out and "
+                "take a smaller size.",
             )
         if odd := [name for name, value in case.sizes.items() if not isinstance(value, int)]:
             raise ChallengeInvalid(f"{where}: sizes {odd} are not whole numbers")

@@ -12,9 +12,11 @@ from pydantic import AfterValidator, Field, model_validator
 
 from grader import limits
 from grader.challenge.cases import Case, Category
+from grader.challenge.constructs import Construct, Constructs
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse, parse_condition
 from grader.challenge.scalars import Number, checked
+from grader.challenge.tolerance import Allowance, Tolerances, check_tolerances
 from grader.languages import Language
 from grader.schemas.report import Sizes
 from grader.schemas.strict import Strict
@@ -190,13 +192,6 @@ class Argument(Strict, allow_inf_nan=False):
         return self
 
 
-class Tolerance(Strict, allow_inf_nan=False):
-    """A value passes when |got - oracle| <= atol + rtol * magnitude. Integer outputs are exact without it."""
-
-    atol: float = Field(default=0.0, ge=0, lt=1)
-    rtol: float = Field(default=0.0, ge=0, lt=1)
-
-
 class Compare(Strict):
     """``first`` names an int64 output whose first element is the number of elements to compare."""
 
@@ -345,7 +340,8 @@ class Manifest(Strict):
     languages: list[Language] = Field(min_length=1)
     allow: list[Literal["cublas"]] = Field(default_factory=list)
     args: list[Argument] = Field(min_length=1)
-    tolerance: Tolerance = Tolerance()
+    tolerance: Tolerances = Tolerances()
+    constructs: Constructs = Constructs()
     compare: dict[str, Compare] = Field(default_factory=dict)
     constraints: list[ConditionText] = Field(
         default_factory=list, max_length=20, description="conditions that the sizes of every call fulfil"
@@ -403,8 +399,12 @@ class Manifest(Strict):
 
     @property
     def exact(self) -> bool:
-        tolerant = self.tolerance.atol > 0 or self.tolerance.rtol > 0
-        return not (tolerant and any(arg.dtype.floating for arg in self.results))
+        values = dict.fromkeys((*self.sizes, *(arg.name for arg in self.scalars)), 1)
+        return not any(self.tolerance.allowance(arg, values).tolerant for arg in self.results)
+
+    def allowance(self, arg: Argument, sizes: Mapping[str, int], scalars: Mapping[str, float]) -> Allowance:
+        """How far the elements of a result may be off. Raises ExpressionError."""
+        return self.tolerance.allowance(arg, {**scalars, **sizes})
 
     @property
     def multiplied(self) -> DType:
@@ -482,6 +482,9 @@ class Manifest(Strict):
         self._check_expressions()
         self._check_compare()
         self._check_pieces()
+        check_tolerances(self)
+        if "cublas" in self.allow and Construct.LIBRARY_CALLS in self.constructs.forbid:
+            raise ValueError("constructs: library_calls are forbidden, but `allow` names cublas")
         _refuse_twins([workload.name for workload in self.workloads], "workloads")
         for workload in self.workloads:
             check_sizes(self, workload.sizes, f"workloads '{workload.name}'")
@@ -571,6 +574,12 @@ def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
         manifest.check_constraints(sizes)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
+    scalars = {arg.name: arg.value or 0.0 for arg in manifest.scalars}
+    for arg in manifest.results:
+        try:
+            manifest.allowance(arg, sizes, scalars)
+        except ExpressionError as error:
+            raise ValueError(f"{where}: step of tolerance.{arg.name}: {error}") from error
 
 
 def check_values(

@@ -131,7 +131,7 @@ def _outliers(challenge: Challenge, workload: Workload) -> list[Overlay]:
 
 def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float:
     longest = max(manifest.shape(arg, sizes))
-    value = max(_LEAST, _TOLERANCES * manifest.tolerance.rtol * longest)
+    value = max(_LEAST, _TOLERANCES * manifest.tolerance.loosest(manifest.results) * longest)
     return min(value, arg.dtype.as_float.most_outlier)
 
 

@@ -92,6 +92,7 @@ def detail(
                 strides=signature.stride_texts(arg),
                 valid=list(arg.valid),
                 value=arg.value,
+                allowed=manifest.tolerance.sentence(arg) if arg.name in manifest.tolerance.results else "",
             )
             for arg in manifest.args
         ],
@@ -116,7 +117,8 @@ def detail(
         ],
         constraints=list(manifest.constraints),
         reference=challenge.reference_source,
-        tolerance=manifest.tolerance.model_dump(),
+        tolerance={"atol": manifest.tolerance.atol, "rtol": manifest.tolerance.rtol},
+        rules=manifest.constructs.sentences,
         limits={name: float(value) for name, value in manifest.limits.model_dump().items()},
         served=list(served),
         judged_with=dict(judged_with or installed_versions()),

@@ -292,7 +292,12 @@ def _worst(mismatch: Mismatch) -> Table:
     for element in mismatch.worst:
         index = ", ".join(map(str, element.index))
         error, allowed = (
-            f"{value:.3g}" if value is not None else "-" for value in (element.error, element.allowed)
+            "-"
+            if value is None
+            else element.counted(value, mismatch.unit)
+            if mismatch.unit and element.unit_size
+            else f"{value:.3g}"
+            for value in (element.error, element.allowed)
         )
         rows.add_row(Text(f"[{index}]"), safe(element.got, "red"), safe(element.expected), error, allowed)
     return rows

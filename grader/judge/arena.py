@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from grader.challenge.dtypes import BITS
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.challenge.scalars import Number, data_of
+from grader.challenge.tolerance import Allowance
 
 if TYPE_CHECKING:
     import torch
@@ -115,6 +116,9 @@ class Buffer:
     strides: tuple[int, ...] | None = None
     # Of padding: its places in the memory, in elements, and the bits that they must keep.
     _padding: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    #: Of a result: how far its elements may be off.
+    allowance = Allowance()
 
     def __init__(
         self,
@@ -380,6 +384,11 @@ class Arena:
             for arg in manifest.buffers
             if arg.name not in without
         }
+        self._allow(sizes)
+
+    def _allow(self, sizes: Mapping[str, int]) -> None:
+        for arg in self.manifest.results:
+            self.buffers[arg.name].allowance = self.manifest.allowance(arg, sizes, self.scalars)
 
     def entries(self) -> list[dict[str, Any]]:
         return [self._entry(arg) for arg in self.manifest.args]

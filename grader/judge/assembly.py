@@ -19,6 +19,7 @@ from grader.schemas.report import (
     COMPANY,
     EVERY_CASE,
     TOO_SHORT,
+    BrokenRule,
     CaseGroup,
     CaseReport,
     CaseVerdict,
@@ -58,6 +59,9 @@ class Found(TypedDict, total=False):
     crowded_out: Sequence[str]
     #: Public cases for which the device lacks memory.
     left_out: Sequence[str]
+    broken_rules: Sequence[BrokenRule]
+    #: Rules for the compiled code that could not be checked, as a sentence.
+    unchecked: str
 
 
 def report(request: Request, verdict: Verdict, environment: Mapping[str, str], found: Found) -> Report:
@@ -65,7 +69,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
     library_ops, on_host = found.get("library_ops", ()), found.get("on_host", "")
     crowded_out = found.get("crowded_out", ())
     why = _why_unranked(request, workloads, library_ops, crowded_out)
-    unranked = _ON_HOST.format(on_host) if on_host else why
+    unranked = _ON_HOST.format(on_host) if on_host else found.get("unchecked") or why
     return Report(
         verdict=verdict,
         flags=flags_of(workloads, library_ops, on_host=bool(on_host), too_fast=found.get("too_fast", False)),
@@ -79,7 +83,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
             [case for case in cases if case.hidden], named=request.challenge.manifest.name_hidden_categories
         ),
         large_sizes=large_sizes(cases),
-        groups=case_groups(request, cases, verdict is Verdict.ACCEPTED),
+        groups=case_groups(request, cases, verdict),
         workloads=list(workloads),
         score=score_of(cases, workloads, len(request.cases), unranked),
         kernels=list(found.get("kernels", ())),
@@ -89,13 +93,15 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
         hint=found.get("hint", ""),
         remarks=list(found.get("remarks", ())),
         left_out=list(found.get("left_out", ())),
+        broken_rules=list(found.get("broken_rules", ())),
         environment=dict(environment),
     )
 
 
-def case_groups(request: Request, reports: Sequence[CaseReport], accepted: bool) -> list[CaseGroup]:
-    """The correctness points by the groups of ``[grading]``. A case that did not run is not right. A group without
-    cases on this board leaves its points to all cases together."""
+def case_groups(request: Request, reports: Sequence[CaseReport], verdict: Verdict) -> list[CaseGroup]:
+    """The correctness points by the groups of ``[grading]``: none if a rule is broken. A case that did not run is not
+    right. A group without cases on this board leaves its points to all cases together."""
+    accepted, broken = verdict is Verdict.ACCEPTED, verdict is Verdict.BROKEN_RULE
     grading = request.challenge.manifest.grading
     if not grading.groups or request.public_only or request.own is not None:
         return []
@@ -121,15 +127,18 @@ def case_groups(request: Request, reports: Sequence[CaseReport], accepted: bool)
         found.append(
             CaseGroup(
                 name=group.name,
-                points=group.points if passed == len(cases) and not lacks else 0.0,
+                points=group.points if passed == len(cases) and not (lacks or broken) else 0.0,
                 most=group.points,
                 right=passed if shown else None,
                 cases=len(cases) if shown else None,
-                lacks=lacks,
+                lacks=[] if broken else lacks,
+                rule_broken=broken,
             )
         )
     if (rest := grading.correctness_points - sum(group.most for group in found)) > _NO_REST:
-        found.append(CaseGroup(name=EVERY_CASE, points=rest if accepted else 0.0, most=rest))
+        found.append(
+            CaseGroup(name=EVERY_CASE, points=rest if accepted else 0.0, most=rest, rule_broken=broken)
+        )
     return found
 
 

@@ -96,6 +96,7 @@ def profile_at_home(
         seed_key=_seed_key(challenge),
         cases=challenge.cases[:1],
         only_workloads=[workload] if workload is not None else [],
+        holds_to_rules=False,
     )
     report = _report(request, boxes, on_progress)
     cases = [case.model_copy(update={"seconds": None}) for case in report.cases]

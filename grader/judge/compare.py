@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader import limits
+from grader.challenge.checker import Refused
 from grader.challenge.dtypes import BITS
 from grader.challenge.expression import parse
-from grader.challenge.model import Argument, Kind, Manifest, Tolerance
+from grader.challenge.model import Argument, Kind, Manifest
 from grader.judge.arena import Arena, Buffer
 from grader.judge.evidence import Wrong
 from grader.judge.oracle import Question
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 LATE = "late"
 # The kind of a mismatch if a kernel computed with the poison: it added to an output that it had not set.
 NOT_CLEARED = "not_cleared"
+# The kind of a mismatch of an element that still is the poison.
+UNWRITTEN = "unwritten"
 # The kind of a mismatch that the challenge's checker found.
 REFUSED = "refused"
 # The kind of a mismatch if padding of an array was written.
@@ -55,6 +58,13 @@ class Compared:
     #: What flat places are in, if not the whole result.
     shape: tuple[int, ...] | None = None
 
+    @property
+    def unwritten(self) -> torch.Tensor:
+        """True for each wrong element that was never written: no other answer has it."""
+        import torch
+
+        return torch.zeros_like(self.wrong) if self.poisoned is None else self.poisoned & self.wrong
+
 
 def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
     """The first result that differs, or None. ``snapshot`` is a private copy of in-outs and outputs."""
@@ -66,17 +76,14 @@ def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
             if question.check is not None and not _unwritten(arena, snapshot, question):
                 return _checked(arena, arg, snapshot, question)
             buffer = arena.buffers[arg.name]
-            return explain(buffer, compared, arena.manifest.tolerance, buffer.shape)
+            return explain(buffer, compared, buffer.shape)
     return None
 
 
 def _unwritten(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> bool:
-    """True if a result has a wrong element that was never written: no other answer has it."""
+    """True if a result has a wrong element that was never written."""
     every = [_compare(arena, arg, snapshot, question) for arg in arena.manifest.results]
-    return any(
-        compared.poisoned is not None and bool((compared.poisoned & compared.wrong).any())
-        for compared in every
-    )
+    return any(bool(compared.unwritten.any()) for compared in every)
 
 
 def _checked(
@@ -89,7 +96,14 @@ def _checked(
     if refused is None:
         return None
     name = refused.result or arg.name
-    got, want = shaped[name], question.outputs[name]
+    return refusal(refused, name, shaped[name], question.outputs[name])
+
+
+def refusal(
+    refused: Refused, name: str, got: torch.Tensor, want: torch.Tensor, along: int = 0, start: int = 0
+) -> Mismatch:
+    """The mismatch of a result that the checker refused. ``along``, ``start``: of a piece, the dimension along which it
+    is cut, and where it begins."""
     index = refused.index
     inside = index is not None and all(
         0 <= place < size for place, size in zip(index, got.shape, strict=True)
@@ -97,7 +111,9 @@ def _checked(
     return Mismatch(
         argument=name,
         kind=REFUSED,
-        index=list(index) if index is not None and inside else None,
+        index=[at + start * (place == along) for place, at in enumerate(index)]
+        if index is not None and inside
+        else None,
         expected=text_of(want[index]) if inside else None,
         got=text_of(got[index]) if inside else None,
         wrong=1,
@@ -125,13 +141,13 @@ def compare_written(
             each = (compared.got.numel(), arg.dtype.itemsize)
             bits = [values.contiguous().view(torch.uint8).view(each) for values in (before, compared.got)]
             left = (bits[0] == bits[1]).all(dim=1) & wrong_elements(
-                before, compared.want, arena.manifest.tolerance, compared.magnitude
+                before, compared.want, buffer.allowance, compared.magnitude
             )
         if left.numel():
             least = min(least, 1.0 - float(left.double().mean()))
         wrong = compared.wrong & ~left
         if found is None and wrong.any():
-            found = explain(buffer, replace(compared, wrong=wrong), arena.manifest.tolerance, buffer.shape)
+            found = explain(buffer, replace(compared, wrong=wrong), buffer.shape)
     return found, least
 
 
@@ -165,7 +181,7 @@ def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], 
         found.wrong,
         found.poisoned,
         found.magnitude,
-        arena.manifest.tolerance,
+        buffer.allowance,
     )
 
 
@@ -175,10 +191,9 @@ def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
     for arg in arena.manifest.results:
         buffer, extent = arena.buffers[arg.name], valid_extent(arena.manifest, arg, question)
         if extent is not None and extent[1:] != buffer.shape[1:]:
-            tolerance = arena.manifest.tolerance
-            compared = _compare_part(buffer, buffer.snapshot(), question, tolerance, extent)
+            compared = _compare_part(buffer, buffer.snapshot(), question, extent)
             if compared.wrong.any():
-                return explain(buffer, compared, tolerance, buffer.shape)
+                return explain(buffer, compared, buffer.shape)
             continue
         tally = Tally()
         want = question.outputs[arg.name].reshape(-1)
@@ -189,36 +204,57 @@ def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
             part = slice(start, min(start + step, number))
             its_scale = None if scale is None else scale.reshape(-1)[part]
             piece = Piece(arg, want[part], its_scale, None, start)
-            tally.add(
-                compare_piece(arena.buffers[arg.name], arena.manifest.tolerance, piece), piece.want.numel()
-            )
+            tally.add(compare_piece(arena.buffers[arg.name], piece), piece.want.numel())
         if (found := tally.mismatch()) is not None:
             return found
     return None
 
 
-def compare_piece(buffer: Buffer, tolerance: Tolerance, piece: Piece) -> Mismatch | None:
+def compare_piece(buffer: Buffer, piece: Piece) -> Mismatch | None:
     want = piece.want.reshape(-1)
     scale = None if piece.scale is None else piece.scale.reshape(-1)
-    number, along = want.numel(), piece.dimension
-    if not number:
+    if not want.numel():
         return None
-    if along is None:
-        values, shape, first = buffer.values[piece.start : piece.start + number], buffer.shape, piece.start
-    else:
-        shape = tuple(piece.want.shape)
-        values = buffer.values.view(buffer.shape).narrow(along, piece.start, shape[along])
-        first = piece.start * math.prod(shape[1:]) if along == 0 else 0
-    got, right = _taken(buffer, values, tolerance, want, scale)
+    got, right = _taken(buffer, _values_of(buffer, piece), want, scale)
     if right:
         return None
-    compared = wrong_in(buffer, tolerance, got, want, scale, first)
-    if not compared.wrong.any():
-        return None
+    compared = wrong_in(buffer, got, want, scale, _first_of(buffer, piece))
+    return explained_part(buffer, compared, piece) if compared.wrong.any() else None
+
+
+def part_of(buffer: Buffer, piece: Piece) -> torch.Tensor:
+    """A private copy of the part of a result to which ``piece`` has the right values, in its shape."""
+    import torch
+
+    return _values_of(buffer, piece).clone(memory_format=torch.contiguous_format)
+
+
+def compared_part(buffer: Buffer, got: torch.Tensor, piece: Piece) -> Compared:
+    """``got``: see ``part_of``."""
+    scale = None if piece.scale is None else piece.scale.reshape(-1)
+    first = _first_of(buffer, piece)
+    return wrong_in(buffer, got.reshape(-1), piece.want.reshape(-1), scale, first)
+
+
+def explained_part(buffer: Buffer, compared: Compared, piece: Piece) -> Mismatch:
+    if piece.dimension is None:
+        return explain(buffer, compared, buffer.shape, piece.start)
+    found = explain(buffer, compared, tuple(piece.want.shape))
+    return _moved(found, piece.dimension, piece.start)
+
+
+def _values_of(buffer: Buffer, piece: Piece) -> torch.Tensor:
+    along = piece.dimension
     if along is None:
-        return explain(buffer, compared, tolerance, shape, first)
-    found = explain(buffer, compared, tolerance, shape)
-    return _moved(found, along, piece.start)
+        return buffer.values[piece.start : piece.start + piece.want.numel()]
+    return buffer.values.view(buffer.shape).narrow(along, piece.start, piece.want.shape[along])
+
+
+def _first_of(buffer: Buffer, piece: Piece) -> int:
+    """The flat place of a piece's first element."""
+    if piece.dimension is None:
+        return piece.start
+    return piece.start * math.prod(buffer.shape[1:]) if piece.dimension == 0 else 0
 
 
 def _moved(found: Mismatch, dimension: int, by: int) -> Mismatch:
@@ -233,7 +269,6 @@ def _moved(found: Mismatch, dimension: int, by: int) -> Mismatch:
 def _taken(
     buffer: Buffer,
     values: torch.Tensor,
-    tolerance: Tolerance,
     want: torch.Tensor,
     scale: torch.Tensor | None,
 ) -> tuple[torch.Tensor, bool]:
@@ -250,8 +285,9 @@ def _taken(
     values = values.reshape(-1)
     got = torch.empty_like(values)
     suspects = torch.zeros(kernels.check_blocks(values.numel()), dtype=torch.int32, device=values.device)
-    bounds = tolerance.atol, tolerance.rtol
-    kernels.full_check(values, values.numel(), want, scale, got, suspects, bounds, buffer.never_written)
+    kernels.full_check(
+        values, values.numel(), want, scale, got, suspects, buffer.allowance, buffer.never_written
+    )
     return got, not suspects.any().item()
 
 
@@ -285,17 +321,15 @@ def _compare(
     manifest = arena.manifest
     buffer, extent = arena.buffers[arg.name], valid_extent(manifest, arg, question)
     if extent is not None and extent[1:] != buffer.shape[1:]:
-        return _compare_part(buffer, snapshot[arg.name], question, manifest.tolerance, extent)
+        return _compare_part(buffer, snapshot[arg.name], question, extent)
     got, want = snapshot[arg.name].reshape(-1), question.outputs[arg.name].reshape(-1)
     number = counted(manifest, arg, question, want.numel())
     magnitude = question.magnitudes.get(arg.name)
     scale = magnitude.reshape(-1)[:number] if magnitude is not None else None
-    return wrong_in(buffer, manifest.tolerance, got[:number], want[:number], scale)
+    return wrong_in(buffer, got[:number], want[:number], scale)
 
 
-def _compare_part(
-    buffer: Buffer, got: torch.Tensor, question: Question, tolerance: Tolerance, extent: tuple[int, ...]
-) -> Compared:
+def _compare_part(buffer: Buffer, got: torch.Tensor, question: Question, extent: tuple[int, ...]) -> Compared:
     """Of the elements up to ``extent`` in every dimension."""
     part, name = tuple(slice(end) for end in extent), buffer.argument.name
 
@@ -304,12 +338,12 @@ def _compare_part(
 
     magnitude = question.magnitudes.get(name)
     scale = None if magnitude is None else cut(magnitude)
-    found = wrong_in(buffer, tolerance, cut(got), cut(question.outputs[name]), scale)
+    found = wrong_in(buffer, cut(got), cut(question.outputs[name]), scale)
     if found.poisoned is None:
         return replace(found, shape=extent)
     # The poison of integers depends on the place in the whole result.
     poisoned = cut(buffer.poisoned(got))
-    wrong = wrong_elements(found.got, found.want, tolerance, scale)
+    wrong = wrong_elements(found.got, found.want, buffer.allowance, scale)
     return replace(
         found, wrong=wrong | poisoned if buffer.holds_nan else wrong, poisoned=poisoned, shape=extent
     )
@@ -331,14 +365,13 @@ def valid_extent(manifest: Manifest, arg: Argument, question: Question) -> tuple
 
 def wrong_in(
     buffer: Buffer,
-    tolerance: Tolerance,
     got: torch.Tensor,
     want: torch.Tensor,
     scale: torch.Tensor | None,
     first: int = 0,
 ) -> Compared:
     poisoned = buffer.poisoned(got, first) if buffer.argument.kind is Kind.OUTPUT else None
-    wrong = wrong_elements(got, want, tolerance, scale)
+    wrong = wrong_elements(got, want, buffer.allowance, scale)
     if poisoned is not None and buffer.holds_nan:
         wrong |= poisoned
     return Compared(got, want, wrong, poisoned, scale, first)
@@ -435,7 +468,6 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
 def explain(
     buffer: Buffer,
     compared: Compared,
-    tolerance: Tolerance,
     shape: tuple[int, ...],
     first_place: int = 0,
 ) -> Mismatch:
@@ -450,14 +482,15 @@ def explain(
     kind = _kind(float(got[first].double()), float(want[first].double()))
     return Mismatch(
         argument=buffer.argument.name,
-        kind=NOT_CLEARED if not_cleared else "unwritten" if unwritten else kind,
+        kind=NOT_CLEARED if not_cleared else UNWRITTEN if unwritten else kind,
         index=index_of(first_place + first, shape),
         expected=text_of(want[first]),
         got="never written" if unwritten else text_of(got[first]),
         wrong=int(wrong.sum()),
         total=want.numel(),
         max_error=_largest(suspects),
-        worst=worst_elements(suspects, shape, tolerance, first_place),
+        unit=buffer.allowance.unit,
+        worst=worst_elements(suspects, shape, buffer.allowance, first_place),
     )
 
 

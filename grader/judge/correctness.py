@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from grader import limits
 from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
-from grader.challenge.pattern import has_checked_results
 from grader.device_kinds import kind_of
 from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
 from grader.judge.compare import PADDING, REFUSED, compare, compare_in_pieces, forbidden_write, wrong_result
+from grader.judge.constructs import Watched
 from grader.judge.device import CaseDevice
 from grader.judge.error_map import error_map, with_writers
 from grader.judge.evidence import Wrong
@@ -28,7 +28,7 @@ from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.own_run import KeptResults, Printed, Unanswered, of_threads
 from grader.judge.phases import phase
 from grader.judge.runner_client import Answer, RunnerClient
-from grader.judge.sampled import examine, of_lost_box
+from grader.judge.sampled import examine, of_lost_box, values_are_compared
 from grader.judge.sampled_arena import LargeArena
 from grader.judge.unwritten import Absent
 from grader.judge.worst import place_of
@@ -79,6 +79,8 @@ class Suite:
     records: bool = False
     #: Record this block instead, in a public case that is right, too.
     step: StepChoice | None = None
+    #: Notes what the kernels do in public cases, if the device is an emulated GPU.
+    watched: Watched | None = None
     #: A case was right only with the gate open from the start.
     needs_open_gate: bool = False
     #: The case that did not end, if any: later ones are not run.
@@ -166,7 +168,7 @@ class Suite:
             if answer is None or answer.failure is None:
                 early = self._printed(client) if answer is not None else b""
                 with phase("call"):
-                    answer = client.call(arena, question.inputs, seconds)
+                    answer = client.call(arena, question.inputs, seconds, watch=self._watches(case))
             running = answer.seconds
             self._note(case, answer)
             with phase("compare"):
@@ -174,12 +176,14 @@ class Suite:
             if finding is not None and answer.may_have_waited and not self.needs_open_gate:
                 self._printed(client)  # only the output of the call that counts is shown
                 with phase("call"):
-                    answer = client.open_call(arena, question.inputs, seconds)
+                    answer = client.open_call(arena, question.inputs, seconds, watch=self._watches(case))
                 running = answer.seconds
                 with phase("compare"):
                     finding, mismatch = self._examine(client, arena, question, case, answer)
                 # Only once, else a kernel that is wrong now and then would get a second try in every case.
                 self.needs_open_gate = client.needs_open_gate = finding is None
+            if self.watched is not None and finding is None:
+                self.watched.note(case.name, answer.constructs)
             alive = not client.lost and (answer.failure is None or not answer.failure.sticky)
             if answer.failure is not None and faults.is_endless(answer.failure):
                 self.endless = case.name
@@ -214,6 +218,9 @@ class Suite:
         if running is not None:
             self.own_seconds.append(time.perf_counter() - began - running)
         return alive
+
+    def _watches(self, case: Case) -> bool:
+        return self.watched is not None and self.device.modelled and not case.hidden
 
     def _take_absent(self) -> Absent | None:
         found, self._absent = self._absent, None
@@ -270,7 +277,7 @@ class Suite:
         printed = self._said(client)
         if not alive:
             client.close()
-        checked = Checked.SAMPLE if has_checked_results(self.challenge.manifest) else Checked.FAULTS
+        checked = Checked.SAMPLE if values_are_compared(self.challenge) else Checked.FAULTS
         self._record(case, seed, finding, mismatch, printed, running, checked)
         return alive
 

@@ -69,6 +69,7 @@ class CountedCalls:
 
     def __init__(self, request: Request, subject: RunnerClient, workload: Workload) -> None:
         self._request, self._subject, self._workload = request, subject, workload
+        self._watched = request.challenge.manifest.constructs.any
         self._challenge = request.challenge
         # The workload with outliers, which do not change the time, if the board's are large.
         self._counting: Case | None = None
@@ -158,7 +159,13 @@ class CountedCalls:
         try:
             self._subject.bind(arena)
             answer = self._subject.call(
-                arena, inputs, seconds, count=count, sample=sample, unchecked=unchecked
+                arena,
+                inputs,
+                seconds,
+                count=count,
+                sample=sample,
+                unchecked=unchecked,
+                watch=count and self._watched,
             )
             ran = answer.sampled or Sampled()
             small = ran.instructions <= most_whole(uneven=ran.uneven)

@@ -246,13 +246,19 @@ class ValueRules:
             (element for element in mismatch.worst if element.error is not None and element.allowed), None
         )
         tolerance = self.arguments.manifest.tolerance
-        if worst is None or worst.error is None or not worst.allowed or not tolerance.rtol:
+        result = next((arg for arg in self.arguments.manifest.results if arg.name == mismatch.argument), None)
+        if worst is None or worst.error is None or not worst.allowed or result is None:
             return None
-        return worst.error * tolerance.rtol / max(worst.allowed - tolerance.atol, 1e-300)
+        own, relative = tolerance.of(result), tolerance.relative(result)
+        return worst.error * relative / max(worst.allowed - own.atol, 1e-300) if relative else None
+
+    def _relative(self) -> float:
+        manifest = self.arguments.manifest
+        return manifest.tolerance.loosest(manifest.results)
 
     def long_sum(self, kind: str, mismatch: Mismatch, case: Case) -> str:
         """A float32 sum of many terms, one after the other, if that explains the error."""
-        share, allowed = self._share(mismatch), self.arguments.manifest.tolerance.rtol
+        share, allowed = self._share(mismatch), self._relative()
         if share is None or self._dtype_of(mismatch.argument) is not DType.FLOAT32:
             return ""
         if mismatch.got in ("0", "-0"):
@@ -420,7 +426,7 @@ class ValueRules:
 
     def short_constant(self, mismatch: Mismatch) -> str:
         share = self._share(mismatch)
-        allowed = self.arguments.manifest.tolerance.rtol
+        allowed = self._relative()
         found = short_constant(self.arguments.source.text.split("\n"), allowed / 4)
         return found if found and (share is None or share < 1e-2) else ""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader import limits
 from grader.judge.evidence import Wrong
 from grader.judge.messages import Writers, WritingBlocks
-from grader.judge.worst import index_of
+from grader.judge.worst import index_of, unit_sizes
 from grader.schemas.error_map import (
     DECADES,
     Blocks,
@@ -55,6 +55,7 @@ def error_map(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> ErrorMap | N
         rows=rows,
         columns=columns,
         lowest=lowest,
+        unit=result.allowance.unit,
         cells=ErrorMap.packed(cells.reshape(-1).cpu().numpy().tobytes()),
         window=_window(result, inputs, width),
     )
@@ -111,6 +112,9 @@ def _codes(result: Wrong) -> tuple[torch.Tensor, int]:
     import torch
 
     errors = (result.got.double() - result.want.double()).abs()
+    units = unit_sizes(result.want, result.allowance, result.magnitude)
+    if units is not None:
+        errors = errors / units  # by a step of 0: not finite
     if not result.want.is_floating_point():
         errors = errors.clamp(min=1.0)  # large ones may be the same as doubles
     measured = result.wrong & torch.isfinite(errors)

@@ -9,7 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.challenge.model import Argument, Tolerance
+from grader.challenge.model import Argument
+from grader.challenge.tolerance import Allowance
 from grader.judge.worst import allowed_error, index_of, wrong_elements
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ class Wrong:
     wrong: torch.Tensor
     #: True for each element that was never written.
     poisoned: torch.Tensor | None
-    #: The scale of the tolerance; None if that is ``want``.
+    #: The scale of the allowance; None if that is ``want``.
     magnitude: torch.Tensor | None
-    tolerance: Tolerance
+    allowance: Allowance
     #: Of an in-out: its values before the call, flat.
     given: torch.Tensor | None = None
     #: The right values of the same result in the case before, flat; None if another process ran that.
@@ -57,7 +58,7 @@ class Wrong:
         if self.magnitude is not None:
             finite = self.magnitude[torch.isfinite(self.magnitude)]
             scale = finite.double().max().expand(got.numel()) if finite.numel() else None
-        return not bool(wrong_elements(got.reshape(-1), want.reshape(-1), self.tolerance, scale).any())
+        return not bool(wrong_elements(got.reshape(-1), want.reshape(-1), self.allowance, scale).any())
 
 
 @dataclass(frozen=True)
@@ -481,7 +482,7 @@ def _rounding(result: Wrong) -> Pattern | None:
     times = float(
         (
             errors
-            / allowed_error(result.want, result.tolerance, result.magnitude)[result.wrong].clamp(min=1e-300)
+            / allowed_error(result.want, result.allowance, result.magnitude)[result.wrong].clamp(min=1e-300)
         ).max()
     )
     return Pattern(

@@ -270,7 +270,8 @@ def _mismatch_words(mismatch: Mismatch) -> str:
             return f"{where}{mismatch.why.rstrip('.')}. Several answers are right here; this is none of them."
         case "unwritten":
             return f"{place} was never written; expected {mismatch.expected} ({share} are wrong)."
-    return f"{place} is {mismatch.got}, expected {mismatch.expected} ({share} are wrong)."
+    found = f"; the worst is {mismatch.in_units}" if mismatch.in_units else ""
+    return f"{place} is {mismatch.got}, expected {mismatch.expected} ({share} are wrong{found})."
 
 
 def _where_outside(mismatch: Mismatch) -> str:

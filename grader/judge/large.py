@@ -4,26 +4,39 @@ again to check the answer, and the right answer is computed one piece at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grader.challenge.cases import Case
+from grader.challenge.checker import Checker
 from grader.challenge.draw import InputInParts, draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.judge.arena import Arena, Buffer
-from grader.judge.compare import Tally, broken_guard, changed_part, compare_piece
-from grader.judge.oracle import NARROW_SCALE, OUTPUT, results_of
+from grader.judge.compare import (
+    Tally,
+    broken_guard,
+    changed_part,
+    compare_piece,
+    compared_part,
+    explained_part,
+    part_of,
+    refusal,
+)
+from grader.judge.oracle import NARROW_SCALE, OUTPUT, results_of, scalar_values
 from grader.judge.phases import phase
 from grader.judge.pieces import (
     Compute,
     Cut,
     Piece,
     Tensors,
+    cuts,
     dimension_of,
     names_in_parts,
     right_in_pieces,
     rows_of_a_piece,
 )
+from grader.judge.scales import scales_of
 from grader.schemas.report import Mismatch
 
 if TYPE_CHECKING:
@@ -88,15 +101,52 @@ class LargeQuestion:
         forbidden = broken_guard(arena) or self.inputs.changed(arena.buffers)
         if forbidden is not None:
             return forbidden
+        if self._challenge.checker is not None:
+            return self._checked(arena, self._challenge.checker)
         tallies = {arg.name: Tally() for arg in arena.manifest.results}
         for piece in self.right():
-            found = compare_piece(arena.buffers[piece.arg.name], arena.manifest.tolerance, piece)
+            found = compare_piece(arena.buffers[piece.arg.name], piece)
             tallies[piece.arg.name].add(found, piece.want.numel())
         return _first(tallies)
 
+    def _checked(self, arena: Arena, checker: Checker) -> Mismatch | None:
+        """As ``examine``: where a piece differs from the reference's, the checker decides on it as on a separate
+        case. Every result has the size that pieces are cut along."""
+        manifest, sizes = self._challenge.manifest, self._case.sizes
+        pieces = manifest.pieces
+        assert pieces is not None
+        compute, scales = self._challenge.reference.compute, scales_of(self._challenge)
+        for cut in cuts(manifest, pieces, sizes):
+            given, its_sizes = self.inputs.of_piece(cut), {**sizes, pieces.along: cut.length}
+            right = self._computed(compute)(given, its_sizes)
+            scale = {} if scales is None else self._computed(scales)(given, its_sizes)
+            got, want, wrong = {}, {}, ""
+            for arg in manifest.results:
+                buffer, along = arena.buffers[arg.name], dimension_of(arg, pieces)
+                assert along is not None
+                want[arg.name] = right_part = OUTPUT.rounded(arg, right[arg.name])
+                its_scale = NARROW_SCALE.rounded(arg, scale[arg.name]) if arg.name in scale else None
+                piece = Piece(arg, right_part, its_scale, along, cut.start)
+                got[arg.name] = part_of(buffer, piece)
+                compared = compared_part(buffer, got[arg.name], piece)
+                if compared.unwritten.any():
+                    return explained_part(buffer, replace(compared, wrong=compared.unwritten), piece)
+                if not wrong and compared.wrong.any():
+                    wrong = arg.name
+            if not wrong:
+                continue
+            scalars = scalar_values(manifest, self._case)
+            refused = checker({**given, **scalars, **its_sizes}, got, want)
+            if refused is not None:
+                name = refused.result or wrong
+                along = dimension_of(arena.buffers[name].argument, pieces)
+                assert along is not None
+                return refusal(refused, name, got[name], want[name], along, cut.start)
+        return None
+
     def right(self) -> Iterator[Piece]:
         challenge = self._challenge
-        compute, magnitude = challenge.reference.compute, challenge.reference.magnitude
+        compute, magnitude = challenge.reference.compute, scales_of(challenge)
         for piece in right_in_pieces(
             challenge.manifest,
             self._case.sizes,

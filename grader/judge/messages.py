@@ -190,7 +190,7 @@ class Stepped(Message):
 
 
 #: Of a kernel, as the emulated GPU's program reads it from PTX.
-KernelName = Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>,:$ -]*$")]
+KernelName = Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_.<>,:$ ()-]*$")]
 Index = tuple[Small, Small, Small]
 Whole = Annotated[int, Field(ge=0, le=1 << 62)]
 
@@ -218,6 +218,28 @@ class QuizFact(Message):
     races: Annotated[list[tuple[Small, Small, Small]], Field(max_length=8)] = Field(default_factory=list)
 
 
+class ConstructPlace(Message):
+    """An instruction, by its opcode; of spills, the bytes that a thread moves."""
+
+    what: Annotated[str, StringConstraints(max_length=40, pattern=r"^[a-z_]+$")]
+    kernel: KernelName
+    line: Small
+    text: Annotated[str, StringConstraints(max_length=60, pattern=r"^[a-z0-9_.:]*$")]
+
+
+class Constructs(Message):
+    """What the kernels of a watched call did, see ``emulator/constructs.py``. ``idle``: what only code has that did not
+    run."""
+
+    launches: Small
+    #: Of the launches, in the source.
+    lines: Annotated[list[Small], Field(max_length=8)] = Field(default_factory=list)
+    kernels: Annotated[list[KernelName], Field(max_length=16)] = Field(default_factory=list)
+    executed: Annotated[list[ConstructPlace], Field(max_length=64)] = Field(default_factory=list)
+    idle: Annotated[list[ConstructPlace], Field(max_length=64)] = Field(default_factory=list)
+    spills_known: bool = True
+
+
 class Returned(Message):
     op: Literal["returned"]
     round: Small
@@ -238,6 +260,7 @@ class Returned(Message):
     #: Of warps, that an emulated GPU ran.
     instructions: int = Field(default=0, ge=0, le=1 << 63)
     quiz: Annotated[list[QuizFact], Field(max_length=8)] | None = None
+    constructs: Constructs | None = None
 
 
 #: Packed parts of a map.

@@ -59,6 +59,8 @@ class Modelled(Timekeeper):
             except (WrongInTiming, ChannelError) as error:
                 raise TimedWrong(half.workload, error) from error
             assert answer.modelled_s is not None
+            if answer.constructs is not None:
+                self.watched[half.workload.name] = answer.constructs
             least = least_of(self.request.challenge, half.workload)
             if answer.modelled_s < least:
                 self.too_fast.append(half.workload.name)

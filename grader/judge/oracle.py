@@ -16,6 +16,7 @@ from grader.challenge.overlays import Overlay, overlays
 from grader.challenge.scalars import Number, rounded
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.phases import phase
+from grader.judge.scales import scales_of
 
 if TYPE_CHECKING:
     import torch
@@ -131,9 +132,9 @@ def answered(
         reference = challenge.reference
         outputs = _results(challenge, case, reference.compute, inputs, OUTPUT, room)
         magnitudes: dict[str, torch.Tensor] = {}
-        if reference.magnitude is not None:
+        if (scales := scales_of(challenge)) is not None:
             scale = SCALE if device == "cpu" and case.on is None else NARROW_SCALE
-            magnitudes = _results(challenge, case, reference.magnitude, inputs, scale, room)
+            magnitudes = _results(challenge, case, scales, inputs, scale, room)
     return Question(inputs, outputs, magnitudes, _check(challenge, case, inputs, outputs), dict(case.sizes))
 
 

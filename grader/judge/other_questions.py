@@ -99,7 +99,7 @@ def _fits(result: Wrong, answer: torch.Tensor) -> bool:
         return True
     if not result.want.is_floating_point():
         return False
-    allowed = allowed_error(result.want, result.tolerance, result.magnitude)[result.wrong]
+    allowed = allowed_error(result.want, result.allowance, result.magnitude)[result.wrong]
     got, want, other = (values.double()[result.wrong] for values in (result.got, result.want, answer))
     off = (got - want).abs()
     return bool((off > 20 * allowed).all()) and bool(((got - other).abs() * _CLOSER <= off).all())

@@ -43,6 +43,8 @@ class Request:
     own: OwnCase | None = None
     #: Draw questions on an accepted kernel, if the device is an emulated GPU.
     quiz: bool = False
+    #: Hold it to the challenge's ``[constructs]``.
+    holds_to_rules: bool = True
     #: Show the time of hidden cases only in coarse steps, because the onlooker may not know their data.
     conceals: bool = False
     #: Names of the workloads to time, of any kind of device; empty: all of this kind.

@@ -23,6 +23,7 @@ from grader.judge.messages import (
     Bound,
     Compiled,
     Compiling,
+    Constructs,
     Failure,
     Forgotten,
     Hello,
@@ -110,6 +111,8 @@ class Answer:
     step: Stepped | None = None
     #: Of a call that is asked about.
     quiz: Sequence[QuizFact] = ()
+    #: Of a watched call on an emulated GPU.
+    constructs: Constructs | None = None
 
     @property
     def may_have_waited(self) -> bool:
@@ -246,9 +249,9 @@ class RunnerClient:
         """One call behind the gate, awaited on the connection. Raises a ChannelError if it does not return.
 
         ``of_emulated``: what an emulated GPU does in it: ``count`` the work; run a ``sample`` of the blocks (seed and
-        targets of ``CountedSample``); leave it ``unchecked``, which is faster."""
+        targets of ``CountedSample``); leave it ``unchecked``, which is faster; ``watch`` what its kernels do."""
         if self.needs_open_gate:
-            return self.open_call(arena, inputs, seconds)
+            return self.open_call(arena, inputs, seconds, **of_emulated)
         self._ask(of_emulated=of_emulated)
         try:
             patience = self._allow(_IMPATIENT_SECONDS if self._seen_waiting else _GATED_SECONDS)
@@ -290,12 +293,12 @@ class RunnerClient:
         self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
-    def open_call(self, arena: Arena, inputs: Inputs, seconds: float) -> Answer:
+    def open_call(self, arena: Arena, inputs: Inputs, seconds: float, **of_emulated: Any) -> Answer:
         """The same with the gate open from the start: then waits are real."""
         arena.reveal(inputs)
         self._gate.next_round()
         opened, allowance = self._gate.open(), self._allow(seconds, exact=True)
-        self._send_call()
+        self._send_call(more=of_emulated)
         self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
@@ -495,6 +498,7 @@ class RunnerClient:
             message.instructions,
             message.step,
             tuple(message.quiz or ()),
+            message.constructs,
         )
 
     def _told_late(self) -> Returned | None:

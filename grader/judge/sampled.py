@@ -31,6 +31,7 @@ from grader.judge.messages import Sampled
 from grader.judge.oracle import results_of
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.sampled_arena import BEYOND, LargeArena, LargeBuffer
+from grader.judge.scales import scales_of
 from grader.judge.worst import index_of, text_of
 from grader.schemas.report import CaseVerdict, Mismatch
 
@@ -86,7 +87,7 @@ def examine(
         return of_mismatch(mismatch, case, answer.empty_launches), mismatch
     if sampled.incomplete:
         return not_covered(sampled.incomplete), None
-    if not has_checked_results(challenge.manifest):
+    if not values_are_compared(challenge):
         return (None if sampled.guessed else _unread(challenge.manifest, arena, sampled)), None
     written = {arg.name: _written(arena, arg) for arg in challenge.manifest.results}
     finding: CaseFault | None
@@ -97,6 +98,12 @@ def examine(
     if finding is not None and (sampled.guessed or sampled.combined):
         return not_covered("a result that several blocks or launches combine needs all of them"), None
     return finding, mismatch
+
+
+def values_are_compared(challenge: Challenge) -> bool:
+    """True if what sampled blocks wrote is held against the reference: each piece of a result is contiguous, and no
+    checker needs whole pieces."""
+    return has_checked_results(challenge.manifest) and challenge.checker is None
 
 
 def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:
@@ -196,8 +203,8 @@ class _Asked:
         reference = challenge.reference
         self._right = results_of(challenge, case, reference.compute, given, sizes)
         self._scale: Mapping[str, torch.Tensor] = {}
-        if reference.magnitude is not None:
-            self._scale = results_of(challenge, case, reference.magnitude, given, sizes)
+        if (scales := scales_of(challenge)) is not None:
+            self._scale = results_of(challenge, case, scales, given, sizes)
 
     def at(
         self, name: str, shape: tuple[int, ...], along: int, places: torch.Tensor
@@ -240,13 +247,13 @@ def _wrong(
         kept = torch.isin(of_each, asked)
         places, got = places[kept], got[kept]
         right, scale = _Asked(challenge, case, arena, asked).at(arg.name, buffer.shape, along, places)
-        compared = wrong_in(buffer, manifest.tolerance, got, right.to(buffer.dtype), scale)
+        compared = wrong_in(buffer, got, right.to(buffer.dtype), scale)
         if compared.wrong.any():
-            return _explained(buffer, compared, places, manifest)
+            return _explained(buffer, compared, places)
     return None
 
 
-def _explained(buffer: Buffer, compared: Compared, places: torch.Tensor, manifest: Manifest) -> Mismatch:
+def _explained(buffer: Buffer, compared: Compared, places: torch.Tensor) -> Mismatch:
     import torch
 
     first = int(compared.wrong.nonzero()[0])
@@ -260,7 +267,7 @@ def _explained(buffer: Buffer, compared: Compared, places: torch.Tensor, manifes
         poisoned=None if compared.poisoned is None else compared.poisoned[run],
         magnitude=None if compared.magnitude is None else compared.magnitude[run],
     )
-    found = explain(buffer, part, manifest.tolerance, buffer.shape, first_place=int(places[first]))
+    found = explain(buffer, part, buffer.shape, first_place=int(places[first]))
     return found.model_copy(update={"wrong": int(compared.wrong.sum()), "total": places.numel()})
 
 

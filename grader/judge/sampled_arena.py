@@ -124,6 +124,7 @@ class LargeArena(Arena):
             if arg.kind.given:
                 self.patterns[arg.name] = draw_pattern(manifest, case, arg, seed)
                 buffer.hold(self.patterns[arg.name])
+        self._allow(case.sizes)
 
     def _entry(self, arg: Argument) -> dict[str, Any]:
         entry, buffer = super()._entry(arg), self.buffers.get(arg.name)

@@ -29,6 +29,7 @@ from grader.judge.compilation import (
     result_of,
     with_names,
 )
+from grader.judge.constructs import Watched, broken_rules, needs_survey, unchecked
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.environment import driver_environment, judge_environment
@@ -46,9 +47,10 @@ from grader.judge.roofline import is_ranked
 from grader.judge.rule import Measured
 from grader.judge.runner_client import RunnerClient
 from grader.judge.size_order import size_order_hint
-from grader.judge.survey import survey
+from grader.judge.survey import library_operations, survey
 from grader.judge.timekeeper import Half, HostComputed, Reading, TimedWrong, Timekeeper
 from grader.judge.tuning import tune
+from grader.judge.watched_elsewhere import watched_elsewhere
 from grader.languages import ON_GPU
 from grader.logs import get_logger
 from grader.sandbox.box import BoxMaker
@@ -58,7 +60,7 @@ from grader.schemas.card_tool import CardToolRun
 from grader.schemas.hardware import KernelUsage
 from grader.schemas.own_case import OwnRun
 from grader.schemas.quiz import DrawnQuestion
-from grader.schemas.report import HIDDEN_PHASE, CaseReport, CaseVerdict, Report, Verdict
+from grader.schemas.report import HIDDEN_PHASE, BrokenRule, CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import ProgressView, State
 
 log = get_logger(__name__)
@@ -107,6 +109,10 @@ class Session:
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
     quiz: list[DrawnQuestion] = field(default_factory=list)
+    #: Rules for the compiled code: those that it broke, and a sentence on those that could not be checked.
+    broken_rules: list[BrokenRule] = field(default_factory=list)
+    unchecked: str = ""
+    _watched: Watched = field(default_factory=Watched)
     _done: int = 0
     _reports: Sequence[CaseReport] = ()
     _left_out: Sequence[str] = ()
@@ -276,6 +282,7 @@ class Session:
             found.append(_SILENCED)
         for name in self._timekeeper.too_fast:
             found.append(_TOO_FAST.format(name))
+        found += [self.unchecked] if self.unchecked and not self.request.timing else []
         found += self._lacking
         found += [
             f"Case {case.name}: {case.detail}"
@@ -305,6 +312,9 @@ class Session:
         suite = self._suite()
         self._reports = suite.reports
         last = self._test(suite, self._start())
+        if suite.passed and self._rules_apply and self._breaks_rules(suite, last):
+            self._test_hidden(suite, last, State.TESTING)
+            return self._outcome(suite.reports, log)
         if suite.passed and self.request.timing:
             # A case that was not covered may have ended its box.
             return self._time(last or self._start(), suite, log, control, halves)
@@ -312,6 +322,27 @@ class Session:
             hint = size_order_hint(suite, self.request.language)
         self._test_hidden(suite, last, State.TESTING)
         return self._outcome(suite.reports, log, hint)
+
+    @property
+    def _rules_apply(self) -> bool:
+        request = self.request
+        return request.challenge.manifest.constructs.any and request.holds_to_rules and request.own is None
+
+    def _breaks_rules(self, suite: Suite, living: RunnerClient | None) -> bool:
+        """Look at what the kernels did in the public cases, here or on an emulated GPU."""
+        self._tell(State.TESTING, len(self._public), "Checking the rules for compiled code")
+        with self._clock("rules"):
+            if suite.watched is None:
+                self._watched = watched_elsewhere(self.request, self.boxes, self.interrupt)
+            else:
+                self._watched = suite.watched
+                if living is not None and needs_survey(self.request):
+                    small = [case for case in self._public if case.on is None]
+                    found = library_operations(living, self.request, small, self.device)
+                    self._watched.library_operations = found
+        self.broken_rules = broken_rules(self.request, self._watched)
+        self.unchecked = unchecked(self.request, self._watched)
+        return bool(self.broken_rules)
 
     def _compile(self) -> CompileResult:
         """The library of a compiled source: compiled ahead, or now in a separate box."""
@@ -357,11 +388,14 @@ class Session:
             start=self._launcher.submission,
             on_case=self._tell_case,
             device=self.device,
-            warm_up=self.device.warm_up_cases,
+            # Autotuning launches every variant: only the calls after it are watched.
+            warm_up=self.device.warm_up_cases
+            or (self._rules_apply and self.device.modelled and self.request.language.torch),
             mistakes=Mistakes(self.request.challenge, self.request.language, self.request.source),
             records=self.device.modelled,
             kept=self._kept,
             step=self.request.own.step if self.request.own is not None else None,
+            watched=Watched() if self._rules_apply and self.device.modelled else None,
         )
 
     def _test(self, suite: Suite, client: RunnerClient | None) -> RunnerClient | None:
@@ -402,6 +436,17 @@ class Session:
 
     def _outcome(self, cases: Sequence[CaseReport], log: str, hint: str = "") -> Outcome:
         verdict = verdict_of(cases)
+        if verdict is Verdict.ACCEPTED and self.broken_rules:
+            sentences = " ".join(rule.sentence for rule in self.broken_rules)
+            return Outcome(
+                report=self._report(
+                    Verdict.BROKEN_RULE,
+                    cases=cases,
+                    detail=sentences,
+                    log=log,
+                    broken_rules=self.broken_rules,
+                )
+            )
         only = PUBLIC_ONLY if self.request.own is None else ONE_CASE_ONLY
         detail = only if self.request.public_only and verdict is Verdict.ACCEPTED else ""
         return Outcome(report=self._report(verdict, cases=cases, detail=detail, hint=hint, log=log))
@@ -425,6 +470,12 @@ class Session:
             self._test_hidden(suite, subject, State.TIMING)
             self.on_host = computed.workload.name
             return self._outcome(suite.reports, log)
+        if self._rules_apply and self._timekeeper.watched:
+            self._watched.workloads = self._timekeeper.watched
+            self.broken_rules = broken_rules(self.request, self._watched)
+            if self.broken_rules:
+                self._test_hidden(suite, subject, State.TIMING)
+                return self._outcome(suite.reports, log)
         if self.request.language.torch:
             self._survey(subject, [half.workload for half in halves])
         living = self._draw_quiz(suite, subject)
@@ -547,6 +598,7 @@ class Session:
                 "remarks": self._remarks(),
                 "left_out": self._left_out,
                 "on_host": self.on_host,
+                "unchecked": self.unchecked,
                 "too_fast": bool(self._timekeeper.too_fast),
                 **found,
             },

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from grader.challenge.cases import Case
 from grader.challenge.draw import draw_inputs
 from grader.challenge.model import Workload
 from grader.judge.arena import Arena
@@ -45,13 +46,25 @@ def survey(
     return Survey(kernels=tuple(kernels.values()))
 
 
+def library_operations(
+    client: RunnerClient, request: Request, cases: Sequence[Case], device: ArrayDevice
+) -> Sequence[str]:
+    """Torch's own operations in one more call of each of ``cases``, until some are seen."""
+    with suppress(ChannelError):
+        for case in cases:
+            if operations := _survey_case(client, request, case, device).library_ops:
+                return operations
+    return ()
+
+
 def _survey(client: RunnerClient, request: Request, workload: Workload, device: ArrayDevice) -> Survey:
+    return _survey_case(client, request, workload_case(request.challenge, workload), device)
+
+
+def _survey_case(client: RunnerClient, request: Request, case: Case, device: ArrayDevice) -> Survey:
     manifest = request.challenge.manifest
-    case = workload_case(request.challenge, workload)
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)
-    arena = Arena(
-        manifest, workload.sizes, scalar_values(manifest, case), device.memories, without=case.without
-    )
+    arena = Arena(manifest, case.sizes, scalar_values(manifest, case), device.memories, without=case.without)
     # Torch does all of its operations even if kernels do a part of theirs.
     part: dict[str, Any] = {"sample": {"seed": 0, "targets": [], "fill": False}, "unchecked": True}
     try:

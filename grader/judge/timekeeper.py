@@ -13,6 +13,7 @@ from grader.judge.channel import ChannelError
 from grader.judge.device import TimedDevice
 from grader.judge.job import counted
 from grader.judge.launch import Launcher
+from grader.judge.messages import Constructs
 from grader.judge.phases import phase
 from grader.judge.request import Request
 from grader.judge.rule import ControlRound, Measured, Own, compared_with_usual, settle
@@ -81,6 +82,8 @@ class Timekeeper:
     taken: list[Reading] = field(default_factory=list)
     #: With modelled times only: calls of workloads printed something, which no report shows.
     silenced: bool = False
+    #: With modelled times only: what the kernels did in each workload, if the challenge has rules for that.
+    watched: dict[str, Constructs] = field(default_factory=dict)
     #: With modelled times only: workloads with less counted work than they need.
     too_fast: list[str] = field(default_factory=list)
 

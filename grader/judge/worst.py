@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader import limits
-from grader.challenge.model import Tolerance
+from grader.challenge.tolerance import Allowance, Unit
 from grader.schemas.report import WorstElement
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Suspects:
     wrong: torch.Tensor
     #: True for each element that was never written.
     poisoned: torch.Tensor | None = None
-    #: The scale of the tolerance, see ``allowed_error``.
+    #: The scale of the allowance, see ``allowed_error``.
     magnitude: torch.Tensor | None = None
 
     def errors(self) -> torch.Tensor:
@@ -37,41 +37,87 @@ class Suspects:
         return found if self.poisoned is None else found & ~self.poisoned
 
 
-def allowed_error(
-    want: torch.Tensor, tolerance: Tolerance, magnitude: torch.Tensor | None = None
-) -> torch.Tensor:
-    """``atol + rtol * magnitude`` for floats ``want``. ``magnitude`` is ``|want|`` unless it is given and finite."""
+def _scale(want: torch.Tensor, magnitude: torch.Tensor | None) -> torch.Tensor:
+    """``|want|``, or ``magnitude`` if it is given and finite (float64)."""
     import torch
 
     own = want.double().abs()
-    scale = own if magnitude is None else torch.where(torch.isfinite(magnitude), magnitude.abs(), own)
-    return tolerance.atol + tolerance.rtol * scale
+    return own if magnitude is None else torch.where(torch.isfinite(magnitude), magnitude.abs(), own)
 
 
-def wrong_elements(
-    got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance, magnitude: torch.Tensor | None = None
+def _ulps(scale: torch.Tensor, allowance: Allowance) -> torch.Tensor:
+    """A unit in the last place of each number ``scale`` (float64) in the result's dtype."""
+    import torch
+
+    _, exponent = torch.frexp(scale.clamp(min=2.0**allowance.least_exponent))
+    return torch.ldexp(torch.ones_like(scale), exponent - allowance.digits)
+
+
+def allowed_error(
+    want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """True for each wrong element (bool, flat). Integers must be equal. A float passes if
-    ``|got - want| <= atol + rtol * magnitude``; NaN passes if and only if NaN is right; infinities need the same sign.
-    ``magnitude`` is ``|want|`` unless given."""
+    """The largest error that passes, for each element of ``want`` (float64). The scale is ``|want|`` unless
+    ``magnitude`` is given and finite."""
     import torch
 
     if not want.is_floating_point():
-        return got != want
+        return torch.full(want.shape, float(allowance.steps), dtype=torch.float64, device=want.device)
+    scale = _scale(want, magnitude)
+    allowed = allowance.atol + allowance.rtol * scale
+    return allowed + allowance.ulps * _ulps(scale, allowance) if allowance.ulps else allowed
+
+
+def unit_sizes(
+    want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
+) -> torch.Tensor | None:
+    """The size of the unit in which errors are counted, for each element of ``want`` (float64); None without one."""
+    import torch
+
+    if allowance.unit is Unit.NONE:
+        return None
+    if allowance.unit is Unit.ULPS:
+        return _ulps(_scale(want, magnitude), allowance)
+    if allowance.scaled_step:
+        return allowance.scaled_step * _scale(want, magnitude)
+    return torch.full(want.shape, allowance.step, dtype=torch.float64, device=want.device)
+
+
+def wrong_elements(
+    got: torch.Tensor, want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
+) -> torch.Tensor:
+    """True for each wrong element (bool, flat). Integers may differ by ``steps``. A float passes if its error is at
+    most ``allowed_error``; NaN passes if and only if NaN is right; infinities need the same sign. ``magnitude`` is
+    ``|want|`` unless given."""
+    import torch
+
+    if not want.is_floating_point():
+        return _steps_apart(got, want, allowance.steps) if allowance.steps else got != want
     got64, want64 = got.double(), want.double()
     finite = torch.isfinite(got64) & torch.isfinite(want64)
-    near = finite & ((got64 - want64).abs() <= allowed_error(want64, tolerance, magnitude))
+    near = finite & ((got64 - want64).abs() <= allowed_error(want64, allowance, magnitude))
     return ~(near | (got64 == want64) | (torch.isnan(got64) & torch.isnan(want64)))
 
 
+def _steps_apart(got: torch.Tensor, want: torch.Tensor, steps: int) -> torch.Tensor:
+    """True for each pair of integers that is more than ``steps`` apart, also beyond the range of float64."""
+    import torch
+
+    if want.dtype is torch.uint64:  # which torch does not compare: in the same order, from the least int64 on
+        least = torch.iinfo(torch.int64).min
+        got, want = got.view(torch.int64) ^ least, want.view(torch.int64) ^ least
+    got, want = got.long(), want.long()
+    apart = torch.maximum(got, want) - torch.minimum(got, want)
+    return (apart < 0) | (apart > steps)  # negative: more than 2^63
+
+
 def worst_elements(
-    suspects: Suspects, shape: tuple[int, ...], tolerance: Tolerance | None = None, first_place: int = 0
+    suspects: Suspects, shape: tuple[int, ...], allowance: Allowance | None = None, first_place: int = 0
 ) -> list[WorstElement]:
     """At most ``limits.WORST_ELEMENTS``, worst first: elements without a finite error, then by error, then by place.
-    Without a tolerance, and for integers, only the exact value is allowed. ``first_place``: the flat place of the first
+    Without an allowance, only the exact value is allowed. ``first_place``: the flat place of the first
     suspect in the result of that ``shape``."""
     found = [(place, index_of(first_place + place, shape)) for place in _places(suspects)]
-    return [_element(suspects, place, index, tolerance) for place, index in found]
+    return [_element(suspects, place, index, allowance) for place, index in found]
 
 
 def _places(suspects: Suspects) -> Sequence[int]:
@@ -91,7 +137,7 @@ def _places(suspects: Suspects) -> Sequence[int]:
     return [int(place) for place in torch.cat((above, level)).tolist()]
 
 
-def _element(suspects: Suspects, place: int, index: list[int], tolerance: Tolerance | None) -> WorstElement:
+def _element(suspects: Suspects, place: int, index: list[int], allowance: Allowance | None) -> WorstElement:
     got, want = suspects.got[place], suspects.want[place]
     unwritten = suspects.poisoned is not None and bool(suspects.poisoned[place])
     return WorstElement(
@@ -99,18 +145,30 @@ def _element(suspects: Suspects, place: int, index: list[int], tolerance: Tolera
         got="never written" if unwritten else text_of(got),
         expected=text_of(want),
         error=None if unwritten else _finite(abs(got.item() - want.item())),
-        allowed=_allowed(suspects, place, tolerance),
+        allowed=_allowed(suspects, place, allowance),
+        unit_size=_unit_size(suspects, place, allowance),
     )
 
 
-def _allowed(suspects: Suspects, place: int, tolerance: Tolerance | None) -> float | None:
+def _allowed(suspects: Suspects, place: int, allowance: Allowance | None) -> float | None:
     want = suspects.want[place]
-    if tolerance is None or not want.is_floating_point():
+    if allowance is None:
         return 0.0
     if not math.isfinite(want.item()):
         return None
-    magnitude = suspects.magnitude[place] if suspects.magnitude is not None else None
-    return _finite(allowed_error(want, tolerance, magnitude).item())
+    return _finite(allowed_error(want, allowance, _magnitude(suspects, place)).item())
+
+
+def _unit_size(suspects: Suspects, place: int, allowance: Allowance | None) -> float | None:
+    want = suspects.want[place]
+    if allowance is None or not math.isfinite(want.item()):
+        return None
+    sizes = unit_sizes(want, allowance, _magnitude(suspects, place))
+    return None if sizes is None else _finite(sizes.item()) or None
+
+
+def _magnitude(suspects: Suspects, place: int) -> torch.Tensor | None:
+    return suspects.magnitude[place] if suspects.magnitude is not None else None
 
 
 def _finite(value: float) -> float | None:

@@ -20,6 +20,9 @@ class ArgumentView(Strict):
         default_factory=list, description="of a result: the extent that counts, of the first dimensions"
     )
     value: int | float | None = Field(default=None, description="a scalar's, in workloads and by default")
+    allowed: str = Field(
+        default="", description="of a result that has its own tolerance: by how much it may be off"
+    )
 
 
 class CaseView(Strict):
@@ -97,6 +100,9 @@ class ChallengeDetail(ChallengeSummary):
     )
     reference: str
     tolerance: dict[str, float]
+    rules: list[str] = Field(
+        default_factory=list, description="what the compiled code must do, and must not do: a sentence each"
+    )
     limits: dict[str, float]
     board_version: int | None = Field(
         default=None,

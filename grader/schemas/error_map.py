@@ -160,6 +160,9 @@ class ErrorMap(Strict):
     lowest: int = Field(
         description="cells of code 1 have errors below 10^(lowest + 1); each code is a decade more"
     )
+    unit: str = Field(
+        default="", description="of the errors: ulps, steps, or empty for the result's own numbers"
+    )
     cells: str = Field(
         max_length=limits.ERROR_MAP_CHARS,
         description=(
@@ -209,7 +212,8 @@ class ErrorMap(Strict):
         if code == Cell.NEVER_WRITTEN:
             return "never written"
         power = self.lowest + code
-        return f"off by less than {10**power:,}" if 0 <= power <= 6 else f"off by less than 1e{power}"
+        number = f"{10**power:,}" if 0 <= power <= 6 else f"1e{power}"
+        return f"off by less than {number}" + (f" {self.unit}" if self.unit else "")
 
     def coarse(self, rows: int, columns: int) -> list[bytes]:
         """At most ``rows`` of at most ``columns`` cells; each has the worst code of those that it covers. Raises

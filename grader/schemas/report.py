@@ -5,6 +5,7 @@ Impossible states do not validate: an accepted case has no mismatch, a compile e
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
@@ -12,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from grader import limits, scoring
-from grader.formats import duration
+from grader.formats import duration, in_units
 from grader.languages import Language
 from grader.schemas.call_profile import CallProfile
 from grader.schemas.card_tool import CardToolRun
@@ -41,6 +42,7 @@ class Verdict(VerdictWord):
     TIME_LIMIT: ClassVar[Verdict]
     MEMORY_LIMIT: ClassVar[Verdict]
     OUTPUT_LIMIT: ClassVar[Verdict]
+    BROKEN_RULE: ClassVar[Verdict]
     NO_ANSWER: ClassVar[Verdict]
     INTERNAL_ERROR: ClassVar[Verdict]
 
@@ -87,6 +89,12 @@ class Flag(StrEnum):
     SIMILAR = "similar"
 
 
+# A unit of errors: of a quantiser, see ``grader.challenge.tolerance``.
+STEPS = "steps"
+# An allowed error is up to half a step more than a whole number of them.
+_ROUNDED_STEP = 1e-6
+
+
 class WorstElement(Strict):
     """One of the elements with the largest errors. NaN and infinity are the words ``nan``, ``inf`` and ``-inf``."""
 
@@ -101,6 +109,20 @@ class WorstElement(Strict):
     allowed: float | None = Field(
         default=None, allow_inf_nan=False, description="the largest error that passes; null if none would"
     )
+    unit_size: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="the size of the mismatch's unit at this element; null without a unit",
+    )
+
+    def counted(self, value: float, unit: str) -> str:
+        """An error, or the allowed one, in the unit that the challenge chose; a part of a step is none."""
+        assert self.unit_size is not None
+        number = value / self.unit_size
+        if unit == STEPS:
+            number = math.floor(number + _ROUNDED_STEP) if value == self.allowed else max(round(number), 1)
+        return in_units(number, unit)
 
 
 class Mismatch(Strict):
@@ -117,6 +139,9 @@ class Mismatch(Strict):
     wrong: int = Field(ge=1, description="elements that differ")
     total: int = Field(ge=0, description="elements compared")
     max_error: float | None = Field(default=None, description="largest |got - expected| among finite pairs")
+    unit: str = Field(
+        default="", description="in which the challenge counts errors: ulps, steps, or empty for neither"
+    )
     worst: list[WorstElement] = Field(
         default_factory=list,
         max_length=limits.WORST_ELEMENTS,
@@ -129,6 +154,16 @@ class Mismatch(Strict):
     )
     why: str = Field(default="", max_length=limits.CHECKER_CHARS, description="refused: the checker's reason")
     map: ErrorMap | None = Field(default=None, description="of the first failing cases only")
+
+    @property
+    def in_units(self) -> str:
+        """``17 ulps off, 3 ulps are allowed``, of the worst element; empty without a unit."""
+        for element in self.worst:
+            if self.unit and element.unit_size and element.error is not None and element.allowed is not None:
+                allowed = element.counted(element.allowed, self.unit)
+                are = "is" if allowed.startswith("1 ") else "are"
+                return f"{element.counted(element.error, self.unit)} off, {allowed} {are} allowed"
+        return ""
 
 
 class Checked(StrEnum):
@@ -232,7 +267,8 @@ class LargeSizes(Strict):
             found.append("only sampled blocks and what they write")
         if self.checked is Checked.FAULTS:
             found.append(
-                "only faults of sampled blocks: all blocks produce the result together, so its values are not compared"
+                "only faults of sampled blocks: all blocks produce the result together, or several are right, so its "
+                "values are not compared"
             )
         return f" ({'; '.join(found)})" if found else ""
 
@@ -249,10 +285,16 @@ class CaseGroup(Strict):
     lacks: list[str] = Field(
         default_factory=list, description="groups that it needs and that did not pass, so it earns nothing"
     )
+    rule_broken: bool = Field(
+        default=False,
+        description="the submission breaks a rule for compiled code, so no group earns anything",
+    )
 
     @property
     def sentence(self) -> str:
         """Why it has its points."""
+        if self.rule_broken:
+            return "nothing, because a rule of the challenge is broken"
         if self.lacks:
             names = " and ".join(f"'{name}'" for name in self.lacks)
             return f"nothing without {names}"
@@ -410,6 +452,18 @@ class Score(Strict):
     unranked: str = Field(default="", description="why an accepted submission with a time has no rank")
 
 
+class BrokenRule(Strict):
+    """A rule of the challenge's ``[constructs]`` that the compiled code broke."""
+
+    rule: str = Field(description="forbid, require or launches")
+    name: str = Field(description="of the construct; launches for their number")
+    sentence: str
+    line: int | None = Field(default=None, description="of the source; null if unknown, or nothing is there")
+    kernel: str = ""
+    instruction: str = Field(default="", description="its opcode in PTX")
+    call: str = Field(default="", description="the case or workload in which it was executed")
+
+
 class Report(Strict):
     verdict: Verdict
     flags: list[Flag] = Field(default_factory=list)
@@ -442,6 +496,9 @@ class Report(Strict):
     kernels: list[KernelUsage] = Field(default_factory=list, description="each kernel's use of the device")
     library_ops: list[str] = Field(
         default_factory=list, description="torch's own operations that ran in solve, according to the runner"
+    )
+    broken_rules: list[BrokenRule] = Field(
+        default_factory=list, description="rules for the compiled code that it broke; verdict broken_rule"
     )
     compiler_log: str = ""
     detail: str = Field(default="", description="a sentence on a verdict that no case explains")
@@ -478,6 +535,8 @@ class Report(Strict):
             raise ValueError("accepted, but a case failed or none ran")
         if self.verdict is Verdict.COMPILE_ERROR and (self.cases or self.workloads):
             raise ValueError("compile_error, but cases or workloads ran")
+        if (self.verdict is Verdict.BROKEN_RULE) != bool(self.broken_rules):
+            raise ValueError("broken_rule names the rules, and no other verdict does")
         if self.workloads and self.verdict is not Verdict.ACCEPTED:
             raise ValueError("only an accepted submission is timed")
         if self.library_ops and Flag.LIBRARY_KERNEL not in self.flags:

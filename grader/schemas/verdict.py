@@ -154,6 +154,17 @@ _ROWS = (
         of_cases=True,
     ),
     VerdictRow(
+        word="broken_rule",
+        title="Broken rule",
+        letter="B",
+        meaning="Its results are right, but its compiled code breaks a rule of the challenge.",
+        advice="Read the rules of the challenge.",
+        tone=Tone.BAD,
+        fault=Fault.SUBMISSION,
+        of_submissions=True,
+        of_cases=False,
+    ),
+    VerdictRow(
         word="no_answer",
         title="No answer",
         letter="N",

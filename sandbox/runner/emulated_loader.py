@@ -63,6 +63,7 @@ class HostCall:
         self.profile: dict[str, Any] | None = None
         self.step: dict[str, Any] | None = None
         self.quiz: list[dict[str, Any]] | None = None
+        self.constructs: dict[str, Any] | None = None
         self.instructions = 0
 
     def ask(self, asked: Mapping[str, Any]) -> None:
@@ -71,10 +72,12 @@ class HostCall:
 
     def __call__(self) -> None:
         self.unfreed, self.forgotten, self.sampled, self.remarks = None, None, None, []
+        self.constructs = None
         try:
-            returned = self._host.call(self._binding)
+            returned = self._host.call(self._binding, watched=bool(self._asked.get("watch")))
         finally:
             self.sampled = self._host.sampled
+        self.constructs = returned.constructs
         self.unfreed, self.forgotten = unfreed_of(returned), forgotten_of(returned)
         self.instructions = returned.instructions
         self.remarks = remarks_of(returned)
@@ -104,13 +107,15 @@ class HostCall:
         self.quiz = facts_of(launches, arguments, seed)
 
     def counted(self) -> None:
-        self.modelled_us = self.profile = self.sampled = None
+        self.modelled_us = self.profile = self.sampled = self.constructs = None
         try:
-            returned = self._host.call(self._binding, counted=True)
+            watched = bool(self._asked.get("watch"))
+            returned = self._host.call(self._binding, counted=True, watched=watched)
         finally:
             self.sampled = self._host.sampled
         self.instructions = returned.instructions
         self.modelled_us, self.profile = 1e6 * returned.modelled, returned.profile
+        self.constructs = returned.constructs
 
     def writers(self, message: dict[str, Any]) -> dict[str, Any]:
         """See ``emulated_writers``."""
@@ -164,14 +169,14 @@ class Host:
     def keep_launches(self) -> Any:
         return self._device.engine.keep_launches()
 
-    def call(self, binding: EmulatedBinding, *, counted: bool = False) -> Any:
+    def call(self, binding: EmulatedBinding, *, counted: bool = False, watched: bool = False) -> Any:
         """Returns a ``device.Returned``.
 
         Raises Described for a finding of the GPU or an error in the host code. If the host code's process ends, this
         one ends alike, because the judge asks how the box ended."""
         with binding.on(self._device) as values:
             try:
-                returned = self._process.call(values, counted=counted)
+                returned = self._process.call(values, counted=counted, watched=watched)
             except device.HostEnded as ended:
                 if self._device.call.on_host is None:
                     end_like(ended.status)

@@ -163,7 +163,7 @@ class Relay:
         if message["op"] == "load":
             self._device.engine.tags_prints = bool(message.pop("tag_prints", False))
         if message["op"] == "call":
-            asked = {name: message.pop(name, None) for name in ("count", "sample", "unchecked")}
+            asked = {name: message.pop(name, None) for name in ("count", "sample", "unchecked", "watch")}
             self._counted = bool(asked["count"])
             # The runner must not know what will be asked.
             self._quiz_seed = message.pop("quiz", None)
@@ -174,7 +174,7 @@ class Relay:
                 self._binding.asked = asked
                 self._binding.prepare(self._device)
             self._noise.clear()
-            self._device.begin(counted=self._counted)
+            self._device.begin(counted=self._counted, watched=bool(asked["watch"]))
             if self._copies is not None:
                 self._copies.forget_changes()
         body = json.dumps(message).encode()
@@ -260,6 +260,7 @@ class Relay:
         message["error"] = failure_of(returned, programs=True) or _why(theirs, returned)
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile
+        message["constructs"] = returned.constructs
         # Only this process may say so.
         message["step"] = step_of(self._recorder) if self._recorder is not None else None
         self._recorder = self._device.engine.recorder = None

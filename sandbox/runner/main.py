@@ -143,7 +143,8 @@ class Runner:
         if took_us is not None and failure is None:
             answer["control_us"] = took_us()
         recorded = ("step",) if message.get("record") else ("quiz",) if message.get("quiz") else ()
-        for name in ("unfreed", "forgotten", "sampled", "instructions", *recorded):
+        watched = ("constructs",) if message.get("watch") else ()
+        for name in ("unfreed", "forgotten", "sampled", "instructions", *recorded, *watched):
             if (value := getattr(self.call, name, None)) is not None:
                 answer[name] = value
         answer["remarks"] = getattr(self.call, "remarks", [])

@@ -12,7 +12,9 @@ ROOT = Path(__file__).resolve().parents[2]
 # One element has a wrong value, one a wrong sign, one is never written; NaN and infinity are right if expected.
 CHECK = """
 import torch
+from grader.challenge.tolerance import Allowance
 from grader.judge.cuda import kernels
+from grader.judge.worst import wrong_elements
 
 COUNT, POISON = 1000, 0x7FC0DEAD
 nan, inf = float("nan"), float("inf")
@@ -23,11 +25,13 @@ got[7], got[500] = 7.5, -500.0
 got.view(torch.int32)[999] = POISON
 want[999] = nan
 
-def check(counted=COUNT, spots=None, scale=None, tolerance=(1e-3, 1e-3), poison=POISON, got=got, want=want):
+def check(
+    counted=COUNT, spots=None, scale=None, tolerance=(1e-3, 1e-3), allowance=None, poison=POISON, got=got, want=want
+):
     number = got.numel() if spots is None else spots.numel()
     suspects = torch.full((kernels.check_blocks(number, at_spots=spots is not None),), -1, dtype=torch.int32)
     seen = torch.empty(number, dtype=got.dtype)
-    kernels.full_check(got, counted, want, scale, seen, suspects, tolerance, poison, spots)
+    kernels.full_check(got, counted, want, scale, seen, suspects, allowance or Allowance(*tolerance), poison, spots)
     source = got if spots is None else got[spots]
     assert torch.equal(seen.view(torch.uint8), source.view(torch.uint8))
     assert suspects.min() >= 0
@@ -74,6 +78,23 @@ for scale in (None, wide.abs()):
 whole = torch.arange(COUNT, dtype=torch.int64)
 assert check(got=whole, want=whole.clone(), poison=None) == 0
 assert check(got=whole, want=whole.clone().index_fill_(0, torch.tensor([2]), 3), poison=None, spots=everywhere) == 1
+# Units in the last place and steps: no wrong element is missed, and few right ones are compared again.
+for dtype, digits, least in ((torch.float32, 24, -126), (torch.float16, 11, -14), (torch.float64, 53, -1022)):
+    right = torch.tensor([1.0, 1.5, 2.0, 3e-5, 0.0, 2.0**-14, 1e4, -7.0]).to(dtype)
+    word = {2: torch.int16, 4: torch.int32, 8: torch.int64}[right.element_size()]
+    for ulps in (2, 3):
+        allowed = Allowance(ulps=ulps, digits=digits, least_exponent=least)
+        for off in (-ulps - 1, 1 - ulps, ulps - 1, ulps + 1):
+            moved = (right.view(word) + off).view(dtype)
+            moved[4] = abs(off) * 2.0 ** (least + 1 - digits)
+            sure = int(wrong_elements(moved, right, allowed).sum())
+            found = check(got=moved, want=right, allowance=allowed, poison=None)
+            assert sure <= found <= sure + (dtype is torch.float64), (dtype, ulps, off, sure, found)
+edges = torch.tensor([0, 5, 2**62, -(2**63), 2**63 - 1])
+moved = torch.tensor([2, 8, 2**62 - 1, 2**63 - 1, 2**63 - 2])
+assert check(got=moved, want=edges, allowance=Allowance(steps=2), poison=None) == 2
+small, moved = torch.tensor([[0, 255, 128], [1, 253, 0]], dtype=torch.uint8)
+assert check(got=moved, want=small, allowance=Allowance(steps=1), poison=None) == 2
 print("checked")
 """
 

@@ -10,7 +10,8 @@ import torch
 from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.dtypes import DType
-from grader.challenge.model import Manifest, Tolerance
+from grader.challenge.model import Manifest
+from grader.challenge.tolerance import Allowance
 from grader.judge import compare as compare_module
 from grader.judge.arena import Arena
 from grader.judge.compare import (
@@ -27,7 +28,7 @@ from grader.judge.oracle import Question
 from grader.schemas.report import CaseVerdict, Mismatch
 
 INF, NAN = float("inf"), float("nan")
-TIGHT = Tolerance(atol=1e-3, rtol=1e-2)
+TIGHT = Allowance(atol=1e-3, rtol=1e-2)
 Kernel = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -56,7 +57,7 @@ def test_one_float_is_compared_by_atol_and_rtol(got: float, want: float, wrong: 
 
 def test_magnitude_widens_the_tolerance_only_if_terms_cancel() -> None:
     got, want = torch.tensor([0.5, 0.5]), torch.tensor([0.0, 0.0])
-    found = wrong_elements(got, want, Tolerance(rtol=1e-3), torch.tensor([1000.0, 1.0], dtype=torch.float64))
+    found = wrong_elements(got, want, Allowance(rtol=1e-3), torch.tensor([1000.0, 1.0], dtype=torch.float64))
     assert found.tolist() == [False, True]
 
 
@@ -66,7 +67,7 @@ def test_an_infinite_magnitude_does_not_widen_the_tolerance() -> None:
 
 
 def test_integers_are_exact() -> None:
-    found = wrong_elements(torch.tensor([3, 4]), torch.tensor([3, 5]), Tolerance(atol=0.9, rtol=0.9))
+    found = wrong_elements(torch.tensor([3, 4]), torch.tensor([3, 5]), Allowance(atol=0.9, rtol=0.9))
     assert found.tolist() == [False, True]
 
 
@@ -316,7 +317,7 @@ def test_a_write_outside_an_array_is_reported_by_array_and_index(
 
 
 def test_an_error_of_exactly_the_tolerance_is_allowed() -> None:
-    found = wrong_elements(torch.tensor([1.5, 1.5001]), torch.tensor([1.0, 1.0]), Tolerance(atol=0.5))
+    found = wrong_elements(torch.tensor([1.5, 1.5001]), torch.tensor([1.0, 1.0]), Allowance(atol=0.5))
     assert found.tolist() == [False, True]
 
 

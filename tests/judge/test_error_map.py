@@ -21,7 +21,16 @@ def mapped(
     shape: tuple[int, ...], got: torch.Tensor, want: torch.Tensor, poisoned: torch.Tensor | None = None
 ) -> ErrorMap:
     wrong = (got != want) | got.isnan()
-    result = Wrong(MANIFEST.results[0], shape, got, want, wrong, poisoned, None, MANIFEST.tolerance)
+    result = Wrong(
+        MANIFEST.results[0],
+        shape,
+        got,
+        want,
+        wrong,
+        poisoned,
+        None,
+        MANIFEST.allowance(MANIFEST.results[0], {}, {}),
+    )
     found = error_map(result, {"x": want.reshape(shape) * 2, "weights": torch.ones(3)})
     assert found is not None
     return found

@@ -21,7 +21,9 @@ RESULT = CHALLENGE.manifest.results[0]
 
 def wrong(shape: tuple[int, ...], got: torch.Tensor, poisoned: torch.Tensor | None = None) -> Wrong:
     want = torch.arange(got.numel(), dtype=torch.float32) + 1
-    return Wrong(RESULT, shape, got, want, got != want, poisoned, None, CHALLENGE.manifest.tolerance)
+    return Wrong(
+        RESULT, shape, got, want, got != want, poisoned, None, CHALLENGE.manifest.allowance(RESULT, {}, {})
+    )
 
 
 def test_a_challenge_without_inputs_has_no_alternative_answer() -> None:
@@ -85,7 +87,16 @@ def noise(*shape: int) -> torch.Tensor:
 def made(got: torch.Tensor, want: torch.Tensor, **more: torch.Tensor) -> Wrong:
     flat = (got.reshape(-1), want.reshape(-1))
     bad = (flat[0] != flat[1]) | flat[0].isnan()
-    return Wrong(RESULT, tuple(want.shape), *flat, bad, None, None, CHALLENGE.manifest.tolerance, **more)
+    return Wrong(
+        RESULT,
+        tuple(want.shape),
+        *flat,
+        bad,
+        None,
+        None,
+        CHALLENGE.manifest.allowance(RESULT, {}, {}),
+        **more,
+    )
 
 
 def test_values_from_before_the_call_or_of_the_case_before() -> None:
@@ -200,7 +211,7 @@ def test_a_result_that_answers_another_question(x: str, w: str, sentence: str) -
         got != right,
         None,
         None,
-        challenge.manifest.tolerance,
+        challenge.manifest.allowance(challenge.manifest.results[0], {}, {}),
     )
     found = answers_another(result, challenge, case, inputs, rounding=False)
     assert (sentence in found.text) if found and sentence else not (found or sentence)

@@ -10,7 +10,7 @@ import torch
 
 from grader import limits
 from grader.challenge.catalogue import Catalogue
-from grader.challenge.model import Tolerance
+from grader.challenge.tolerance import Allowance
 from grader.judge.arena import Arena
 from grader.judge.compare import changed_input, compare
 from grader.judge.oracle import Question
@@ -18,12 +18,12 @@ from grader.judge.worst import Suspects, worst_elements, wrong_elements
 from grader.schemas.report import Mismatch, WorstElement
 
 INF, NAN = float("inf"), float("nan")
-TIGHT = Tolerance(atol=1e-3, rtol=1e-2)
+TIGHT = Allowance(atol=1e-3, rtol=1e-2)
 
 
-def find(got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance = TIGHT) -> list[WorstElement]:
-    flat = Suspects(got.reshape(-1), want.reshape(-1), wrong_elements(got, want, tolerance).reshape(-1))
-    return worst_elements(flat, tuple(got.shape), tolerance)
+def find(got: torch.Tensor, want: torch.Tensor, allowance: Allowance = TIGHT) -> list[WorstElement]:
+    flat = Suspects(got.reshape(-1), want.reshape(-1), wrong_elements(got, want, allowance).reshape(-1))
+    return worst_elements(flat, tuple(got.shape), allowance)
 
 
 def test_floats_are_ordered_by_error_with_the_allowed_error() -> None:
@@ -38,7 +38,7 @@ def test_floats_are_ordered_by_error_with_the_allowed_error() -> None:
 
 def test_integers_have_no_tolerance_and_stay_exact() -> None:
     want = torch.tensor([1, 2**62 + 1, -5])
-    (only,) = find(torch.tensor([1, 2**62 + 4, -5]), want, Tolerance(atol=0.9))
+    (only,) = find(torch.tensor([1, 2**62 + 4, -5]), want, Allowance(atol=0.9))
     assert (only.got, only.expected) == (str(2**62 + 4), str(2**62 + 1))
     assert (only.error, only.allowed) == (3.0, 0.0)
 

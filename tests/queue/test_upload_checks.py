@@ -16,6 +16,12 @@ from grader.service.platform import Platform
 from tests.components import need
 
 REFERENCE = "def reference(a, i, alpha, n):\n    return a * alpha\n"
+CHECK = """
+def check(given, got, want):
+    wrong = (got["out"].abs() != want["out"].abs()).nonzero()
+    if len(wrong):
+        return "its absolute value is another", "out", (int(wrong[0]),)
+"""
 RIGHT = """#include <cstdint>
 #include <cuda_runtime.h>
 
@@ -30,13 +36,18 @@ extern "C" void solve(const float* a, const int* i, float* out, float alpha, int
 """
 
 
-def test_an_upload_check_runs_cuda_sources_on_the_emulated_gpu(platform: Platform, staff: User) -> None:
+def test_an_upload_check_runs_cuda_sources_on_the_emulated_gpu_and_the_challenges_checker(
+    platform: Platform, staff: User
+) -> None:
     need("nvcc")
     need("emulator")
     folder = platform.catalogue.root / "reference" / "only_cuda"
     (folder / "reference.py").write_text(REFERENCE)
-    (folder / "staff").mkdir()
+    (folder / "check.py").write_text(CHECK)
+    (folder / "staff" / "variants").mkdir(parents=True)
     (folder / "staff" / "solution.cu").write_text(RIGHT)
+    flipped = RIGHT.replace("a[at] * alpha", "-a[at] * alpha")
+    (folder / "staff" / "variants" / "flipped.cu").write_text(flipped)
     made = bundle.of_challenge(platform.catalogue.load("only_cuda"))
     uploads.upload(platform, staff, UploadBody(archive=base64.b64encode(made.packed())))
     assert Checker(platform, LocalBoxes(), "w", Stopper()).serve_one()
@@ -45,3 +56,7 @@ def test_an_upload_check_runs_cuda_sources_on_the_emulated_gpu(platform: Platfor
     assert found.findings.device == "emulated"
     (solution,) = [attempt for attempt in found.findings.tried if attempt.name == "solution.cu"]
     assert solution.ending is CandidateOutcome.ACCEPTED, solution.detail
+    (variant,) = [attempt for attempt in found.findings.tried if attempt.name.endswith("flipped.cu")]
+    assert variant.ending is CandidateOutcome.ACCEPTED, variant.detail
+    (check,) = [check for check in found.findings.checks if check.name == "checker"]
+    assert "accepts the reference's answer in all" in check.summary

@@ -30,7 +30,7 @@ _FORMS = {
     "misaligned access": ("misaligned",),
     "nan and infinity": ("nan", "infinity", "infinities"),
     "race": ("races", "data race", "race condition"),
-    "rounding": ("rounding errors", "rounding error"),
+    "rounding": ("rounding errors", "rounding error", "ulp", "ulps"),
     "spill": ("spills", "spilled"),
     "vectorised access": ("vectorised", "float4"),
     "warp": ("warps",),

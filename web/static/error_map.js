@@ -37,7 +37,7 @@ async function open(figure) {
   const { dataset } = figure;
   const map = {
     rows: +dataset.rows, columns: +dataset.columns, line: +dataset.line, lowest: +dataset.lowest, name: dataset.name,
-    tile: dataset.tile.split(",").map(Number), shape: dataset.shape.split(",").map(Number),
+    counted: dataset.counted, tile: dataset.tile.split(",").map(Number), shape: dataset.shape.split(",").map(Number),
   };
   try {
     map.codes = await unpack(dataset.cells);
@@ -213,7 +213,7 @@ function words(map, x, y) {
     place = Math.floor(place / size);
   }
   const what = code === RIGHT ? "right" : code === NOT_FINITE ? "not finite" : code === NEVER_WRITTEN ? "never written"
-    : `off by 1e${map.lowest + code - 1} to 1e${map.lowest + code}`;
+    : `off by 1e${map.lowest + code - 1} to 1e${map.lowest + code}${map.counted ? ` ${map.counted}` : ""}`;
   const from = map.tile[0] * map.tile[1] > 1 ? "from " : "";
   return `${from}${map.name}[${index.join(", ")}]: ${what}${writer(map, y * map.columns + x)}`;
 }

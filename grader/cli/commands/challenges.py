@@ -128,6 +128,8 @@ def put_detail(detail: ChallengeDetail) -> None:
     console.print(_workloads(detail))
     tolerance = ", ".join(f"{name} {value:g}" for name, value in detail.tolerance.items())
     console.print(safe(f"\nTolerance: {tolerance or 'exact'}", "dim"))
+    for rule in detail.rules:
+        console.print(safe(f"Rule for the compiled code: {rule}", "bold"))
     for allowed in detail.approximations:
         where = f" at {', '.join(allowed.workloads)}" if allowed.workloads else ""
         console.print(
@@ -145,9 +147,12 @@ def _with_summaries(spec: str) -> str:
 
 
 def _arguments(detail: ChallengeDetail) -> Table:
-    table = _titled("Arguments", "name", "kind", "dtype", "shape")
+    own = any(argument.allowed for argument in detail.arguments)
+    table = _titled("Arguments", "name", "kind", "dtype", "shape", *(["may be off by"] if own else []))
     for argument in detail.arguments:
-        table.add_row(safe(argument.name), argument.kind, argument.dtype, safe(" x ".join(argument.shape)))
+        allowed = [safe(argument.allowed)] if own else []
+        shape = safe(" x ".join(argument.shape))
+        table.add_row(safe(argument.name), argument.kind, argument.dtype, shape, *allowed)
     return table
 
 

@@ -8,12 +8,15 @@ import triton
 import triton.language as tl
 
 from grader.challenge.dtypes import BITS
+from grader.challenge.tolerance import Allowance
 
 _BLOCK = 4096
 # Small, so spot checks have as many programs as a GPU runs at once.
 _SPOTS_BLOCK = 256
 # Checks use single precision (double for float64) and are slightly too strict: suspects are compared again exactly.
 _STRICT = 1.0 - 1e-5
+# Of a normal number in single precision.
+_LEAST_EXPONENT = -126
 
 _BITS: dict[int, torch.dtype] = {size: getattr(torch, name) for size, name in BITS.items()}
 
@@ -40,9 +43,14 @@ def _full_check(
     counted,
     atol,
     rtol,
+    ulps,
+    steps,
     poison,
     FLOATING: tl.constexpr,
     WIDE: tl.constexpr,
+    SMALLEST: tl.constexpr,
+    ULPS: tl.constexpr,
+    STEPS: tl.constexpr,
     SCALED: tl.constexpr,
     POISONED: tl.constexpr,
     AT_SPOTS: tl.constexpr,
@@ -67,10 +75,22 @@ def _full_check(
         # Infinity is within infinite bounds of anything.
         finite = (tl.abs(found) < float("inf")) & (tl.abs(right) < float("inf"))
         # Less, not equal: a bound among denormal numbers may have been rounded up.
-        near = finite & (tl.abs(found - right) < atol + rtol * size)
+        allowed = atol + rtol * size
+        if ULPS:
+            # The power of two that is at most the size; 0 below the smallest normal number.
+            if WIDE:
+                power = (size.to(tl.int64, bitcast=True) & 0x7FF0000000000000).to(tl.float64, bitcast=True)
+            else:
+                power = (size.to(tl.int32, bitcast=True) & 0x7F800000).to(tl.float32, bitcast=True)
+                power = tl.maximum(power, SMALLEST)
+            allowed += ulps * power
+        near = finite & (tl.abs(found - right) < allowed)
         wrong = (near | (found == right) | ((found != found) & (right != right))) == 0
         if POISONED:
             wrong = wrong | (tl.load(bits + offsets, mask=mask, other=0) == poison)
+    elif STEPS:
+        apart = tl.maximum(found, right).to(tl.int64) - tl.minimum(found, right).to(tl.int64)
+        wrong = (apart < 0) | (apart > steps)
     else:
         wrong = found != right
     number = tl.sum((wrong & mask & (offsets < counted)).to(tl.int32), axis=0)
@@ -96,7 +116,7 @@ def full_check(
     scale: torch.Tensor | None,
     snapshot: torch.Tensor,
     suspects: torch.Tensor,
-    tolerance: tuple[float, float],
+    allowance: Allowance,
     poison: int | None,
     spots: torch.Tensor | None = None,
 ) -> None:
@@ -111,7 +131,9 @@ def full_check(
     if not count:
         return
     floating = got.is_floating_point()
-    atol, rtol = (value * _STRICT for value in tolerance)
+    atol, rtol = allowance.atol * _STRICT, allowance.rtol * _STRICT
+    # In powers of two: a float is at most two of them.
+    ulps = allowance.ulps * 2.0 ** (1 - allowance.digits) * _STRICT
     _full_check[(check_blocks(count, at_spots=spots is not None),)](
         got,
         got.view(_BITS[got.element_size()]),
@@ -124,9 +146,14 @@ def full_check(
         counted,
         atol,
         rtol,
+        ulps,
+        allowance.steps,
         poison if poison is not None else 0,
         FLOATING=floating,
         WIDE=got.dtype == torch.float64,
+        SMALLEST=2.0 ** max(allowance.least_exponent, _LEAST_EXPONENT),
+        ULPS=bool(floating and allowance.ulps),
+        STEPS=bool(not floating and allowance.steps),
         SCALED=scale is not None,
         POISONED=poison is not None,
         AT_SPOTS=spots is not None,

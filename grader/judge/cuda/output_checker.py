@@ -100,7 +100,7 @@ class CudaOutputChecker:
             counted(manifest, argument, question, want.numel()),
             want,
             scale.reshape(-1) if scale is not None else None,
-            tolerance=(manifest.tolerance.atol, manifest.tolerance.rtol),
+            allowance=buffer.allowance,
             poison=buffer.never_written,
         )
         if packed is None:

@@ -103,7 +103,8 @@ def few_digits(program: Program, pattern: Pattern | None) -> str:
     if pattern is None or pattern.kind != "rounding":
         return ""
     lines = [line.partition("#")[0] for line in program.source.lines]
-    return short_constant(lines, program.manifest.tolerance.rtol / 4) or approximation_of_gelu(lines)
+    allowed = program.manifest.tolerance.loosest(program.manifest.results)
+    return short_constant(lines, allowed / 4) or approximation_of_gelu(lines)
 
 
 def divided_by_block(program: Program, pattern: Pattern | None) -> str:

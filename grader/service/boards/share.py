@@ -14,7 +14,7 @@ from grader.languages import Language
 from grader.records.engine import writing
 from grader.records.models import ReportRow, SubmissionRow
 from grader.records.models.submissions import SHARE_KEY_CHARS
-from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
+from grader.schemas.report import BrokenRule, CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.submission import JudgingReason, State
 from grader.service.accounts.accounts import User
 from grader.service.accounts.keys import new_key
@@ -98,9 +98,15 @@ def without_source(report: Report) -> Report:
     line with kernels' names."""
     detail = "It does not compile." if report.verdict is Verdict.COMPILE_ERROR else ""
     update = {"compiler_log": "", "detail": detail, "hint": "", "kernels": [], "library_ops": []}
+    rules = [
+        BrokenRule(
+            rule=rule.rule, name=rule.name, sentence=f"It breaks the rule for {rule.name.replace('_', ' ')}."
+        )
+        for rule in report.broken_rules
+    ]
     cases = [_case_without_source(case) for case in report.cases]
     workloads = [workload.model_copy(update={"profile": None}) for workload in report.workloads]
-    return report.model_copy(update=update | {"cases": cases, "workloads": workloads})
+    return report.model_copy(update=update | {"cases": cases, "workloads": workloads, "broken_rules": rules})
 
 
 def _case_without_source(case: CaseReport) -> CaseReport:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..assembler import assembled
+from ..constructs import constructs_of
 from ..engine import Engine, Loaded
 from ..explain import array_name
 from ..fatbin import ptx_of, registers_of
@@ -93,6 +94,8 @@ class Device:
         self.line_at: Callable[[int], int] = lambda place: 0
         # PTX by module for which ptxas has not run yet: it is slow, and only the model needs it.
         self._not_assembled: dict[int, str] = {}
+        # Of the present call, see ``begin``.
+        self._watched = self._limited = False
         # For ``TIME``: the first launch, and whether launches are counted only for it.
         self._timed_from, self._timed_apart = 0, False
         self._modules: list[Loaded | None] = []
@@ -130,11 +133,13 @@ class Device:
         line = self.line_at(found.work.place)
         return replace(found, lines=(line,) if line else ())
 
-    def begin(self, *, counted: bool = False) -> None:
-        """Begin a call. ``counted``: count its work for a modelled time, which is slower."""
+    def begin(self, *, counted: bool = False, watched: bool = False) -> None:
+        """Begin a call. ``counted``: count its work for a modelled time, which is slower; ``watched``: count it for
+        ``Returned.constructs``."""
+        self._watched, self._limited = watched, counted
         self.call = Call()
         self.engine.begin_call()
-        self.engine.launches = [] if counted else None
+        self.engine.launches = [] if counted or watched else None
         self.engine.begin_sample()
         self._timed_from, self._timed_apart = 0, False
 
@@ -151,6 +156,7 @@ class Device:
             call.instructions, call.launches, unfreed, call.misuses, call.remarks, forgotten,
             call.forgotten_lines, tuple(self.engine.launches or ()),
             self._modelled(), self._profile(), call.taken, self.engine.heap_live(), call.broken,
+            self._constructs(),
         )  # fmt: skip
 
     def _with_lines(self, finding: Finding) -> Finding:
@@ -170,6 +176,21 @@ class Device:
         if self.engine.launches is None:
             return None
         return profile_of(self.engine.launches, self.call.copies, self.call.copied)
+
+    def _constructs(self) -> dict[str, Any] | None:
+        if not self._watched or self.engine.launches is None:
+            return None
+        works = [self.engine.work(number) for number in range(self.engine.works_begun)]
+        return constructs_of(
+            self.engine.launches,
+            [self.line_at(work.place) for work in works if work.kernel],
+            lambda: [
+                function
+                for loaded in self._modules
+                if loaded is not None
+                for function in loaded.module.functions.values()
+            ],
+        )
 
     def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
         """Status and reply to one request of the host code. A malformed request is an invalid value; our own faults are
@@ -293,7 +314,7 @@ class Device:
         before = self._managed[address]
         if now == before:
             return 0, b""
-        if self.engine.launches is not None:
+        if self._limited:
             pairs = zip(before, now, strict=False)
             left = MANAGED_TAKEN - self.call.taken
             differing = sum(1 for _ in itertools.islice((1 for a, b in pairs if a != b), max(left, 0) + 1))

@@ -54,6 +54,7 @@ class Returned:
     taken: int  # bytes copied from the device to the host
     heap_leaked: tuple[int, int]  # allocations of kernels, and their bytes
     broken: str  # traceback of a fault in our own code
+    constructs: dict[str, Any] | None = None  # of a watched call, see constructs_of
 
 
 @dataclass

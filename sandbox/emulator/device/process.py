@@ -87,10 +87,10 @@ class HostProcess:
         self._process.kill()
         self._process.wait()
 
-    def call(self, values: Sequence[bytes], *, counted: bool = False) -> Returned:
+    def call(self, values: Sequence[bytes], *, counted: bool = False, watched: bool = False) -> Returned:
         """Call the entry point. ``values``: its arguments as in C, at most 8 bytes each; ``counted``: see
         ``Device.begin``. Raises HostEnded."""
-        self.device.begin(counted=counted)
+        self.device.begin(counted=counted, watched=watched)
         self._reply(0, b"".join(value.ljust(8, b"\0") for value in values))
         said = self._serve(MESSAGE.RETURNED)
         code, forgotten = SAID.unpack_from(said)

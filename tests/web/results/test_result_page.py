@@ -6,9 +6,19 @@ import re
 from typing import Any
 
 from grader.judge.faults import COMING
-from grader.schemas.report import CaseReport, CaseVerdict, Mismatch, Report, WorstElement
+from grader.schemas.report import (
+    BrokenRule,
+    CaseReport,
+    CaseVerdict,
+    Mismatch,
+    Report,
+    Score,
+    Verdict,
+    WorstElement,
+)
 from grader.schemas.submission import SubmissionView
 from grader.service.accounts.accounts import User
+from grader.service.boards.share import without_source
 from grader.service.platform import Platform
 from grader.web.pages.formats import docs_linked
 from tests.web import builders
@@ -108,6 +118,34 @@ class TestCases:
             assert "424242" not in page.text
             assert "987654" not in page.text
         assert "424242" in visit(teacher).get(path).text
+
+    def test_errors_are_counted_in_the_unit_of_the_challenge(
+        self, visit: Visit, platform: Platform, ada: User
+    ) -> None:
+        report = builders.wrong()
+        case = report.cases[1]
+        assert case.mismatch
+        element = WorstElement(
+            index=[1], got="2", expected="1", error=17 * 2.0**-23, allowed=3 * 2.0**-23, unit_size=2.0**-23
+        )
+        mismatch = case.mismatch.model_copy(update={"worst": [element], "unit": "ulps"})
+        cases = [report.cases[0], case.model_copy(update={"mismatch": mismatch})]
+        told = report.model_copy(update={"cases": cases})
+        page = visit(ada).get(f"/submissions/{builders.judged(platform, ada, told).id}").text
+        assert all(f">{words}</td>" in page for words in ("17 ulps", "3 ulps"))
+
+
+def test_a_broken_rule_names_its_line_and_links_it(visit: Visit, platform: Platform, ada: User) -> None:
+    sentence = "Line 5 of kernel add uses atomics (atom.global.add.f32): this challenge forbids atomics."
+    rule = BrokenRule(rule="forbid", name="atomics", sentence=sentence, line=5, kernel="add")
+    told = builders.accepted(
+        verdict=Verdict.BROKEN_RULE, broken_rules=[rule], detail=sentence, workloads=[], score=Score()
+    )
+    seen = builders.judged(platform, ada, told)
+    page = visit(ada).get(f"/submissions/{seen.id}").text
+    assert "Broken rule" in page
+    assert f'{sentence} <a href="#L-5">Line 5</a>: <code>out.copy_(a + b)' in page
+    assert without_source(told).broken_rules[0].sentence == "It breaks the rule for atomics."
 
 
 class TestAdvice:
