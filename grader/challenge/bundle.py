@@ -123,6 +123,35 @@ def of_challenge(challenge: Challenge) -> Bundle:
     return of_files(files)
 
 
+def split(files: Mapping[str, bytes]) -> list[Bundle]:
+    """The challenges of a catalogue, by slug; files elsewhere are left out. Raises BadBundle, ChallengeInvalid."""
+    found: dict[str, dict[str, bytes]] = {}
+    for path, data in files.items():
+        parts = path.split("/")
+        if parts[0] in PARTS and len(parts) > 2:
+            found.setdefault(parts[1], {})[path] = data
+    if not found:
+        raise BadBundle("It holds no challenge.", _LAYOUT)
+    if len(found) > limits.CATALOGUE_CHALLENGES:
+        raise BadBundle(
+            f"It holds {len(found)} challenges; at most {limits.CATALOGUE_CHALLENGES} are taken at once."
+        )
+    return [of_files(found[slug]) for slug in sorted(found)]
+
+
+def is_litter(path: str) -> bool:
+    """True for files that editors and systems leave, which are left out."""
+    return bool(_LITTER.search(path))
+
+
+def check_path(path: str, slug: str) -> None:
+    """Raises BadBundle unless a file of the challenge may have this path."""
+    odd = [part for part in path.split("/") if not _NAME.fullmatch(part) or part == ".."]
+    if odd or path.count("/") >= _DEPTH or not path.startswith(tuple(f"{part}/{slug}/" for part in PARTS)):
+        raise BadBundle(f"'{path[:100]}' is not a file of {slug}.", _LAYOUT)
+    _check_kind(path)
+
+
 def of_files(files: Mapping[str, bytes]) -> Bundle:
     """Raises BadBundle if the files are not exactly one challenge."""
     slugs = {path.split("/")[1] for path in files if path.count("/") >= 2}
@@ -174,6 +203,15 @@ def read_archive(data: bytes) -> Bundle:
     Writes and runs nothing. Raises BadBundle: not a ZIP, too large packed or unpacked, too many files, paths that lead
     outside, links, passwords, duplicate names, files that are not text, not one challenge, an invalid manifest.
     """
+    return of_files(_unpacked(data))
+
+
+def read_catalogue(data: bytes) -> list[Bundle]:
+    """The same for a ZIP archive with one or more challenges."""
+    return split(_unpacked(data))
+
+
+def _unpacked(data: bytes) -> dict[str, bytes]:
     if len(data) > limits.BUNDLE_ARCHIVE_BYTES:
         raise BadBundle(
             f"The archive has {len(data):,} bytes; at most {limits.BUNDLE_ARCHIVE_BYTES:,} are taken.",
@@ -201,7 +239,7 @@ def read_archive(data: bytes) -> Bundle:
                 left -= len(found[path])
     except _UNREADABLE as error:
         raise BadBundle(f"This is not a readable ZIP archive: {error}.", _LAYOUT) from error
-    return of_files(found)
+    return found
 
 
 def _path_of(entry: zipfile.ZipInfo) -> PurePosixPath:

@@ -35,6 +35,13 @@ def newest(session: Session, challenge: str) -> UploadRow | None:
     return session.scalar(query.options(undefer("*")))
 
 
+def of_digest(session: Session, challenge: str, digest: str) -> UploadRow | None:
+    """The newest one with these files."""
+    table = UploadRow
+    found = select(table).where(table.challenge == challenge, table.digest == digest)
+    return session.scalar(found.order_by(table.number.desc()).limit(1))
+
+
 def next_number(session: Session, challenge: str) -> int:
     found = session.scalar(select(func.max(UploadRow.number)).where(UploadRow.challenge == challenge))
     return (found or 0) + 1
