@@ -165,7 +165,8 @@ def edit(slug: str) -> Page:
 @open_to(TEACHERS, on_challenge(Action.CHALLENGE_EDIT_SPEC))
 @throttle.upload_limit
 def save(slug: str) -> BaseResponse | Page:
-    """Preview a file's text, or save it. A change that somebody else saved meanwhile is shown next to it; nothing is lost."""
+    """Preview a file's text, or save it. A change that somebody else saved meanwhile is shown next to it; nothing is
+    lost."""
     text = request.form.get("text", "").replace("\r\n", "\n")
     base = request.form.get("base", "0")
     draft = Draft(
