@@ -11,7 +11,7 @@ from grader.schemas.strict import Strict
 from grader.schemas.upload import CheckState, SyncState
 
 
-class SourceBody(Strict):
+class RepositoryBody(Strict):
     """Body of PUT /api/v1/courses/COURSE/catalogue/source."""
 
     url: str = Field(
@@ -22,7 +22,7 @@ class SourceBody(Strict):
     branch: str = Field(default="main", min_length=1, max_length=200)
 
 
-class SourceView(Strict):
+class RepositoryView(Strict):
     """The repository of a course's catalogue."""
 
     url: str
@@ -60,4 +60,4 @@ class CourseCatalogue(Strict):
 
     course: str
     challenges: list[CatalogueChallenge]
-    source: SourceView | None
+    source: RepositoryView | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response
 from pydantic import BaseModel, Field
 
-from grader.schemas.course_catalogue import CourseCatalogue, HookView, SourceBody
+from grader.schemas.course_catalogue import CourseCatalogue, HookView, RepositoryBody
 from grader.schemas.submission import ErrorEnvelope
 from grader.schemas.upload import UploadBody, UploadList
 from grader.service.challenges import course_catalogue, uploads
@@ -44,7 +44,7 @@ def upload_to_course(path: CoursePath, body: UploadBody) -> Response:
 
 @api.put(f"{_AT}/source", responses={200: CourseCatalogue, 409: ErrorEnvelope})
 @open_to(PARTY, action=Action.CATALOGUE_EDIT)
-def put_source(path: CoursePath, body: SourceBody) -> Response:
+def put_source(path: CoursePath, body: RepositoryBody) -> Response:
     """Name the git repository and the branch of the catalogue."""
     return answer(course_catalogue.set_source(platform(), current_user(), path.course, body))
 

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from grader import limits
 from grader.errors import BadBundle, GraderError, NotAllowed, NotFound
-from grader.schemas.course_catalogue import HookView, SourceBody
+from grader.schemas.course_catalogue import HookView, RepositoryBody
 from grader.schemas.upload import UploadBody
 from grader.service.challenges import course_catalogue, uploads
 from grader.service.courses.permissions import Action
@@ -75,7 +75,7 @@ def source(course: str) -> Response | BaseResponse | Page:
                 return private(_page(course, hook=made))
             case _:
                 course_catalogue.set_source(
-                    platform(), user, course, body(SourceBody, given("url", "branch"))
+                    platform(), user, course, body(RepositoryBody, given("url", "branch"))
                 )
     except (NotAllowed, NotFound):
         raise

@@ -113,9 +113,9 @@ def accesses(session: Session, viewer: User | None) -> BoardAccesses:
             (taught if teaches else member_of).add(assigned.challenge)
     owned = owners.everything(session) if not staff else {}
     mine = owners.courses_of(session, viewer.id) if viewer is not None and owned else frozenset()
-    teaches = permissions.courses_where(session, viewer, Action.CATALOGUE_READ) if viewer and owned else []
+    of_mine = permissions.courses_where(session, viewer, Action.CATALOGUE_READ) if viewer and owned else []
     member_of |= {slug for slug, course in owned.items() if course in mine}
-    taught |= {slug for slug, course in owned.items() if course in teaches}
+    taught |= {slug for slug, course in owned.items() if course in of_mine}
     foreign = frozenset(slug for slug, course in owned.items() if course not in mine)
     return BoardAccesses(rows, staff, frozenset(member_of), frozenset(taught), utcnow(), foreign)
 

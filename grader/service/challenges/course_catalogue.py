@@ -15,8 +15,8 @@ from grader.schemas.course_catalogue import (
     CatalogueChallenge,
     CourseCatalogue,
     HookView,
-    SourceBody,
-    SourceView,
+    RepositoryBody,
+    RepositoryView,
 )
 from grader.schemas.upload import SyncState
 from grader.service.accounts.accounts import User
@@ -37,7 +37,7 @@ def get_catalogue(platform: Platform, user: User, course: str) -> CourseCatalogu
         return _view(opened.session, opened.row)
 
 
-def set_source(platform: Platform, user: User, course: str, body: SourceBody) -> CourseCatalogue:
+def set_source(platform: Platform, user: User, course: str, body: RepositoryBody) -> CourseCatalogue:
     """Name the repository; it is fetched when somebody asks for that. Its webhook's address stays. Raises NotFound,
     NotAllowed, BadRequest, Conflict."""
     remote = git_tree.parse_remote(body.url, body.branch, platform.settings.git_host_list)
@@ -139,8 +139,8 @@ def _view(session: Session, course: CourseRow) -> CourseCatalogue:
     return CourseCatalogue(course=course.slug, challenges=found, source=source)
 
 
-def _source(row: CatalogueSourceRow) -> SourceView:
-    return SourceView(
+def _source(row: CatalogueSourceRow) -> RepositoryView:
+    return RepositoryView(
         url=row.url,
         branch=row.branch,
         private=bool(row.credential),

@@ -300,10 +300,10 @@ def _files(git: _Git) -> dict[str, bytes]:
     asked = "".join(f"{name}\n" for _, name, _ in wanted).encode()
     found = {}
     with git.output("cat-file", "--batch", text=asked) as said:
-        for path, name, size in wanted:
-            if said.readline() != f"{name} blob {size}\n".encode():
+        for path, name, length in wanted:
+            if said.readline() != f"{name} blob {length}\n".encode():
                 raise BadRequest(f"'{path}' cannot be read from the commit.")
-            found[path] = said.read(size)
+            found[path] = said.read(length)
             said.read(1)
             if found[path].startswith(_POINTER):
                 raise BadRequest(

@@ -13,7 +13,7 @@ from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
 from grader.queue.checker import Checker
 from grader.queue.loop import Stopper
 from grader.sandbox.local_box import LocalBoxes
-from grader.schemas.course_catalogue import SourceBody, SourceView
+from grader.schemas.course_catalogue import RepositoryBody, RepositoryView
 from grader.schemas.upload import SpecBody, SyncState
 from grader.service.accounts.accounts import User
 from grader.service.challenges import catalogue_sync, course_catalogue, git_tree, publication, uploads
@@ -47,14 +47,14 @@ def synchronise(platform: Platform, user: User) -> None:
     assert catalogue_sync.serve_one(platform)
 
 
-def source(platform: Platform, user: User) -> SourceView:
+def source(platform: Platform, user: User) -> RepositoryView:
     found = course_catalogue.get_catalogue(platform, user, "a").source
     assert found is not None
     return found
 
 
 def follow(platform: Platform, user: User, repository: Repository) -> None:
-    course_catalogue.set_source(platform, user, "a", SourceBody(url=repository.url))
+    course_catalogue.set_source(platform, user, "a", RepositoryBody(url=repository.url))
 
 
 def version(made: Bundle, number: int) -> Bundle:
@@ -70,7 +70,7 @@ def test_a_commit_is_served_once_it_is_proven_and_a_broken_one_never(
     with pytest.raises(NotFound, match="no repository"):
         course_catalogue.synchronise(platform, ours, "a")
     with pytest.raises(NotFound):
-        course_catalogue.set_source(platform, student, "a", SourceBody(url=repository.url))
+        course_catalogue.set_source(platform, student, "a", RepositoryBody(url=repository.url))
     follow(platform, ours, repository)
     synchronise(platform, ours)
     assert (source(platform, ours).state, source(platform, ours).served_commit) == (SyncState.CHECKING, None)
@@ -225,16 +225,16 @@ def test_credentials_appear_nowhere(platform: Platform, ours: User) -> None:
     with pytest.raises(BadRequest, match="cannot be fetched") as refused:
         git_tree.read(remote, ["127.0.0.1"])
     assert not any(secret in refused.value.told for secret in (*remote.secrets, "s3cr"))
-    found = course_catalogue.set_source(platform, ours, "a", SourceBody(url=url))
+    found = course_catalogue.set_source(platform, ours, "a", RepositoryBody(url=url))
     log = courses.get_audit(platform, ours, "a", 10, None)
     assert found.source is not None
     assert found.source.private
     assert "s3cr" not in found.model_dump_json() + log.model_dump_json()
     # The address without them, as the page shows it, keeps them; another address does not.
-    again = course_catalogue.set_source(platform, ours, "a", SourceBody(url=remote.url, branch="next"))
+    again = course_catalogue.set_source(platform, ours, "a", RepositoryBody(url=remote.url, branch="next"))
     assert again.source is not None
     assert again.source.private
-    moved = course_catalogue.set_source(platform, ours, "a", SourceBody(url="https://127.0.0.1:9/y.git"))
+    moved = course_catalogue.set_source(platform, ours, "a", RepositoryBody(url="https://127.0.0.1:9/y.git"))
     assert moved.source is not None
     assert not moved.source.private
 
