@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from grader.challenge.loader import Challenge
-from grader.records import owners, publications, taught, versions
+from grader.records import owners, publications, ranks, taught, versions
 from grader.records.engine import clock
 from grader.records.models import (
     AssignmentPartRow,
@@ -23,7 +23,6 @@ from grader.schemas.account import STAFF_ROLES
 from grader.schemas.affected import Affected, AffectedAssignment, AffectedBoard
 from grader.schemas.course import CourseRole
 from grader.schemas.publication import PublicationState
-from grader.schemas.report import Verdict
 from grader.schemas.submission import JudgingReason
 
 
@@ -117,15 +116,10 @@ def _count(session: Session, slug: str, which: object) -> int:
 
 
 def _boards(session: Session, slug: str, version: int) -> list[AffectedBoard]:
-    done = SubmissionRow
-    found = session.execute(
-        select(done.device, func.count(func.distinct(done.user_id)))
-        .where(done.challenge == slug, done.version == version, done.verdict == Verdict.ACCEPTED)
-        .where(done.kind != JudgingReason.RUN, done.competition_id.is_(None))
-        .group_by(done.device)
-        .order_by(done.device)
-    )
-    return [AffectedBoard(device=device, version=version, entries=entries) for device, entries in found]
+    found = ranks.entries_by_device(session, slug, version)
+    return [
+        AffectedBoard(device=device, version=version, entries=entries) for device, entries in found.items()
+    ]
 
 
 def _points(old: Challenge | None, new: Challenge, students: int) -> list[str]:
