@@ -55,15 +55,30 @@ def upload(
             "--wait/--no-wait", help="Follow the check to its end; exit code 1 if the challenge is weak."
         ),
     ] = True,
+    course: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COURSE",
+            help="Make it a challenge of this course, which its members alone see; a ZIP may hold several.",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Upload a challenge to the server, where a worker checks it."""
     body = UploadBody(archive=base64.b64encode(_archive(what)), note=note)
     sent = {"archive": base64.b64encode(body.archive).decode(), "note": note}
-    view = understood(UploadView, connect().post("/uploads", sent))
-    if not json:
+    if course is None:
+        views = [understood(UploadView, connect().post("/uploads", sent))]
+    else:
+        answer = connect().post(f"/courses/{segment(course)}/catalogue", sent)
+        views = understood(UploadList, answer).uploads
+    for view in views if not json else ():
         say(f"{view.challenge}: upload {view.number}, version {view.version}", "green")
-    return _followed(view, wait, json)
+    if len(views) > 1 and (json or not wait):
+        if json:
+            put_json(UploadList(uploads=views))
+        return EXIT_ACCEPTED
+    return max(_followed(view, wait, json) for view in views)
 
 
 def _archive(what: str) -> bytes:

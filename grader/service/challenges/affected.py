@@ -64,8 +64,9 @@ def _audience(session: Session, slug: str, state: PublicationState) -> str:
         when = " from its time on" if state is PublicationState.SCHEDULED else ""
         if course is None:
             return f"Everyone sees it{when}."
-        names = owners.course_names(session, [course])
-        return f"The {_members(session, course)} students of course {names[course]} see it{when}."
+        names, students = owners.course_names(session, [course]), _members(session, course)
+        who = "student" if students == 1 else "students"
+        return f"Members of course {names[course]} alone see it{when}: {students} {who}, and its staff."
     return "Only staff see it, and students of an assignment that has opened."
 
 
