@@ -333,9 +333,9 @@ def test_the_challenges_of_a_course(site: Site, home: Path) -> None:
     (home / "ours.zip").write_bytes(bundle.of_files(ours).packed())
     refused(site.run(site.ada, "course", "catalogue", "gpu"), 3, "catalogue.read")
     sent = site.run(site.teacher, "challenge", "upload", "ours.zip", "--course", "gpu", "--no-wait")
-    assert "ours: upload 1" in sent.out
+    assert "ours: upload 1" in sent.err
     examine(site.platform)
-    assert "published" in site.run(site.teacher, "challenge", "publish", "ours").out
+    assert "published" in site.run(site.teacher, "challenge", "publish", "ours").err
     url = "https://ada:s3cret@git.uni.edu/x.git"
     shown = site.run(site.teacher, "course", "catalogue", "gpu", "--url", url, "--branch", "next").out
     assert "https://git.uni.edu/x.git, branch next" in shown
