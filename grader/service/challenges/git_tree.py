@@ -241,7 +241,7 @@ class _Git:
         lines = [
             line.partition(": ")[2] for line in said.splitlines() if line.startswith(("fatal: ", "error: "))
         ]
-        why = lines[0][:_SAID_CHARS] if lines else "git ended without a reason"
+        why = lines[0][:_SAID_CHARS].rstrip(".") if lines else "git ended without a reason"
         if any(words in said for words in ("could not read Username", "Authentication failed", "403")):
             return BadRequest(
                 "The server wants a name and a password, or refuses those given.",
