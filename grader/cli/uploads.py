@@ -16,6 +16,7 @@ from grader.cli.client import connect, segment, understood
 from grader.cli.polling import until_done
 from grader.cli.terminal import out, put_json, put_table, safe, say, tell
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
+from grader.schemas.affected import Affected
 from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.proof import Status
 from grader.schemas.upload import (
@@ -278,4 +279,21 @@ def _put(found: UploadDetail) -> None:
     for sentence in found.means:
         if sentence:
             out().print(safe(sentence), soft_wrap=True)
+    if found.affected is not None:
+        _put_affected(found.affected)
     say(f"check: {view.check.value}", _COLOURS.get(view.check, "yellow"))
+
+
+def _put_affected(found: Affected) -> None:
+    """Whom using it affects."""
+    lines = [f"{found.audience} People with submissions for it: {found.students}."]
+    lines += [
+        f"{each.course}/{each.assignment} ({each.phase}): {each.students} handed in"
+        for each in found.assignments
+    ]
+    lines += [
+        f"The board of {each.device}, version {each.version}, with {each.entries} entries begins empty again."
+        for each in found.boards
+    ]
+    for line in (*lines, *found.points):
+        out().print(safe(line), soft_wrap=True)

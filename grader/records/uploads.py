@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,6 +26,16 @@ def of_challenge(session: Session, challenge: str | None = None) -> Sequence[Upl
     return session.scalars(
         query if challenge is None else query.where(UploadRow.challenge == challenge)
     ).all()
+
+
+def by_challenge(session: Session, challenges: Collection[str]) -> dict[str, list[UploadRow]]:
+    """Of each challenge that has any, oldest first, without archives."""
+    table = UploadRow
+    found: dict[str, list[UploadRow]] = {}
+    wanted = select(table).where(table.challenge.in_(challenges)).order_by(table.challenge, table.number)
+    for row in session.scalars(wanted):
+        found.setdefault(row.challenge, []).append(row)
+    return found
 
 
 def newest(session: Session, challenge: str) -> UploadRow | None:

@@ -120,20 +120,19 @@ def _facts(row: CatalogueSourceRow | None) -> dict[str, str]:
 def _view(session: Session, course: CourseRow) -> CourseCatalogue:
     states, now = publications.states(session), clock(session)
     found = []
-    for slug in owners.of_course(session, course.id):
-        newest, in_use = uploads.newest(session, slug), uploads.in_use(session, slug)
-        if newest is not None:
-            found.append(
-                CatalogueChallenge(
-                    challenge=slug,
-                    title=(in_use or newest).title,
-                    state=publications.state_at(states.get(slug), now),
-                    in_use=in_use.number if in_use is not None else None,
-                    version=in_use.version if in_use is not None else None,
-                    newest=newest.number,
-                    check=newest.check_state,
-                )
+    for slug, rows in uploads.by_challenge(session, owners.of_course(session, course.id)).items():
+        newest, in_use = rows[-1], next((row for row in rows if row.in_use), None)
+        found.append(
+            CatalogueChallenge(
+                challenge=slug,
+                title=(in_use or newest).title,
+                state=publications.state_at(states.get(slug), now),
+                in_use=in_use.number if in_use is not None else None,
+                version=in_use.version if in_use is not None else None,
+                newest=newest.number,
+                check=newest.check_state,
             )
+        )
     row = catalogue_sources.find(session, course.id)
     source = None if row is None else _source(row)
     return CourseCatalogue(course=course.slug, challenges=found, source=source)

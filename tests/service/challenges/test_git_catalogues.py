@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,7 @@ def a_pointer(repository: Repository) -> None:
 
 
 def nothing(repository: Repository) -> None:
+    repository.git("rm", "--quiet", "-r", "challenges")
     repository.commit({"README.md": b"x"})
 
 
@@ -178,32 +180,41 @@ def a_broken_manifest(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "state", "why"),
+    ("make", "why"),
     [
-        (a_submodule, SyncState.FAILED, "'libs/x' is a submodule"),
-        (a_link, SyncState.FAILED, "'challenges/out' is a link"),
-        (many_files, SyncState.FAILED, "more than 5,000 files"),
-        (large_files, SyncState.FAILED, "more than 32 MiB together"),
-        (a_pointer, SyncState.FAILED, "Git LFS"),
-        (nothing, SyncState.REFUSED, "It holds no challenge."),
-        (a_broken_manifest, SyncState.REFUSED, "challenge.toml"),
+        (a_submodule, "'libs/x' is a submodule"),
+        (a_link, "'challenges/out' is a link"),
+        (many_files, "more than 5,000 files"),
+        (large_files, "more than 32 MiB together"),
+        (a_pointer, "Git LFS"),
     ],
 )
 def test_what_a_catalogue_may_not_hold_is_named(
-    platform: Platform, ours: User, repository: Repository, make: object, state: SyncState, why: str
+    repository: Repository, make: Callable[[Repository], None], why: str
 ) -> None:
-    make(repository)  # type: ignore[operator]
+    make(repository)
+    with pytest.raises(BadRequest, match=why):
+        git_tree.read(Remote(repository.url, "main"), [])
+
+
+def test_a_commit_that_is_no_catalogue_stores_nothing(
+    platform: Platform, ours: User, repository: Repository
+) -> None:
     follow(platform, ours, repository)
-    synchronise(platform, ours)
-    found = source(platform, ours)
-    assert found.state is state, found.error
-    assert why in found.error
-    assert course_catalogue.get_catalogue(platform, ours, "a").challenges == []
+    for make, state, why in (
+        (a_link, SyncState.FAILED, "'challenges/out' is a link"),
+        (nothing, SyncState.REFUSED, "It holds no challenge."),
+        (a_broken_manifest, SyncState.REFUSED, "challenge.toml"),
+    ):
+        make(repository)
+        synchronise(platform, ours)
+        found = source(platform, ours)
+        assert (found.state, found.served_commit) == (state, None)
+        assert why in found.error
+        assert course_catalogue.get_catalogue(platform, ours, "a").challenges == []
 
 
-def test_a_repository_that_cannot_be_fetched_says_why(
-    platform: Platform, ours: User, repository: Repository, tmp_path: Path
-) -> None:
+def test_a_repository_that_cannot_be_fetched_says_why(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"a": b"1"})
     for remote, why in (
         (Remote(repository.url, "none"), "has no branch none"),
