@@ -35,6 +35,8 @@ _LITTER = re.compile(r"(^|/)(\.(?!\./)[^/]*|__pycache__|__MACOSX|Thumbs\.db|desk
 # The deepest path is reference/SLUG/staff/mutants/NAME.
 _DEPTH = 6
 _ENCRYPTED = 0x1
+_PREREQUISITES = re.compile(r"^prerequisites\s*=\s*\[[^\]]*\]", re.MULTILINE)
+_QUOTED = re.compile(r'"([a-z0-9_]+)"')
 _LAYOUT = "It holds challenges/SLUG and reference/SLUG, as a course folder has them: see docs/authoring.md."
 # Raised for a damaged archive or one that is not a ZIP, depending on its compression.
 _UNREADABLE = (
@@ -85,6 +87,16 @@ class Bundle:
     def same_python(self, other: Bundle) -> bool:
         """True if both have the same Python and manifest, so results of running one hold for the other."""
         return _run_files(self) == _run_files(other)
+
+    def renamed(self, slug: str, others: Mapping[str, str]) -> Bundle:
+        """The same challenge under another name. ``others``: new names of its prerequisites. Raises BadBundle."""
+        files = {path.replace(f"/{self.slug}/", f"/{slug}/", 1): data for path, data in self.files.items()}
+        manifest = f"challenges/{slug}/{MANIFEST}"
+        text = _PREREQUISITES.sub(
+            lambda found: _QUOTED.sub(lambda name: f'"{others.get(name[1], name[1])}"', found[0]),
+            files[manifest].decode(),
+        )
+        return of_files(files | {manifest: text.encode()})
 
     def packed(self) -> bytes:
         buffer = io.BytesIO()

@@ -29,6 +29,12 @@ def catalogue(
         ),
     ] = None,
     branch: Annotated[str, typer.Option(metavar="NAME", help="The repository's branch.")] = "main",
+    prefix: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT", help="Put it before the repository's names of challenges, such as s27_."
+        ),
+    ] = "",
     sync: Annotated[
         bool, typer.Option("--sync", help="Fetch the newest commit, check it, and serve it if it is proven.")
     ] = False,
@@ -43,6 +49,7 @@ def catalogue(
     """Show a course's own challenges, and set or synchronise their git repository."""
     if sum((url is not None, sync, hook, forget)) > 1:
         raise BadRequest("--url, --sync, --hook and --forget exclude each other.", "Use one of them.")
+    source = {"url": url, "branch": branch, "prefix": prefix} if url is not None else None
     client, path = connect(), f"/courses/{segment(course)}/catalogue"
     if hook:
         made = understood(HookView, client.post(f"{path}/source/hook"))
@@ -51,7 +58,7 @@ def catalogue(
         else:
             out().print(safe(made.url), soft_wrap=True)
         return 0
-    found = understood(CourseCatalogue, _answer(client, path, url, branch, sync, forget))
+    found = understood(CourseCatalogue, _answer(client, path, source, sync, forget))
     if json:
         put_json(found)
     else:
@@ -59,9 +66,9 @@ def catalogue(
     return 0
 
 
-def _answer(client: Client, path: str, url: str | None, branch: str, sync: bool, forget: bool) -> object:
-    if url is not None:
-        return client.put(f"{path}/source", {"url": url, "branch": branch})
+def _answer(client: Client, path: str, source: dict[str, str] | None, sync: bool, forget: bool) -> object:
+    if source is not None:
+        return client.put(f"{path}/source", source)
     if sync:
         return client.post(f"{path}/source/sync")
     return client.delete(f"{path}/source") if forget else client.get(path)

@@ -26,7 +26,7 @@ class AffectedBoard(Strict):
 
 
 class Affected(Strict):
-    """Who is affected by a change of a challenge."""
+    """People and things that a change of a challenge affects."""
 
     audience: str = Field(description="who sees it after the change, as a sentence")
     assignments: list[AffectedAssignment]

@@ -20,6 +20,12 @@ class RepositoryBody(Strict):
         description="an address with https; a name and a token in it are stored apart and never shown",
     )
     branch: str = Field(default="main", min_length=1, max_length=200)
+    prefix: str = Field(
+        default="",
+        pattern=r"^([a-z0-9][a-z0-9_]{0,15})?$",
+        description="put before the names of its folders, such as s27_, if another course has challenges of these "
+        "names from the same repository",
+    )
 
 
 class RepositoryView(Strict):
@@ -27,6 +33,7 @@ class RepositoryView(Strict):
 
     url: str
     branch: str
+    prefix: str
     private: bool = Field(description="a name and a token are stored for it")
     hook: bool = Field(description="a webhook's address was made for it")
     state: SyncState

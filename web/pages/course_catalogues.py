@@ -75,7 +75,7 @@ def source(course: str) -> Response | BaseResponse | Page:
                 return private(_page(course, hook=made))
             case _:
                 course_catalogue.set_source(
-                    platform(), user, course, body(RepositoryBody, given("url", "branch"))
+                    platform(), user, course, body(RepositoryBody, given("url", "branch", "prefix"))
                 )
     except (NotAllowed, NotFound):
         raise

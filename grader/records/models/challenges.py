@@ -52,6 +52,8 @@ class CatalogueSourceRow(Base):
     url: Mapped[str] = mapped_column(Text)
     credential: Mapped[str] = mapped_column(Text, default="", server_default="")
     branch: Mapped[str] = mapped_column(String(200))
+    # Put before the names of its folders: the same repository may serve several courses.
+    prefix: Mapped[str] = mapped_column(String(32), default="", server_default="")
     # Of the webhook's key.
     hook_sha256: Mapped[str | None] = mapped_column(String(64), unique=True)
     state: Mapped[SyncState] = mapped_column(words(SyncState, 16))

@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader.challenge import bundle
+from grader.challenge.bundle import Bundle
 from grader.errors import Conflict, GraderError
 from grader.logs import get_logger
 from grader.records import catalogue_sources, owners, rejudges, uploads
@@ -88,7 +89,7 @@ def _store(platform: Platform, held: CatalogueSourceRow, commit: Commit) -> None
     files = {path: data for path, data in commit.files.items() if not bundle.is_litter(path)}
     for path in files:
         bundle.check_path(path, path.split("/")[1])
-    found = bundle.split(files)
+    found = _prefixed(bundle.split(files), held.prefix)
     for made in found:
         platform.catalogue.check_track(made.slug, made.manifest)
     plan = {}
@@ -107,6 +108,13 @@ def _store(platform: Platform, held: CatalogueSourceRow, commit: Commit) -> None
         if not catalogue_sources.settle(session, held, SyncState.CHECKING, **values):
             raise Conflict("Another synchronisation was ordered meanwhile.")
     platform.wakeups.enqueue(CHECK)
+
+
+def _prefixed(found: list[Bundle], prefix: str) -> list[Bundle]:
+    if not prefix:
+        return found
+    names = {made.slug: prefix + made.slug for made in found}
+    return [made.renamed(names[made.slug], names) for made in found]
 
 
 def settle(platform: Platform) -> None:

@@ -52,6 +52,7 @@ def set_source(platform: Platform, user: User, course: str, body: RepositoryBody
             # The page shows the address without them.
             remote = git_tree.Remote(remote.url, remote.branch, row.credential)
         row.url, row.branch, row.credential = remote.url, remote.branch, remote.credential
+        row.prefix = body.prefix
         row.state, row.error, row.lease = SyncState.NEW, "", None
         row.attempt += 1
         session.flush()
@@ -114,7 +115,7 @@ def _note(opened: OpenCourse, before: dict[str, str] | None, after: dict[str, st
 
 
 def _facts(row: CatalogueSourceRow | None) -> dict[str, str]:
-    return {} if row is None else {"url": row.url, "branch": row.branch}
+    return {} if row is None else {"url": row.url, "branch": row.branch, "prefix": row.prefix}
 
 
 def _view(session: Session, course: CourseRow) -> CourseCatalogue:
@@ -142,6 +143,7 @@ def _source(row: CatalogueSourceRow) -> RepositoryView:
     return RepositoryView(
         url=row.url,
         branch=row.branch,
+        prefix=row.prefix,
         private=bool(row.credential),
         hook=row.hook_sha256 is not None,
         state=row.state,

@@ -30,7 +30,7 @@ def check(session: Session, user: User, slug: str, action: Action) -> None:
 
 
 def check_once(platform: Platform, user: User, slug: str, action: Action) -> None:
-    """The same as ``check``, in a transaction of its own."""
+    """The same as ``check``, in another transaction."""
     with platform.sessions() as session:
         check(session, user, slug, action)
 

@@ -10,7 +10,7 @@ import pytest
 
 from grader import limits
 from grader.challenge.bundle import Bundle
-from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
+from grader.errors import BadRequest, NotAllowed, NotFound
 from grader.queue.checker import Checker
 from grader.queue.loop import Stopper
 from grader.sandbox.local_box import LocalBoxes
@@ -339,5 +339,14 @@ def test_another_courses_name_in_a_repository_is_refused(
     assert "The name tile is taken" in source(platform, ours).error
     with pytest.raises(NotAllowed):
         uploads.get_upload(platform, ours, "tile", 1)
-    with pytest.raises((NotFound, NotAllowed, Conflict)):
-        course_catalogue.get_catalogue(platform, ours, "b")
+    # The same repository for another term: its names, and prerequisites among them, get a prefix.
+    second = scale(platform, "second")
+    manifest = "challenges/second/challenge.toml"
+    text = f'prerequisites = ["tile", "scale"]\n{second.text(manifest)}'
+    repository.commit(second.with_file(manifest, text).files)
+    course_catalogue.set_source(platform, ours, "a", RepositoryBody(url=repository.url, prefix="s27_"))
+    synchronise(platform, ours)
+    examine(platform)
+    catalogue_sync.settle(platform)
+    assert source(platform, ours).state is SyncState.SERVED
+    assert platform.catalogue.load("s27_second").manifest.prerequisites == ["s27_tile", "scale"]

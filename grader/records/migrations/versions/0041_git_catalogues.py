@@ -16,6 +16,7 @@ def upgrade() -> None:
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("credential", sa.Text(), server_default="", nullable=False),
         sa.Column("branch", sa.String(length=200), nullable=False),
+        sa.Column("prefix", sa.String(length=32), server_default="", nullable=False),
         sa.Column("hook_sha256", sa.String(length=64), nullable=True),
         sa.Column("state", sa.String(length=16), nullable=False),
         sa.Column("error", sa.Text(), server_default="", nullable=False),
