@@ -27,6 +27,7 @@ from grader.records.models import (
     UploadRow,
     UserRow,
 )
+from grader.schemas.proof import Proof
 from grader.schemas.publication import PublicationState
 from grader.schemas.upload import CheckState, SyncState
 from grader.service import audit
@@ -162,11 +163,20 @@ def _decide(platform: Platform, held: CatalogueSourceRow) -> None:
 def _unusable(platform: Platform, row: UploadRow, now: UploadRow | None) -> str:
     """Why an upload cannot replace the one in use, as a sentence, else empty."""
     if row.check_state is not CheckState.PROVEN:
-        why = f": {row.check_error.splitlines()[0]}" if row.check_error else ""
-        return f"{row.challenge} is not proven, its check says {row.check_state.value}{why}."
+        said = f"{row.check_state.value}{_found(row)} (upload {row.number})"
+        return f"{row.challenge} is not proven, its check says {said}."
     before = bundle.read_archive(now.archive) if now is not None else None
     effect = upload_effects.effect_of(platform, row, before)
     return "" if effect.usable else f"{row.challenge}: {' '.join(effect.means)}"
+
+
+def _found(row: UploadRow) -> str:
+    """The first line of what its check found."""
+    if row.check_error:
+        return f": {row.check_error.splitlines()[0]}"
+    proof = Proof.model_validate_json(row.check_result) if row.check_result else None
+    failed = [check for check in proof.checks if check.status.fails] if proof is not None else []
+    return f": {failed[0].name}, {failed[0].summary}" if failed else ""
 
 
 def _why_needed(session: Session, slug: str) -> str:

@@ -13,9 +13,12 @@ from grader.challenge.bundle import Bundle
 from grader.errors import BadRequest, NotAllowed, NotFound
 from grader.queue.checker import Checker
 from grader.queue.loop import Stopper
+from grader.records.engine import writing
+from grader.records.models import UploadRow
 from grader.sandbox.local_box import LocalBoxes
 from grader.schemas.course_catalogue import RepositoryBody, RepositoryView
-from grader.schemas.upload import SpecBody, SyncState
+from grader.schemas.proof import Check, Proof, Status
+from grader.schemas.upload import CheckState, SpecBody, SyncState
 from grader.service.accounts.accounts import User
 from grader.service.challenges import catalogue_sync, course_catalogue, git_tree, publication, uploads
 from grader.service.challenges.git_tree import FILE, Remote
@@ -115,6 +118,27 @@ def test_a_commit_is_served_once_it_is_proven_and_a_broken_one_never(
     log = courses.get_audit(platform, ours, "a", 10, None).entries
     assert log[0].after is not None
     assert (log[0].actor, log[0].after["commit"]) == (ours.name, third)
+
+
+def test_a_weak_challenge_that_is_new_is_left_out_and_named(
+    platform: Platform, ours: User, repository: Repository
+) -> None:
+    repository.commit({**scale(platform, "good").files, **scale(platform, "hole").files})
+    follow(platform, ours, repository)
+    synchronise(platform, ours)
+    examine(platform)
+    found = Check(name="mutants", status=Status.WEAK, summary="3 of 8 pass every case")
+    with writing(platform.sessions) as session:
+        row = session.query(UploadRow).filter_by(challenge="hole").one()
+        row.check_state = CheckState.WEAK
+        row.check_result = Proof(slug="hole", checks=[found], seconds=1.0).model_dump_json()
+    catalogue_sync.settle(platform)
+    assert source(platform, ours).state is SyncState.SERVED
+    assert source(platform, ours).error == (
+        "hole is not proven, its check says weak: mutants, 3 of 8 pass every case (upload 1)."
+    )
+    listed = course_catalogue.get_catalogue(platform, ours, "a").challenges
+    assert [(each.challenge, each.in_use) for each in listed] == [("good", 1), ("hole", None)]
 
 
 def test_an_edit_in_the_page_is_an_upload_like_any_other(
