@@ -89,6 +89,9 @@ CMD ["python3", "--version"]
 FROM box AS worker
 USER root
 RUN /usr/sbin/useradd --no-create-home --home-dir /data --uid 10001 grader && mkdir /data && chown grader /data
+# Fetches courses' catalogues.
+RUN apt-get update -q && apt-get install -y -q --no-install-recommends git \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 COPY --from=platform /opt/platform /opt/platform
 # The judge computes with the box's torch.
 RUN echo /opt/toolchain/lib/python3*/site-packages > "$(echo /opt/platform/lib/python3*/site-packages)/toolchain.pth"

@@ -243,6 +243,18 @@ REQUEST_BYTES = 2 * MIB
 BUNDLE_ARCHIVE_BYTES = 1 * MIB
 BUNDLE_BYTES = 4 * MIB
 BUNDLE_FILES = 200
+# A course's catalogue: as many challenges as a course assigns in years, each within the limits above.
+CATALOGUE_CHALLENGES = 100
+# A git repository that is a catalogue: the one here has 900 files and 3 MiB. Beyond these it is not read.
+GIT_FILES = 5_000
+GIT_BYTES = 32 * MIB
+GIT_FETCH_BYTES = 64 * MIB
+GIT_SECONDS = 120.0
+GIT_MEMORY_BYTES = 2 * GIB
+# Fetching, and waiting for a worker that ended while it did.
+GIT_LEASE_SECONDS = 300.0
+# Calls of a webhook, per key: a push every few seconds is a script in a loop.
+HOOKS_PER_MINUTE = 20
 # Checking an upload: hundreds of small judgements in one box, in the background.
 CHECK_SECONDS = 3600.0
 CHECK_MEMORY_BYTES = 8 * GIB

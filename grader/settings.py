@@ -230,6 +230,12 @@ class Settings(BaseSettings):
         description="addresses and networks, separated by commas, of the proxies whose X-Forwarded-* headers "
         "are trusted; headers from others are dropped",
     )
+    git_hosts: str = Field(
+        default="",
+        description="git servers with internal addresses from which courses may fetch their catalogues, such as "
+        "git.uni.edu, separated by commas; others must have public addresses. file allows repositories of "
+        "the workers' own disks: for tests only",
+    )
     smtp_host: str = Field(
         default="",
         description="the mail server, such as mail.uni.edu or, if its port is not 587, mail.uni.edu:465; empty: "
@@ -439,6 +445,10 @@ class Settings(BaseSettings):
     @property
     def queue_url(self) -> str:
         return self.redis_url or f"unix://{self.redis_socket}"
+
+    @property
+    def git_host_list(self) -> list[str]:
+        return [host.lower() for host in _listed(self.git_hosts)]
 
     @property
     def device_list(self) -> list[str]:

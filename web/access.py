@@ -15,6 +15,7 @@ from flask import Flask, current_app, request
 
 from grader.errors import NotAllowed
 from grader.service.accounts.accounts import User, check_admin, check_staff
+from grader.service.challenges import ownership
 from grader.service.competitions import open_competition
 from grader.service.courses import courses
 from grader.service.courses.permissions import Action
@@ -97,6 +98,11 @@ def in_course(action: Action) -> Check:
 
 def in_competition(action: Action) -> Check:
     return lambda user, at: open_competition.check(platform(), user, at["slug"], action)
+
+
+def on_challenge(action: Action) -> Check:
+    """The caller may do ``action`` with the challenge of the address: as the platform's staff, or its course's."""
+    return lambda user, at: ownership.check_once(platform(), user, at["slug"], action)
 
 
 def init_app(app: Flask) -> None:

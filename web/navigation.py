@@ -31,7 +31,11 @@ class Link:
 
 # Blueprints whose pages belong to another's.
 _WITHIN = dict.fromkeys(
-    ("rosters", "assignments", "gradebook", "learning_platforms", "feedback", "similarity"), "courses"
+    (
+        *("rosters", "assignments", "course_catalogues", "gradebook"),
+        *("learning_platforms", "feedback", "similarity"),
+    ),
+    "courses",
 )
 _EVERYONE = (Link("Challenges", "challenges.index"),)
 _READERS = (Link("Leaderboards", "leaderboards.index"), Link("Competitions", "competitions.index"))

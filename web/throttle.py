@@ -304,6 +304,12 @@ editor_limit = limiter.shared_limit(
 upload_limit = limiter.shared_limit(
     f"{limits.UPLOADS_PER_MINUTE} per minute", scope="upload", key_func=_who, methods=["POST", "PUT"]
 )
+# Whoever knows a webhook's key; unknown keys count together, by address.
+hook_limit = limiter.shared_limit(
+    f"{limits.HOOKS_PER_MINUTE} per minute",
+    scope="hook",
+    key_func=lambda: f"{_address()} {digest(str((request.view_args or {}).get('key')))}",
+)
 costly_limit = limiter.shared_limit(f"{limits.COSTLY_PER_MINUTE} per minute", scope="costly", key_func=_who)
 draft_limit = limiter.shared_limit(f"{limits.DRAFTS_PER_MINUTE} per minute", scope="draft", key_func=_who)
 device_limit = limiter.shared_limit(f"{limits.DEVICE_CODES_PER_MINUTE} per minute", scope="device")

@@ -35,6 +35,8 @@ _LITTER = re.compile(r"(^|/)(\.(?!\./)[^/]*|__pycache__|__MACOSX|Thumbs\.db|desk
 # The deepest path is reference/SLUG/staff/mutants/NAME.
 _DEPTH = 6
 _ENCRYPTED = 0x1
+_PREREQUISITES = re.compile(r"^prerequisites\s*=\s*\[[^\]]*\]", re.MULTILINE)
+_QUOTED = re.compile(r'"([a-z0-9_]+)"')
 _LAYOUT = "It holds challenges/SLUG and reference/SLUG, as a course folder has them: see docs/authoring.md."
 # Raised for a damaged archive or one that is not a ZIP, depending on its compression.
 _UNREADABLE = (
@@ -86,6 +88,16 @@ class Bundle:
         """True if both have the same Python and manifest, so results of running one hold for the other."""
         return _run_files(self) == _run_files(other)
 
+    def renamed(self, slug: str, others: Mapping[str, str]) -> Bundle:
+        """The same challenge under another name. ``others``: new names of its prerequisites. Raises BadBundle."""
+        files = {path.replace(f"/{self.slug}/", f"/{slug}/", 1): data for path, data in self.files.items()}
+        manifest = f"challenges/{slug}/{MANIFEST}"
+        text = _PREREQUISITES.sub(
+            lambda found: _QUOTED.sub(lambda name: f'"{others.get(name[1], name[1])}"', found[0]),
+            files[manifest].decode(),
+        )
+        return of_files(files | {manifest: text.encode()})
+
     def packed(self) -> bytes:
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -121,6 +133,35 @@ def of_challenge(challenge: Challenge) -> Bundle:
             ):
                 files[name] = path.read_bytes()
     return of_files(files)
+
+
+def split(files: Mapping[str, bytes]) -> list[Bundle]:
+    """The challenges of a catalogue, by slug; files elsewhere are left out. Raises BadBundle, ChallengeInvalid."""
+    found: dict[str, dict[str, bytes]] = {}
+    for path, data in files.items():
+        parts = path.split("/")
+        if parts[0] in PARTS and len(parts) > 2:
+            found.setdefault(parts[1], {})[path] = data
+    if not found:
+        raise BadBundle("It holds no challenge.", _LAYOUT)
+    if len(found) > limits.CATALOGUE_CHALLENGES:
+        raise BadBundle(
+            f"It holds {len(found)} challenges; at most {limits.CATALOGUE_CHALLENGES} are taken at once."
+        )
+    return [of_files(found[slug]) for slug in sorted(found)]
+
+
+def is_litter(path: str) -> bool:
+    """True for files that editors and systems leave, which are left out."""
+    return bool(_LITTER.search(path))
+
+
+def check_path(path: str, slug: str) -> None:
+    """Raises BadBundle unless a file of the challenge may have this path."""
+    odd = [part for part in path.split("/") if not _NAME.fullmatch(part) or part == ".."]
+    if odd or path.count("/") >= _DEPTH or not path.startswith(tuple(f"{part}/{slug}/" for part in PARTS)):
+        raise BadBundle(f"'{path[:100]}' is not a file of {slug}.", _LAYOUT)
+    _check_kind(path)
 
 
 def of_files(files: Mapping[str, bytes]) -> Bundle:
@@ -174,6 +215,15 @@ def read_archive(data: bytes) -> Bundle:
     Writes and runs nothing. Raises BadBundle: not a ZIP, too large packed or unpacked, too many files, paths that lead
     outside, links, passwords, duplicate names, files that are not text, not one challenge, an invalid manifest.
     """
+    return of_files(_unpacked(data))
+
+
+def read_catalogue(data: bytes) -> list[Bundle]:
+    """The same for a ZIP archive with one or more challenges."""
+    return split(_unpacked(data))
+
+
+def _unpacked(data: bytes) -> dict[str, bytes]:
     if len(data) > limits.BUNDLE_ARCHIVE_BYTES:
         raise BadBundle(
             f"The archive has {len(data):,} bytes; at most {limits.BUNDLE_ARCHIVE_BYTES:,} are taken.",
@@ -201,7 +251,7 @@ def read_archive(data: bytes) -> Bundle:
                 left -= len(found[path])
     except _UNREADABLE as error:
         raise BadBundle(f"This is not a readable ZIP archive: {error}.", _LAYOUT) from error
-    return of_files(found)
+    return found
 
 
 def _path_of(entry: zipfile.ZipInfo) -> PurePosixPath:

@@ -16,6 +16,7 @@ from grader.cli.client import connect, segment, understood
 from grader.cli.polling import until_done
 from grader.cli.terminal import out, put_json, put_table, safe, say, tell
 from grader.errors import EXIT_ACCEPTED, EXIT_NOT_ACCEPTED, BadRequest
+from grader.schemas.affected import Affected
 from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.proof import Status
 from grader.schemas.upload import (
@@ -55,15 +56,30 @@ def upload(
             "--wait/--no-wait", help="Follow the check to its end; exit code 1 if the challenge is weak."
         ),
     ] = True,
+    course: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COURSE",
+            help="Make it a challenge of this course, which its members alone see; a ZIP may hold several.",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Upload a challenge to the server, where a worker checks it."""
     body = UploadBody(archive=base64.b64encode(_archive(what)), note=note)
     sent = {"archive": base64.b64encode(body.archive).decode(), "note": note}
-    view = understood(UploadView, connect().post("/uploads", sent))
-    if not json:
+    if course is None:
+        views = [understood(UploadView, connect().post("/uploads", sent))]
+    else:
+        answer = connect().post(f"/courses/{segment(course)}/catalogue", sent)
+        views = understood(UploadList, answer).uploads
+    for view in views if not json else ():
         say(f"{view.challenge}: upload {view.number}, version {view.version}", "green")
-    return _followed(view, wait, json)
+    if len(views) > 1 and (json or not wait):
+        if json:
+            put_json(UploadList(uploads=views))
+        return EXIT_ACCEPTED
+    return max(_followed(view, wait, json) for view in views)
 
 
 def _archive(what: str) -> bytes:
@@ -263,4 +279,21 @@ def _put(found: UploadDetail) -> None:
     for sentence in found.means:
         if sentence:
             out().print(safe(sentence), soft_wrap=True)
+    if found.affected is not None:
+        _put_affected(found.affected)
     say(f"check: {view.check.value}", _COLOURS.get(view.check, "yellow"))
+
+
+def _put_affected(found: Affected) -> None:
+    """Whom using it affects."""
+    lines = [f"{found.audience} People with submissions for it: {found.students}."]
+    lines += [
+        f"{each.course}/{each.assignment} ({each.phase}): {each.students} handed in"
+        for each in found.assignments
+    ]
+    lines += [
+        f"The board of {each.device}, version {each.version}, with {each.entries} entries begins empty again."
+        for each in found.boards
+    ]
+    for line in (*lines, *found.points):
+        out().print(safe(line), soft_wrap=True)

@@ -43,6 +43,7 @@ from grader.sandbox.emulator import BUILT, PREBUILT
 from grader.sandbox.processor import Share, background_cores
 from grader.schemas.proof import Proof
 from grader.schemas.upload import CheckProgress, CheckState
+from grader.service.challenges import catalogue_sync
 from grader.service.challenges import uploads as uploading
 from grader.service.platform import Platform
 
@@ -105,7 +106,10 @@ class Checker:
         return self._closed or self._stopper.event.is_set()
 
     def serve_one(self) -> bool:
-        """Check the upload that has waited longest; False if there is none, or staff are draining the worker."""
+        """Fetch a course's repository, or check the upload that has waited longest; False if there is neither, or staff
+        are draining the worker."""
+        if not self._stopper.draining and catalogue_sync.serve_one(self._platform):
+            return True
         with self._platform.sessions() as session:
             if self._stopper.draining or not uploads.waiting(session, clock(session)):
                 return False
@@ -124,6 +128,7 @@ class Checker:
         except (BoxUnavailable, OSError) as error:
             log.exception("check_failed")
             self._finish(held, CheckState.FAILED, str(error), None)
+        catalogue_sync.settle(self._platform)
         return True
 
     def _check(self, held: UploadRow) -> tuple[CheckState, str, Proof | None]:

@@ -151,6 +151,7 @@ COLUMNS = (
         "announcements.made_by",
         "challenge_states.changed_by",
         "challenge_uploads.uploaded_by",
+        "catalogue_sources.asked_by",
         "comments.resolved_by",
         "competition_finals.started_by",
         "course_invitations.made_by",

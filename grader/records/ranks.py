@@ -164,6 +164,18 @@ def details(session: Session, submissions: Sequence[int]) -> dict[int, Detail]:
     return found
 
 
+def entries_by_device(session: Session, challenge: str, version: int) -> dict[str, int]:
+    """How many people have an entry, staff included."""
+    table = SubmissionRow
+    found = session.execute(
+        select(table.device, func.count(func.distinct(table.user_id)).label("people"))
+        .where(table.challenge == challenge, table.version == version, text(RANKED))
+        .group_by(table.device)
+        .order_by(table.device)
+    )
+    return {row.device: row.people for row in found}
+
+
 def best_of(session: Session, board: Board, users: Collection[int]) -> Place | None:
     """The best entry of ``users``; its rank is 0."""
     table = SubmissionRow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,11 +28,28 @@ def of_challenge(session: Session, challenge: str | None = None) -> Sequence[Upl
     ).all()
 
 
+def by_challenge(session: Session, challenges: Collection[str]) -> dict[str, list[UploadRow]]:
+    """Of each challenge that has any, oldest first, without archives."""
+    table = UploadRow
+    found: dict[str, list[UploadRow]] = {}
+    wanted = select(table).where(table.challenge.in_(challenges)).order_by(table.challenge, table.number)
+    for row in session.scalars(wanted):
+        found.setdefault(row.challenge, []).append(row)
+    return found
+
+
 def newest(session: Session, challenge: str) -> UploadRow | None:
     query = (
         select(UploadRow).where(UploadRow.challenge == challenge).order_by(UploadRow.number.desc()).limit(1)
     )
     return session.scalar(query.options(undefer("*")))
+
+
+def of_digest(session: Session, challenge: str, digest: str) -> UploadRow | None:
+    """The newest one with these files."""
+    table = UploadRow
+    found = select(table).where(table.challenge == challenge, table.digest == digest)
+    return session.scalar(found.order_by(table.number.desc()).limit(1))
 
 
 def next_number(session: Session, challenge: str) -> int:

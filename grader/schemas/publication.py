@@ -80,6 +80,8 @@ class PublicationView(Strict):
     broken: bool = Field(description="its folder does not load, so nobody can use it")
     changed_at: datetime | None
     changed_by: str | None = Field(description="null if it was there from the first start")
+    course: str | None = Field(default=None, description="the course that it belongs to; null: the platform")
+    may_change: bool = Field(default=False, description="the caller may publish and hide it")
 
 
 class PublicationList(Strict):

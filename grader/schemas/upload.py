@@ -1,4 +1,4 @@
-"""Challenges uploaded by staff: versions, checks, and the effect of using one."""
+"""Challenges uploaded by their staff: versions, checks, and the effect of using one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Base64Bytes, Field, StrictBool, StrictInt
 
 from grader import limits
+from grader.schemas.affected import Affected
 from grader.schemas.proof import Proof
 from grader.schemas.strict import Strict
 from grader.schemas.version import ChangeView
@@ -44,6 +45,25 @@ class CheckState(StrEnum):
     @property
     def ended(self) -> bool:
         return self not in (CheckState.WAITING, CheckState.RUNNING)
+
+
+class SyncState(StrEnum):
+    """The progress of a course's git repository towards being served."""
+
+    NEW = "new"
+    """It was never fetched."""
+    WAITING = "waiting"
+    """For a worker to fetch it."""
+    FETCHING = "fetching"
+    """A worker fetches it."""
+    CHECKING = "checking"
+    """Its changed challenges are being checked."""
+    SERVED = "served"
+    """The newest commit is served."""
+    REFUSED = "refused"
+    """The newest commit is not served: the one before goes on. The error says why."""
+    FAILED = "failed"
+    """It could not be fetched. The error says why."""
 
 
 class UploadBody(Strict):
@@ -90,6 +110,7 @@ class UploadView(Strict):
     size: int = Field(description="bytes of all files")
     files: int
     note: str
+    commit: str | None = Field(default=None, description="the git commit that it comes from")
     base: int | None = Field(description="the upload that it was made from")
     uploaded_by: str | None
     created_at: datetime
@@ -130,5 +151,8 @@ class UploadDetail(Strict):
         description="frozen times of the version in use; another version measures new ones"
     )
     means: list[str] = Field(description="the effects of using it, above all on ranks, as sentences")
+    affected: Affected | None = Field(
+        default=None, description="whom using it affects; null if it is unusable"
+    )
     usable: bool
     findings: Proof | None = None

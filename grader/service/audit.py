@@ -34,10 +34,11 @@ def note(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
     reason: str = "",
+    by: str = SHELL,
 ) -> None:
-    """Log an action of ``actor`` (None: a command on the server) in this transaction. ``subject`` is an API path such
-    as ``/courses/gpu``. Only the differences between ``before`` and ``after`` are stored, as JSON, with times as ISO
-    text."""
+    """Log an action of ``actor`` (None: of ``by``, such as a command on the server) in this transaction. ``subject`` is
+    an API path such as ``/courses/gpu``. Only the differences between ``before`` and ``after`` are stored, as JSON,
+    with times as ISO text."""
     old, new = dict(before or {}), dict(after or {})
     if before is not None and after is not None:
         same = {key for key in old if key in new and old[key] == new[key]}
@@ -45,7 +46,7 @@ def note(
     session.add(
         AuditRow(
             actor_id=actor.id if actor is not None else None,
-            actor=actor.name if actor is not None else SHELL,
+            actor=actor.name if actor is not None else by,
             action=action.value,
             course_id=course,
             subject=subject[:200],

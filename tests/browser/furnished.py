@@ -31,6 +31,7 @@ from grader.schemas.account import Role
 from grader.schemas.announcement import AnnouncementBody, QuestionAnswer, QuestionBody
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
 from grader.schemas.course import CourseBody, JoinCodeBody, RosterBody
+from grader.schemas.course_catalogue import RepositoryBody
 from grader.schemas.feedback import (
     CommentBody,
     CommentChange,
@@ -49,7 +50,7 @@ from grader.schemas.upload import UploadBody
 from grader.service.accounts import accounts, tokens
 from grader.service.accounts.accounts import User
 from grader.service.accounts.tokens import TokenKind, TokenRequest
-from grader.service.challenges import uploads
+from grader.service.challenges import course_catalogue, uploads
 from grader.service.competitions import finals
 from grader.service.courses import announcements, assignments, courses, extensions, feedback, joining, rosters
 from grader.service.courses.announcements import Kind, Place
@@ -186,6 +187,12 @@ def _upload(site: Site) -> None:
     made = bundle.of_challenge(platform.catalogue.load(builders.SLUG))
     body = UploadBody(archive=base64.b64encode(made.packed()), note="As it is in the folder")
     uploads.upload(platform, site.people["boss"], body)
+    course_catalogue.set_source(
+        platform, site.people["boss"], "gpu", RepositoryBody(url=f"https://git.uni.edu/{LONG[:80]}.git")
+    )
+    ours = {path.replace(f"/{builders.SLUG}/", "/ours/"): data for path, data in made.files.items()}
+    own = UploadBody(archive=base64.b64encode(bundle.of_files(ours).packed()))
+    uploads.upload_to_course(platform, site.people["boss"], "gpu", own)
     examine(platform)
 
 

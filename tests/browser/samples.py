@@ -81,7 +81,12 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "publication.show": lambda _: {"publishing": "/challenge-states"},
     "uploads.show": lambda _: {"upload": f"/uploads/{builders.SLUG}/1"},
     "uploads.preview": lambda _: {"upload-preview": f"/uploads/{builders.SLUG}/1/preview"},
-    "uploads.edit": lambda _: {"upload-spec": f"/uploads/{builders.SLUG}/spec"},
+    "uploads.edit": lambda _: {
+        "upload-spec": f"/uploads/{builders.SLUG}/spec",
+        "upload-file": f"/uploads/{builders.SLUG}/spec?file=challenges/{builders.SLUG}/cases.py",
+    },
+    "publication.offer": lambda _: {"publish": f"/challenges/{builders.SLUG}/state"},
+    "course_catalogues.show": lambda _: {"course-catalogue": "/courses/gpu/catalogue"},
     "competitions.new": lambda _: {"competition-new": "/competitions/new"},
     "competitions.manage": lambda _: {
         "competition-manage": "/competitions/league/manage",

@@ -327,6 +327,25 @@ def test_failed_submissions_are_retried_and_the_audit_log_shown(site: Site) -> N
     assert site.json(site.teacher, "admin", "audit", "--subject", "/courses/nowhere")["entries"] == []
 
 
+def test_the_challenges_of_a_course(site: Site, home: Path) -> None:
+    made = bundle.of_challenge(site.platform.catalogue.load(builders.SLUG))
+    ours = {path.replace(f"/{builders.SLUG}/", "/ours/"): data for path, data in made.files.items()}
+    (home / "ours.zip").write_bytes(bundle.of_files(ours).packed())
+    refused(site.run(site.ada, "course", "catalogue", "gpu"), 3, "catalogue.read")
+    sent = site.run(site.teacher, "challenge", "upload", "ours.zip", "--course", "gpu", "--no-wait")
+    assert "ours: upload 1" in sent.err
+    examine(site.platform)
+    assert "published" in site.run(site.teacher, "challenge", "publish", "ours").err
+    url = "https://ada:s3cret@git.uni.edu/x.git"
+    shown = site.run(site.teacher, "course", "catalogue", "gpu", "--url", url, "--branch", "next").out
+    assert "https://git.uni.edu/x.git, branch next" in shown
+    assert "ours" in shown
+    assert site.json(site.teacher, "course", "catalogue", "gpu", "--sync")["source"]["state"] == "waiting"
+    assert "/hooks/catalogue/" in site.run(site.teacher, "course", "catalogue", "gpu", "--hook").out
+    assert site.json(site.teacher, "course", "catalogue", "gpu", "--forget")["source"] is None
+    refused(site.run(site.teacher, "course", "catalogue", "gpu", "--sync", "--hook"), 2, "exclude each other")
+
+
 def test_an_upload_from_its_check_to_its_use(site: Site, home: Path) -> None:
     packed = bundle.of_challenge(site.platform.catalogue.load(builders.SLUG)).packed()
     Path("mine.zip").write_bytes(packed)

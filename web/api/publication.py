@@ -1,4 +1,4 @@
-"""Whether students see a challenge, and whom its board names. Teachers read it; the platform's staff change it."""
+"""Whether students see a challenge, and whom its board names. Teachers read it; its staff change it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from grader.schemas.publication import (
 from grader.schemas.submission import ErrorEnvelope
 from grader.service.boards import board_access
 from grader.service.challenges import publication
-from grader.web.access import STAFF, TEACHERS, open_to
+from grader.service.courses.permissions import Action
+from grader.web.access import TEACHERS, on_challenge, open_to
 from grader.web.answers import answer
 from grader.web.api.challenges import ChallengePath
 from grader.web.api.resource import resource
@@ -32,14 +33,14 @@ def list_states() -> Response:
 
 
 @api.put("/challenges/<slug>/state", responses={200: PublicationView, 409: ErrorEnvelope})
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_PUBLISH))
 def put_state(path: ChallengePath, body: PublicationBody) -> Response:
-    """Publish a challenge, now or at a time, hide it, or make it a draft again (platform staff only)."""
+    """Publish a challenge, now or at a time, hide it, or make it a draft again."""
     return answer(publication.change(platform(), current_user(), path.slug, body))
 
 
 @api.put("/challenges/<slug>/board", responses={200: BoardSettings, 409: ErrorEnvelope})
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_BOARD))
 def put_board(path: ChallengePath, body: BoardBody) -> Response:
-    """Set whom the challenge's board names, and freeze it (platform staff only)."""
+    """Set whom the challenge's board names, and freeze it."""
     return answer(board_access.set_board(platform(), current_user(), path.slug, body))

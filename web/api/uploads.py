@@ -1,4 +1,4 @@
-"""Challenges that staff upload: stored, checked by a worker, compared with the version in use, put into use."""
+"""Challenges that their staff upload: stored, checked by a worker, compared with the version in use, put into use."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from grader.service.accounts.accounts import User
 from grader.service.challenges import uploads
 from grader.service.courses.permissions import Action
 from grader.web import throttle
-from grader.web.access import STAFF, Check, open_to
+from grader.web.access import STAFF, TEACHERS, Check, on_challenge, open_to
 from grader.web.answers import answer, cheap
 from grader.web.api.challenges import ChallengePath
 from grader.web.api.resource import resource
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
-api = resource("uploads", "Uploaded challenges (staff only)")
+api = resource("uploads", "Uploaded challenges (their staff only)")
 
 
 class UploadPath(BaseModel):
@@ -71,14 +71,14 @@ def upload_challenge(body: UploadBody) -> Response:
 
 
 @api.get("/uploads/<slug>", responses={200: UploadList})
-@open_to(STAFF, _may(Action.CHALLENGE_UPLOADS))
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_UPLOADS))
 def list_uploads_of_challenge(path: ChallengePath) -> Response:
     """The uploads of one challenge, newest first."""
     return cheap(uploads.list_uploads(platform(), current_user(), path.slug))
 
 
 @api.get("/uploads/<slug>/spec", responses={200: SpecText})
-@open_to(STAFF, _may(Action.CHALLENGE_UPLOADS))
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_UPLOADS))
 def get_spec(path: ChallengePath) -> Response:
     """The newest text of a challenge's spec.md, for editing."""
     text, base = uploads.get_spec(platform(), current_user(), path.slug)
@@ -86,7 +86,7 @@ def get_spec(path: ChallengePath) -> Response:
 
 
 @api.put("/uploads/<slug>/spec", responses={201: UploadView, 409: ErrorEnvelope})
-@open_to(STAFF, _may(Action.CHALLENGE_EDIT_SPEC))
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_EDIT_SPEC))
 @throttle.upload_limit
 def put_spec(path: ChallengePath, body: SpecBody) -> Response:
     """Save a new text of spec.md as a new upload. 409 if there is a newer upload than `base`."""
@@ -94,28 +94,28 @@ def put_spec(path: ChallengePath, body: SpecBody) -> Response:
 
 
 @api.post("/uploads/<slug>/withdraw", responses={200: UploadList, 409: ErrorEnvelope})
-@open_to(STAFF, _may(Action.CHALLENGE_USE))
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_USE))
 def withdraw_uploads(path: ChallengePath) -> Response:
     """Use the challenge of the server's folder again."""
     return answer(uploads.withdraw(platform(), current_user(), path.slug))
 
 
 @api.get("/uploads/<slug>/<number>", responses={200: UploadDetail})
-@open_to(STAFF, _may(Action.CHALLENGE_UPLOADS))
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_UPLOADS))
 def get_upload(path: UploadPath) -> Response:
     """One upload: its findings, and what using it would change."""
     return cheap(uploads.get_upload(platform(), current_user(), path.slug, path.number))
 
 
 @api.get("/uploads/<slug>/<number>/preview", responses={200: ChallengeDetail, 409: ErrorEnvelope})
-@open_to(STAFF, _may(Action.CHALLENGE_UPLOADS))
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_UPLOADS))
 def preview_upload(path: UploadPath) -> Response:
     """The challenge as students would see it."""
     return answer(uploads.preview(platform(), current_user(), path.slug, path.number))
 
 
 @api.get("/uploads/<slug>/<number>/archive", responses={200: {"content": {"application/zip": {}}}})
-@open_to(STAFF, _may(Action.CHALLENGE_UPLOADS))
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_UPLOADS))
 def get_upload_archive(path: UploadPath) -> Response:
     """The files as a ZIP archive, with solutions, mutants and hidden cases."""
     data = uploads.get_archive(platform(), current_user(), path.slug, path.number)
@@ -128,21 +128,21 @@ def archive(data: bytes, slug: str, number: int) -> Response:
 
 
 @api.post("/uploads/<slug>/<number>/check", responses={200: UploadView, 409: ErrorEnvelope})
-@open_to(STAFF, _may(Action.CHALLENGE_CHECK))
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_CHECK))
 def check_upload(path: UploadPath) -> Response:
     """Let a worker check it again."""
     return answer(uploads.check_again(platform(), current_user(), path.slug, path.number))
 
 
 @api.post("/uploads/<slug>/<number>/stop", responses={200: UploadView, 409: ErrorEnvelope})
-@open_to(STAFF, _may(Action.CHALLENGE_CHECK))
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_CHECK))
 def stop_check(path: UploadPath) -> Response:
     """Stop a waiting or running check."""
     return answer(uploads.stop_check(platform(), current_user(), path.slug, path.number))
 
 
 @api.post("/uploads/<slug>/<number>/use", responses={200: UploadDetail, 409: ErrorEnvelope})
-@open_to(STAFF, _may(Action.CHALLENGE_USE))
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_USE))
 def use_upload(path: UploadPath, body: UseBody) -> Response:
     """Show and judge with this upload from now on; an earlier one brings its board back."""
     return answer(uploads.use(platform(), current_user(), path.slug, path.number, body))

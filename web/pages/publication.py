@@ -11,11 +11,12 @@ from werkzeug.wrappers import Response
 from grader.deadlines import parse_moment
 from grader.errors import BadRequest, GraderError
 from grader.records.models import utcnow
-from grader.schemas.publication import BoardBody, PublicationBody
+from grader.schemas.publication import BoardBody, PublicationBody, PublicationState
 from grader.service.boards import board_access
 from grader.service.challenges import publication
+from grader.service.courses.permissions import Action
 from grader.web import forms
-from grader.web.access import STAFF, TEACHERS, open_to
+from grader.web.access import TEACHERS, on_challenge, open_to
 from grader.web.auth.identity import current_user
 from grader.web.current import platform
 
@@ -31,22 +32,31 @@ def show() -> str:
     return _page(None)
 
 
+@pages.get("/challenges/<slug>/state")
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_PUBLISH))
+def offer(slug: str) -> str:
+    """What publishing or hiding a challenge would change, and for whom, with the buttons that do it."""
+    return _offer(slug)
+
+
 @pages.post("/challenges/<slug>/state")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_PUBLISH))
 def change(slug: str) -> Response | tuple[str, int]:
     """Publish a challenge, now or at a time (UTC unless it names a zone), or hide it."""
-    user = current_user()
+    user, one = current_user(), forms.ticked("one")  # from the page of this challenge
     try:
         publication.change(platform(), user, slug, _read())
     except GraderError as error:
         if error.status not in (400, 409):
             raise
-        return _page(error), error.status
+        return (_offer(slug, error) if one else _page(error)), error.status
+    if one:
+        return redirect(url_for("publication.offer", slug=slug), 303)
     return redirect(url_for("publication.show", _anchor=slug), 303)
 
 
 @pages.post("/challenges/<slug>/board")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_BOARD))
 def set_board(slug: str) -> Response | tuple[str, int]:
     """Set whom a challenge's board names; "frozen" freezes it now, or leaves it frozen."""
     user = current_user()
@@ -79,6 +89,19 @@ def _read() -> PublicationBody:
         return PublicationBody.model_validate(given)
     except ValidationError as error:
         raise BadRequest("Unknown state.") from error
+
+
+def _offer(slug: str, error: GraderError | None = None) -> str:
+    user = current_user()
+    present = publication.get_state(platform(), user, slug)
+    # Of a plan, what it comes to.
+    choices = [PublicationState.PUBLISHED, PublicationState.HIDDEN]
+    return render_template(
+        "publish.html",
+        it=present,
+        choices={state: publication.foresee(platform(), user, slug, state) for state in choices},
+        error=error,
+    )
 
 
 def _page(error: GraderError | None) -> str:

@@ -1,9 +1,10 @@
-"""For staff without a shell: upload a challenge, follow its check, see what it changes, use it, edit its spec."""
+"""For authors without a shell: upload a challenge, follow its check, see what it changes, use it, edit its files."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from pydantic import ValidationError
@@ -12,9 +13,10 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader import limits
 from grader.errors import BadBundle, GraderError, NotAllowed, NotFound
 from grader.schemas.upload import SpecBody, UploadBody, UploadView, UseBody
-from grader.service.challenges import upload_effects, uploads
+from grader.service.challenges import ownership, upload_effects, uploads
+from grader.service.courses.permissions import Action
 from grader.web import forms, throttle
-from grader.web.access import STAFF, open_to
+from grader.web.access import STAFF, TEACHERS, on_challenge, open_to
 from grader.web.answers import conditional
 from grader.web.api.uploads import archive
 from grader.web.auth.identity import current_user
@@ -66,14 +68,14 @@ def _to(view: UploadView) -> BaseResponse:
 
 
 @pages.get("/uploads/<slug>/<int:number>")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_UPLOADS))
 def show(slug: str, number: int) -> Page:
     """One upload: its check, findings, changes, and buttons."""
     return _show(slug, number, None)
 
 
 @pages.get("/uploads/<slug>/<int:number>/panel")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_UPLOADS))
 def panel(slug: str, number: int) -> Response:
     """The part of that page that changes during the check; 304 while it does not."""
     found = uploads.get_upload(platform(), current_user(), slug, number)
@@ -83,7 +85,9 @@ def panel(slug: str, number: int) -> Response:
 def _show(slug: str, number: int, error: GraderError | None) -> Page:
     found = uploads.get_upload(platform(), current_user(), slug, number)
     others = uploads.list_uploads(platform(), current_user(), slug).uploads
-    page = render_template("upload/show.html", it=found.upload, found=found, others=others, error=error)
+    page = render_template(
+        "upload/show.html", it=found.upload, found=found, others=others, error=error, course=_course(slug)
+    )
     return page, error.status if error is not None else 200
 
 
@@ -98,21 +102,21 @@ def _do(slug: str, number: int, act: Callable[[], object]) -> BaseResponse | Pag
 
 
 @pages.post("/uploads/<slug>/<int:number>/check")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_CHECK))
 def check(slug: str, number: int) -> BaseResponse | Page:
     """Check an upload again."""
     return _do(slug, number, lambda: uploads.check_again(platform(), current_user(), slug, number))
 
 
 @pages.post("/uploads/<slug>/<int:number>/stop")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_CHECK))
 def stop(slug: str, number: int) -> BaseResponse | Page:
     """Stop a check."""
     return _do(slug, number, lambda: uploads.stop_check(platform(), current_user(), slug, number))
 
 
 @pages.post("/uploads/<slug>/<int:number>/use")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_USE))
 def use(slug: str, number: int) -> BaseResponse | Page:
     """Show and judge with this upload from now on."""
     unproven = UseBody(unproven=forms.ticked("unproven"))
@@ -120,14 +124,14 @@ def use(slug: str, number: int) -> BaseResponse | Page:
 
 
 @pages.post("/uploads/<slug>/<int:number>/withdraw")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_USE))
 def withdraw(slug: str, number: int) -> BaseResponse | Page:
     """Use the challenge of the server's folder again."""
     return _do(slug, number, lambda: uploads.withdraw(platform(), current_user(), slug))
 
 
 @pages.get("/uploads/<slug>/<int:number>/preview")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_UPLOADS))
 def preview(slug: str, number: int) -> str:
     """The challenge as students would see it."""
     challenge = uploads.preview(platform(), current_user(), slug, number)
@@ -135,63 +139,90 @@ def preview(slug: str, number: int) -> str:
         "upload/preview.html",
         challenge=challenge,
         number=number,
+        course=_course(slug),
         spec=markdown.render(markdown.without_title(challenge.spec, challenge.title)),
         mark=code.inline,
     )
 
 
 @pages.get("/uploads/<slug>/<int:number>/archive.zip")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_UPLOADS))
 def download(slug: str, number: int) -> Response:
     """The upload's files."""
     return archive(uploads.get_archive(platform(), current_user(), slug, number), slug, number)
 
 
 @pages.get("/uploads/<slug>/spec")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_UPLOADS))
 def edit(slug: str) -> Page:
-    """The newest text of a challenge's spec, in a form."""
-    text, base = uploads.get_spec(platform(), current_user(), slug)
-    return _edit(slug, text, base, "", None)
+    """The newest text of a challenge's spec, in a form; ?file= of another of its files, which may be new."""
+    files, base = uploads.get_files(platform(), current_user(), slug)
+    path = request.args.get("file", "") or _spec_path(slug)
+    return _edit(slug, Draft(path, files.get(path, ""), base), None)
 
 
 @pages.post("/uploads/<slug>/spec")
-@open_to(STAFF)
+@open_to(TEACHERS, on_challenge(Action.CHALLENGE_EDIT_SPEC))
 @throttle.upload_limit
 def save(slug: str) -> BaseResponse | Page:
-    """Preview a text, or save it. A change that somebody else saved meanwhile is shown next to it; nothing is lost."""
-    user = current_user()
+    """Preview a file's text, or save it. A change that somebody else saved meanwhile is shown next to it; nothing is
+    lost."""
     text = request.form.get("text", "").replace("\r\n", "\n")
-    note = request.form.get("note", "")
     base = request.form.get("base", "0")
-    known = int(base) if base.isdecimal() and len(base) < 10 else 0
+    draft = Draft(
+        request.form.get("file", "") or _spec_path(slug),
+        text,
+        int(base) if base.isdecimal() and len(base) < 10 else 0,
+        request.form.get("note", ""),
+    )
     if request.form.get("action") == "preview":
-        uploads.get_spec(platform(), user, slug)
-        return _edit(slug, text, known, note, None)
+        return _edit(slug, draft, None)
     try:
-        view = uploads.edit_spec(platform(), user, slug, SpecBody(text=text, note=note, base=known))
+        body = SpecBody(text=text, note=draft.note, base=draft.base)
+        view = uploads.edit_file(platform(), current_user(), slug, draft.path, body)
     except (NotAllowed, NotFound):
         raise
     except ValidationError:
-        return _edit(
-            slug, text[: limits.SOURCE_BYTES], known, "", BadBundle("The text or the note is too long.")
-        )
+        short = replace(draft, text=text[: limits.SOURCE_BYTES], note="")
+        return _edit(slug, short, BadBundle("The text or the note is too long."))
     except GraderError as error:
-        return _edit(slug, text, known, note, error)
+        return _edit(slug, draft, error)
     return _to(view)
 
 
-def _edit(slug: str, text: str, base: int, note: str, error: GraderError | None) -> Page:
-    theirs, newest = uploads.get_spec(platform(), current_user(), slug)
+@dataclass(frozen=True)
+class Draft:
+    """A file's text in the form; ``base``: the upload that it was made from."""
+
+    path: str
+    text: str
+    base: int
+    note: str = ""
+
+
+def _spec_path(slug: str) -> str:
+    return f"challenges/{slug}/spec.md"
+
+
+def _edit(slug: str, draft: Draft, error: GraderError | None) -> Page:
+    files, newest = uploads.get_files(platform(), current_user(), slug)
+    stale = newest != draft.base
     page = render_template(
         "upload/spec.html",
         slug=slug,
-        text=text,
-        note=note,
-        rendered=markdown.render(text),
+        course=_course(slug),
+        draft=draft,
+        spec=_spec_path(slug),
+        files=list(files),
+        rendered=markdown.render(draft.text) if draft.path.endswith(".md") else None,
         # Saving again puts it on top of theirs, which is shown.
-        base=newest if newest != base else base,
-        theirs=upload_effects.text_diff(theirs, text) if newest != base else [],
+        base=newest,
+        theirs=upload_effects.text_diff(files.get(draft.path, ""), draft.text) if stale else [],
         error=error,
     )
-    return page, error.status if error is not None else 200
+    # A mistake in a manifest is the writer's, not the platform's.
+    return page, 200 if error is None else error.status if error.status < 500 else 400
+
+
+def _course(slug: str) -> str | None:
+    return ownership.course_of(platform(), slug)

@@ -12,6 +12,7 @@ from grader import roster_file, spreadsheet
 from grader.cli import options
 from grader.cli.client import connect, segment, understood
 from grader.cli.command import make_app
+from grader.cli.course_catalogue import catalogue
 from grader.cli.operations import put_log
 from grader.cli.terminal import moment, put_json, put_table, safe, say, tell, write
 from grader.errors import BadRequest, NotFound
@@ -38,6 +39,8 @@ course = make_app(remote=True)
 app.add_typer(course, name="course", help="Run courses.")
 roster = make_app(remote=True)
 app.add_typer(roster, name="roster", help="Manage who is in a course.")
+
+course.command()(catalogue)
 
 CourseArgument = Annotated[
     str, typer.Argument(metavar="COURSE", help="The course, as `grader course list` names it.")

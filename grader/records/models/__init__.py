@@ -10,7 +10,14 @@ from grader.records.models.accounts import (
     UserRow,
 )
 from grader.records.models.base import PUBLIC_ID_CHARS, Base, new_public_id, utcnow
-from grader.records.models.challenges import BaselineRow, ChallengeStateRow, UploadRow, VersionRow
+from grader.records.models.challenges import (
+    BaselineRow,
+    CatalogueSourceRow,
+    ChallengeOwnerRow,
+    ChallengeStateRow,
+    UploadRow,
+    VersionRow,
+)
 from grader.records.models.competitions import (
     CompetitionChallengeRow,
     CompetitionRow,
@@ -68,8 +75,10 @@ __all__ = [
     "AuditRow",
     "Base",
     "BaselineRow",
+    "CatalogueSourceRow",
     "CeilingRow",
     "ChallengeKindRow",
+    "ChallengeOwnerRow",
     "ChallengeStateRow",
     "ChoreRow",
     "CommentEditRow",

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from grader import limits
 from grader.records.models.base import Base, UtcDateTime, utcnow, words
 from grader.schemas.publication import BoardAudience, PublicationState
-from grader.schemas.upload import CheckState
+from grader.schemas.upload import CheckState, SyncState
 
 
 class VersionRow(Base):
@@ -29,6 +29,46 @@ class VersionRow(Base):
     content: Mapped[str] = mapped_column(Text)
     served_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class ChallengeOwnerRow(Base):
+    """A challenge that belongs to a course: only its members see it. One without a row is the platform's. A course with
+    challenges cannot be deleted, since they would become everyone's."""
+
+    __tablename__ = "challenge_owners"
+    __table_args__ = (Index(None, "course_id"),)
+
+    challenge: Mapped[str] = mapped_column(String(limits.SLUG_CHARS), primary_key=True)
+    course_id: Mapped[int] = mapped_column(ForeignKey("courses.id"))
+
+
+class CatalogueSourceRow(Base):
+    """The git repository of a course's catalogue, and the commits that were fetched from it."""
+
+    __tablename__ = "catalogue_sources"
+
+    course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"), primary_key=True)
+    # Without name and password, which are in ``credential`` as NAME:PASSWORD.
+    url: Mapped[str] = mapped_column(Text)
+    credential: Mapped[str] = mapped_column(Text, default="", server_default="")
+    branch: Mapped[str] = mapped_column(String(200))
+    # Put before the names of its folders: the same repository may serve several courses.
+    prefix: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    # Of the webhook's key.
+    hook_sha256: Mapped[str | None] = mapped_column(String(64), unique=True)
+    state: Mapped[SyncState] = mapped_column(words(SyncState, 16))
+    # Why the last commit is not served, or could not be fetched.
+    error: Mapped[str] = mapped_column(Text, default="", server_default="")
+    asked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    asked_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    # Grows with every order and claim: a worker that lost its claim writes nothing.
+    attempt: Mapped[int] = mapped_column(default=0, server_default="0")
+    lease: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # The commit that was fetched last, and its uploads by challenge.
+    commit: Mapped[str | None] = mapped_column(String(64))
+    uploads: Mapped[dict[str, int] | None] = mapped_column(JSON(none_as_null=True))
+    served_commit: Mapped[str | None] = mapped_column(String(64))
+    served_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class BaselineRow(Base):
@@ -91,6 +131,8 @@ class UploadRow(Base):
     size: Mapped[int]
     files: Mapped[int]
     note: Mapped[str] = mapped_column(Text, default="", server_default="")
+    # The git commit that it comes from.
+    commit: Mapped[str | None] = mapped_column(String(64))
     # The number of the upload that it was made from.
     base: Mapped[int | None]
     # Result of its Python, run in a box (see ``grader.challenge.examined``); null until then.

@@ -1,4 +1,4 @@
-"""What a viewer sees of each challenge's board, as the platform's staff set it: all of it, with pseudonyms, as it was
+"""What a viewer sees of each challenge's board, as its staff set it: all of it, with pseudonyms, as it was
 at some time, or only their own entry.
 
 Everything that shows names, times or ranks of others asks here: boards, records, tracks, leaders, profiles and badges.
@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
 from grader.errors import BadRequest, Conflict
-from grader.records import publications, taught
+from grader.records import owners, publications, taught
 from grader.records.engine import clock, writing
 from grader.records.models import AssignmentPartRow, AssignmentRow, ChallengeStateRow, MemberRow, utcnow
 from grader.schemas.course import STAFF_OF_COURSE, CourseRole
@@ -25,7 +25,7 @@ from grader.schemas.publication import BoardAudience, BoardBody, BoardSettings, 
 from grader.schemas.token import Scope
 from grader.service import audit
 from grader.service.accounts.accounts import User
-from grader.service.challenges import publication
+from grader.service.challenges import ownership, publication
 from grader.service.courses import permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
@@ -64,12 +64,16 @@ class BoardAccesses:
     member_of: frozenset[str]
     taught: frozenset[str]
     now: datetime
+    # Challenges of other courses.
+    foreign: frozenset[str] = frozenset()
 
     def of(self, challenge: str) -> BoardAccess:
         row = self.rows.get(challenge)
         audience = row.board if row is not None else BoardAudience.PUBLIC
         if self.staff:
             return BoardAccess(audience, staff=True, full=True, made_up=False, until=None)
+        if challenge in self.foreign:
+            return BoardAccess(BoardAudience.HIDDEN, staff=False, full=False, made_up=False, until=None)
         if challenge in self.taught:
             made_up = audience is BoardAudience.PSEUDONYMOUS
             return BoardAccess(audience, staff=False, full=True, made_up=made_up, until=None, taught=True)
@@ -107,7 +111,13 @@ def accesses(session: Session, viewer: User | None) -> BoardAccesses:
         for assigned in found:
             teaches = Scope.STAFF in viewer.scopes and CourseRole(assigned.role) in STAFF_OF_COURSE
             (taught if teaches else member_of).add(assigned.challenge)
-    return BoardAccesses(rows, staff, frozenset(member_of), frozenset(taught), utcnow())
+    owned = owners.everything(session) if not staff else {}
+    mine = owners.courses_of(session, viewer.id) if viewer is not None and owned else frozenset()
+    of_mine = permissions.courses_where(session, viewer, Action.CATALOGUE_READ) if viewer and owned else []
+    member_of |= {slug for slug, course in owned.items() if course in mine}
+    taught |= {slug for slug, course in owned.items() if course in of_mine}
+    foreign = frozenset(slug for slug, course in owned.items() if course not in mine)
+    return BoardAccesses(rows, staff, frozenset(member_of), frozenset(taught), utcnow(), foreign)
 
 
 def students_of(session: Session, viewer: User, users: Collection[int]) -> frozenset[int]:
@@ -129,7 +139,7 @@ def set_board(platform: Platform, user: User, slug: str, body: BoardBody) -> Boa
     """Set who sees whom on a challenge's board, and whether it is frozen. Raises NotAllowed, UnknownChallenge,
     BadRequest (a time in the future)."""
     with writing(platform.sessions) as session:
-        permissions.check(user, permissions.standings(session, user), Action.CHALLENGE_BOARD)
+        ownership.check(session, user, slug, Action.CHALLENGE_BOARD)
         publication.check_exists(platform, session, slug)
         now = clock(session)
         if body.frozen_at is not None and body.frozen_at > now:
@@ -144,7 +154,10 @@ def set_board(platform: Platform, user: User, slug: str, body: BoardBody) -> Boa
         row.board, row.frozen_at = body.board, body.frozen_at
         row.changed_at, row.changed_by = now, user.id
         path = f"/challenges/{slug}/board"
-        audit.note(session, user, Action.CHALLENGE_BOARD, path, before=before, after=_facts(row))
+        course = owners.of(session, slug)
+        audit.note(
+            session, user, Action.CHALLENGE_BOARD, path, course=course, before=before, after=_facts(row)
+        )
         try:
             session.flush()
         except IntegrityError as error:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, defer
 
 from grader.errors import Conflict, NotAllowed, NotFound
 from grader.languages import Language
+from grader.records import owners
 from grader.records.engine import writing
 from grader.records.models import ReportRow, SubmissionRow
 from grader.records.models.submissions import SHARE_KEY_CHARS
@@ -48,6 +49,8 @@ def share(platform: Platform, user: User, submission: str) -> str:
         row = _own(session, user, submission)
         if row.state is not State.DONE:
             raise Conflict(f"Submission {row.public_id} is {row.state}: there is no result to share.")
+        if owners.of(session, row.challenge) is not None:
+            raise NotAllowed(f"{row.challenge} belongs to a course, whose members alone may see it.")
         # If two come at once, the first makes the key, and both get it.
         unshared = SubmissionRow.share_key.is_(None)
         _set(session, row, new_key(), unshared)
@@ -78,7 +81,9 @@ def shared(platform: Platform, key: str) -> SharedResult:
                     ReportRow.submission_id == row.id, ReportRow.attempt == row.attempt
                 )
             )
-        if row is None or body is None:
+        # Of a course's challenge nothing is shown to people outside.
+        hidden = row is not None and owners.of(session, row.challenge) is not None
+        if row is None or body is None or hidden:
             raise NotFound("Nothing is shared under this address.", "Its owner may have stopped sharing it.")
         return SharedResult(
             challenge=row.challenge,

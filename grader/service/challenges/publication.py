@@ -3,6 +3,9 @@
 People in an assignment or a competition see its challenges once it begins, published or not, and submit for them within
 its window. For everyone else an unpublished challenge does not exist: at no address, in no list and on no board. Their
 own submissions for it stay.
+
+A course's own challenge is published to that course: for everyone outside it does not exist either. ``visible_to`` is
+the one place that decides what somebody sees; ``tests/service/challenges/test_who_sees_what.py`` has it as a table.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from sqlalchemy.orm import Session
 from grader.challenge.catalogue import near
 from grader.challenge.loader import Challenge
 from grader.errors import BadRequest, ChallengeInvalid, Conflict, NotAllowed, UnknownChallenge
-from grader.records import competitions, publications, taught
+from grader.records import competitions, owners, publications, taught
 from grader.records.engine import clock, writing
 from grader.records.models import (
     AssignmentPartRow,
@@ -34,6 +37,7 @@ from grader.records.models import (
     utcnow,
 )
 from grader.schemas.account import STAFF_ROLES
+from grader.schemas.affected import Affected
 from grader.schemas.course import STAFF_OF_COURSE
 from grader.schemas.publication import (
     BoardAudience,
@@ -45,6 +49,7 @@ from grader.schemas.publication import (
 from grader.schemas.token import Scope
 from grader.service import audit
 from grader.service.accounts.accounts import User
+from grader.service.challenges import affected, ownership
 from grader.service.courses import admission, permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
@@ -75,9 +80,16 @@ def visible_to(session: Session, user: User | None, now: datetime | None = None)
     found = publications.published(session, moment)
     if user is not None:
         found |= _of_assignments(session, user, moment) | _of_competitions(session, user, moment)
-    # Teachers of a course may take part in a competition, too.
-    kept = competitions.to_be_asked(session, moment) if reads_drafts else frozenset()
-    return Visible(reads_drafts, found, kept)
+    owned = owners.everything(session)
+    mine = owners.courses_of(session, user.id) if user is not None and owned else frozenset()
+    found -= {slug for slug, course in owned.items() if course not in mine}
+    if user is None or not reads_drafts:
+        return Visible(False, found)
+    # Teachers of a course may take part in a competition, and in another course, too.
+    kept = competitions.to_be_asked(session, moment)
+    teaches = permissions.courses_where(session, user, Action.CHALLENGE_READ_DRAFT) if owned else []
+    kept |= {slug for slug, course in owned.items() if course not in teaches}
+    return Visible(True, found, kept)
 
 
 def _of_assignments(session: Session, user: User, now: datetime) -> frozenset[str]:
@@ -216,7 +228,7 @@ def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> 
     """
     state = PublicationState(body.state)
     with writing(platform.sessions) as session:
-        permissions.check(user, permissions.standings(session, user), Action.CHALLENGE_PUBLISH)
+        ownership.check(session, user, slug, Action.CHALLENGE_PUBLISH)
         now = clock(session)
         _check_time(body, now)
         row = session.get(ChallengeStateRow, slug, with_for_update=True)
@@ -239,8 +251,24 @@ def change(platform: Platform, user: User, slug: str, body: PublicationBody) -> 
                 f"Somebody else has just changed {slug}.", "Reload it and repeat your change."
             ) from error
         path = f"/challenges/{slug}/state"
-        audit.note(session, user, Action.CHALLENGE_PUBLISH, path, before=known, after=_facts(row, state))
-        return _views(platform, session, [slug], now)[0]
+        audit.note(
+            session,
+            user,
+            Action.CHALLENGE_PUBLISH,
+            path,
+            course=owners.of(session, slug),
+            before=known,
+            after=_facts(row, state),
+        )
+        return _views(platform, session, user, [slug], now)[0]
+
+
+def foresee(platform: Platform, user: User, slug: str, state: PublicationState) -> Affected:
+    """Whom ``change`` to that state would affect. Raises NotAllowed, UnknownChallenge."""
+    with platform.sessions() as session:
+        ownership.check(session, user, slug, Action.CHALLENGE_PUBLISH)
+        check_exists(platform, session, slug)
+        return affected.by_publication(session, slug, state)
 
 
 def check_exists(platform: Platform, session: Session, slug: str) -> None:
@@ -288,7 +316,7 @@ def list_states(platform: Platform, user: User) -> PublicationList:
         permissions.check(user, permissions.standings_anywhere(session, user), Action.CHALLENGE_READ_DRAFT)
         now = clock(session)
         seen = visible_to(session, user, now)
-        found = _views(platform, session, None, now)
+        found = _views(platform, session, user, None, now)
         return PublicationList(challenges=[planned for planned in found if planned.challenge in seen])
 
 
@@ -311,7 +339,7 @@ def unpublished(platform: Platform, user: User) -> dict[str, PublicationState]:
 
 
 def _views(
-    platform: Platform, session: Session, wanted: list[str] | None, now: datetime
+    platform: Platform, session: Session, user: User, wanted: list[str] | None, now: datetime
 ) -> list[PublicationView]:
     known = publications.states(session)
     titles: dict[str, tuple[str, bool]] = {}
@@ -328,8 +356,16 @@ def _views(
     people = {row.changed_by for row in known.values()} - {None}
     named = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id.in_(people)))
     names = {person.id: person.name for person in named}
+    owned = owners.everything(session)
+    courses = owners.course_names(session, set(owned.values()))
+    teaches = permissions.courses_where(session, user, Action.CATALOGUE_EDIT) if owned else []
     return [
-        _view(slug, title, broken, known.get(slug), now, names.get)
+        _view(slug, title, broken, known.get(slug), now, names.get).model_copy(
+            update={
+                "course": courses.get(owned.get(slug, 0)),
+                "may_change": user.admin or (owned[slug] in teaches if slug in owned else user.staff),
+            }
+        )
         for slug, (title, broken) in titles.items()
     ]
 

@@ -13,7 +13,7 @@ from grader.challenge.bundle import Bundle
 from grader.challenge.loader import Challenge
 from grader.diff import unified
 from grader.errors import ChallengeInvalid, Conflict, GraderError
-from grader.records import rejudges, uploads, versions
+from grader.records import owners, rejudges, uploads, versions
 from grader.records.models import BaselineRow, UploadRow
 from grader.schemas.upload import BaselineView
 from grader.schemas.version import ChangeView
@@ -44,6 +44,7 @@ def effect_of(platform: Platform, row: UploadRow, before: Bundle | None) -> Effe
         recorded = versions.find(session, slug, version)
         judged = rejudges.judgements(session, slug)
         shown = versions.shown(session, slug)
+        owned = owners.of(session, slug) is not None
     known = serving.content_of(recorded)
     if known is not None and not fingerprint.agree(known, new) and judged.get(version):
         said = fingerprint.changes(known, new)
@@ -63,11 +64,12 @@ def effect_of(platform: Platform, row: UploadRow, before: Bundle | None) -> Effe
         )
     found = fingerprint.changes(old, new)
     present = before.manifest.version
-    return Effect(changes_of(found), list(_means(bool(found), present, version, shown, judged)), True)
+    means = list(_means(bool(found), present, version, shown, judged, owned))
+    return Effect(changes_of(found), means, True)
 
 
 def _means(
-    differs: bool, present: int, version: int, shown: int | None, judged: dict[int, int]
+    differs: bool, present: int, version: int, shown: int | None, judged: dict[int, int], owned: bool
 ) -> Iterator[str]:
     if not differs and version == present:
         yield "Judging stays the same: verdicts, times and ranks stay."
@@ -84,7 +86,9 @@ def _means(
         )
         return
     yield f"New submissions are judged by version {version}, with baselines that each GPU measures again."
-    if judged.get(shown or present):
+    if owned:
+        yield f"The board of version {version} is shown at once; results of version {present} stay."
+    elif judged.get(shown or present):
         yield (
             f"The board of version {shown} and its ranks are shown until version {version} is "
             f"published. Before that, {judged[shown or present]} submissions can be judged again "

@@ -1,4 +1,5 @@
-"""Challenges that staff upload, edit in the browser, have checked by a worker, and put in use.
+"""Challenges that their staff upload, edit in the browser, have checked by a worker, and put in use: the platform's
+staff common ones, a course's owners and instructors those of the course.
 
 The web never runs their code: a worker does, in a box, and stores the results as data.
 """
@@ -14,10 +15,11 @@ from sqlalchemy.orm import Session
 
 from grader.challenge import bundle, views
 from grader.challenge.bundle import Bundle
-from grader.errors import BadBundle, Conflict, NotFound
-from grader.records import rejudges, uploads, versions
+from grader.challenge.loader import Challenge
+from grader.errors import BadBundle, Conflict, GraderError, NotFound
+from grader.records import owners, regrades, rejudges, uploads, versions
 from grader.records.engine import clock, writing
-from grader.records.models import ChallengeStateRow, UploadRow, UserRow
+from grader.records.models import ChallengeStateRow, CourseRow, UploadRow, UserRow
 from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.proof import Proof
 from grader.schemas.publication import PublicationState
@@ -33,7 +35,9 @@ from grader.schemas.upload import (
 )
 from grader.service import audit
 from grader.service.accounts.accounts import User
+from grader.service.challenges import ownership
 from grader.service.challenges import versions as serving
+from grader.service.challenges.affected import by_use
 from grader.service.challenges.upload_effects import (
     baselines_of,
     current,
@@ -43,7 +47,7 @@ from grader.service.challenges.upload_effects import (
     present_version,
     spec_diff,
 )
-from grader.service.courses import permissions
+from grader.service.courses import courses, permissions
 from grader.service.courses.permissions import Action
 from grader.service.platform import Platform
 from grader.wakeups import CHECK
@@ -52,17 +56,17 @@ _NEW = 0
 
 
 @contextmanager
-def _reading(platform: Platform, user: User) -> Iterator[Session]:
+def _reading(platform: Platform, user: User, slug: str) -> Iterator[Session]:
     with platform.sessions() as session:
-        permissions.check(user, permissions.standings(session, user), Action.CHALLENGE_UPLOADS)
+        ownership.check(session, user, slug, Action.CHALLENGE_UPLOADS)
         yield session
 
 
 @contextmanager
-def _changing(platform: Platform, user: User, action: Action) -> Iterator[Session]:
+def _changing(platform: Platform, user: User, slug: str, action: Action) -> Iterator[Session]:
     try:
         with writing(platform.sessions) as session:
-            permissions.check(user, permissions.standings(session, user), action)
+            ownership.check(session, user, slug, action)
             yield session
     except IntegrityError as error:
         raise Conflict(
@@ -71,7 +75,7 @@ def _changing(platform: Platform, user: User, action: Action) -> Iterator[Sessio
 
 
 def check(platform: Platform, user: User, action: Action) -> None:
-    """Raises NotAllowed."""
+    """For all uploads together: raises NotAllowed unless ``user`` is the platform's staff."""
     with platform.sessions() as session:
         permissions.check(user, permissions.standings(session, user), action)
 
@@ -89,18 +93,77 @@ def upload(platform: Platform, user: User, body: UploadBody) -> UploadView:
     )
 
 
+def upload_to_course(platform: Platform, user: User, course: str, body: UploadBody) -> UploadList:
+    """Store the challenges of an archive as the course's, and have them checked. All are stored, or none.
+
+    Raises as ``upload`` does, NotFound, and Conflict if a name belongs to somebody else or the course is archived.
+    """
+    courses.check(platform, user, course, Action.CATALOGUE_EDIT)
+    found = bundle.read_catalogue(body.archive)
+    for made in found:
+        platform.catalogue.check_track(made.slug, made.manifest)
+    base = body.base if len(found) == 1 else None
+    try:
+        with courses.changing(platform, user, course, Action.CATALOGUE_EDIT) as opened:
+            session = opened.session
+            rows = []
+            for made in found:
+                claim_name(platform, session, made.slug, opened.row)
+                row, new = store(session, made, body.note, base, user.id)
+                if new:
+                    _note_upload(session, user, Action.CHALLENGE_UPLOAD, row)
+                rows.append(_view(session, row))
+    except IntegrityError as error:
+        raise Conflict(
+            "Somebody else has just uploaded one of these challenges.", "Look at the list, then repeat yours."
+        ) from error
+    platform.wakeups.enqueue(CHECK)
+    return UploadList(uploads=rows)
+
+
+def claim_name(platform: Platform, session: Session, slug: str, course: CourseRow) -> None:
+    """Make ``slug`` the course's if it is nobody's. Raises Conflict, which does not say whose it is."""
+    owner = owners.of(session, slug)
+    if owner == course.id:
+        return
+    if owner is not None or slug in platform.catalogue.folders() or not owners.is_free(session, slug):
+        raise Conflict(
+            f"The name {slug} is taken: a challenge's name is unique on the platform.",
+            f"Rename both folders, for example to {slug[:40]}_{course.slug.replace('-', '_')[:20]}.",
+        )
+    owners.take(session, slug, course.id)
+    session.flush()
+
+
 def edit_spec(platform: Platform, user: User, slug: str, body: SpecBody) -> UploadView:
     """Store a new text of a challenge's spec.md as an upload made from the newest one, or from the course's folder.
     Judging does not depend on it. Raises NotAllowed, UnknownChallenge, BadBundle, Conflict."""
-    check(platform, user, Action.CHALLENGE_EDIT_SPEC)
+    ownership.check_once(platform, user, slug, Action.CHALLENGE_EDIT_SPEC)
+    return edit_file(platform, user, slug, _spec_path(slug), body)
+
+
+def edit_file(platform: Platform, user: User, slug: str, path: str, body: SpecBody) -> UploadView:
+    """The same for any text file of a challenge, which may be new; an empty text removes it. Raises also
+    ChallengeInvalid (its manifest)."""
+    action = Action.CHALLENGE_EDIT_SPEC if path == _spec_path(slug) else Action.CHALLENGE_UPLOAD
+    ownership.check_once(platform, user, slug, action)
+    bundle.check_path(path, slug)
     text = body.text.replace("\r\n", "\n")
-    if not text.strip():
+    if path == _spec_path(slug) and not text.strip():
         raise BadBundle(
             "The spec is empty.",
             "It is all that students read about a challenge. Write what they have to do.",
         )
-    made = _newest(platform, slug).with_file(f"challenges/{slug}/spec.md", text)
-    return _keep(platform, user, made, body.note, body.base, Action.CHALLENGE_EDIT_SPEC)
+    before = _newest(platform, slug)
+    if text.strip():
+        made = before.with_file(path, text)
+    else:
+        made = bundle.of_files({name: data for name, data in before.files.items() if name != path})
+    return _keep(platform, user, made, body.note, body.base, action)
+
+
+def _spec_path(slug: str) -> str:
+    return f"challenges/{slug}/spec.md"
 
 
 def _newest(platform: Platform, slug: str) -> Bundle:
@@ -116,38 +179,54 @@ def _keep(
     platform: Platform, user: User, made: Bundle, note: str, base: int | None, action: Action
 ) -> UploadView:
     platform.catalogue.check_track(made.slug, made.manifest)
-    with _changing(platform, user, action) as session:
-        newest = uploads.newest(session, made.slug)
-        seen = newest.number if newest is not None else _NEW
-        if newest is not None and newest.digest == made.digest:
-            return _view(session, newest)
-        if base is not None and base != seen:
-            raise Conflict(
-                _overtaken(session, newest), "Look at the changes, and save yours again on top of them."
-            )
-        row = UploadRow(
-            challenge=made.slug,
-            number=uploads.next_number(session, made.slug),
-            version=made.manifest.version,
-            title=made.manifest.title[:120],
-            digest=made.digest,
-            archive=made.packed(),
-            size=made.size,
-            files=len(made.files),
-            note=audit.tidy_reason(note),
-            base=seen or None,
-            examined=_known_examined(newest, made),
-            uploaded_by=user.id,
-            created_at=clock(session),
-            check_state=CheckState.WAITING,
-        )
-        session.add(row)
-        session.flush()
-        facts = {"version": row.version, "digest": row.digest[:12], "files": row.files}
-        audit.note(session, user, action, _path(row), after=facts, reason=row.note)
+    with _changing(platform, user, made.slug, action) as session:
+        row, new = store(session, made, note, base, user.id)
+        if new:
+            _note_upload(session, user, action, row)
         found = _view(session, row)
     platform.wakeups.enqueue(CHECK)
     return found
+
+
+def store(
+    session: Session, made: Bundle, note: str, base: int | None, by: int | None, commit: str | None = None
+) -> tuple[UploadRow, bool]:
+    """The upload of these files, and whether it is new: the newest one stays if it has the same. The caller checks
+    permission. Raises Conflict."""
+    newest = uploads.newest(session, made.slug)
+    seen = newest.number if newest is not None else _NEW
+    if newest is not None and newest.digest == made.digest:
+        return newest, False
+    if base is not None and base != seen:
+        raise Conflict(
+            _overtaken(session, newest), "Look at the changes, and save yours again on top of them."
+        )
+    row = UploadRow(
+        challenge=made.slug,
+        number=uploads.next_number(session, made.slug),
+        version=made.manifest.version,
+        title=made.manifest.title[:120],
+        digest=made.digest,
+        archive=made.packed(),
+        size=made.size,
+        files=len(made.files),
+        note=audit.tidy_reason(note),
+        commit=commit,
+        base=seen or None,
+        examined=_known_examined(newest, made),
+        uploaded_by=by,
+        created_at=clock(session),
+        check_state=CheckState.WAITING,
+    )
+    session.add(row)
+    session.flush()
+    return row, True
+
+
+def _note_upload(session: Session, user: User, action: Action, row: UploadRow) -> None:
+    facts = {"version": row.version, "digest": row.digest[:12], "files": row.files}
+    course = owners.of(session, row.challenge)
+    audit.note(session, user, action, _path(row), course=course, after=facts, reason=row.note)
 
 
 def _known_examined(newest: UploadRow | None, made: Bundle) -> str | None:
@@ -166,7 +245,11 @@ def _overtaken(session: Session, newest: UploadRow | None) -> str:
 
 def list_uploads(platform: Platform, user: User, slug: str | None = None) -> UploadList:
     """Newest first; of one challenge, or of all. Raises NotAllowed, NotFound (none of that slug)."""
-    with _reading(platform, user) as session:
+    if slug is None:
+        check(platform, user, Action.CHALLENGE_UPLOADS)
+    else:
+        ownership.check_once(platform, user, slug, Action.CHALLENGE_UPLOADS)
+    with platform.sessions() as session:
         rows = uploads.of_challenge(session, slug)
         examined = set(session.scalars(select(UploadRow.id).where(UploadRow.examined.is_not(None))))
         names = _names(session, rows)
@@ -180,7 +263,7 @@ def list_uploads(platform: Platform, user: User, slug: str | None = None) -> Upl
 
 def get_upload(platform: Platform, user: User, slug: str, number: int) -> UploadDetail:
     """One upload with its findings, and the effects of using it. Raises NotAllowed, NotFound."""
-    with _reading(platform, user) as session:
+    with _reading(platform, user, slug) as session:
         row = _find(session, slug, number)
         view = _view(session, row)
         findings = Proof.model_validate_json(row.check_result) if row.check_result else None
@@ -188,6 +271,10 @@ def get_upload(platform: Platform, user: User, slug: str, number: int) -> Upload
     made = bundle.read_archive(row.archive)
     against, before = current(platform, slug)
     effect = effect_of(platform, row, before)
+    affected = None
+    if effect.usable and not view.in_use:
+        with platform.sessions() as session:
+            affected = by_use(session, _present(platform, slug), load_upload(platform, row))
     return UploadDetail(
         upload=view,
         against=against,
@@ -196,32 +283,43 @@ def get_upload(platform: Platform, user: User, slug: str, number: int) -> Upload
         changes=effect.changes,
         baselines=frozen,
         means=effect.means,
+        affected=affected,
         usable=effect.usable and not view.in_use,
         findings=findings,
     )
 
 
+def _present(platform: Platform, slug: str) -> Challenge | None:
+    try:
+        return platform.catalogue.load(slug)
+    except GraderError:
+        return None
+
+
 def get_spec(platform: Platform, user: User, slug: str) -> tuple[str, int]:
     """The newest spec.md, and its upload's number: 0 for the course's folder. Raises NotAllowed, UnknownChallenge."""
-    check(platform, user, Action.CHALLENGE_UPLOADS)
-    with platform.sessions() as session:
+    files, base = get_files(platform, user, slug)
+    return files.get(_spec_path(slug), ""), base
+
+
+def get_files(platform: Platform, user: User, slug: str) -> tuple[dict[str, str], int]:
+    """The newest text of every file by path, and its upload's number, as ``get_spec``."""
+    with _reading(platform, user, slug) as session:
         row = uploads.newest(session, slug)
-    if row is None:
-        return platform.catalogue.load(slug).spec, _NEW
-    made = bundle.read_archive(row.archive)
-    return made.text(made.spec_path), row.number
+    made = _newest(platform, slug)
+    return {path: data.decode() for path, data in sorted(made.files.items())}, row.number if row else _NEW
 
 
 def get_archive(platform: Platform, user: User, slug: str, number: int) -> bytes:
     """The upload as a ZIP archive, with staff's files. Raises NotAllowed, NotFound."""
-    with _reading(platform, user) as session:
+    with _reading(platform, user, slug) as session:
         return _find(session, slug, number).archive
 
 
 def preview(platform: Platform, user: User, slug: str, number: int) -> ChallengeDetail:
     """The challenge as students would see it. Raises NotAllowed, NotFound, Conflict (not examined yet),
     ChallengeInvalid."""
-    with _reading(platform, user) as session:
+    with _reading(platform, user, slug) as session:
         row = _find(session, slug, number)
     challenge = load_upload(platform, row)
     return views.detail(challenge, list(challenge.manifest.languages), {})
@@ -229,12 +327,12 @@ def preview(platform: Platform, user: User, slug: str, number: int) -> Challenge
 
 def check_again(platform: Platform, user: User, slug: str, number: int) -> UploadView:
     """Check an upload again. Raises NotAllowed, NotFound, Conflict (it waits or runs)."""
-    with _changing(platform, user, Action.CHALLENGE_CHECK) as session:
+    with _changing(platform, user, slug, Action.CHALLENGE_CHECK) as session:
         row = _find(session, slug, number)
         if not row.check_state.ended:
             raise Conflict("The upload is already being checked.", "Wait until the check ends, or stop it.")
         uploads.order_check(session, row)
-        audit.note(session, user, Action.CHALLENGE_CHECK, _path(row))
+        audit.note(session, user, Action.CHALLENGE_CHECK, _path(row), course=owners.of(session, slug))
         found = _view(session, row)
     platform.wakeups.enqueue(CHECK)
     return found
@@ -242,24 +340,26 @@ def check_again(platform: Platform, user: User, slug: str, number: int) -> Uploa
 
 def stop_check(platform: Platform, user: User, slug: str, number: int) -> UploadView:
     """The worker that runs the check stops within seconds. Raises NotAllowed, NotFound, Conflict."""
-    with _changing(platform, user, Action.CHALLENGE_CHECK) as session:
+    with _changing(platform, user, slug, Action.CHALLENGE_CHECK) as session:
         row = _find(session, slug, number)
         if row.check_state.ended:
             raise Conflict("The upload is not being checked.")
         row.check_state, row.check_error = CheckState.FAILED, f"Stopped by {user.name}."
         row.check_lease, row.check_ended_at = None, clock(session)
-        audit.note(session, user, Action.CHALLENGE_CHECK, _path(row), after={"stopped": True})
+        course = owners.of(session, slug)
+        audit.note(session, user, Action.CHALLENGE_CHECK, _path(row), course=course, after={"stopped": True})
         return _view(session, row)
 
 
 def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -> UploadDetail:
     """Put an upload in use, for display and judging: a new version, a reworded one, or an earlier one again.
 
-    A new version's board is shown once staff publish it; an earlier version brings back its board at once. Raises
+    A common challenge's new version has its board shown once staff publish it; a course's challenge, and an earlier
+    version, at once. Raises
     NotAllowed, NotFound, Conflict (not examined, or not proven and not ``body.unproven``), ChallengeChanged (judged
     differently from what was served under its version), ChallengeInvalid.
     """
-    check(platform, user, Action.CHALLENGE_USE)
+    ownership.check_once(platform, user, slug, Action.CHALLENGE_USE)
     with platform.sessions() as session:
         row = _find(session, slug, number)
     if row.check_state is not CheckState.PROVEN and not body.unproven:
@@ -268,17 +368,19 @@ def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -
             "Read its findings. You can still use it unproven, on its page.",
         )
     served = serving.serve(platform, load_upload(platform, row))
-    with _changing(platform, user, Action.CHALLENGE_USE) as session:
+    with _changing(platform, user, slug, Action.CHALLENGE_USE) as session:
         before = uploads.in_use(session, slug)
         now = clock(session)
         uploads.use(session, slug, number, now)
-        if served.version < served.shown:
-            versions.publish(session, slug, served.version, now)
+        owner = owners.of(session, slug)
+        if served.version < served.shown or owner is not None:
+            show_board(session, slug, served.version, user.id)
         audit.note(
             session,
             user,
             Action.CHALLENGE_USE,
             _path(row),
+            course=owner,
             before=_facts(before),
             after={"upload": number, "version": row.version},
         )
@@ -286,11 +388,19 @@ def use(platform: Platform, user: User, slug: str, number: int, body: UseBody) -
     return get_upload(platform, user, slug, number)
 
 
+def show_board(session: Session, slug: str, version: int, by: int | None) -> None:
+    """Show the board of that version, if another one's is shown."""
+    if versions.shown(session, slug) != version:
+        versions.publish(session, slug, version, clock(session))
+        if by is not None:
+            regrades.published_with(session, slug, version, by, clock(session))
+
+
 def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
     """Use none of a challenge's uploads. The course's folder is served again; without one, nothing is, and the
     challenge is no longer published or scheduled. Raises NotAllowed, NotFound, and Conflict if a challenge with
     submissions would lose its files."""
-    with _changing(platform, user, Action.CHALLENGE_USE) as session:
+    with _changing(platform, user, slug, Action.CHALLENGE_USE) as session:
         row = uploads.in_use(session, slug)
         if row is None:
             raise NotFound(f"No upload of '{slug[:64]}' is in use.")
@@ -304,17 +414,22 @@ def withdraw(platform: Platform, user: User, slug: str) -> UploadList:
             # The next upload under this name is new: an old plan must not publish it, nor anything show it unseen.
             state.state, state.publish_at = PublicationState.DRAFT, None
             state.changed_at, state.changed_by = clock(session), user.id
-        audit.note(session, user, Action.CHALLENGE_USE, f"/challenges/{slug}", before=_facts(row), after={})
+        course, path = owners.of(session, slug), f"/challenges/{slug}"
+        audit.note(session, user, Action.CHALLENGE_USE, path, course=course, before=_facts(row), after={})
     platform.forget_uploads()
     return list_uploads(platform, user, slug)
 
 
 def take_first(platform: Platform, slug: str, number: int) -> bool:
     """Put an upload in use as a draft if there is no other challenge of its slug. If its name is published or scheduled
-    from an earlier folder, it waits for staff. For the worker that examined it."""
+    from an earlier folder, it waits for staff; one of a commit waits for the others. For the worker that examined
+    it."""
     if slug in platform.catalogue.folders():
         return False
     with writing(platform.sessions) as session:
+        row = uploads.find(session, slug, number)
+        if row is None or row.commit is not None:
+            return False
         known = session.get(ChallengeStateRow, slug)
         if known is not None and known.state in (PublicationState.PUBLISHED, PublicationState.SCHEDULED):
             return False
@@ -363,6 +478,7 @@ def _view_of(row: UploadRow, examined: bool, names: dict[int, str]) -> UploadVie
         size=row.size,
         files=row.files,
         note=row.note,
+        commit=row.commit,
         base=row.base,
         uploaded_by=names.get(row.uploaded_by or 0),
         created_at=row.created_at,

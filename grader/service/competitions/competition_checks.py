@@ -13,7 +13,7 @@ from grader.deadlines import find_zone
 from grader.device_kinds import serves
 from grader.errors import BadRequest, Conflict
 from grader.languages import Language, names
-from grader.records import competition_draws
+from grader.records import competition_draws, owners
 from grader.records import competitions as record
 from grader.records.models import (
     SubmissionRow,
@@ -48,7 +48,14 @@ def check_body(platform: Platform, body: CompetitionBody) -> Checked:
     languages = [language for language in languages if any(serves(device, language) for device in devices)]
     if not languages:
         raise BadRequest("None of the chosen devices runs any of the chosen languages.")
+    with platform.sessions() as session:
+        owned = owners.everything(session)
     for challenge in body.challenges:
+        if challenge.challenge in owned:
+            raise BadRequest(
+                f"{challenge.challenge} belongs to a course, whose members alone may see it.",
+                "A competition takes common challenges.",
+            )
         manifest = platform.catalogue.load(challenge.challenge).manifest
         if not set(manifest.languages) & set(languages):
             raise BadRequest(f"{challenge.challenge} takes none of the competition's languages.")

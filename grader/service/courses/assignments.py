@@ -15,7 +15,7 @@ from grader.challenge.loader import Challenge
 from grader.deadlines import WindowPhase, parse_moment
 from grader.errors import BadRequest, ChallengeInvalid, Conflict, NotFound, UnknownChallenge
 from grader.languages import Language
-from grader.records import competitions, publications, taught
+from grader.records import competitions, owners, publications, taught
 from grader.records.engine import clock
 from grader.records.models import AskedRow, AssignmentPartRow, AssignmentRow, CourseRow, SubmissionRow, utcnow
 from grader.schemas.assignment import (
@@ -95,10 +95,14 @@ def _challenges(
         raise BadRequest(
             f"The challenge {twins[0]} appears twice.", "List each challenge once, with its weight."
         )
+    # A course's students do not see another course's challenges.
+    owned = owners.everything(course.session)
+    kept = frozenset(slug for slug, owner in owned.items() if owner != course.row.id)
     if not course.user.staff:
         now = clock(course.session)
-        kept = competitions.to_be_asked(course.session, now) - publications.published(course.session, now)
+        kept |= competitions.to_be_asked(course.session, now) - publications.published(course.session, now)
         kept -= set(_slugs(course.session, row)) if row is not None else set()
+    if kept or not course.user.staff:
         known = sorted(set(platform.catalogue.slugs()) - kept)
         if unknown := [slug for slug in slugs if slug not in known]:
             raise BadRequest(f"There is no challenge '{unknown[0]}'.", near(unknown[0], known))

@@ -101,6 +101,8 @@ class Action(StrEnum):
     CHALLENGE_CHECK = "challenge.check"
     CHALLENGE_USE = "challenge.use"
     CHALLENGE_BOARD = "challenge.board"
+    CATALOGUE_READ = "catalogue.read"
+    CATALOGUE_EDIT = "catalogue.edit"
     COMPETITION_READ = "competition.read"
     COMPETITION_READ_DRAFT = "competition.read_draft"
     COMPETITION_ENTER = "competition.enter"
@@ -117,7 +119,7 @@ _GRADERS = _TEACHERS | {Standing.ASSISTANT}
 # result everywhere.
 _READERS = _GRADERS | {Standing.STAFF}
 _MEMBERS = _READERS | {Standing.STUDENT}
-# Competitions and challenges belong to no course: the platform's staff run them.
+# Competitions and common challenges belong to no course: the platform's staff run them.
 _PLATFORM = frozenset({Standing.STAFF, Standing.ADMIN})
 
 TABLE: Mapping[Action, frozenset[Standing]] = {
@@ -194,6 +196,9 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.CHALLENGE_CHECK: _PLATFORM,
     Action.CHALLENGE_USE: _PLATFORM,
     Action.CHALLENGE_BOARD: _PLATFORM,
+    # Challenges of the course, of any state, with solutions and hidden cases.
+    Action.CATALOGUE_READ: _TEACHERS | {Standing.STAFF},
+    Action.CATALOGUE_EDIT: _TEACHERS,
     Action.COMPETITION_READ: _MEMBERS | {Standing.VISITOR},
     Action.COMPETITION_READ_DRAFT: _PLATFORM,
     Action.COMPETITION_ENTER: _MEMBERS | {Standing.VISITOR},

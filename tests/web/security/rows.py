@@ -429,6 +429,7 @@ FORMS_OF_COURSES = {
     "/announcements/9": {"title": "Room 3"},
     "/questions": {"text": "Why?"},
     "/questions/9": {"answer": "So."},
+    "/catalogue/source": {"url": "https://git.uni.edu/x.git", "branch": "main"},
     "/grades/ada/override": {"assignment": "week1", "challenge": "scale", "points": "1", "reason": "why"},
 }
 
@@ -478,6 +479,8 @@ OF_COURSES_BODIES: dict[str, dict[str, object]] = {
     "/announcements/9": {"title": "Room 3"},
     "/questions": {"text": "Why?"},
     "/questions/9": {"answer": "So."},
+    "/catalogue": {"archive": "eA=="},
+    "/catalogue/source": {"url": "https://git.uni.edu/x.git"},
     "/lti/links/9": {"released": False},
 }
 BODIES = {

@@ -201,6 +201,7 @@ def ask(scene: Scene, row: Row, client: FlaskClient) -> int:
 WITHOUT_ACCOUNT = {
     f"{API}/device-codes",
     f"{API}/device-codes/token",
+    f"{API}/hooks/catalogue/<key>",
     f"{API}/notices/unsubscribe",
     f"{API}/tokens",
 }

@@ -179,6 +179,9 @@ def _missing(text: str) -> bool:
         "has no criterion 1",
         "no linked course 9",
         "no link 9",
+        "has no repository",
+        "readable ZIP archive",
+        "No file was chosen",
         "is published",
         "waiting for a link",
     )
