@@ -146,6 +146,9 @@ class Roster(Strict):
     removed: list[RemovedView] = Field(default_factory=list)
     sections: list[str]
     groups: list[str]
+    group_codes: dict[str, str] = Field(
+        default_factory=dict, description="the code of each group, with which students join it; for staff"
+    )
 
 
 class RosterBody(Strict):
@@ -274,6 +277,34 @@ class JoinOffer(Strict):
     term: str
     section: str
     full_name: str = ""
+
+
+class CourseGroup(Strict):
+    """Students who hand in together."""
+
+    name: str
+    members: list[str]
+    code: str = Field(description="lets others join")
+
+
+class OwnGroup(Strict):
+    """The calling student's group, and whether they may change it now."""
+
+    course: str
+    group: CourseGroup | None
+    most: int | None = Field(description="members that a group may have; null: no assignment takes groups")
+    closed: str = Field(default="", description="why no group can be made, joined or left; empty: it can")
+    stays: str = Field(default="", description="why the student cannot leave this group; empty: they can")
+
+
+class GroupBody(Strict):
+    """Body of POST /api/v1/courses/<course>/group: exactly one of the three."""
+
+    make: str | None = Field(
+        default=None, max_length=limits.NAME_CHARS, description="the name of a new group"
+    )
+    join: str | None = Field(default=None, max_length=64, description="a group's code")
+    leave: StrictBool = False
 
 
 class AuditEntry(Strict):

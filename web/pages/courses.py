@@ -9,9 +9,9 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from pydantic import BaseModel, ValidationError
 from werkzeug.wrappers import Response as BaseResponse
 
-from grader.errors import BadRequest, Conflict, GraderError, NotAllowed
-from grader.schemas.course import CourseBody, CourseChange, CourseRole, Visibility
-from grader.service.courses import assignments, courses, gradebook, joining
+from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFound
+from grader.schemas.course import CourseBody, CourseChange, CourseRole, GroupBody, Visibility
+from grader.service.courses import assignments, course_groups, courses, gradebook, joining
 from grader.service.courses.permissions import Action
 from grader.web import forms, throttle
 from grader.web.access import ANYONE, PARTY, SIGNED_IN, STAFF, open_to
@@ -163,11 +163,27 @@ def _show(course: str, error: GraderError | None = None) -> Page:
         else [],
         own={assignment.assignment: assignment for assignment in own.assignments} if own else {},
         grades=own,
+        grouping=course_groups.get_own(platform(), user, course) if may["group_choose"] else None,
         may=may,
         roles=[each.value for each in CourseRole if each is not CourseRole.STUDENT],
         error=error,
     )
     return page, error.status if error else 200
+
+
+@pages.post("/courses/<course>/group")
+@open_to(PARTY, action=Action.GROUP_CHOOSE)
+def change_group(course: str) -> BaseResponse | Page:
+    """Make a group that hands in together, join one with its code, or leave yours."""
+    values = body(GroupBody, given("make", "join")).model_copy(update={"leave": forms.ticked("leave")})
+    try:
+        with throttle.team_code(values.join or ""):
+            course_groups.change_own(platform(), current_user(), course, values)
+    except NotAllowed:
+        raise
+    except (BadRequest, Conflict, NotFound) as error:
+        return _show(course, error)
+    return redirect(url_for("courses.show", course=course, _anchor="group"), 303)
 
 
 @pages.get("/courses/<course>/log")

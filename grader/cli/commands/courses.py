@@ -26,6 +26,7 @@ from grader.schemas.course import (
     JoinCodeList,
     JoinCodeView,
     MemberChange,
+    OwnGroup,
     PersonalLink,
     Roster,
     RosterBody,
@@ -156,6 +157,37 @@ def join(
         say(f"Next: grader assignment list {found.slug}", "dim")
         return 0
     put_json(found)
+    return 0
+
+
+@course.command()
+def group(
+    slug: CourseArgument,
+    join: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Join the group that has this code.")
+    ] = None,
+    make: Annotated[str | None, typer.Option(metavar="NAME", help="Make a group.")] = None,
+    leave: Annotated[bool, typer.Option("--leave", help="Leave your group.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Show the group with which you hand in, or choose one."""
+    path = f"/courses/{segment(slug)}/group"
+    body = {"join": join, "make": make, "leave": leave}
+    changes = join is not None or make is not None or leave
+    found = understood(OwnGroup, connect().post(path, body) if changes else connect().get(path))
+    if json:
+        put_json(found)
+        return 0
+    if found.group is None:
+        tell("You hand in alone.")
+    else:
+        tell(f"{found.group.name}: {', '.join(found.group.members)}", "bold")
+        tell(f"Others join with: grader course group {found.course} --join {found.group.code}")
+    if found.most is not None:
+        tell(f"A group has at most {found.most} members.")
+    for why in (found.closed, found.stays):
+        if why:
+            say(why, "yellow")
     return 0
 
 

@@ -129,6 +129,23 @@ def set_assignment(
             help="Once it is over, show who solved a challenge staff's solution and kernels that others share, or not.",
         ),
     ] = None,
+    groups: Annotated[
+        int | None,
+        typer.Option(min=1, max=100, help="How many members a group may have; 1: everyone hands in alone."),
+    ] = None,
+    groups_until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Until when students may change groups; none: until the group hands in."
+        ),
+    ] = None,
+    category: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Its category in the course's policy; none: without.")
+    ] = None,
+    out_of: Annotated[
+        float | None,
+        typer.Option(min=0, help="What all of its points are worth; 0: as many as its challenges give."),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Create an assignment as a draft, or change the given settings of one."""
@@ -137,8 +154,14 @@ def set_assignment(
     body |= _given(title=title, open_at=opens, due_at=due, late_percent=late_percent, grace_days=grace_days)
     body |= _given(counts=counts, reveal_hidden=reveal_hidden, question_points=question_points)
     body |= _given(partial_credit=partial_credit, open_solutions=open_solutions)
-    if late_until is not None:
-        body["late_until"] = None if late_until == "none" else late_until
+    for name, at in (("late_until", late_until), ("groups_until", groups_until)):
+        if at is not None:
+            body[name] = None if at == "none" else at
+    body |= _given(group_size=groups)
+    if category is not None:
+        body["category"] = "" if category == "none" else category
+    if out_of is not None:
+        body["out_of"] = out_of or None
     if challenge:
         body["parts"] = [_part(text) for text in challenge]
     for name, chosen in (("languages", language), ("devices", device)):
@@ -179,9 +202,10 @@ def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
         "reveal_hidden",
         "partial_credit",
         "open_solutions",
+        *(recent := ("group_size", "groups_until", "category", "out_of")),
     )
     body = view.model_dump(mode="json", include={*kept, "open_at", "due_at", "late_until", "revision"})
-    for name in ("question_points", "partial_credit", "open_solutions"):
+    for name in ("question_points", "partial_credit", "open_solutions", *recent):
         if name not in view.model_fields_set:
             del body[name]  # an older server refuses the field
     return body | {"parts": [{"challenge": part.challenge, "weight": part.weight} for part in view.parts]}
@@ -229,6 +253,9 @@ def extend(
     ] = None,
     student: Annotated[str | None, typer.Option(metavar="NAME", help="For this student.")] = None,
     section: Annotated[str | None, typer.Option(metavar="NAME", help="For everyone of this section.")] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="NAME", help="For each present member of this group.")
+    ] = None,
     late_until: Annotated[
         str | None,
         typer.Option(
@@ -242,9 +269,9 @@ def extend(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Give a student or a section a new deadline, even after the old one. Without options: list the extensions."""
+    """Give a student, section or group a new deadline, even after the old one. Without options: list extensions."""
     client, path = connect(), f"{_path(course, slug)}/extensions"
-    new = due or student or section or late_until or reason
+    new = due or student or section or group or late_until or reason
     if remove is not None and new:
         raise BadRequest("--remove excludes the options of a new extension.", "Use --remove N alone.")
     if remove is not None:
@@ -253,7 +280,8 @@ def extend(
         return _show_extensions(understood(ExtensionList, client.get(path)), json)
     if due is None:
         raise BadRequest("The new deadline is missing.", "Name it with --due TIME.")
-    body = _given(student=student, section=section, due_at=due, late_until=late_until, reason=reason)
+    body = _given(student=student, section=section, group=group, due_at=due, late_until=late_until)
+    body["reason"] = reason
     found = client.put(path, body)
     return _show_extensions(understood(ExtensionList, found), json)
 
@@ -294,6 +322,10 @@ def _show(found: AssignmentView, json: bool) -> int:
         tell(
             f"questions on the kernel: up to {formats.points(found.question_points)} points of each challenge"
         )
+    if found.group_size > 1:
+        until = f" or {moment(found.groups_until, zone=True)}" if found.groups_until else ""
+        who = f"; you hand in as {', '.join(found.group)}" if found.group else ""
+        tell(f"groups of at most {found.group_size}, fixed by the first submission{until}{who}")
     rows = table("challenge", "title", "points", "left today", "left in all", "at once")
     left = {limit.challenge: limit for limit in found.left}
     for part in found.parts:

@@ -16,9 +16,10 @@ from grader.challenge.model import Grading
 from grader.deadlines import Window
 from grader.device_kinds import resolution_of
 from grader.errors import ChallengeInvalid, UnknownChallenge
-from grader.records import grades, quizzes, taught, versions, voids
+from grader.records import grades, groups, quizzes, taught, versions, voids
 from grader.records.engine import clock
 from grader.records.grades import Judgement
+from grader.records.groups import Shared
 from grader.records.models import (
     AskedRow,
     AssignmentPartRow,
@@ -77,6 +78,8 @@ class Book:
     voids: Mapping[int, str] = field(
         default_factory=dict
     )  # submission id -> why the course's staff voided it
+    # By assignment and student: what others of their group handed in.
+    shared: Mapping[tuple[int, int], Sequence[Shared]] = field(default_factory=dict)
 
     @property
     def deleted(self) -> set[int]:
@@ -107,12 +110,18 @@ class Book:
         known = kept.students if kept is not None else {}
         asks = self._with_questions()
         answered = quizzes.stamps(self.session, asks) if kept is not None and asks else {}
+        with_others: dict[int, list[Hashable]] = {}
+        for (_, user), found in self.shared.items():
+            with_others.setdefault(user, []).extend(
+                (each.submission, stamps.get(each.author), answered.get(each.author)) for each in found
+            )
         facts = {
             student.id: (
                 student,
                 stamps.get(student.id),
                 self.scores.get(student.id),
                 answered.get(student.id),
+                tuple(with_others.get(student.id, ())),
             )
             for student in self.students
         }
@@ -121,8 +130,8 @@ class Book:
             for student in self.students
             if student.id not in known or known[student.id][0] != facts[student.id]
         ]
-        for student, found in self._compute(missing, explained):
-            known[student.id] = facts[student.id], found
+        for student, grade in self._compute(missing, explained):
+            known[student.id] = facts[student.id], grade
         return [known[student.id][1] for student in self.students]
 
     def _with_questions(self) -> set[str]:
@@ -135,6 +144,9 @@ class Book:
         self, students: Sequence[Student], explained: bool
     ) -> Iterator[tuple[Student, StudentGrades]]:
         chosen = {student.id for student in students}
+        chosen |= {
+            each.author for (_, user), found in self.shared.items() if user in chosen for each in found
+        }
         by_part, again, voided = self._read(chosen)
         asks = self._with_questions()
         asked = quizzes.shares(self.session, asks, chosen if len(chosen) <= _NAMED else None) if asks else {}
@@ -150,8 +162,12 @@ class Book:
                     times = self._times(assignment.row, student)
                 free = min(grace, assignment.row.grace_days)
                 of_parts = []
+                shared = self.shared.get((assignment.row.id, student.id), ())
                 for part in assignment.parts:
-                    rows = of_assignment(by_part.get((part.challenge, student.id), ()), student, part, times)
+                    received = by_part.get((part.challenge, student.id), [])
+                    if shared:
+                        received = _with_shared(received, shared, part, by_part)
+                    rows = of_assignment(received, student, part, times)
                     taken, outside = by_language(assignment.row, rows)
                     grade = weigh(assignment, part, taken, again, voided, times, free, resolutions, asked)
                     grade.outside += outside
@@ -257,6 +273,23 @@ class Book:
         return {row.public_id: row.reason or self.voids.get(row.id, "") for row in rows}
 
 
+def _with_shared(
+    own: Sequence[Judgement],
+    shared: Sequence[Shared],
+    part: Part,
+    by_part: Mapping[tuple[str, int], Sequence[Judgement]],
+) -> list[Judgement]:
+    """A student's submissions and those of their partners that count for them, too, oldest first."""
+    ids = {each.submission for each in shared}
+    found = [
+        row
+        for author in {each.author for each in shared}
+        for row in by_part.get((part.challenge, author), ())
+        if row.id in ids
+    ]
+    return sorted([*own, *found], key=lambda row: (row.at, row.id))
+
+
 def read_book(
     platform: Platform,
     session: Session,
@@ -317,6 +350,7 @@ def read_book(
         {(given.assignment_id, given.challenge, given.user_id): given for given in overrides},
         scores=_scores(session, readable, only),
         voids=voids.in_course(session, course.id),
+        shared=groups.shared(session, [row.id for row in rows], only),
     )
 
 
