@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictBool, StrictInt
 
 from grader import limits
+from grader.schemas.policy import GradePolicy
 from grader.schemas.strict import Strict
 
 
@@ -68,6 +69,7 @@ class CourseChange(Strict):
     time_zone: str | None = Field(default=None, max_length=64)
     visibility: Visibility | None = None
     grace_days: StrictInt | None = Field(default=None, ge=0, le=365)
+    policy: GradePolicy | None = Field(default=None, description="replaces the whole policy")
     archived: StrictBool | None = Field(default=None, description="an archived course is read-only")
     revision: Revision = None
 
@@ -85,6 +87,7 @@ class CourseView(Strict):
     role: CourseRole | None = Field(default=None, description="the caller's")
     staff: dict[str, CourseRole] = Field(default_factory=dict, description="by name")
     students: int | None = Field(default=None, description="for staff")
+    policy: GradePolicy = GradePolicy()
     invited: int | None = Field(
         default=None, description="people on the roster without an account; for staff"
     )

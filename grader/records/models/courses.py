@@ -6,7 +6,6 @@ All courses share the platform's folder of challenges (``grader.challenge.catalo
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, Text, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -33,8 +32,9 @@ class CourseRow(Base):
     visibility: Mapped[str] = mapped_column(String(16))
     # Per student for the whole course.
     grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
-    # A ``grader.schemas.policy.GradePolicy``; empty: points are added up.
-    policy: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default=text("'{}'"))
+    # A ``grader.schemas.policy.GradePolicy`` as JSON text; empty: points are added up. Of PostgreSQL's JSON no rows
+    # are distinct.
+    policy: Mapped[str] = mapped_column(Text, default="", server_default="")
     # Grows with every change, so people who edit at the same time do not overwrite each other.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

@@ -25,6 +25,7 @@ from grader.records.models import (
     AssignmentPartRow,
     AssignmentRow,
     CourseRow,
+    CurveRow,
     MemberRow,
     OverrideRow,
     ReportRow,
@@ -36,10 +37,11 @@ from grader.records.models import (
 from grader.records.taught import Stay
 from grader.schemas.course import CourseRole
 from grader.schemas.gradebook import AssignmentGrade, PartGrade, PartProgress, StudentGrades
+from grader.schemas.policy import policy_of
 from grader.schemas.report import CaseGroup, Report
 from grader.schemas.submission import SetAside
 from grader.service.courses import assignments, feedback, released
-from grader.service.courses.grade_lines import lines_of
+from grader.service.courses.grade_lines import limited, lines_of
 from grader.service.courses.grading import (
     ACCEPTED,
     OURS,
@@ -56,6 +58,7 @@ from grader.service.courses.grading import (
 )
 from grader.service.courses.kept_grades import KeptCourse
 from grader.service.courses.points import Scheme, Tier
+from grader.service.courses.policies import Curve, Rules, scaled, total
 from grader.service.courses.windows import Windows
 from grader.service.platform import Platform
 
@@ -80,6 +83,7 @@ class Book:
     )  # submission id -> why the course's staff voided it
     # By assignment and student: what others of their group handed in.
     shared: Mapping[tuple[int, int], Sequence[Shared]] = field(default_factory=dict)
+    grading: Rules = field(default_factory=Rules)
 
     @property
     def deleted(self) -> set[int]:
@@ -101,6 +105,7 @@ class Book:
                 (override.id, override.points, override.reason) for override in self.overrides.values()
             ),
             frozenset(self.voids),
+            self.grading.key(),
         )
 
     def grades(self, kept: KeptCourse | None = None, explained: bool = False) -> list[StudentGrades]:
@@ -174,7 +179,7 @@ class Book:
                     of_parts.append(grade)
                 grace -= max((grade.grace for grade in of_parts), default=0)
                 found.append(self._assignment_grade(student, assignment, of_parts, times.window, explained))
-            yield student, _student_grades(student, found, grace)
+            yield student, _student_grades(self.grading, student, found, grace)
 
     def _times(self, row: AssignmentRow, student: Student | None = None) -> Times:
         own = (student.id, student.section) if student is not None else (0, "")
@@ -235,22 +240,35 @@ class Book:
                 part,
                 grade,
                 self.overrides.get((assignment.row.id, part.challenge, student.id)),
+                self.grading.most_by_staff(part.most),
                 scores,
                 voids,
                 groups,
             )
             for part, grade in zip(assignment.parts, found, strict=True)
         ]
+        row, points, most = (
+            assignment.row,
+            sum(part.points for part in parts),
+            sum(part.most for part in parts),
+        )
+        made = scaled(points, most, row.out_of, self.grading.curves.get(row.id))
         # Not validated: a large course has tens of thousands.
         return AssignmentGrade.model_construct(
             assignment=assignment.row.slug,
             title=assignment.row.title,
             due_at=window.due_at,
             closes_at=window.closes_at,
-            points=sum(part.points for part in parts),
-            most=sum(part.most for part in parts),
+            points=points,
+            most=most,
             grace_days=max((part.grace_days for part in parts), default=0),
             parts=parts,
+            category=row.category,
+            worth=made.scaled,
+            formula=made.formula,
+            counted=made.counted,
+            counted_most=made.most,
+            left_out="",
         )
 
     def _groups(self, found: Sequence[Grade]) -> dict[int, list[CaseGroup]]:
@@ -351,7 +369,14 @@ def read_book(
         scores=_scores(session, readable, only),
         voids=voids.in_course(session, course.id),
         shared=groups.shared(session, [row.id for row in rows], only),
+        grading=_rules(session, course),
     )
+
+
+def _rules(session: Session, course: CourseRow) -> Rules:
+    rows = session.scalars(select(CurveRow).where(CurveRow.course_id == course.id))
+    curves = {row.assignment_id: Curve.of(row) for row in rows}
+    return Rules(policy_of(course.policy), curves)
 
 
 def _asked(session: Session, assignments: Sequence[int]) -> dict[tuple[int, str], Any]:
@@ -431,7 +456,18 @@ def has_grades() -> ColumnElement[bool]:
     return or_(left.is_(None), and_(UserRow.deleted_at.is_not(None), left >= UserRow.deleted_at))
 
 
-def _student_grades(student: Student, found: list[AssignmentGrade], grace: int) -> StudentGrades:
+def _student_grades(
+    grading: Rules, student: Student, found: list[AssignmentGrade], grace: int
+) -> StudentGrades:
+    made = total(grading.policy, found)
+    if made.left_out:
+        found = [
+            given.model_copy(update={"left_out": made.left_out[given.assignment]})
+            if given.assignment in made.left_out
+            else given
+            for given in found
+        ]
+    curve = grading.curves.get(None)
     return StudentGrades.model_construct(
         id=student.id,
         name=student.name,
@@ -443,6 +479,11 @@ def _student_grades(student: Student, found: list[AssignmentGrade], grace: int) 
         most=sum(grade.most for grade in found),
         grace_left=grace,
         assignments=found,
+        categories=made.categories,
+        uncurved=made.points,
+        formula=curve.formula if curve is not None else "",
+        total=curve(made.points, made.most) if curve is not None else made.points,
+        total_most=made.most,
     )
 
 
@@ -451,11 +492,13 @@ def _part_grade(
     part: Part,
     grade: Grade,
     given: OverrideRow | None,
+    most_by_staff: float | None,
     scores: Scores,
     voids: Mapping[str, str] | None,
     groups: Mapping[int, Sequence[CaseGroup]],
 ) -> PartGrade:
     choice = grade.choice
+    by_staff = None if given is None else limited(given.points, most_by_staff)
     graded = sum((scores[criterion.id][0] for criterion in part.rubric if criterion.id in scores), 0.0)
     ungraded = sum((criterion.points for criterion in part.rubric if criterion.id not in scores), 0.0)
     computed = graded + (choice.points if choice is not None else 0.0)
@@ -463,7 +506,7 @@ def _part_grade(
     counted = choice.counted if choice is not None else None
     return PartGrade.model_construct(
         challenge=part.challenge,
-        points=given.points if given is not None else computed,
+        points=by_staff if by_staff is not None else computed,
         most=part.most,
         rubric=graded,
         ungraded=ungraded if given is None else 0.0,
@@ -485,6 +528,7 @@ def _part_grade(
             part,
             grade,
             given,
+            most_by_staff,
             scores,
             voids,
             groups.get(counted.id, ()) if counted is not None else (),

@@ -159,6 +159,12 @@ def rows_of(platform: Platform, session: Session, course: CourseRow) -> list[Exp
             section=student.section,
             group=student.group,
             **{name: getattr(part, name) for name in _EXPORTED},
+            category=given.category,
+            assignment_counted=given.counted,
+            assignment_most=given.counted_most,
+            left_out=given.left_out,
+            total=student.total,
+            total_most=student.total_most,
         )
         for student in book.grades(platform.grades.of(course.id, book.rules))
         for given in student.assignments

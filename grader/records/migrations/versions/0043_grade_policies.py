@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("courses", sa.Column("policy", sa.JSON(), server_default=sa.text("'{}'"), nullable=False))
+    op.add_column("courses", sa.Column("policy", sa.Text(), server_default="", nullable=False))
     op.add_column(
         "assignments", sa.Column("category", sa.String(length=64), server_default="", nullable=False)
     )
