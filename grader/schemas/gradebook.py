@@ -65,7 +65,9 @@ class AssignmentGrade(Strict):
     grace_days: int
     parts: list[PartGrade]
     category: str = ""
-    worth: float | None = Field(default=None, description="the points, out of `counted_most`, before the curve")
+    worth: float | None = Field(
+        default=None, description="the points, out of `counted_most`, before the curve"
+    )
     formula: str = Field(default="", description="the curve that was applied to them; empty: none")
     counted: float | None = Field(
         default=None, description="what counts, out of `counted_most`: `worth` after the curve"

@@ -180,6 +180,7 @@ def _missing(text: str) -> bool:
         "no linked course 9",
         "no link 9",
         "is published",
+        "No open assignment of this course takes groups",
         "waiting for a link",
     )
     return any(words in text for words in said)
