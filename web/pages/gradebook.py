@@ -46,7 +46,7 @@ def show(course: str) -> str:
         columns=[f">{column.title}" for column in assigned],
         grades_at=grades_at,
         curves_may=curves_may,
-        uncounted=sorted({each.title for each in assigned if each.left_out and not each.category}),
+        uncounted=sorted({each.title for each in assigned if each.left_out.startswith("in no")}),
         passed_back=linked_courses.counted(platform(), current_user(), course),
     )
 
