@@ -130,7 +130,9 @@ def _view(course: OpenCourse) -> OwnGroup:
         )
     )
     closed, stays = "", ""
-    if not rows:
+    if course.row.archived_at is not None:
+        closed = "The course is archived."
+    elif not rows:
         closed = "No open assignment of this course takes groups."
     for row in rows:
         if row.groups_until is not None and now > row.groups_until:
