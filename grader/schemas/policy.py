@@ -1,4 +1,4 @@
-"""How a course makes final grades of points: what is dropped, how categories weigh, the scale, curves."""
+"""How a course makes final grades of points: dropped assignments, weights of categories, the scale, curves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes grades of points: an assignment's scale and curve, then the course's total of what is not left out."""
+"""Makes grades of points: an assignment's scale and curve, then the course's total of those that count."""
 
 from __future__ import annotations
 
