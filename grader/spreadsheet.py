@@ -37,8 +37,9 @@ def table(
     yield (BOM if bom else "") + row(columns)
     for each in rows:
         yield row(
-            rounded_points(getattr(each, column)) if column in points else _plain(getattr(each, column))
+            rounded_points(value) if column in points and value is not None else _plain(value)
             for column in columns
+            for value in [getattr(each, column)]
         )
 
 

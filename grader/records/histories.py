@@ -17,6 +17,7 @@ from grader.records.models import (
     AssignmentRow,
     FlagRow,
     MemberRow,
+    PartnerRow,
     ReportRow,
     SimilarPairRow,
     SubmissionRow,
@@ -53,12 +54,18 @@ class History:
     since: datetime | None = None
     until: datetime | None = None
     taught: Taught | None = None
+    # With what others of the user's groups handed in.
+    shared: bool = False
 
     def conditions(self) -> list[ColumnElement[bool] | TextClause]:
         table = SubmissionRow
         found: list[ColumnElement[bool] | TextClause] = [text(RUN if self.runs else HANDED_IN)]
         if self.user is not None:
-            found.append(table.user_id == self.user)
+            own = table.user_id == self.user
+            if self.shared:
+                with_partners = select(PartnerRow.submission_id).where(PartnerRow.user_id == self.user)
+                own = own | table.id.in_(with_partners)
+            found.append(own)
         if self.challenge is not None:
             found.append(table.challenge == self.challenge)
         if self.verdict is not None:

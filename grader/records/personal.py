@@ -133,8 +133,8 @@ COLUMNS = (
     # Internal until staff publish it.
     _blanked("regrades.submission_id", words="challenge", exported=False, reason=""),
     _blanked("regrades.user_id", words="challenge", exported=False, reason=""),
-    # Other people's boards, finals and certificates depend on these.
-    *_kept("competition_registrations.user_id", exported=True),
+    # Other people's boards, finals and certificates depend on these, and grades of those who handed in together.
+    *_kept("competition_registrations.user_id", "submission_partners.user_id", exported=True),
     # Already in the submission's report, or only for staff.
     *_kept(
         "competition_final_runs.submission_id",
@@ -142,6 +142,7 @@ COLUMNS = (
         "regrade_items.before_id",
         "regrade_items.first_id",
         "submission_flags.submission_id",
+        "submission_partners.submission_id",
         "submissions.rejudge_of",
     ),
     # Actions as staff are about other people, too. Later, the log names nobody.
@@ -158,6 +159,7 @@ COLUMNS = (
         "course_voids.made_by",
         "course_join_codes.made_by",
         "extensions.made_by",
+        "grade_curves.made_by",
         "grade_overrides.made_by",
         "invitations.made_by",
         "lti_contexts.linked_by",

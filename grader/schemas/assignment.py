@@ -82,6 +82,24 @@ class AssignmentBody(Strict):
         default=False,
         description="students who solved a challenge may then read staff's solution, and kernels that others share",
     )
+    group_size: StrictInt = Field(
+        default=1, ge=1, le=100, description="members that a group may have; 1: everyone hands in alone"
+    )
+    groups_until: str | None = Field(
+        default=None,
+        max_length=40,
+        description="until when students may change their groups; null: until the group hands in",
+    )
+    category: str = Field(
+        default="", max_length=limits.NAME_CHARS, description="a name in the course's policy; empty: none"
+    )
+    out_of: StrictFloat | StrictInt | None = Field(
+        default=None,
+        gt=0,
+        le=1_000_000,
+        allow_inf_nan=False,
+        description="what all points of its challenges together are worth; null: their sum",
+    )
     revision: Revision = None
 
 
@@ -145,6 +163,13 @@ class AssignmentView(Strict):
     reveal_hidden: bool
     partial_credit: bool = False
     open_solutions: bool = False
+    group_size: int = 1
+    groups_until: datetime | None = None
+    group: list[str] = Field(
+        default_factory=list, description="if it takes groups: who hands in with the calling student now"
+    )
+    category: str = ""
+    out_of: float | None = None
     published_at: datetime | None = Field(description="null: a draft, which students do not see")
     revision: int
 
@@ -155,11 +180,12 @@ class AssignmentList(Strict):
 
 
 class ExtensionBody(Strict):
-    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/extensions: for one student or one section, even
-    after the deadline. It also applies to earlier submissions."""
+    """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/extensions: for one student, one section or
+    the present members of a group, even after the deadline. It also applies to earlier submissions."""
 
     student: str | None = Field(default=None, max_length=limits.NAME_CHARS)
     section: str | None = Field(default=None, min_length=1, max_length=limits.NAME_CHARS)
+    group: str | None = Field(default=None, min_length=1, max_length=limits.NAME_CHARS)
     due_at: str = Field(max_length=40, description=_TIME.format("end"))
     late_until: str | None = Field(default=None, max_length=40)
     reason: str = Field(default="", max_length=limits.REASON_CHARS)

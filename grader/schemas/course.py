@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictBool, StrictInt
 
 from grader import limits
+from grader.schemas.policy import GradePolicy
 from grader.schemas.strict import Strict
 
 
@@ -68,6 +69,7 @@ class CourseChange(Strict):
     time_zone: str | None = Field(default=None, max_length=64)
     visibility: Visibility | None = None
     grace_days: StrictInt | None = Field(default=None, ge=0, le=365)
+    policy: GradePolicy | None = Field(default=None, description="replaces the whole policy")
     archived: StrictBool | None = Field(default=None, description="an archived course is read-only")
     revision: Revision = None
 
@@ -85,6 +87,7 @@ class CourseView(Strict):
     role: CourseRole | None = Field(default=None, description="the caller's")
     staff: dict[str, CourseRole] = Field(default_factory=dict, description="by name")
     students: int | None = Field(default=None, description="for staff")
+    policy: GradePolicy = GradePolicy()
     invited: int | None = Field(
         default=None, description="people on the roster without an account; for staff"
     )
@@ -146,6 +149,9 @@ class Roster(Strict):
     removed: list[RemovedView] = Field(default_factory=list)
     sections: list[str]
     groups: list[str]
+    group_codes: dict[str, str] = Field(
+        default_factory=dict, description="the code of each group, with which students join it; for staff"
+    )
 
 
 class RosterBody(Strict):
@@ -274,6 +280,34 @@ class JoinOffer(Strict):
     term: str
     section: str
     full_name: str = ""
+
+
+class CourseGroup(Strict):
+    """Students who hand in together."""
+
+    name: str
+    members: list[str]
+    code: str = Field(description="lets others join")
+
+
+class OwnGroup(Strict):
+    """The calling student's group, and whether they may change it now."""
+
+    course: str
+    group: CourseGroup | None
+    most: int | None = Field(description="members that a group may have; null: no assignment takes groups")
+    closed: str = Field(default="", description="why no group can be made, joined or left; empty: it can")
+    stays: str = Field(default="", description="why the student cannot leave this group; empty: they can")
+
+
+class GroupBody(Strict):
+    """Body of POST /api/v1/courses/<course>/group: exactly one of the three."""
+
+    make: str | None = Field(
+        default=None, max_length=limits.NAME_CHARS, description="the name of a new group"
+    )
+    join: str | None = Field(default=None, max_length=64, description="a group's code")
+    leave: StrictBool = False
 
 
 class AuditEntry(Strict):

@@ -64,10 +64,30 @@ class AssignmentGrade(Strict):
     most: float
     grace_days: int
     parts: list[PartGrade]
+    category: str = ""
+    worth: float | None = Field(
+        default=None, description="the points, out of `counted_most`, before the curve"
+    )
+    formula: str = Field(default="", description="the curve that was applied to them; empty: none")
+    counted: float | None = Field(
+        default=None, description="what counts, out of `counted_most`: `worth` after the curve"
+    )
+    counted_most: float | None = None
+    left_out: str = Field(default="", description="why it does not count for the total; empty if it does")
+
+
+class CategoryGrade(Strict):
+    """A student's points in a category, without what was dropped."""
+
+    name: str
+    weight: float
+    points: float
+    most: float
+    share: float | None = Field(description="null: no assignment of it is published")
 
 
 class StudentGrades(Strict):
-    """A student's grades."""
+    """A student's grades. ``points`` and ``most`` are sums of all parts; ``total`` follows the course's policy."""
 
     id: int = Field(description="the account's number, which survives a change of its name")
     name: str
@@ -79,6 +99,11 @@ class StudentGrades(Strict):
     most: float
     grace_left: int
     assignments: list[AssignmentGrade]
+    categories: list[CategoryGrade] = Field(default_factory=list)
+    uncurved: float | None = Field(default=None, description="the total before its curve")
+    formula: str = Field(default="", description="the curve of the total; empty: none")
+    total: float | None = None
+    total_most: float | None = None
 
 
 class PartStatistics(Strict):
@@ -169,10 +194,21 @@ class ExportRow(Strict):
     voided: int
     rubric: float = Field(description="the part of the points that staff gave by the rubric")
     ungraded: float = Field(description="the part of `most` in criteria that nobody graded yet")
+    category: str = ""
+    assignment_counted: float | None = Field(
+        default=None, description="what counts of the whole assignment, scaled and curved"
+    )
+    assignment_most: float | None = None
+    left_out: str = Field(default="", description="why the assignment does not count for the total")
+    total: float | None = Field(default=None, description="of the course, by its policy")
+    total_most: float | None = None
 
 
 # Columns of an ExportRow with points, which tables for people show rounded.
-POINT_COLUMNS = ("points", "most", "rubric", "ungraded")
+POINT_COLUMNS = (
+    *("points", "most", "rubric", "ungraded"),
+    *("assignment_counted", "assignment_most", "total", "total_most"),
+)
 
 
 class GradebookExport(Strict):

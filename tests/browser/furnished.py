@@ -30,7 +30,7 @@ from grader.sandbox.emulator import is_built
 from grader.schemas.account import Role
 from grader.schemas.announcement import AnnouncementBody, QuestionAnswer, QuestionBody
 from grader.schemas.assignment import AssignmentBody, ExtensionBody, PartBody
-from grader.schemas.course import CourseBody, JoinCodeBody, RosterBody
+from grader.schemas.course import CourseBody, CourseChange, GroupBody, JoinCodeBody, RosterBody
 from grader.schemas.course_catalogue import RepositoryBody
 from grader.schemas.feedback import (
     CommentBody,
@@ -42,6 +42,7 @@ from grader.schemas.feedback import (
     ScoresBody,
     Shown,
 )
+from grader.schemas.policy import Category, CurveBody, GradePolicy
 from grader.schemas.regrade import RegradeBody
 from grader.schemas.report import CaseReport, CaseVerdict, Report, Verdict
 from grader.schemas.step import StepBundle
@@ -52,7 +53,17 @@ from grader.service.accounts.accounts import User
 from grader.service.accounts.tokens import TokenKind, TokenRequest
 from grader.service.challenges import course_catalogue, uploads
 from grader.service.competitions import finals
-from grader.service.courses import announcements, assignments, courses, extensions, feedback, joining, rosters
+from grader.service.courses import (
+    announcements,
+    assignments,
+    course_groups,
+    courses,
+    curves,
+    extensions,
+    feedback,
+    joining,
+    rosters,
+)
 from grader.service.courses.announcements import Kind, Place
 from grader.service.platform import Platform, open_platform
 from grader.service.review import comments, regrade, regrade_requests
@@ -240,7 +251,28 @@ def _teach(site: Site) -> None:
     what = RegradeBody(submission=site.submissions["slower"], reason="A card was slow.")
     regrade.start(platform, boss, what)
     _grade(site)
+    _group(site)
     _announce(site)
+
+
+def _group(site: Site) -> None:
+    """An open assignment of groups, ada's group, a policy, and a curve."""
+    platform, boss = site.platform, site.people["boss"]
+    body = AssignmentBody(
+        title="Teams",
+        parts=[PartBody(challenge="saxpy")],
+        open_at="2026-03-01",
+        due_at="2099-12-31",
+        group_size=3,
+        category="Project",
+    )
+    assignments.put_assignment(platform, boss, "gpu", "teams", body)
+    assignments.publish_assignment(platform, boss, "gpu", "teams")
+    course_groups.change_own(platform, site.ada, "gpu", GroupBody(make=f"Team {LONG}"[:64]))
+    policy = GradePolicy(categories=[Category(name="Project", weight=40, drop=1)], scale=20)
+    courses.change_course(platform, boss, "gpu", CourseChange(policy=policy))
+    curve = CurveBody(assignment="week1", formula="min(most, p + 12.5)", apply=True)
+    curves.curve(platform, boss, "gpu", curve)
 
 
 def _announce(site: Site) -> None:

@@ -103,6 +103,7 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
     "feedback.show": lambda _: {"feedback": "/courses/gpu/assignments/week1/feedback"},
     "feedback.requests": lambda _: {"regrade-requests": "/courses/gpu/regrade-requests"},
     "gradebook.show": lambda _: {"gradebook": "/courses/gpu/gradebook"},
+    "gradebook.curve": lambda _: {"curve": "/courses/gpu/curve?formula=p+*+0.9+%2B+10"},
     "inbox.index": lambda _: {"inbox": "/inbox", "inbox-empty": "/inbox?user=grace&outcome=void"},
     "regrades.new": lambda _: {"regrade-new": "/regrades/new?course=gpu&assignment=week1"},
     "regrades.show": lambda _: {"regrade": "/regrades/1"},

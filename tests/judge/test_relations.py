@@ -27,7 +27,13 @@ def wrong(challenge: Challenge, got: torch.Tensor, want: torch.Tensor) -> Wrong:
     result = challenge.manifest.results[-1]
     flat = got.reshape(-1), want.reshape(-1)
     return Wrong(
-        result, tuple(want.shape), *flat, flat[0] != flat[1], None, None, challenge.manifest.allowance(result, {}, {})
+        result,
+        tuple(want.shape),
+        *flat,
+        flat[0] != flat[1],
+        None,
+        None,
+        challenge.manifest.allowance(result, {}, {}),
     )
 
 

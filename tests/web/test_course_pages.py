@@ -15,9 +15,11 @@ from flask.testing import FlaskClient
 
 from grader import limits
 from grader.schemas.course import JoinCodeBody, MemberChange, RosterBody
+from grader.schemas.submission import SubmitBody
 from grader.service.accounts.accounts import User
 from grader.service.courses import courses, gradebook, joining, rosters
 from grader.service.platform import Platform, open_platform
+from grader.service.submissions.submit import submit
 from tests.service.courses.scenes import NOW, assign, enrol, grading, judged
 from tests.service.world import make_catalogue
 from tests.web import builders
@@ -292,3 +294,62 @@ def test_a_comment_on_lines_is_answered_on_the_page(
     (notice,) = student.get("/api/v1/notices?limit=1").json["notices"]
     assert student.get(f"/notices/{notice['id']}").headers["Location"] == f"{at}#comments"
     assert student.get("/api/v1/notices?limit=0").json == {"notices": [], "unread": 0}
+
+
+def test_students_choose_a_group_and_partners_open_its_submissions(
+    owner: FlaskClient, platform: Platform, teacher: User, ada: User, bob: User, visit: Visit
+) -> None:
+    enrol(platform, teacher, ada, bob)
+    assign(platform, teacher, group_size=2)
+    page = post(visit(ada), "/courses/gpu/group", make="Red <1>")
+    assert "<strong>Red &lt;1&gt;</strong>: ada" in page
+    code = re.search(r"<code>([A-Z]{4}-[A-Z]{4})</code>", page)
+    assert code
+    assert "No group of this course has this code." in post_refused(
+        visit(bob), "/courses/gpu/group", join="BCDF-GHJK"
+    )
+    assert "ada, bob" in post(visit(bob), "/courses/gpu/group", join=code[1])
+    made = submit(platform, ada, SubmitBody(challenge="scale", filename="a.py", source="x = 1\n"))
+    page = visit(bob).get(f"/submissions/{made.id}").text
+    assert "by ada" in page
+    assert "My note" not in page
+    assert "by ada, of your group" in visit(bob).get("/submissions").text
+    assert "You hand in as <strong>ada, bob</strong>" in visit(bob).get("/courses/gpu/assignments/week1").text
+    assert "so you stay in it" in visit(bob).get("/courses/gpu").text
+    assert code[1] in owner.get("/courses/gpu/roster").text
+
+
+def test_staff_set_a_policy_and_a_curve(
+    owner: FlaskClient, platform: Platform, teacher: User, ada: User, bob: User, visit: Visit
+) -> None:
+    enrol(platform, teacher, ada, bob)
+    grading(platform, "correctness_points = 60\ntiers = [{ speedup = 2.0, points = 40 }]")
+    assign(platform, teacher, category="Home work")
+    judged(platform, ada, timedelta(hours=-1), speedup=1.0)
+    page = post(
+        owner, "/courses/gpu", policy="1", categories="Home work 60 1\nProject 40", drop="0", scale="20"
+    )
+    assert "Home work 60 1\nProject 40" in page
+    assert "&#39;Exam&#39; has no weight." in post_refused(
+        owner, "/courses/gpu", policy="1", categories="Exam"
+    )
+    page = owner.get("/courses/gpu/curve?assignment=week1&formula=min(most,+p+*+1.5)").text
+    assert "Points before and after" in page
+    assert "Apply the curve" in page
+    order = {"assignment": "week1", "formula": "min(most, p * 1.5)", "action": "apply"}
+    assert "Take the curve back" in post(owner, "/courses/gpu/curve", **order)
+    page = owner.get("/courses/gpu/gradebook").text
+    assert "90<span" in page
+    assert "raw 60" in page
+    page = visit(ada).get("/courses/gpu/grades").text
+    assert "Counts as <strong>90</strong> of 100 in Home work." in page
+    assert "<strong>18</strong> of 20 (60 of 100 points in all)" in page
+    refused = post_refused(owner, "/courses/gpu/curve", assignment="week1", formula="p +", action="apply")
+    assert "The formula cannot be read" in refused
+    assert "90 before" not in post(owner, "/courses/gpu/curve", assignment="week1", action="take_back")
+
+
+def post_refused(client: FlaskClient, path: str, **form: object) -> str:
+    answer = client.post(path, data={**form, "csrf_token": csrf(client, "/courses")})
+    assert 400 <= answer.status_code < 500, answer.text[-500:]
+    return answer.text

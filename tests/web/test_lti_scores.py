@@ -18,6 +18,7 @@ from grader.records.models import (
     FeedbackRow,
     LtiPlatformRow,
     LtiScoreRow,
+    PartnerRow,
     SubmissionRow,
     UserRow,
     utcnow,
@@ -26,8 +27,9 @@ from grader.schemas.assignment import ExtensionBody
 from grader.schemas.feedback import Shown
 from grader.schemas.gradebook import OverrideBody
 from grader.schemas.lti import LtiLinkView, LtiScoreState, LtiScoreView
+from grader.schemas.policy import CurveBody
 from grader.service.accounts import accounts
-from grader.service.courses import extensions, grade_book, overrides
+from grader.service.courses import curves, extensions, grade_book, overrides
 from grader.service.lti import delivery, linked_courses, passback
 from grader.service.operation import retention
 from grader.service.platform import open_platform
@@ -132,6 +134,17 @@ def test_sent_grades_follow_submissions_late_days_and_extensions(school: School)
     extensions.extend(school.platform, school.boss, "gpu", "week1", body)
     assert work(school) == 1
     assert sent(school) == pytest.approx(full)
+    with writing(school.platform.sessions) as session:
+        partner = session.query(UserRow.id).filter(UserRow.name.startswith("Bob")).scalar()
+        first = session.query(SubmissionRow.id).filter_by(public_id=made.id).scalar()
+        session.add(PartnerRow(submission_id=first, assignment_id=1, user_id=partner))
+    assert work(school) == 1
+    assert sent(school, "bob") == pytest.approx(full / 2)
+    curves.curve(
+        school.platform, school.boss, "gpu", CurveBody(assignment="week1", formula="p / 4", apply=True)
+    )
+    assert work(school) == 2
+    assert (sent(school), sent(school, "bob")) == (pytest.approx(full / 4), pytest.approx(full / 8))
 
 
 def test_an_unavailable_platform_is_retried_with_growing_pauses(school: School) -> None:

@@ -89,7 +89,7 @@ def list_extensions(path: AssignmentPath) -> Response:
 )
 @open_to(PARTY, action=Action.EXTENSION_GRANT)
 def extend(path: AssignmentPath, body: ExtensionBody) -> Response:
-    """Set other times for a student or a section; works after the deadline, too."""
+    """Set other times for a student, a section or each present member of a group; works after the deadline, too."""
     return answer(extensions.extend(platform(), current_user(), path.course, path.assignment, body))
 
 

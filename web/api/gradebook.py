@@ -10,8 +10,9 @@ from grader.schemas.gradebook import (
     OverrideBody,
     StudentGrades,
 )
+from grader.schemas.policy import CurveBody, CurvePreview
 from grader.schemas.submission import ErrorEnvelope
-from grader.service.courses import gradebook, overrides
+from grader.service.courses import curves, gradebook, overrides
 from grader.service.courses.permissions import Action
 from grader.web.access import PARTY, open_to
 from grader.web.answers import answer
@@ -51,6 +52,13 @@ def get_own_grades(path: CoursePath) -> Response:
 def get_grades(path: StaffPath) -> Response:
     """A student's grades, each point explained: your own, or as staff anyone's."""
     return answer(gradebook.get_grades(platform(), current_user(), path.course, path.name))
+
+
+@api.put("/courses/<course>/curve", responses={200: CurvePreview, 409: ErrorEnvelope})
+@open_to(PARTY, action=Action.GRADES_CURVE)
+def curve(path: CoursePath, body: CurveBody) -> Response:
+    """Show what a formula makes of everyone's points; apply it, or take it back (staff only)."""
+    return answer(curves.curve(platform(), current_user(), path.course, body))
 
 
 @api.put(

@@ -110,9 +110,9 @@ def remove(course: str, assignment: str) -> BaseResponse | Page:
 @pages.post("/courses/<course>/assignments/<assignment>/extensions")
 @open_to(PARTY, action=Action.EXTENSION_GRANT)
 def extend(course: str, assignment: str) -> BaseResponse | Page:
-    """Set other times for a student or a section."""
+    """Set other times for a student, a section or a group."""
     try:
-        values = body(ExtensionBody, given("student", "section", "due_at", "late_until", "reason"))
+        values = body(ExtensionBody, given("student", "section", "group", "due_at", "late_until", "reason"))
         extensions.extend(platform(), current_user(), course, assignment, values)
     except (BadRequest, Conflict) as error:
         return _show(course, assignment, error)
@@ -140,6 +140,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         exports, regrades = opened.may(Action.SOURCES), opened.may(Action.REGRADE)
         learns = opened.may(Action.GRADES_READ_OWN)
         sections = members.sections_of(opened) if extends else []
+        groups = members.groups_of(opened) if extends else []
     own = gradebook.get_grades(platform(), user, course).assignments if learns else []
     given_to = extensions.list_extensions(platform(), user, course, assignment).extensions if extends else []
     page = render_template(
@@ -155,6 +156,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
         extends=extends,
         extensions=given_to,
         sections=sections,
+        groups=groups,
         values=_values(view),
         # A refused form keeps its text and its revision, so nobody's change is undone.
         typed=request.form if error is not None and "parts" in request.form else None,
@@ -168,7 +170,7 @@ def _choices() -> dict[str, object]:
     return {"known_languages": list(LANGUAGES), "known_devices": served_devices(platform())}
 
 
-_TIMES = ("open_at", "due_at", "late_until")
+_TIMES = ("open_at", "due_at", "late_until", "groups_until")
 
 
 def _values(view: AssignmentView) -> dict[str, str]:
@@ -211,6 +213,10 @@ def _body() -> AssignmentBody:
                 "reveal_hidden": forms.ticked("reveal_hidden"),
                 "partial_credit": forms.ticked("partial_credit"),
                 "open_solutions": forms.ticked("open_solutions"),
+                "group_size": _whole("group_size") or 1,
+                "groups_until": form.get("groups_until", "") or None,
+                "category": form.get("category", ""),
+                "out_of": float(form["out_of"]) if form.get("out_of") else None,
                 "revision": _whole("revision"),
             }
         )

@@ -9,9 +9,10 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from pydantic import BaseModel, ValidationError
 from werkzeug.wrappers import Response as BaseResponse
 
-from grader.errors import BadRequest, Conflict, GraderError, NotAllowed
-from grader.schemas.course import CourseBody, CourseChange, CourseRole, Visibility
-from grader.service.courses import assignments, courses, gradebook, joining
+from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFound
+from grader.schemas.course import CourseBody, CourseChange, CourseRole, GroupBody, Visibility
+from grader.schemas.policy import GradePolicy
+from grader.service.courses import assignments, course_groups, courses, gradebook, joining
 from grader.service.courses.permissions import Action
 from grader.web import forms, throttle
 from grader.web.access import ANYONE, PARTY, SIGNED_IN, STAFF, open_to
@@ -118,8 +119,12 @@ def show(course: str) -> str:
 @pages.post("/courses/<course>")
 @open_to(PARTY, action=Action.COURSE_EDIT)
 def edit(course: str) -> BaseResponse | Page:
-    """Change name, term, time zone, grace days and visibility, or archive the course."""
+    """Change name, term, time zone, grace days, visibility or the grade policy, or archive the course."""
     try:
+        if "policy" in request.form:
+            change = CourseChange(policy=_policy(), revision=_revision())
+            courses.change_course(platform(), current_user(), course, change)
+            return redirect(url_for("courses.show", course=course, _anchor="policy"), 303)
         values = body(CourseChange, given("name", "term", "time_zone", "grace_days", "revision"))
         visibility = Visibility.LISTED if forms.ticked("listed") else Visibility.MEMBERS
         change = values.model_copy(update={"visibility": visibility})
@@ -129,6 +134,48 @@ def edit(course: str) -> BaseResponse | Page:
     except (BadRequest, Conflict) as error:
         return _show(course, error)
     return redirect(url_for("courses.show", course=course), 303)
+
+
+def _revision() -> int | None:
+    text = request.form.get("revision", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def _policy() -> GradePolicy:
+    """The form's. Raises BadRequest."""
+    form = request.form
+    try:
+        return GradePolicy.model_validate(
+            {
+                "categories": [
+                    _category(line) for line in form.get("categories", "").splitlines() if line.strip()
+                ],
+                "drop": int(form.get("drop") or 0),
+                "scale": float(form["scale"]) if form.get("scale") else None,
+                "override_percent": float(form["override_percent"]) if form.get("override_percent") else None,
+            }
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise BadRequest(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
+    except ValueError as error:
+        raise BadRequest("A field is not a number.", "Write it as 10 or 2.5.") from error
+
+
+def _category(line: str) -> dict[str, object]:
+    """Parses a line such as ``Homework 60 1``: a name, which may have spaces, a weight, perhaps a number to drop."""
+    words = line.split()
+    numbers: list[str] = []
+    while len(words) > 1 and len(numbers) < 2 and _is_number(words[-1]):
+        numbers.insert(0, words.pop())
+    if not numbers:
+        raise BadRequest(f"'{line.strip()[:60]}' has no weight.", "Write a category as: Homework 60 1.")
+    drop = int(numbers[1]) if len(numbers) > 1 else 0
+    return {"name": " ".join(words), "weight": float(numbers[0]), "drop": drop}
+
+
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.replace(".", "", 1).isdigit()
 
 
 @pages.post("/courses/<course>/staff")
@@ -163,11 +210,28 @@ def _show(course: str, error: GraderError | None = None) -> Page:
         else [],
         own={assignment.assignment: assignment for assignment in own.assignments} if own else {},
         grades=own,
+        grouping=course_groups.get_own(platform(), user, course) if may["group_choose"] else None,
         may=may,
+        typed=request.form if error is not None and "policy" in request.form else {},
         roles=[each.value for each in CourseRole if each is not CourseRole.STUDENT],
         error=error,
     )
     return page, error.status if error else 200
+
+
+@pages.post("/courses/<course>/group")
+@open_to(PARTY, action=Action.GROUP_CHOOSE)
+def change_group(course: str) -> BaseResponse | Page:
+    """Make a group that hands in together, join one with its code, or leave yours."""
+    values = body(GroupBody, given("make", "join")).model_copy(update={"leave": forms.ticked("leave")})
+    try:
+        with throttle.team_code(values.join or ""):
+            course_groups.change_own(platform(), current_user(), course, values)
+    except NotAllowed:
+        raise
+    except (BadRequest, Conflict, NotFound) as error:
+        return _show(course, error)
+    return redirect(url_for("courses.show", course=course, _anchor="group"), 303)
 
 
 @pages.get("/courses/<course>/log")

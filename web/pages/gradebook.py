@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from grader import spreadsheet
+from grader import formats, spreadsheet
 from grader.errors import BadRequest, Conflict, GraderError, NotFound
 from grader.schemas.feedback import ScoreView
 from grader.schemas.gradebook import POINT_COLUMNS, ExportRow, OverrideBody, PartStatistics, StudentGrades
-from grader.service.courses import courses, feedback, gradebook, overrides
+from grader.schemas.policy import CurveBody
+from grader.service.courses import assignments, courses, curves, feedback, gradebook, overrides
 from grader.service.courses.permissions import Action
 from grader.service.lti import linked_courses
 from grader.web import forms
@@ -35,6 +36,8 @@ def show(course: str) -> str:
     # Without a CSS rule for each of hundreds of students; a name needs no quoting.
     grades_at = url_for("gradebook.own", course=course) + "/"
     assigned = found.students[0].assignments if found.students else []
+    with courses.reading(platform(), current_user(), course, Action.GRADES_READ) as opened:
+        curves_may = opened.may(Action.GRADES_CURVE)
     return render_template(
         "course/gradebook.html",
         found=found,
@@ -42,6 +45,14 @@ def show(course: str) -> str:
         titles={column.assignment: column.title for column in assigned},
         columns=[f">{column.title}" for column in assigned],
         grades_at=grades_at,
+        curves_may=curves_may,
+        # Without a policy, cells of a large class need no further look.
+        plain=all(
+            each.counted == each.points and not each.left_out
+            for student in found.students
+            for each in student.assignments
+        ),
+        uncounted=sorted({each.title for each in assigned if each.left_out.startswith("in no")}),
         passed_back=linked_courses.counted(platform(), current_user(), course),
     )
 
@@ -55,6 +66,59 @@ def export(course: str) -> Response:
     response = Response("".join(lines), mimetype="text/csv")
     response.headers["Content-Disposition"] = f'attachment; filename="{course}-grades.csv"'
     return response
+
+
+@pages.get("/courses/<course>/curve")
+@open_to(PARTY, action=Action.GRADES_CURVE)
+def curve(course: str) -> Page:
+    """The curve of ?assignment= (else of the whole course), or what ?formula= would do to everyone's points."""
+    assignment, formula = (request.args.get(name, "").strip() for name in ("assignment", "formula"))
+    return _curve(course, assignment or None, formula or None)
+
+
+@pages.post("/courses/<course>/curve")
+@open_to(PARTY, action=Action.GRADES_CURVE)
+def set_curve(course: str) -> BaseResponse | Page:
+    """Apply a curve, or take it back."""
+    assignment, formula = (request.form.get(name, "").strip() for name in ("assignment", "formula"))
+    wanted = formula if request.form.get("action") == "apply" else None
+    try:
+        if wanted == "":
+            raise BadRequest("The formula is missing.", "Write one, such as min(most, p * 1.1 + 5).")
+        order = CurveBody.model_construct(assignment=assignment or None, formula=wanted, apply=True)
+        curves.curve(platform(), current_user(), course, order)
+    except (BadRequest, Conflict) as error:
+        return _curve(course, assignment or None, formula or None, error)
+    return redirect(url_for("gradebook.curve", course=course, assignment=assignment or None), 303)
+
+
+def _curve(
+    course: str, assignment: str | None, formula: str | None, error: GraderError | None = None
+) -> Page:
+    user = current_user()
+    present = CurveBody.model_construct(assignment=assignment, formula=None, apply=False)
+    found = curves.curve(platform(), user, course, present)
+    try:
+        if formula is not None and error is None:
+            wanted = present.model_copy(update={"formula": formula})
+            found = curves.curve(platform(), user, course, wanted)
+    except BadRequest as refusal:
+        error = refusal
+    before = max([found.most, *(each.before for each in found.students)]) or 1.0
+    after = max([found.most, *(each.after for each in found.students)]) or 1.0
+    given = assignments.list_assignments(platform(), user, course).assignments
+    page = render_template(
+        "course/curve.html",
+        course=course,
+        found=found,
+        typed=formula or found.formula or "",
+        titles={each.slug: each.title for each in given if each.published_at is not None},
+        x=linear(before, formats.points),
+        y=linear(after, formats.points),
+        same=min(before, after),
+        error=error,
+    )
+    return page, error.status if error else 200
 
 
 @pages.get("/courses/<course>/grades")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Table
@@ -27,6 +27,7 @@ from grader.schemas.course import (
     JoinCodeList,
     JoinCodeView,
     MemberChange,
+    OwnGroup,
     PersonalLink,
     Roster,
     RosterBody,
@@ -115,6 +116,27 @@ def edit(
     grace_days: Annotated[
         int | None, typer.Option(min=0, max=365, help="Grace days of each student.")
     ] = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=WEIGHT[:DROP]",
+            help="A category of the total, and how many of its lowest are dropped; `none` for none. Repeatable.",
+        ),
+    ] = None,
+    drop: Annotated[
+        int | None,
+        typer.Option(min=0, max=50, help="Without categories: how many of the lowest are dropped."),
+    ] = None,
+    scale: Annotated[
+        float | None,
+        typer.Option(min=0, help="What the course is worth; 0: the sum of the points, with categories 100."),
+    ] = None,
+    override_percent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT|none", help="The most that points by staff may reach, of a challenge's."
+        ),
+    ] = None,
     archived: Annotated[
         bool | None,
         typer.Option("--archive/--reopen", help="An archived course can be read, but not changed."),
@@ -127,7 +149,37 @@ def edit(
         name=name, term=term, time_zone=zone, visibility=visibility, grace_days=grace_days, archived=archived
     )
     body = change.model_dump(mode="json", exclude_none=True)
-    return _show_course(understood(CourseView, connect().patch(f"/courses/{segment(slug)}", body)), json)
+    client, path = connect(), f"/courses/{segment(slug)}"
+    if any(each is not None for each in (category, drop, scale, override_percent)):
+        present = understood(CourseView, client.get(path))
+        policy = present.policy.model_dump(mode="json", exclude_none=True)
+        if category:
+            policy["categories"] = [] if category == ["none"] else [_category(text) for text in category]
+        if drop is not None:
+            policy["drop"] = drop
+        if scale is not None:
+            policy["scale"] = scale or None
+        if override_percent is not None:
+            policy["override_percent"] = (
+                None if override_percent == "none" else _number(override_percent, "percent")
+            )
+        body |= {"policy": policy, "revision": present.revision}
+    return _show_course(understood(CourseView, client.patch(path, body)), json)
+
+
+def _category(text: str) -> dict[str, Any]:
+    name, _, numbers = text.rpartition("=")
+    weight, _, drop = numbers.partition(":")
+    if not name or (drop and not drop.isdecimal()):
+        raise BadRequest(f"'{text}' is not a category.", "Write it as NAME=WEIGHT, or NAME=WEIGHT:DROP.")
+    return {"name": name, "weight": _number(weight, "weight"), "drop": int(drop or 0)}
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise BadRequest(f"'{text}' is not a {what}.", "Write a number such as 40 or 12.5.") from error
 
 
 @course.command()
@@ -163,6 +215,37 @@ def join(
 
 
 @course.command()
+def group(
+    slug: CourseArgument,
+    join: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Join the group that has this code.")
+    ] = None,
+    make: Annotated[str | None, typer.Option(metavar="NAME", help="Make a group.")] = None,
+    leave: Annotated[bool, typer.Option("--leave", help="Leave your group.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Show the group with which you hand in, or choose one."""
+    path = f"/courses/{segment(slug)}/group"
+    body = {"join": join, "make": make, "leave": leave}
+    changes = join is not None or make is not None or leave
+    found = understood(OwnGroup, connect().post(path, body) if changes else connect().get(path))
+    if json:
+        put_json(found)
+        return 0
+    if found.group is None:
+        tell("You hand in alone.")
+    else:
+        tell(f"{found.group.name}: {', '.join(found.group.members)}", "bold")
+        tell(f"Others join with: grader course group {found.course} --join {found.group.code}")
+    if found.most is not None:
+        tell(f"A group has at most {found.most} members.")
+    for why in (found.closed, found.stays):
+        if why:
+            say(why, "yellow")
+    return 0
+
+
+@course.command()
 def log(
     slug: CourseArgument,
     limit: Annotated[int, typer.Option(min=1, max=500, help="How many entries.")] = 50,
@@ -183,6 +266,15 @@ def _show_course(found: CourseView, json: bool) -> int:
         return 0
     tell(f"{found.name} ({found.slug}){', archived' if found.archived else ''}", "bold")
     tell(f"{found.term or 'no term'}, {found.time_zone}, grace days of each student: {found.grace_days}")
+    for each in found.policy.categories:
+        lowest = f", the lowest {each.drop} dropped" if each.drop else ""
+        tell(f"category {each.name}: weight {each.weight:g}{lowest}")
+    if found.policy.drop:
+        tell(f"the lowest {found.policy.drop} dropped")
+    if found.policy.scale is not None:
+        tell(f"worth {found.policy.scale:g} points")
+    if found.policy.override_percent is not None:
+        tell(f"points by staff: at most {found.policy.override_percent:g} % of a challenge's")
     tell("taught by " + ", ".join(f"{name} ({role.value})" for name, role in found.staff.items()))
     if found.students is not None:
         tell(f"{found.students} students, {found.invited} invited")

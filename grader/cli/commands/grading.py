@@ -15,7 +15,15 @@ from grader.cli.command import make_app
 from grader.cli.terminal import moment, put_json, put_table, safe, say, table, tell, write
 from grader.errors import BadRequest, NotFound
 from grader.schemas.assignment import AssignmentList, AssignmentView, ExtensionList
-from grader.schemas.gradebook import POINT_COLUMNS, ExportRow, Gradebook, GradebookExport, StudentGrades
+from grader.schemas.gradebook import (
+    POINT_COLUMNS,
+    AssignmentGrade,
+    ExportRow,
+    Gradebook,
+    GradebookExport,
+    StudentGrades,
+)
+from grader.schemas.policy import CurvePreview
 from grader.schemas.similarity import Decision, SimilarityReport, SimilarSide, SimilarSources
 
 app = make_app(remote=True)
@@ -129,6 +137,23 @@ def set_assignment(
             help="Once it is over, show who solved a challenge staff's solution and kernels that others share, or not.",
         ),
     ] = None,
+    groups: Annotated[
+        int | None,
+        typer.Option(min=1, max=100, help="How many members a group may have; 1: everyone hands in alone."),
+    ] = None,
+    groups_until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Until when students may change groups; none: until the group hands in."
+        ),
+    ] = None,
+    category: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Its category in the course's policy; none: without.")
+    ] = None,
+    out_of: Annotated[
+        float | None,
+        typer.Option(min=0, help="What all of its points are worth; 0: as many as its challenges give."),
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Create an assignment as a draft, or change the given settings of one."""
@@ -137,8 +162,14 @@ def set_assignment(
     body |= _given(title=title, open_at=opens, due_at=due, late_percent=late_percent, grace_days=grace_days)
     body |= _given(counts=counts, reveal_hidden=reveal_hidden, question_points=question_points)
     body |= _given(partial_credit=partial_credit, open_solutions=open_solutions)
-    if late_until is not None:
-        body["late_until"] = None if late_until == "none" else late_until
+    for name, at in (("late_until", late_until), ("groups_until", groups_until)):
+        if at is not None:
+            body[name] = None if at == "none" else at
+    body |= _given(group_size=groups)
+    if category is not None:
+        body["category"] = "" if category == "none" else category
+    if out_of is not None:
+        body["out_of"] = out_of or None
     if challenge:
         body["parts"] = [_part(text) for text in challenge]
     for name, chosen in (("languages", language), ("devices", device)):
@@ -179,9 +210,10 @@ def _present(client: Client, course: str, slug: str) -> dict[str, Any]:
         "reveal_hidden",
         "partial_credit",
         "open_solutions",
+        *(recent := ("group_size", "groups_until", "category", "out_of")),
     )
     body = view.model_dump(mode="json", include={*kept, "open_at", "due_at", "late_until", "revision"})
-    for name in ("question_points", "partial_credit", "open_solutions"):
+    for name in ("question_points", "partial_credit", "open_solutions", *recent):
         if name not in view.model_fields_set:
             del body[name]  # an older server refuses the field
     return body | {"parts": [{"challenge": part.challenge, "weight": part.weight} for part in view.parts]}
@@ -229,6 +261,9 @@ def extend(
     ] = None,
     student: Annotated[str | None, typer.Option(metavar="NAME", help="For this student.")] = None,
     section: Annotated[str | None, typer.Option(metavar="NAME", help="For everyone of this section.")] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="NAME", help="For each present member of this group.")
+    ] = None,
     late_until: Annotated[
         str | None,
         typer.Option(
@@ -242,9 +277,9 @@ def extend(
     ] = None,
     json: options.Json = False,
 ) -> int:
-    """Give a student or a section a new deadline, even after the old one. Without options: list the extensions."""
+    """Give a student, section or group a new deadline, even after the old one. Without options: list extensions."""
     client, path = connect(), f"{_path(course, slug)}/extensions"
-    new = due or student or section or late_until or reason
+    new = due or student or section or group or late_until or reason
     if remove is not None and new:
         raise BadRequest("--remove excludes the options of a new extension.", "Use --remove N alone.")
     if remove is not None:
@@ -253,7 +288,8 @@ def extend(
         return _show_extensions(understood(ExtensionList, client.get(path)), json)
     if due is None:
         raise BadRequest("The new deadline is missing.", "Name it with --due TIME.")
-    body = _given(student=student, section=section, due_at=due, late_until=late_until, reason=reason)
+    body = _given(student=student, section=section, group=group, due_at=due, late_until=late_until)
+    body["reason"] = reason
     found = client.put(path, body)
     return _show_extensions(understood(ExtensionList, found), json)
 
@@ -294,6 +330,10 @@ def _show(found: AssignmentView, json: bool) -> int:
         tell(
             f"questions on the kernel: up to {formats.points(found.question_points)} points of each challenge"
         )
+    if found.group_size > 1:
+        until = f" or {moment(found.groups_until, zone=True)}" if found.groups_until else ""
+        who = f"; you hand in as {', '.join(found.group)}" if found.group else ""
+        tell(f"groups of at most {found.group_size}, fixed by the first submission{until}{who}")
     rows = table("challenge", "title", "points", "left today", "left in all", "at once")
     left = {limit.challenge: limit for limit in found.left}
     for part in found.parts:
@@ -418,8 +458,29 @@ def sources(
 
 
 @gradebook.command(name="show")
-def show_gradebook(course: Course, json: options.Json = False) -> int:
-    """Show everyone's points and progress, and who may need help (staff only)."""
+def show_gradebook(
+    course: Course,
+    curve: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMULA",
+            help="Show what a formula makes of the points, such as 'min(most, p * 1.1 + 5)'; "
+            "none, with --apply: take the curve back.",
+        ),
+    ] = None,
+    of: Annotated[
+        str | None, typer.Option(metavar="ASSIGNMENT", help="The curve's (default: the course's total).")
+    ] = None,
+    apply: Annotated[bool, typer.Option("--apply", help="Apply the curve.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Show everyone's points and progress, and who may need help; or what a curve does (staff only)."""
+    if curve is not None:
+        body = {"assignment": of, "formula": None if curve == "none" else curve, "apply": apply}
+        found_curve = connect().put(f"/courses/{segment(course)}/curve", body)
+        return _show_curve(understood(CurvePreview, found_curve), json)
+    if of is not None or apply:
+        raise BadRequest("Which curve?", "Write it with --curve FORMULA.")
     found = understood(Gradebook, connect().get(f"/courses/{segment(course)}/gradebook"))
     if json:
         put_json(found)
@@ -427,10 +488,10 @@ def show_gradebook(course: Course, json: options.Json = False) -> int:
     slugs = [given.assignment for given in found.students[0].assignments] if found.students else []
     rows = table("student", "name", "section", "group", *slugs, "total", "of")
     for student in found.students:
-        earned = [formats.points(given.points) for given in student.assignments]
+        earned = [_earned(given) for given in student.assignments]
         whom = [safe(student.name, "cyan"), safe(student.full_name)]
         whom += [safe(student.section), safe(student.group)]
-        rows.add_row(*whom, *earned, formats.points(student.points), formats.points(student.most))
+        rows.add_row(*whom, *earned, *_total(student))
     put_table(rows)
     parts = table("assignment", "challenge", "not started", "stuck", "done", "median speedup")
     for part in found.statistics:
@@ -445,6 +506,46 @@ def show_gradebook(course: Course, json: options.Json = False) -> int:
         )
     for each in found.at_risk:
         say(f"{each.name} {'; '.join(each.reasons)}.", "yellow")
+    return 0
+
+
+def _earned(given: AssignmentGrade) -> str:
+    """In brackets if it does not count for the total."""
+    points = formats.points(given.points if given.counted is None else given.counted)
+    return f"({points})" if given.left_out else points
+
+
+def _total(found: StudentGrades) -> tuple[str, str]:
+    """By the course's policy; an older server only adds the points up."""
+    if found.total is None or found.total_most is None:
+        return formats.points(found.points), formats.points(found.most)
+    return formats.points(found.total), formats.points(found.total_most)
+
+
+def _show_curve(found: CurvePreview, json: bool) -> int:
+    if json:
+        put_json(found)
+        return 0
+    if found.formula is None:
+        say(f"{found.title} has no curve now.", "yellow")
+        return 0
+    rows = table("student", "name", "before", "after")
+    for each in found.students:
+        rows.add_row(
+            safe(each.name, "cyan"),
+            safe(each.full_name),
+            formats.points(each.before),
+            formats.points(each.after),
+        )
+    put_table(rows)
+    numbers = f"mean {formats.points(found.mean)}, highest {formats.points(found.highest)}"
+    tell(f"{found.title}, of {formats.points(found.most)} points: {numbers}")
+    if found.lowered or found.swapped:
+        say(f"{found.lowered} lose points; {found.swapped} fall behind somebody who had fewer.", "yellow")
+    if found.applied:
+        say(f"The curve {found.formula} is applied.", "green")
+    else:
+        say("Nothing has changed yet. To apply it: --apply", "dim")
     return 0
 
 
@@ -464,6 +565,13 @@ def grades(
         return 0
     for given in found.assignments:
         tell(f"{given.title}: {formats.points(given.points)} of {formats.points(given.most)}", "bold")
+        if given.counted is not None and given.counted_most is not None and _differs(given):
+            curve = f", by the curve {given.formula}" if given.formula else ""
+            tell(
+                f"  counts as {formats.points(given.counted)} of {formats.points(given.counted_most)}{curve}"
+            )
+        if given.left_out:
+            tell(f"  {given.left_out}")
         for part in given.parts:
             which = f", submission {part.submission}" if part.submission else ""
             which += f" on {part.device}" if part.device else ""
@@ -471,9 +579,18 @@ def grades(
             for line in part.lines:
                 most = f" of {formats.points(line.most)}" if line.most is not None else ""
                 tell(f"    {'+' if line.points >= 0 else ''}{formats.points(line.points)}{most}  {line.text}")
-    earned = f"{formats.points(found.points)} of {formats.points(found.most)}"
+    for category in found.categories:
+        earned = f"{formats.points(category.points)} of {formats.points(category.most)}"
+        tell(f"{category.name}, weight {category.weight:g}: {earned}")
+    if found.formula and found.uncurved is not None:
+        tell(f"The curve {found.formula} is applied to {formats.points(found.uncurved)} points.")
+    earned = " of ".join(_total(found))
     tell(f"Altogether {earned}; {found.grace_left} grace days left.", "green")
     return 0
+
+
+def _differs(given: AssignmentGrade) -> bool:
+    return bool(given.formula) or (given.counted, given.counted_most) != (given.points, given.most)
 
 
 @gradebook.command()

@@ -32,6 +32,9 @@ class CourseRow(Base):
     visibility: Mapped[str] = mapped_column(String(16))
     # Per student for the whole course.
     grace_days: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
+    # A ``grader.schemas.policy.GradePolicy`` as JSON text; empty: points are added up. Of PostgreSQL's JSON no rows
+    # are distinct.
+    policy: Mapped[str] = mapped_column(Text, default="", server_default="")
     # Grows with every change, so people who edit at the same time do not overwrite each other.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
@@ -98,6 +101,36 @@ class CourseInvitationRow(Base):
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
 
 
+class CourseGroupRow(Base):
+    """A group of a course: the members whose ``group_name`` is ``name``. Students join it by its code, stored in
+    plain, as members and staff may see it any time. Its lock makes the submissions of one group take turns."""
+
+    __tablename__ = "course_groups"
+    __table_args__ = (UniqueConstraint("course_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
+    join_code: Mapped[str] = mapped_column(String(16), unique=True)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class PartnerRow(Base):
+    """A member of the author's group when a submission was received, not the author: for that assignment it counts for
+    them, too, whatever becomes of the group."""
+
+    __tablename__ = "submission_partners"
+    __table_args__ = (Index(None, "user_id"), Index(None, "assignment_id"))
+
+    submission_id: Mapped[int] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True
+    )
+    assignment_id: Mapped[int] = mapped_column(
+        ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True
+    )
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+
+
 class JoinCodeRow(Base):
     """A code that students type to join. It is stored in plain, as staff may see it any time; ``uses`` null: any
     number."""
@@ -151,6 +184,14 @@ class AssignmentRow(Base):
     # Groups of cases count, not only an accepted submission.
     partial_credit: Mapped[bool] = mapped_column(default=False, server_default=false())
     open_solutions: Mapped[bool] = mapped_column(default=False, server_default=false())
+    # Members that a group may have; 1: everyone hands in alone.
+    group_size: Mapped[int] = mapped_column(default=1, server_default=text("1"))
+    # Until when students may change their groups; null: until the group hands in.
+    groups_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # A name in the course's policy; empty: none.
+    category: Mapped[str] = mapped_column(String(limits.NAME_CHARS), default="", server_default="")
+    # What all points of its challenges together are worth; null: their sum.
+    out_of: Mapped[float | None]
     # For all questions on the kernel that counts, of each challenge; 0: they do not count.
     question_points: Mapped[float] = mapped_column(default=0.0, server_default=_ZERO)
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -219,5 +260,22 @@ class OverrideRow(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     points: Mapped[float]
     reason: Mapped[str] = mapped_column(Text)
+    made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
+
+
+class CurveRow(Base):
+    """A formula that changes the points of an assignment, or without one the course's total. ``mean`` and ``highest``
+    are the class's when it was applied, so later submissions move nobody else's points."""
+
+    __tablename__ = "grade_curves"
+    __table_args__ = (Index(None, "course_id"), UniqueConstraint("assignment_id"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"))
+    assignment_id: Mapped[int | None] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    formula: Mapped[str] = mapped_column(String(200))
+    mean: Mapped[float]
+    highest: Mapped[float]
     made_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)

@@ -34,7 +34,7 @@ from grader.service.boards.readers import check_reader
 from grader.service.challenges import publication
 from grader.service.devices import served_devices
 from grader.service.platform import Platform
-from grader.service.submissions.submissions import find
+from grader.service.submissions.submissions import find, hands_in, readable
 
 
 def leaderboard(
@@ -333,9 +333,13 @@ class PastTime:
 
 def past_times(platform: Platform, user: User, submission: str) -> list[PastTime]:
     """Times of the owner of ``submission`` for the same challenge, version and device, oldest first, at most
-    ``limits.PAST_TIMES``. Raises NotFound if ``user`` may not see the submission."""
+    ``limits.PAST_TIMES``; for a partner those of the group. Raises NotFound if ``user`` may not see the submission."""
     with platform.sessions() as session:
-        rows = ranks.latest_times(session, find(session, user, submission), limits.PAST_TIMES)
+        row = find(session, user, submission)
+        rows = ranks.latest_times(session, row, limits.PAST_TIMES)
+        if row.user_id != user.id and hands_in(session, user, row):
+            shared = readable(session, user, [each.public_id for each in rows])
+            rows = [each for each in rows if each.public_id in shared]
         return [
             PastTime(
                 id=row.public_id,

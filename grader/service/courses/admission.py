@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from grader.deadlines import Window, WindowPhase, day_begins
 from grader.errors import NotAllowed, TooMany
-from grader.records import taught
+from grader.records import groups, taught
 from grader.records.models import AssignmentPartRow, AssignmentRow, CourseRow, MemberRow, SubmissionRow
 from grader.schemas.assignment import AttemptsLeft
 from grader.schemas.course import CourseRole
@@ -67,19 +67,41 @@ def running(session: Session, user: int, challenge: str, at: datetime) -> list[R
 
 def admit(session: Session, user: User, row: SubmissionRow) -> int | None:
     """Check that the user's assignments accept ``row`` now. Returns how many more they accept for the challenge, None
-    without a limit. Call it in the transaction that stores the submission; one user's transactions take turns.
+    without a limit, and notes the members of the user's groups as partners. Call it in the transaction that stores the
+    submission; one user's transactions take turns, and so do one group's.
 
-    Raises TooMany, NotAllowed (a language or device that an assignment does not take).
+    Raises TooMany, NotAllowed (a language or device that an assignment does not take, a group that is too large).
     """
     remaining: list[int] = []
+    together: dict[int, list[int]] = {}
     for assigned in running(session, user.id, row.challenge, row.created_at):
         _check_means(assigned, row)
+        if assigned.row.group_size > 1:
+            together[assigned.row.id] = _partners(session, assigned, user.id)
         left = left_of(session, assigned.row, assigned.course, row.challenge, user.id, row.created_at)
         for kind, most in (("pending", left.pending), ("day", left.day), ("total", left.total)):
             if most is not None and most < 1:
-                raise TooMany(*_refusal(assigned, kind))
+                raise TooMany(*_refusal(assigned, kind, bool(together.get(assigned.row.id))))
         remaining += [most - 1 for most in (left.day, left.total) if most is not None]
+    if any(together.values()):
+        session.add(row)
+        session.flush()
+        for assignment, partners in together.items():
+            groups.hand_in(session, row.id, assignment, partners)
     return min(remaining, default=None)
+
+
+def _partners(session: Session, assigned: Running, user: int) -> list[int]:
+    """The other members of the user's group. Raises NotAllowed if it is too large."""
+    name = groups.lock(session, assigned.course.id, user)
+    found = groups.members_with(session, assigned.course.id, user)
+    if len(found) > assigned.row.group_size:
+        raise NotAllowed(
+            f"Your group {name} has {len(found)} members; {assigned.name} takes groups of at most "
+            f"{assigned.row.group_size}.",
+            "Ask your teacher to change the group on the course's roster.",
+        )
+    return [member for member in found if member != user]
 
 
 def _check_means(assigned: Running, row: SubmissionRow) -> None:
@@ -95,21 +117,22 @@ def _check_means(assigned: Running, row: SubmissionRow) -> None:
         )
 
 
-def _refusal(assigned: Running, kind: str) -> tuple[str, str]:
+def _refusal(assigned: Running, kind: str, grouped: bool) -> tuple[str, str]:
+    yours, have = ("your group's", "Your group has") if grouped else ("your", "You have")
     if kind == "pending":
         return (
-            f"{assigned.row.attempts_pending} of your submissions for {assigned.name} are waiting "
+            f"{assigned.row.attempts_pending} of {yours} submissions for {assigned.name} are waiting "
             "or running, which is the limit.",
             "Wait until one ends, or cancel one.",
         )
     if kind == "day":
         midnight = assigned.course.time_zone
         return (
-            f"You have used all {assigned.row.attempts_day} attempts of today for this challenge of {assigned.name}.",
+            f"{have} used all {assigned.row.attempts_day} attempts of today for this challenge of {assigned.name}.",
             f"The next day begins at midnight ({midnight}). Runs do not count.",
         )
     return (
-        f"You have used all {assigned.row.attempts_total} attempts for this challenge of {assigned.name}.",
+        f"{have} used all {assigned.row.attempts_total} attempts for this challenge of {assigned.name}.",
         "Runs do not count. Your teacher can change the limit.",
     )
 
@@ -128,9 +151,10 @@ def left_of(
     session: Session, row: AssignmentRow, course: CourseRow, challenge: str, user: int, at: datetime
 ) -> AttemptsLeft:
     """Counts submissions for the assignment in its languages, without the platform's failures and those cancelled
-    before judging."""
+    before judging. A group has used every attempt that one of its present members used, alone or with others."""
     done = SubmissionRow
-    own = [done.user_id == user, done.challenge == challenge, done.created_at >= row.open_at]
+    members = groups.members_with(session, course.id, user) if row.group_size > 1 else [user]
+    own = [groups.made_by(row.id, members), done.challenge == challenge, done.created_at >= row.open_at]
     own += [done.rejudge_of.is_(None), done.state != State.FAILED, taught.belongs(AssignmentRow.id == row.id)]
     own += [done.language.in_(row.languages)] if row.languages else []
     counted = or_(done.state != State.CANCELLED, done.claimed_at.is_not(None))

@@ -15,7 +15,7 @@ from grader.challenge.loader import Challenge
 from grader.deadlines import WindowPhase, parse_moment
 from grader.errors import BadRequest, ChallengeInvalid, Conflict, NotFound, UnknownChallenge
 from grader.languages import Language
-from grader.records import competitions, owners, publications, taught
+from grader.records import competitions, groups, names, owners, publications, taught
 from grader.records.engine import clock
 from grader.records.models import AskedRow, AssignmentPartRow, AssignmentRow, CourseRow, SubmissionRow, utcnow
 from grader.schemas.assignment import (
@@ -67,6 +67,9 @@ def put_assignment(
         row.partial_credit = body.partial_credit
         row.open_solutions = body.open_solutions
         row.question_points = float(body.question_points)
+        row.group_size, row.groups_until = body.group_size, _groups_until(course, body)
+        row.category = " ".join(body.category.split())
+        row.out_of = float(body.out_of) if body.out_of is not None else None
         row.revision += 1
         session.flush()
         session.execute(delete(AssignmentPartRow).where(AssignmentPartRow.assignment_id == row.id))
@@ -137,6 +140,12 @@ def _times(course: OpenCourse, body: AssignmentBody) -> tuple[datetime, datetime
     if open_at >= due_at:
         raise BadRequest("The assignment would be due before it opens.", "Set `open_at` before `due_at`.")
     return open_at, due_at, late_until_of(body.late_until, due_at, zone)
+
+
+def _groups_until(course: OpenCourse, body: AssignmentBody) -> datetime | None:
+    if body.groups_until is None or body.group_size == 1:
+        return None
+    return parse_moment(body.groups_until, ZoneInfo(course.row.time_zone), end=True)
 
 
 def publish_assignment(
@@ -297,8 +306,16 @@ def known_parts(session: Session, row: AssignmentRow, now: datetime) -> list[Ass
 
 
 def _facts(session: Session, row: AssignmentRow) -> dict[str, Any]:
-    plain = ("title", "late_percent", "grace_days", "attempts_day", "attempts_total", "attempts_pending")
-    times = ("open_at", "due_at", "late_until")
+    plain: tuple[str, ...] = (
+        "title",
+        "late_percent",
+        "grace_days",
+        "attempts_day",
+        "attempts_total",
+        "attempts_pending",
+    )
+    plain += ("group_size", "category", "out_of")
+    times = ("open_at", "due_at", "late_until", "groups_until")
     flags = ("reveal_hidden", "partial_credit", "open_solutions")
     parts = parts_of(session, [row.id]).get(row.id, [])
     return (
@@ -344,9 +361,22 @@ def _view(platform: Platform, course: OpenCourse, row: AssignmentRow) -> Assignm
         reveal_hidden=row.reveal_hidden,
         partial_credit=row.partial_credit,
         open_solutions=row.open_solutions,
+        group_size=row.group_size,
+        groups_until=row.groups_until,
+        group=_group(course, row) if student else [],
+        category=row.category,
+        out_of=row.out_of,
         published_at=row.published_at,
         revision=row.revision,
     )
+
+
+def _group(course: OpenCourse, row: AssignmentRow) -> list[str]:
+    if row.group_size == 1:
+        return []
+    members = groups.members_with(course.session, course.row.id, course.user.id)
+    known = names.people(course.session, members)
+    return [known[member].name for member in members]
 
 
 def _part(platform: Platform, part: AssignmentPartRow, assignment: AssignmentRow) -> PartView:

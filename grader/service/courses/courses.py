@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader.deadlines import find_zone
-from grader.errors import Conflict, NotAllowed, NotFound
+from grader.errors import BadRequest, Conflict, NotAllowed, NotFound
 from grader.records import taught
 from grader.records.engine import writing
 from grader.records.models import CourseInvitationRow, CourseRow, MemberRow, UserRow, utcnow
@@ -27,6 +27,7 @@ from grader.schemas.course import (
     Visibility,
 )
 from grader.schemas.notice import NoticeKind
+from grader.schemas.policy import GradePolicy, policy_of
 from grader.service import audit
 from grader.service.accounts import needed
 from grader.service.accounts.accounts import User, check_not_deleted, find_row
@@ -194,8 +195,12 @@ def change_course(platform: Platform, user: User, slug: str, body: CourseChange)
     with changing(platform, user, slug, Action.COURSE_EDIT) as course:
         row = course.row
         check_revision(row.revision, body.revision)
+        if body.policy is not None:
+            _check_categories(body.policy)
         before = _facts(row)
-        given = body.model_dump(exclude_none=True, exclude={"revision", "archived"}, mode="json")
+        given = body.model_dump(exclude_none=True, exclude={"revision", "archived", "policy"}, mode="json")
+        if body.policy is not None:
+            given["policy"] = body.policy.model_dump_json(exclude_defaults=True)
         for name, value in given.items():
             setattr(row, name, value.strip() if isinstance(value, str) else value)
         if body.archived is not None:
@@ -205,6 +210,18 @@ def change_course(platform: Platform, user: User, slug: str, body: CourseChange)
         course.note(Action.COURSE_EDIT, before=before, after=_facts(row))
         course.session.flush()
         return _view(course)
+
+
+def _check_categories(policy: GradePolicy) -> None:
+    names = [category.name for category in policy.categories]
+    if twins := sorted({name for name in names if names.count(name) > 1}):
+        raise BadRequest(f"The category {twins[0]} appears twice.", "List each once, with its weight.")
+    if odd := [name for name in names if name != " ".join(name.split())]:
+        raise BadRequest(f"'{odd[0]}' has spaces that nobody sees.", "Write one space between words.")
+    if policy.drop and names:
+        raise BadRequest(
+            "With categories, each has its own number to drop.", "Set `drop` in the categories instead."
+        )
 
 
 def check_revision(present: int, read: int | None) -> None:
@@ -293,7 +310,11 @@ def get_audit(
 
 def _facts(row: CourseRow) -> dict[str, Any]:
     names = ("name", "term", "time_zone", "visibility", "grace_days")
-    return {name: getattr(row, name) for name in names} | {"archived": row.archived_at is not None}
+    policy = policy_of(row.policy).model_dump(mode="json", exclude_defaults=True)
+    return {name: getattr(row, name) for name in names} | {
+        "archived": row.archived_at is not None,
+        "policy": policy,
+    }
 
 
 def _view(course: OpenCourse) -> CourseView:
@@ -327,5 +348,6 @@ def _view(course: OpenCourse) -> CourseView:
         created_at=row.created_at,
         role=permissions.role_in(session, course.user.id, row.id),
         staff={name: CourseRole(role) for name, role in staff},
+        policy=policy_of(row.policy),
         **counted,
     )

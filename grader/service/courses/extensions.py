@@ -1,4 +1,4 @@
-"""Later deadlines for a student or a section."""
+"""Later deadlines for a student, a section, or the present members of a group."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from grader.challenge.catalogue import near
 from grader.deadlines import parse_moment
 from grader.errors import BadRequest, NotFound
+from grader.records import groups, names
 from grader.records.models import AssignmentRow, ExtensionRow, UserRow, utcnow
 from grader.schemas.assignment import ExtensionBody, ExtensionList, ExtensionView
 from grader.service import audit
@@ -23,14 +24,15 @@ from grader.service.platform import Platform
 
 
 def extend(platform: Platform, user: User, course_slug: str, slug: str, body: ExtensionBody) -> ExtensionList:
-    """Give a student or a section later times, replacing earlier ones; also after the deadline. Without ``late_until``,
-    the late period is as long as the assignment's.
+    """Give a student, a section or each present member of a group later times, replacing earlier ones; also after the
+    deadline. Without ``late_until``, the late period is as long as the assignment's.
 
     Raises NotFound, NotAllowed, BadRequest.
     """
-    if (body.student is None) == (body.section is None):
+    if [body.student, body.section, body.group].count(None) != 2:
         raise BadRequest(
-            "An extension is for one student or one section.", "Give either a student or a section."
+            "An extension is for one student, one section or one group.",
+            "Give either a student, a section or a group.",
         )
     reason = audit.tidy_reason(body.reason)
     with courses.changing(platform, user, course_slug, Action.EXTENSION_GRANT) as course:
@@ -47,22 +49,36 @@ def extend(platform: Platform, user: User, course_slug: str, slug: str, body: Ex
                 "The new deadline is not later than everyone's.",
                 "Give a later deadline, or change the assignment's.",
             )
-        whom = members.student_of(course, body.student) if body.student is not None else None
+        whom = _whom(course, body)
         if body.section is not None and body.section not in (known := members.sections_of(course)):
             raise BadRequest(f"Nobody is in a section '{body.section[:64]}'.", near(body.section, known))
-        given = _extension(session, row, whom, body.section)
-        before = _extension_facts(given) if given is not None else None
-        if given is None:
-            given = ExtensionRow(assignment_id=row.id, user_id=whom, section=body.section)
-            session.add(given)
-        given.due_at, given.late_until, given.reason = due_at, late_until, reason
-        given.made_by, given.created_at = user.id, utcnow()
-        session.flush()
-        subject = f"/assignments/{slug}/extensions/{body.student or f'section {body.section}'}"
-        course.note(
-            Action.EXTENSION_GRANT, subject, before=before or {}, after=_extension_facts(given), reason=reason
-        )
+        for student, user_id in whom:
+            given = _extension(session, row, user_id, body.section)
+            before = _extension_facts(given) if given is not None else None
+            if given is None:
+                given = ExtensionRow(assignment_id=row.id, user_id=user_id, section=body.section)
+                session.add(given)
+            given.due_at, given.late_until, given.reason = due_at, late_until, reason
+            given.made_by, given.created_at = user.id, utcnow()
+            session.flush()
+            subject = f"/assignments/{slug}/extensions/{student or f'section {body.section}'}"
+            after = _extension_facts(given) | ({"group": body.group} if body.group is not None else {})
+            course.note(Action.EXTENSION_GRANT, subject, before=before or {}, after=after, reason=reason)
         return _extensions(course, row)
+
+
+def _whom(course: OpenCourse, body: ExtensionBody) -> list[tuple[str | None, int | None]]:
+    """Names and ids of students; one pair of None for a section. Raises NotFound, BadRequest."""
+    if body.student is not None:
+        return [(body.student, members.student_of(course, body.student))]
+    if body.group is None:
+        return [(None, None)]
+    found = groups.members(course.session, course.row.id, body.group)
+    if not found:
+        known = members.groups_of(course)
+        raise BadRequest(f"Nobody is in a group '{body.group[:64]}'.", near(body.group, known))
+    people = names.people(course.session, found)
+    return [(people[member].name, member) for member in found]
 
 
 def _extension(

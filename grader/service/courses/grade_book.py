@@ -16,14 +16,16 @@ from grader.challenge.model import Grading
 from grader.deadlines import Window
 from grader.device_kinds import resolution_of
 from grader.errors import ChallengeInvalid, UnknownChallenge
-from grader.records import grades, quizzes, taught, versions, voids
+from grader.records import grades, groups, quizzes, taught, versions, voids
 from grader.records.engine import clock
 from grader.records.grades import Judgement
+from grader.records.groups import Shared
 from grader.records.models import (
     AskedRow,
     AssignmentPartRow,
     AssignmentRow,
     CourseRow,
+    CurveRow,
     MemberRow,
     OverrideRow,
     ReportRow,
@@ -35,10 +37,11 @@ from grader.records.models import (
 from grader.records.taught import Stay
 from grader.schemas.course import CourseRole
 from grader.schemas.gradebook import AssignmentGrade, PartGrade, PartProgress, StudentGrades
+from grader.schemas.policy import policy_of
 from grader.schemas.report import CaseGroup, Report
 from grader.schemas.submission import SetAside
 from grader.service.courses import assignments, feedback, released
-from grader.service.courses.grade_lines import lines_of
+from grader.service.courses.grade_lines import limited, lines_of
 from grader.service.courses.grading import (
     ACCEPTED,
     OURS,
@@ -55,6 +58,7 @@ from grader.service.courses.grading import (
 )
 from grader.service.courses.kept_grades import KeptCourse
 from grader.service.courses.points import Scheme, Tier
+from grader.service.courses.policies import Curve, Rules, scaled, total
 from grader.service.courses.windows import Windows
 from grader.service.platform import Platform
 
@@ -77,6 +81,9 @@ class Book:
     voids: Mapping[int, str] = field(
         default_factory=dict
     )  # submission id -> why the course's staff voided it
+    # By assignment and student: what others of their group handed in.
+    shared: Mapping[tuple[int, int], Sequence[Shared]] = field(default_factory=dict)
+    grading: Rules = field(default_factory=Rules)
 
     @property
     def deleted(self) -> set[int]:
@@ -98,6 +105,7 @@ class Book:
                 (override.id, override.points, override.reason) for override in self.overrides.values()
             ),
             frozenset(self.voids),
+            self.grading.key(),
         )
 
     def grades(self, kept: KeptCourse | None = None, explained: bool = False) -> list[StudentGrades]:
@@ -107,12 +115,18 @@ class Book:
         known = kept.students if kept is not None else {}
         asks = self._with_questions()
         answered = quizzes.stamps(self.session, asks) if kept is not None and asks else {}
+        with_others: dict[int, list[Hashable]] = {}
+        for (_, user), found in self.shared.items():
+            with_others.setdefault(user, []).extend(
+                (each.submission, stamps.get(each.author), answered.get(each.author)) for each in found
+            )
         facts = {
             student.id: (
                 student,
                 stamps.get(student.id),
                 self.scores.get(student.id),
                 answered.get(student.id),
+                tuple(with_others.get(student.id, ())),
             )
             for student in self.students
         }
@@ -121,8 +135,8 @@ class Book:
             for student in self.students
             if student.id not in known or known[student.id][0] != facts[student.id]
         ]
-        for student, found in self._compute(missing, explained):
-            known[student.id] = facts[student.id], found
+        for student, grade in self._compute(missing, explained):
+            known[student.id] = facts[student.id], grade
         return [known[student.id][1] for student in self.students]
 
     def _with_questions(self) -> set[str]:
@@ -135,6 +149,9 @@ class Book:
         self, students: Sequence[Student], explained: bool
     ) -> Iterator[tuple[Student, StudentGrades]]:
         chosen = {student.id for student in students}
+        chosen |= {
+            each.author for (_, user), found in self.shared.items() if user in chosen for each in found
+        }
         by_part, again, voided = self._read(chosen)
         asks = self._with_questions()
         asked = quizzes.shares(self.session, asks, chosen if len(chosen) <= _NAMED else None) if asks else {}
@@ -150,15 +167,19 @@ class Book:
                     times = self._times(assignment.row, student)
                 free = min(grace, assignment.row.grace_days)
                 of_parts = []
+                shared = self.shared.get((assignment.row.id, student.id), ())
                 for part in assignment.parts:
-                    rows = of_assignment(by_part.get((part.challenge, student.id), ()), student, part, times)
+                    received = by_part.get((part.challenge, student.id), [])
+                    if shared:
+                        received = _with_shared(received, shared, part, by_part)
+                    rows = of_assignment(received, student, part, times)
                     taken, outside = by_language(assignment.row, rows)
                     grade = weigh(assignment, part, taken, again, voided, times, free, resolutions, asked)
                     grade.outside += outside
                     of_parts.append(grade)
                 grace -= max((grade.grace for grade in of_parts), default=0)
                 found.append(self._assignment_grade(student, assignment, of_parts, times.window, explained))
-            yield student, _student_grades(student, found, grace)
+            yield student, _student_grades(self.grading, student, found, grace)
 
     def _times(self, row: AssignmentRow, student: Student | None = None) -> Times:
         own = (student.id, student.section) if student is not None else (0, "")
@@ -219,22 +240,35 @@ class Book:
                 part,
                 grade,
                 self.overrides.get((assignment.row.id, part.challenge, student.id)),
+                self.grading.most_by_staff(part.most),
                 scores,
                 voids,
                 groups,
             )
             for part, grade in zip(assignment.parts, found, strict=True)
         ]
+        row, points, most = (
+            assignment.row,
+            sum(part.points for part in parts),
+            sum(part.most for part in parts),
+        )
+        made = scaled(points, most, row.out_of, self.grading.curves.get(row.id))
         # Not validated: a large course has tens of thousands.
         return AssignmentGrade.model_construct(
             assignment=assignment.row.slug,
             title=assignment.row.title,
             due_at=window.due_at,
             closes_at=window.closes_at,
-            points=sum(part.points for part in parts),
-            most=sum(part.most for part in parts),
+            points=points,
+            most=most,
             grace_days=max((part.grace_days for part in parts), default=0),
             parts=parts,
+            category=row.category,
+            worth=made.scaled,
+            formula=made.formula,
+            counted=made.counted,
+            counted_most=made.most,
+            left_out="",
         )
 
     def _groups(self, found: Sequence[Grade]) -> dict[int, list[CaseGroup]]:
@@ -255,6 +289,23 @@ class Book:
         )
         rows = self.session.execute(query.where(SubmissionRow.public_id.in_(ids)))
         return {row.public_id: row.reason or self.voids.get(row.id, "") for row in rows}
+
+
+def _with_shared(
+    own: Sequence[Judgement],
+    shared: Sequence[Shared],
+    part: Part,
+    by_part: Mapping[tuple[str, int], Sequence[Judgement]],
+) -> list[Judgement]:
+    """A student's submissions and those of their partners that count for them, too, oldest first."""
+    ids = {each.submission for each in shared}
+    found = [
+        row
+        for author in {each.author for each in shared}
+        for row in by_part.get((part.challenge, author), ())
+        if row.id in ids
+    ]
+    return sorted([*own, *found], key=lambda row: (row.at, row.id))
 
 
 def read_book(
@@ -317,7 +368,15 @@ def read_book(
         {(given.assignment_id, given.challenge, given.user_id): given for given in overrides},
         scores=_scores(session, readable, only),
         voids=voids.in_course(session, course.id),
+        shared=groups.shared(session, [row.id for row in rows], only),
+        grading=_rules(session, course),
     )
+
+
+def _rules(session: Session, course: CourseRow) -> Rules:
+    rows = session.scalars(select(CurveRow).where(CurveRow.course_id == course.id))
+    curves = {row.assignment_id: Curve.of(row) for row in rows}
+    return Rules(policy_of(course.policy), curves)
 
 
 def _asked(session: Session, assignments: Sequence[int]) -> dict[tuple[int, str], Any]:
@@ -397,7 +456,18 @@ def has_grades() -> ColumnElement[bool]:
     return or_(left.is_(None), and_(UserRow.deleted_at.is_not(None), left >= UserRow.deleted_at))
 
 
-def _student_grades(student: Student, found: list[AssignmentGrade], grace: int) -> StudentGrades:
+def _student_grades(
+    grading: Rules, student: Student, found: list[AssignmentGrade], grace: int
+) -> StudentGrades:
+    made = total(grading.policy, found)
+    if made.left_out:
+        found = [
+            given.model_copy(update={"left_out": made.left_out[given.assignment]})
+            if given.assignment in made.left_out
+            else given
+            for given in found
+        ]
+    curve = grading.curves.get(None)
     return StudentGrades.model_construct(
         id=student.id,
         name=student.name,
@@ -409,6 +479,11 @@ def _student_grades(student: Student, found: list[AssignmentGrade], grace: int) 
         most=sum(grade.most for grade in found),
         grace_left=grace,
         assignments=found,
+        categories=made.categories,
+        uncurved=made.points,
+        formula=curve.formula if curve is not None else "",
+        total=curve(made.points, made.most) if curve is not None else made.points,
+        total_most=made.most,
     )
 
 
@@ -417,11 +492,13 @@ def _part_grade(
     part: Part,
     grade: Grade,
     given: OverrideRow | None,
+    most_by_staff: float | None,
     scores: Scores,
     voids: Mapping[str, str] | None,
     groups: Mapping[int, Sequence[CaseGroup]],
 ) -> PartGrade:
     choice = grade.choice
+    by_staff = None if given is None else limited(given.points, most_by_staff)
     graded = sum((scores[criterion.id][0] for criterion in part.rubric if criterion.id in scores), 0.0)
     ungraded = sum((criterion.points for criterion in part.rubric if criterion.id not in scores), 0.0)
     computed = graded + (choice.points if choice is not None else 0.0)
@@ -429,7 +506,7 @@ def _part_grade(
     counted = choice.counted if choice is not None else None
     return PartGrade.model_construct(
         challenge=part.challenge,
-        points=given.points if given is not None else computed,
+        points=by_staff if by_staff is not None else computed,
         most=part.most,
         rubric=graded,
         ungraded=ungraded if given is None else 0.0,
@@ -451,6 +528,7 @@ def _part_grade(
             part,
             grade,
             given,
+            most_by_staff,
             scores,
             voids,
             groups.get(counted.id, ()) if counted is not None else (),

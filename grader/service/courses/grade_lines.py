@@ -22,6 +22,7 @@ def lines_of(
     part: Part,
     grade: Grade,
     given: OverrideRow | None,
+    most_by_staff: float | None,
     scores: Scores,
     voids: Mapping[str, str],
     groups: Sequence[CaseGroup] = (),
@@ -61,8 +62,15 @@ def lines_of(
     )
     if given is not None:
         computed = sum(line.points for line in lines)
-        lines.append(pointing.Line(f"Set by staff: {given.reason}", given.points - computed))
+        points = limited(given.points, most_by_staff)
+        cut = f" ({given.points:g}, more than the course allows)" if points < given.points else ""
+        lines.append(pointing.Line(f"Set by staff{cut}: {given.reason}", points - computed))
     return [GradeLine(text=line.text, points=line.points, most=line.most) for line in lines]
+
+
+def limited(points: float, most: float | None) -> float:
+    """Points by staff within the course's limit, if it has one."""
+    return points if most is None else min(points, most)
 
 
 def _of_other_languages(assignment: AssignmentRow, rows: Sequence[Judgement]) -> Iterator[pointing.Line]:

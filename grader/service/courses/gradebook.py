@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader.errors import NotFound
+from grader.records import groups
 from grader.records.models import AssignmentPartRow, AssignmentRow, CourseRow, MemberRow, UserRow, utcnow
 from grader.schemas.course import CourseRole
 from grader.schemas.gradebook import (
@@ -107,7 +108,8 @@ def differences(
     judgements: frozenset[int],
 ) -> list[Difference]:
     """Grades of these students that would change if ``judgements`` (rows of a regrade) counted, in every course
-    whose grades ``user`` may read."""
+    whose grades ``user`` may read. Of those who handed in together, everyone's."""
+    students = {*students, *groups.partners_of_judgements(session, judgements)}
     part, assignment, member = AssignmentPartRow, AssignmentRow, MemberRow
     taking = session.scalars(
         select(CourseRow)
@@ -157,6 +159,12 @@ def rows_of(platform: Platform, session: Session, course: CourseRow) -> list[Exp
             section=student.section,
             group=student.group,
             **{name: getattr(part, name) for name in _EXPORTED},
+            category=given.category,
+            assignment_counted=given.counted,
+            assignment_most=given.counted_most,
+            left_out=given.left_out,
+            total=student.total,
+            total_most=student.total_most,
         )
         for student in book.grades(platform.grades.of(course.id, book.rules))
         for given in student.assignments

@@ -1,4 +1,4 @@
-"""Students and sections of a course."""
+"""Students, sections and groups of a course."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ def sections_of(course: OpenCourse) -> list[str]:
     for row in (MemberRow, CourseInvitationRow):
         found |= set(course.session.scalars(select(row.section).where(row.course_id == course.row.id)))
     return sorted(found - {""})
+
+
+def groups_of(course: OpenCourse) -> list[str]:
+    """Of students, not of people who have not joined."""
+    query = select(MemberRow.group_name).where(
+        MemberRow.course_id == course.row.id, MemberRow.left_at.is_(None)
+    )
+    return sorted(set(course.session.scalars(query)) - {""})
 
 
 def student_of(course: OpenCourse, name: str) -> int:

@@ -22,8 +22,8 @@ def override(
 ) -> StudentGrades:
     """Set a student's points, with a reason that the student reads; without points, remove the override.
 
-    Raises NotFound, NotAllowed, BadRequest (also for more points than the part has, without ``body.extra``), Conflict
-    (somebody else changed it since it was read).
+    Raises NotFound, NotAllowed, BadRequest (also for more points than the part has, without ``body.extra``, or than
+    the course's policy allows), Conflict (somebody else changed it since it was read).
     """
     reason = audit.tidy_reason(body.reason, needed=True)
     with courses.changing(platform, user, course_slug, Action.GRADES_OVERRIDE) as course:
@@ -55,8 +55,7 @@ def override(
                 )
             session.delete(given)
         else:
-            if not body.extra:
-                _check_most(read_book(platform, session, course.row, [whom]), row.id, body)
+            _check_most(read_book(platform, session, course.row, [whom]), row.id, body)
             if given is None:
                 given = OverrideRow(assignment_id=row.id, challenge=body.challenge, user_id=whom)
                 session.add(given)
@@ -73,11 +72,17 @@ def override(
 def _check_most(book: Book, assignment: int, body: OverrideBody) -> None:
     parts = [part for found in book.assignments if found.row.id == assignment for part in found.parts]
     part = next((part for part in parts if part.challenge == body.challenge and not part.broken), None)
-    if (
-        part is not None
-        and body.points is not None
-        and body.points > max(part.most, formats.rounded_points(part.most))
-    ):
+    if part is None or body.points is None:
+        return
+    limit = book.grading.most_by_staff(part.most)
+    if limit is not None and body.points > max(limit, formats.rounded_points(limit)):
+        raise BadRequest(
+            f"This course lets staff give at most {formats.points(limit)} points for '{body.challenge}', not "
+            f"{formats.points(body.points)}.",
+            f"That is {book.grading.policy.override_percent:g} % of its {formats.points(part.most)} points; the "
+            "course's policy sets it.",
+        )
+    if not body.extra and body.points > max(part.most, formats.rounded_points(part.most)):
         raise BadRequest(
             f"'{body.challenge}' has {formats.points(part.most)} points at most, not {formats.points(body.points)}.",
             "Give at most that many, or mark them as extra points: --extra, or the checkbox on the page.",

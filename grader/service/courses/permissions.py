@@ -42,6 +42,7 @@ class Action(StrEnum):
     COURSE_STAFF = "course.staff"
     ROSTER_READ = "roster.read"
     ROSTER_EDIT = "roster.edit"
+    GROUP_CHOOSE = "groups.choose"
     ASSIGNMENT_READ = "assignment.read"
     ASSIGNMENT_READ_DRAFT = "assignment.read_draft"
     ASSIGNMENT_EDIT = "assignment.edit"
@@ -49,6 +50,7 @@ class Action(StrEnum):
     GRADES_READ_OWN = "grades.read_own"
     GRADES_READ = "grades.read"
     GRADES_OVERRIDE = "grades.override"
+    GRADES_CURVE = "grades.curve"
     SUBMISSIONS_READ = "submissions.read"
     COMMENT = "submissions.comment"
     REGRADE = "submissions.regrade"
@@ -130,6 +132,8 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.COURSE_STAFF: _ADMINS,
     Action.ROSTER_READ: _READERS,
     Action.ROSTER_EDIT: _TEACHERS,
+    # Their own; staff change everybody's on the roster.
+    Action.GROUP_CHOOSE: frozenset({Standing.STUDENT}),
     Action.ASSIGNMENT_READ: _MEMBERS,
     Action.ASSIGNMENT_READ_DRAFT: _READERS,
     Action.ASSIGNMENT_EDIT: _TEACHERS,
@@ -137,6 +141,7 @@ TABLE: Mapping[Action, frozenset[Standing]] = {
     Action.GRADES_READ_OWN: frozenset({Standing.STUDENT}),
     Action.GRADES_READ: _READERS,
     Action.GRADES_OVERRIDE: _TEACHERS,
+    Action.GRADES_CURVE: _TEACHERS,
     Action.SUBMISSIONS_READ: _READERS,
     Action.COMMENT: _GRADERS,
     Action.REGRADE: _TEACHERS,

@@ -6,8 +6,8 @@ from sqlalchemy import select
 
 from grader import roster_file
 from grader.errors import BadRequest, NotFound
-from grader.records import taught
-from grader.records.models import CourseInvitationRow, MemberRow, UserRow, utcnow
+from grader.records import groups, taught
+from grader.records.models import CourseGroupRow, CourseInvitationRow, MemberRow, UserRow, utcnow
 from grader.schemas.course import (
     CourseRole,
     InvitedView,
@@ -19,6 +19,7 @@ from grader.schemas.course import (
     RosterResult,
 )
 from grader.service.accounts.accounts import User, check_not_deleted, find_row
+from grader.service.accounts.keys import new_code
 from grader.service.courses import courses
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
@@ -85,8 +86,15 @@ def _roster(course: OpenCourse) -> Roster:
             if row.left_at is not None
         ],
         sections=sorted({row.section for row in everyone} - {""}),
-        groups=sorted({row.group_name for row in everyone} - {""}),
+        groups=(named := sorted({row.group_name for row in everyone} - {""})),
+        group_codes=_codes(course, named) if course.may(Action.ROSTER_EDIT) else {},
     )
+
+
+def _codes(course: OpenCourse, named: list[str]) -> dict[str, str]:
+    row = CourseGroupRow
+    query = select(row.name, row.join_code).where(row.course_id == course.row.id, row.name.in_(named))
+    return dict(course.session.execute(query.order_by(row.name)).all())
 
 
 def _member(row: MemberRow, name: str, email: str | None, accepted: bool) -> MemberView:
@@ -133,6 +141,7 @@ def change_member(platform: Platform, user: User, slug: str, name: str, body: Me
         if body.on_roster is not None:
             row.left_at = None if body.on_roster else utcnow()
         course.session.flush()
+        groups.make_rows(course.session, course.row.id, new_code)
         course.note(Action.ROSTER_EDIT, f"/roster/{person.name}", before=before, after=_facts(row))
         return _roster(course)
 
@@ -174,6 +183,7 @@ def import_roster(platform: Platform, user: User, slug: str, body: RosterBody) -
         apply = not body.dry_run and (body.skip_bad or not plan.problems)
         if apply:
             plan.apply()
+            groups.make_rows(course.session, course.row.id, new_code)
             counts = {kind: count for kind, count in plan.counts().items() if kind != "removed"}
             if counts:
                 course.note(Action.ROSTER_EDIT, "/roster", after=counts)

@@ -124,7 +124,7 @@ def _note(
     sent = {row.subject_sha256 for row in rows if row.sent_at is not None}
     changes = []
     for user, given in wanted.items():
-        points, most = round(given.points, _DIGITS), round(given.most, _DIGITS)
+        points, most = round(given.counted or 0.0, _DIGITS), round(given.counted_most or 0.0, _DIGITS)
         row = known.get(user)
         begun = any(part.attempts or part.overridden for part in given.parts)
         known_to_differ = row is not None and (row.points, row.most) != (points, most)

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import BadRequest, Conflict, NotAllowed, NotFound, TooMany
-from grader.records import taught
+from grader.records import groups, taught
 from grader.records.engine import writing
 from grader.records.models import (
     AssignmentRow,
@@ -50,10 +50,8 @@ class _Discussion:
     reads_all: bool
     writes: bool
     held: bool
-
-    @property
-    def own(self) -> bool:
-        return self.row.user_id == self.user.id
+    # The author's, or a partner's of theirs.
+    own: bool
 
     def sees(self, comment: CommentRow) -> bool:
         if self.reads_all or comment.author_id == self.user.id:
@@ -78,11 +76,11 @@ class _Discussion:
 def _open(session: Session, user: User, submission: str) -> _Discussion:
     """Raises NotFound."""
     row = submissions.find(session, user, submission)
-    own = row.user_id == user.id
+    own = submissions.hands_in(session, user, row)
     reads_all = not own and (user.staff or submissions.teaches_author(session, user, row))
     writes = not own and _comments(session, user, row)
     held = released.feedback_held(session, row)
-    return _Discussion(session, row, user, reads_all, writes, held)
+    return _Discussion(session, row, user, reads_all, writes, held, own)
 
 
 def _comments(session: Session, user: User, row: SubmissionRow) -> bool:
@@ -239,14 +237,14 @@ def _note(talk: _Discussion, comment: CommentRow, after: dict[str, object]) -> N
 
 
 def _tell(talk: _Discussion, comment: CommentRow) -> None:
-    """Notify the student of staff's comments, and staff of the student's."""
+    """Notify the students of staff's comments, and staff of the student's."""
     if comment.draft or (comment.staff and talk.held):
         return
     row = talk.row
     if comment.staff:
         notices.notify(
             talk.session,
-            {row.user_id} - {talk.user.id},
+            {row.user_id, *groups.partners_of(talk.session, row.id)} - {talk.user.id},
             NoticeKind.COMMENT,
             f"{talk.user.name} commented on your submission for {row.challenge}",
             path_of(row.public_id),

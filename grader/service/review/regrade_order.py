@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.errors import Conflict, NotFound
-from grader.records import competitions, regrades, rejudges, taught
+from grader.records import competitions, groups, regrades, rejudges, taught
 from grader.records.models import (
     AssignmentRow,
     MemberRow,
@@ -101,7 +101,7 @@ def choose(session: Session, user: User, body: RegradeBody) -> Chosen:
 
 
 def _handed_in(session: Session, rows: Sequence[AssignmentRow], user: int | None) -> list[SubmissionRow]:
-    """Submissions for these assignments; only those of ``user`` (an id) if given."""
+    """Submissions for these assignments; only those of ``user`` (an id), alone or as a partner, if given."""
     parts = assignments.parts_of(session, [row.id for row in rows])
     found: dict[int, SubmissionRow] = {}
     for assignment in rows:
@@ -111,7 +111,7 @@ def _handed_in(session: Session, rows: Sequence[AssignmentRow], user: int | None
             SubmissionRow.created_at >= assignment.open_at,
         ]
         if user is not None:
-            within.append(SubmissionRow.user_id == user)
+            within.append(groups.made_by(assignment.id, [user]))
         of_it = taught.belongs(AssignmentRow.id == assignment.id)
         found |= {first.id: first for first in regrades.handed_in(session, *within, of_it)}
     return sorted(found.values(), key=lambda first: (first.created_at, first.id))

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader.errors import BadRequest, Conflict, NotFound, TooMany
-from grader.records import taught
+from grader.records import groups, taught
 from grader.records.engine import clock
 from grader.records.models import (
     AssignmentRow,
@@ -105,7 +105,10 @@ def _ask(course: OpenCourse, body: RequestBody) -> None:
 
 
 def _check_submission(session: Session, user: User, assignment: AssignmentRow, body: RequestBody) -> None:
-    own = (SubmissionRow.public_id == (body.submission or "").lower(), SubmissionRow.user_id == user.id)
+    own = (
+        SubmissionRow.public_id == (body.submission or "").lower(),
+        groups.made_by(assignment.id, [user.id]),
+    )
     of_it = taught.belongs(AssignmentRow.id == assignment.id)
     if (
         session.scalar(select(SubmissionRow.id).where(*own, SubmissionRow.challenge == body.challenge, of_it))

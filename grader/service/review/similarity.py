@@ -24,6 +24,7 @@ from grader import limits
 from grader.challenge.loader import Challenge
 from grader.errors import ChallengeInvalid, NotFound, TooMany, UnknownChallenge, Unreachable
 from grader.languages import Language
+from grader.records import groups
 from grader.records.models import (
     AssignmentRow,
     MemberRow,
@@ -78,6 +79,7 @@ def compare(platform: Platform, user: User, course: str, assignment: str) -> Sim
     found = [(challenge, Pair(**pair)) for challenge, sources in asked for pair in _run(sources)]
     with courses.changing(platform, user, course, Action.SIMILARITY) as opened:
         row = assignments.find(opened, assignment)
+        found = [pair for pair in found if not _of_one_group(opened, row, pair[1])]
         _store(opened, row, found)
         opened.session.merge(
             SimilarityRunRow(
@@ -90,6 +92,19 @@ def compare(platform: Platform, user: User, course: str, assignment: str) -> Sim
         )
         opened.note(Action.SIMILARITY, f"/assignments/{assignment}/similarity", after={"pairs": len(found)})
     return read(platform, user, course, assignment)
+
+
+def _of_one_group(opened: OpenCourse, row: AssignmentRow, pair: Pair) -> bool:
+    """True if the authors handed in together, or are in one group now and the assignment takes groups."""
+    session, at = opened.session, opened.row.id
+    query = select(SubmissionRow.user_id).where(SubmissionRow.public_id.in_([pair.left, pair.right]))
+    authors = session.scalars(query.distinct()).all()
+    if len(authors) != 2:
+        return False
+    if groups.are_partners(session, row.id, *authors):
+        return True
+    one, other = (groups.name_of(session, at, author) for author in authors)
+    return row.group_size > 1 and one != "" and one == other
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader.errors import Conflict, NotAllowed, NotFound
-from grader.records import voids
+from grader.records import groups, voids
 from grader.records.engine import writing
 from grader.records.models import (
     CompetitionRow,
@@ -168,7 +168,8 @@ def _note(
 
 def _tell(session: Session, row: SubmissionRow, text: str) -> None:
     """Notify its author, and in a competition the team, whose result it is."""
-    notices.notify(session, [row.user_id], NoticeKind.RESULT, f"Your {text}", f"/submissions/{row.public_id}")
+    whose = {row.user_id, *groups.partners_of(session, row.id)}
+    notices.notify(session, whose, NoticeKind.RESULT, f"Your {text}", f"/submissions/{row.public_id}")
     if row.competition_id is not None and (mates := corrections.team_mates(session, row)):
         slug = session.get_one(CompetitionRow, row.competition_id).slug
         notices.notify(session, mates, NoticeKind.RESULT, f"Your team's {text}", f"/competitions/{slug}")

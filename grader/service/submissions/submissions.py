@@ -12,7 +12,18 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from grader.deadlines import parse_moment
 from grader.errors import Conflict, NotAllowed, NotFound
-from grader.records import competitions, histories, notes, order, quizzes, regrades, rejudges, taught, voids
+from grader.records import (
+    competitions,
+    groups,
+    histories,
+    notes,
+    order,
+    quizzes,
+    regrades,
+    rejudges,
+    taught,
+    voids,
+)
 from grader.records.engine import clock
 from grader.records.histories import History, Taught
 from grader.records.models import (
@@ -66,7 +77,7 @@ def _comments(session: Session, user: User, row: SubmissionRow) -> int:
     comment = CommentRow
     on_it = select(func.count()).select_from(comment).where(comment.submission_id == row.id)
     found = session.scalar(on_it.where(comment.deleted_at.is_(None))) or 0
-    if not found or row.user_id != user.id:
+    if not found or not hands_in(session, user, row):
         return found
     readable = [comment.deleted_at.is_(None), comment.draft.is_(False)]
     if released.feedback_held(session, row):
@@ -135,7 +146,13 @@ def _history(
         since=max((moment for moment in (since, assigned.since) if moment is not None), default=None),
         until=min((moment for moment in (until, assigned.until) if moment is not None), default=None),
         taught=assigned.taught,
+        shared=not others and not runs and _has_shared(platform, user),
     )
+
+
+def _has_shared(platform: Platform, user: User) -> bool:
+    with platform.sessions() as session:
+        return groups.has_shared(session, user.id)
 
 
 @dataclass(frozen=True)
@@ -209,7 +226,12 @@ def find(session: Session, user: User, submission: str) -> SubmissionRow:
         # The source is read only on request, not with each poll of the state.
         .options(joinedload(SubmissionRow.user), defer(SubmissionRow.source), defer(SubmissionRow.own_case))
     )
-    if row is None or not (user.staff or _is_own(session, user, row) or teaches_author(session, user, row)):
+    if row is None or not (
+        user.staff
+        or _is_own(session, user, row)
+        or _is_shared(session, user, row)
+        or teaches_author(session, user, row)
+    ):
         raise NotFound(
             f"There is no submission '{submission[:32]}'.", "`grader history` lists your submissions."
         )
@@ -227,6 +249,8 @@ def readable(session: Session, user: User, submissions: Collection[str]) -> set[
         .options(defer(SubmissionRow.source))
     )
     found = {submission_row.public_id for submission_row in own if _is_own(session, user, submission_row)}
+    of_group = (groups.is_shared_with(user.id), SubmissionRow.set_aside.is_distinct_from(SetAside.REGRADE))
+    found |= set(session.scalars(select(SubmissionRow.public_id).where(wanted, *of_group)))
     for membership in _taught_in(session, user, wanted):
         if Standing(membership.role) in TABLE[Action.SUBMISSIONS_READ]:
             found.add(membership.public_id)
@@ -241,6 +265,17 @@ def _is_own(session: Session, user: User, row: SubmissionRow) -> bool:
     if row.kind is not JudgingReason.FINAL or row.competition_id is None:
         return True
     return session.get_one(CompetitionRow, row.competition_id).results_at is not None
+
+
+def _is_shared(session: Session, user: User, row: SubmissionRow) -> bool:
+    """True if it was handed in by a group that ``user`` was in; of a regrade's, once it is published."""
+    shared = row.set_aside is not SetAside.REGRADE and row.user_id != user.id
+    return shared and user.id in groups.partners_of(session, row.id)
+
+
+def hands_in(session: Session, user: User, row: SubmissionRow) -> bool:
+    """True of the author and of their partners, who read a submission as its author does."""
+    return row.user_id == user.id or _is_shared(session, user, row)
 
 
 def teaches(user: User) -> bool:

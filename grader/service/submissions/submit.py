@@ -194,8 +194,9 @@ def store(
 ) -> StoredSubmission:
     """Store it, unless it was sent before. Raises TooMany, Conflict, NotAllowed."""
     with writing(platform.sessions) as session:
-        # From here on one user's submissions take turns, so keys cannot race on any database.
-        session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update())
+        # From here on one user's submissions take turns, so keys cannot race on any database. The lock lets rows refer
+        # to the user: a partner who submits at the same time notes them.
+        session.execute(select(UserRow.id).where(UserRow.id == user.id).with_for_update(key_share=True))
         if (earlier := _of_key(session, user, what)) is not None:
             return StoredSubmission(earlier, new=False, reused=False)
         if reuse and (earlier := _judged_before(session, row)) is not None:

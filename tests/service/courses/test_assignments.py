@@ -128,7 +128,7 @@ def test_sections_and_students_can_have_extensions(
     extensions.take_back_extension(platform, staff, "gpu", "week1", given[0].id)
     assert assignments.get_assignment(platform, other, "gpu", "week1").due_at == NOW + DAY
     for words, body_of in (
-        ("one student or one section", ExtensionBody(due_at=later)),
+        ("one student, one section or one group", ExtensionBody(due_at=later)),
         ("Nobody is in a section 'C'", ExtensionBody(section="C", due_at=later)),
         ("not later than everyone's", ExtensionBody(section="B", due_at=(NOW - 2 * DAY).isoformat())),
     ):

@@ -396,6 +396,8 @@ PAGES_OF_COURSES = _below("/courses")
 _OF_BOTH = ("/announcements", "/announcements/9", "/questions", "/questions/9")
 FORMS_OF_COURSES = {
     "": {"name": "Another"},
+    "/curve": {"formula": "p + 1", "action": "apply"},
+    "/group": {"join": "BCDF-GHJK"},
     "/staff": {"name": "bob", "role": "assistant"},
     "/roster": {"text": "account\nada\n", "action": "check"},
     "/roster/ada": {"section": "B"},
@@ -456,6 +458,8 @@ FORMS = {
     "/regrades/9": {"action": "discard"},
 }
 OF_COURSES_BODIES: dict[str, dict[str, object]] = {
+    "/curve": {"formula": "p + 1"},
+    "/group": {"join": "BCDF-GHJK"},
     "/staff/bob": {"role": "assistant"},
     "/roster": {"text": "account\nada\n"},
     "/roster/ada": {"section": "B"},

@@ -183,6 +183,7 @@ def _missing(text: str) -> bool:
         "readable ZIP archive",
         "No file was chosen",
         "is published",
+        "No open assignment of this course takes groups",
         "waiting for a link",
     )
     return any(words in text for words in said)
