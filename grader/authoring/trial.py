@@ -24,6 +24,7 @@ from grader.judge.oracle import Question, ask
 from grader.judge.request import Request
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
+from grader.sandbox.kernel_headers import lacking
 from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
 from grader.schemas.report import CaseReport, CaseVerdict
 
@@ -135,6 +136,8 @@ class Trial:
                 request = request_of(
                     self.challenge, candidate.language, candidate.source, self.device.architecture
                 )
+                if lack := lacking(request.headers):
+                    return CandidateOutcome.NOT_RUN, lack[0]
                 compiled = self.compiled[candidate.source] = compile_source(self.boxes, request)
             if not compiled.ok:
                 return CandidateOutcome.BROKEN, compiled.log

@@ -20,6 +20,7 @@ from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.compiler.triton import Argument, KernelsRequest, compile_ahead, unpacked
+from grader.sandbox.kernel_headers import HEADER_LIBRARIES
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
 from grader.schemas.own_case import OwnCase
@@ -40,7 +41,8 @@ class SourceCompiler:
 
 
 def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> CompileRequest:
-    return CompileRequest(source, cuda_footer(manifest), arch=architecture)
+    headers = tuple(name for name in HEADER_LIBRARIES if name in manifest.allow)
+    return CompileRequest(source, cuda_footer(manifest), arch=architecture, headers=headers)
 
 
 def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest:

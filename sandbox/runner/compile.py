@@ -1,7 +1,9 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
-One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds", "names"}``
-and the pipe's write end. ``names``: add the PTX of a second compilation, with variables' names. One answer:
+One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds", "names",
+"headers"}``
+and the pipe's write end. ``names``: add the PTX of a second compilation, with variables' names. ``headers``:
+libraries that the source may include, see ``grader.sandbox.kernel_headers``. One answer:
 - ``ok``
 - ``log``: the compiler's output, cut to ``log_bytes``
 - ``usage``: the assembler's lines about registers and memory, kept out of the log that students read
@@ -12,6 +14,7 @@ After the judge's footer, which calls ``solve``, the source gets a trailer of ou
 gate is closed, when it could never end; see ``gated.py``. A wait for a stream or an event of the student's stays real.
 """
 
+import importlib.util
 import math
 import os
 import re
@@ -153,6 +156,21 @@ def own_libraries(nvcc: str) -> list[str]:
     return [] if not home or os.path.isdir(f"{home}/lib64") else [f"-L{home}/lib"]
 
 
+def header_options(libraries: list[dict[str, Any]]) -> list[str]:
+    """nvcc's options for libraries of headers. Ends this process if the box lacks one: no fault of the source."""
+    options: list[str] = []
+    for library in libraries:
+        folder = library["folder"]
+        if not os.path.isdir(folder):  # a box that starts from an image
+            spec = importlib.util.find_spec(library["package"])
+            places = (spec and spec.submodule_search_locations) or [""]
+            folder = os.path.join(places[0], library["below"])
+        if not os.path.isdir(folder):
+            sys.exit(f"the box has no {library['name']} headers")
+        options += ["-I", folder, *library["flags"]]
+    return options
+
+
 def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
     """Exit code, output and usage lines, the last two cut to ``most`` bytes each. Kills a command that floods."""
     process = subprocess.Popen(
@@ -221,7 +239,8 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
     # A box that starts from an image may have nvcc elsewhere, and then on its path.
     nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
-    libraries = own_libraries(nvcc)
+    more = header_options(request.get("headers", []))
+    libraries = [*own_libraries(nvcc), *more]
     emulated = request["arch"].startswith("compute")
     if emulated and (calls := missing(request["source"], headers_of(nvcc))):
         with open(MISSING_FILE, "w", encoding="utf-8") as file:
@@ -241,7 +260,7 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         killed = code == -signal.SIGKILL or (code != 0 and KILLED.search(log) is not None)
         return {"ok": False, "log": log + fault, "usage": "", "killed": killed}
     if request.get("names") and emulated:
-        add_names(nvcc, request["arch"], filename, rdc)
+        add_names(nvcc, request["arch"], filename, [*(["-rdc=true"] if rdc else []), *more])
     with open(OUTPUT, "rb") as file:
         while data := file.read(CHUNK):
             while data:
@@ -249,9 +268,9 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     return {"ok": True, "log": log, "usage": demangled(usage)[:most], "killed": False}
 
 
-def add_names(nvcc: str, arch: str, filename: str, rdc: bool) -> None:
+def add_names(nvcc: str, arch: str, filename: str, more: list[str]) -> None:
     """Add the section with the PTX of ``-G``. Without it, if that fails: the library does without names."""
-    options = ["-ptx", "-G", "-std=c++17", f"-arch={arch}", *(["-rdc=true"] if rdc else [])]
+    options = ["-ptx", "-G", "-std=c++17", f"-arch={arch}", *more]
     code, _, _ = run_bounded([nvcc, *options, "-o", NAMES, filename], CHUNK)
     if code == 0:
         run_bounded(["objcopy", "--add-section", f"{part('fatbin').NAMES}={NAMES}", OUTPUT], CHUNK)
