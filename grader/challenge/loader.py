@@ -7,7 +7,7 @@ import inspect
 import runpy
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,7 +18,7 @@ from grader.challenge.cases import Case, Derived, Filling, OnlyOn, Recipe
 from grader.challenge.checker import CHECKER, Checker
 from grader.challenge.examined import Examined
 from grader.challenge.examined import load as load_examined
-from grader.challenge.model import Kind, Manifest, check_sizes
+from grader.challenge.model import Kind, Manifest, NamedBaseline, check_sizes
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
 
@@ -28,6 +28,8 @@ _MANIFESTS = 256
 EXAMINED = "examined.json"
 # In the staff's folder of a challenge.
 COMMENTARY = "commentary.md"
+# How the names of functions for ``[[baselines]]`` begin.
+NAMED_BASELINE = "baseline_"
 
 
 def starter_name(language: Language) -> str:
@@ -40,12 +42,14 @@ class ChallengeReference:
 
     ``compute`` returns a tensor, or a tuple of in-outs and outputs in order. ``magnitude``, if defined, returns the
     scale of errors in the same form. ``baseline``, if defined, is timed instead of ``compute``: the fastest PyTorch
-    version, which need not handle every edge of the contract.
+    version, which need not handle every edge of the contract. ``named``: further functions of that kind, whose names
+    begin with ``baseline_``.
     """
 
     compute: Callable[..., Any]
     magnitude: Callable[..., Any] | None
     baseline: Callable[..., Any] | None = None
+    named: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,11 @@ class Challenge:
         paths = {language: self._staff / f"solution{language.suffix}" for language in self.manifest.languages}
         return {language: _text(path) for language, path in paths.items() if path.is_file()}
 
+    def baseline_source(self, baseline: NamedBaseline) -> str | None:
+        """None if this copy lacks the file, like a student's."""
+        path = self._staff / baseline.source
+        return _text(path) if path.is_file() else None
+
     @property
     def commentary(self) -> str | None:
         """Staff's words on their solutions, Markdown. With it, these open to students who solved the challenge."""
@@ -114,11 +123,13 @@ class Challenge:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Which of reference, magnitude and baseline ``reference.py`` defines. Raises ChallengeInvalid."""
+        """Which of reference, magnitude, baseline and baselines by name ``reference.py`` defines. Raises
+        ChallengeInvalid."""
         if self.examined is not None:
             return self.examined.functions
         found = {"magnitude": self.reference.magnitude, "baseline": self.reference.baseline}
-        return ("reference", *(name for name, function in found.items() if function is not None))
+        own = (name for name, function in found.items() if function is not None)
+        return ("reference", *own, *self.reference.named)
 
     def suite(self, workloads: str, *, hidden: bool = True) -> list[Case]:
         """Cases for boards with these workloads ("cpu" or "gpu"); hidden ones only if wanted."""
@@ -143,10 +154,11 @@ class Challenge:
         names = _run(path)
         if "reference" not in names:
             raise ChallengeInvalid(f"{path}: it defines no function 'reference'")
-        for name in ("reference", "magnitude", "baseline"):
+        named = {name: value for name, value in names.items() if name.startswith(NAMED_BASELINE)}
+        for name in ("reference", "magnitude", "baseline", *named):
             if name in names:
                 self._check_parameters(path, name, names[name])
-        return ChallengeReference(names["reference"], names.get("magnitude"), names.get("baseline"))
+        return ChallengeReference(names["reference"], names.get("magnitude"), names.get("baseline"), named)
 
     def _check_parameters(self, path: Path, name: str, function: object) -> None:
         if not callable(function):

@@ -153,6 +153,31 @@ class Workload(Strict):
     on: Literal["cpu", "gpu", "emulated"] = "gpu"
 
 
+class NamedBaseline(Strict):
+    """A time to compare with, in addition to the reference's in PyTorch."""
+
+    # As long as its column allows; ``eager`` and ``compile`` are the reference's own.
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 .+_-]{0,23}$")
+    function: str = Field(
+        default="", pattern=r"^(?:baseline_[a-z0-9_]{1,32})?$", description="of reference.py; timed on GPUs"
+    )
+    source: str = Field(
+        default="",
+        pattern=r"^(?:(?:baselines/)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,60})?$",
+        description="of a submission in the folder staff, such as solution.cu; timed on GPUs and emulated ones",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.name.lower() in ("eager", "compile"):
+            raise ValueError(f"baselines: '{self.name}' is the reference's own; choose another name")
+        if bool(self.function) is bool(self.source):
+            raise ValueError(f"baselines '{self.name}': give it either a function or a source")
+        if self.source and Language.of_file(self.source) is None:
+            raise ValueError(f"baselines '{self.name}': the ending of '{self.source}' is of no language")
+        return self
+
+
 class Limits(Strict, allow_inf_nan=False):
     # Wall time of one call on a GPU.
     case_seconds: float = Field(default=limits.CASE_SECONDS, gt=0, le=300)
@@ -269,6 +294,9 @@ class Manifest(Strict):
     pieces: Pieces | None = None
     workloads: list[Workload] = Field(min_length=1)
     cost: Cost
+    baselines: list[NamedBaseline] = Field(
+        default_factory=list, max_length=8, description="further times to compare with"
+    )
     limits: Limits = Limits()
     grading: Grading = Grading()
     library_kernels: Literal["flag", "unranked"] = Field(
@@ -343,6 +371,7 @@ class Manifest(Strict):
         _refuse_twins([workload.name for workload in self.workloads], "workloads")
         for workload in self.workloads:
             check_sizes(self, workload.sizes, f"workloads '{workload.name}'")
+        _refuse_twins([baseline.name.lower() for baseline in self.baselines], "baselines")
         known = {workload.name for workload in self.workloads}
         if (
             unknown := {name for approximation in self.approximations for name in approximation.workloads}

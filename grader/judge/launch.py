@@ -131,9 +131,11 @@ class Launcher:
             self.kept_control.give_back(self._control)
             self._control = None
 
-    def reference(self, mode: str) -> RunnerClient:
+    def reference(self, mode: str, function: str = "") -> RunnerClient:
+        """``function``: of the challenge's ``reference.py`` instead of its baseline."""
         source, outputs = self.request.challenge.reference_source, self.request.names(Kind.OUTPUT)
         message = {"loader": "reference", "mode": mode, "source": source, "outputs": outputs}
+        message |= {"function": function} if function else {}
         return self._trusted(BoxPurpose.BASELINE, message)
 
     def end_submissions(self) -> None:
