@@ -14,6 +14,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from grader.challenge import signature
+from grader.challenge.autograd import forward_arguments, reference_footer
 from grader.challenge.cases import Case, Derived, Filling, OnlyOn, Recipe
 from grader.challenge.checker import CHECKER, Checker
 from grader.challenge.examined import Examined
@@ -50,6 +51,8 @@ class ChallengeReference:
     magnitude: Callable[..., Any] | None
     baseline: Callable[..., Any] | None = None
     named: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    #: Of a challenge with ``[autograd]``.
+    forward: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ class Challenge:
 
     @property
     def reference_source(self) -> str:
-        return _text(self.reference_folder / "reference.py")
+        """With the definition of ``reference`` by autograd, if it is made of ``forward``."""
+        return _text(self.reference_folder / "reference.py") + reference_footer(self.manifest)
 
     @property
     def checker_source(self) -> str | None:
@@ -152,18 +156,26 @@ class Challenge:
         if self.examined is not None:
             raise ChallengeInvalid(f"{path}: uploaded code runs only in a box")
         names = _run(path)
+        if footer := reference_footer(self.manifest):
+            if "forward" in names:
+                self._check_parameters(path, "forward", names["forward"], forward_arguments(self.manifest))
+            elif "reference" not in names:
+                raise ChallengeInvalid(f"{path}: it defines no function 'forward', which [autograd] needs")
+            exec(footer, names)  # noqa: S102 - ours
         if "reference" not in names:
             raise ChallengeInvalid(f"{path}: it defines no function 'reference'")
         named = {name: value for name, value in names.items() if name.startswith(NAMED_BASELINE)}
         for name in ("reference", "magnitude", "baseline", *named):
             if name in names:
                 self._check_parameters(path, name, names[name])
-        return ChallengeReference(names["reference"], names.get("magnitude"), names.get("baseline"), named)
+        return ChallengeReference(
+            names["reference"], names.get("magnitude"), names.get("baseline"), named, names.get("forward")
+        )
 
-    def _check_parameters(self, path: Path, name: str, function: object) -> None:
+    def _check_parameters(self, path: Path, name: str, function: object, passed: Sequence[str] = ()) -> None:
         if not callable(function):
             raise ChallengeInvalid(f"{path}: '{name}' is not a function")
-        passed = [arg.name for arg in self.manifest.args if arg.kind is not Kind.OUTPUT]
+        passed = passed or [arg.name for arg in self.manifest.args if arg.kind is not Kind.OUTPUT]
         try:
             inspect.signature(function).bind(**dict.fromkeys(passed))
         except TypeError as error:

@@ -178,6 +178,17 @@ class NamedBaseline(Strict):
         return self
 
 
+class Autograd(Strict):
+    """The signature holds a forward pass and its gradients; ``reference.py`` defines ``forward`` alone."""
+
+    upstream: dict[Name, Name] = Field(
+        min_length=1, description="input -> the output whose gradient it is, such as dout -> out"
+    )
+    gradients: dict[Name, Name] = Field(
+        min_length=1, description="output -> the input whose gradient it is, such as dx -> x"
+    )
+
+
 class Limits(Strict, allow_inf_nan=False):
     # Wall time of one call on a GPU.
     case_seconds: float = Field(default=limits.CASE_SECONDS, gt=0, le=300)
@@ -292,6 +303,7 @@ class Manifest(Strict):
     tolerance: Tolerance = Tolerance()
     compare: dict[str, Compare] = Field(default_factory=dict)
     pieces: Pieces | None = None
+    autograd: Autograd | None = None
     workloads: list[Workload] = Field(min_length=1)
     cost: Cost
     baselines: list[NamedBaseline] = Field(
@@ -368,6 +380,7 @@ class Manifest(Strict):
         self._check_expressions()
         self._check_compare()
         self._check_pieces()
+        self._check_autograd()
         _refuse_twins([workload.name for workload in self.workloads], "workloads")
         for workload in self.workloads:
             check_sizes(self, workload.sizes, f"workloads '{workload.name}'")
@@ -402,6 +415,29 @@ class Manifest(Strict):
                 counter = by_name.get(rule.first)
                 if counter is None or counter.dtype is not DType.INT64:
                     raise ValueError(f"compare.{name}: first = '{rule.first}' must name an int64 output")
+
+    def _check_autograd(self) -> None:
+        if self.autograd is None:
+            return
+        args = {arg.name: arg for arg in self.args}
+        pairs = [("upstream", *pair, Kind.INPUT, Kind.OUTPUT) for pair in self.autograd.upstream.items()]
+        pairs += [("gradients", *pair, Kind.OUTPUT, Kind.INPUT) for pair in self.autograd.gradients.items()]
+        for table, gradient, of, kind, kind_of in pairs:
+            where = f"autograd.{table}: {gradient} = '{of}'"
+            for name, wanted in ((gradient, kind), (of, kind_of)):
+                if name not in args or args[name].kind is not wanted:
+                    raise ValueError(f"{where}: '{name}' is no {wanted.value} of the signature")
+            if args[gradient].shape != args[of].shape or args[gradient].dtype is not args[of].dtype:
+                raise ValueError(f"{where}: a gradient has the shape and dtype of what it is of")
+            if not args[of].dtype.floating:
+                raise ValueError(f"{where}: only floats have gradients")
+        upstream, gradients = self.autograd.upstream, self.autograd.gradients
+        for table, named in (("upstream", upstream), ("gradients", gradients)):
+            _refuse_twins(list(named.values()), f"autograd.{table}")
+            if crossed := sorted({*named.values()} & {*upstream, *gradients}):
+                raise ValueError(f"autograd.{table}: {crossed} are gradients themselves")
+        if any(arg.kind is Kind.INOUT for arg in self.args):
+            raise ValueError("autograd: a Function changes no argument, so there can be no inout")
 
     def _check_pieces(self) -> None:
         if self.pieces is None:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from grader.challenge.autograd import form
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Manifest
@@ -114,6 +115,7 @@ def kernels_request(
         source=source,
         parameters=tuple(arg.name for arg in manifest.args),
         declaration=declaration(manifest, language),
+        autograd=form(manifest),
         calls=tuple(calls.values()),
         arch=architecture,
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader import limits
+from grader.challenge.autograd import form
 from grader.challenge.model import Kind
 from grader.challenge.signature import declaration
 from grader.errors import BoxUnavailable, JudgeFailure
@@ -82,6 +83,7 @@ class Launcher:
             "source": "" if self.request.language.compiled else self.request.source,
             "parameters": [arg.name for arg in manifest.args],
             "declaration": declaration(manifest, self.request.language),
+            **({"autograd": form(manifest)} if manifest.autograd else {}),
             **({"tag_prints": True} if self.request.tags_prints else {}),
         }
         try:
