@@ -17,23 +17,32 @@ class HeaderLibrary:
     """A row."""
 
     display_name: str
-    #: The Python package that brings the headers, and the folder of headers in it.
+    #: The Python package that brings the headers, and the folders of headers in it: the first has ``header``.
     package: str
-    below: str
-    #: Names a folder whose ``include`` has the headers: it comes before the package.
+    below: tuple[str, ...]
+    #: Names a folder whose ``include`` has the headers: it comes before the package. Empty: none does.
     variable: str
     #: A header that must be there, from which ``pattern`` reads the version's numbers.
     header: str
     pattern: str
     flags: tuple[str, ...]
     install: str
+    #: Of C++, if the headers need a later one than other sources get.
+    standard: str = ""
+    #: They include Python's own.
+    python: bool = False
 
     def folder(self) -> Path | None:
         """The folder for ``-I``; None if it is not on this machine."""
-        places = [Path(os.environ[self.variable], "include")] if os.environ.get(self.variable) else []
+        named = os.environ.get(self.variable) if self.variable else None
+        places = [Path(named, "include")] if named else []
         spec = importlib.util.find_spec(self.package)
-        places += [Path(place, self.below) for place in (spec and spec.submodule_search_locations) or ()]
+        places += [Path(place, self.below[0]) for place in (spec and spec.submodule_search_locations) or ()]
         return next((place.resolve() for place in places if (place / self.header).exists()), None)
+
+    def named_folder(self) -> Path | None:
+        """``folder`` if ``variable`` names it: boxes see packages anyway."""
+        return self.folder() if self.variable and os.environ.get(self.variable) else None
 
     def version(self) -> str:
         """Such as ``4.2.0``; empty if it is not on this machine."""
@@ -46,14 +55,27 @@ HEADER_LIBRARIES = {
     "cutlass": HeaderLibrary(
         display_name="CUTLASS",
         package="cutlass_library",
-        below="source/include",
+        below=("source/include",),
         variable="CUTLASS_PATH",
         header="cutlass/version.h",
         pattern=r"^#define CUTLASS_(?:MAJOR|MINOR|PATCH)\s+(\d+)",
         # Both are in its manual. Its device code calls constexpr functions of the host, and takes lambdas.
         flags=("--expt-relaxed-constexpr", "--expt-extended-lambda"),
         install="Run `pip install --no-deps nvidia-cutlass`, or set CUTLASS_PATH to the folder of a checkout.",
-    )
+    ),
+    "torch": HeaderLibrary(
+        display_name="PyTorch",
+        package="torch",
+        below=("include", "include/torch/csrc/api/include"),
+        variable="",
+        header="torch/headeronly/version.h",
+        pattern=r"^#define TORCH_VERSION_(?:MAJOR|MINOR|PATCH)\s+(\d+)",
+        # TORCH_EXTENSION_NAME: a source may end in PYBIND11_MODULE, as extensions do.
+        flags=("--expt-relaxed-constexpr", "-DTORCH_EXTENSION_NAME=solution"),
+        install="Run `pip install torch`; and Python's own headers (Debian, Ubuntu: apt-get install libpython3-dev).",
+        standard="c++20",
+        python=True,
+    ),
 }
 
 
@@ -71,5 +93,5 @@ def lacking(names: tuple[str, ...]) -> tuple[str, str] | None:
 
 def folders() -> list[str]:
     """The folders here that a box must show, even if they are outside its toolchain."""
-    found = (library.folder() for library in HEADER_LIBRARIES.values())
+    found = (library.named_folder() for library in HEADER_LIBRARIES.values())
     return [str(folder) for folder in found if folder is not None]

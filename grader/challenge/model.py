@@ -298,7 +298,7 @@ class Manifest(Strict):
     tags: list[str] = Field(default_factory=list)
     version: int = Field(ge=1)
     languages: list[Language] = Field(min_length=1)
-    allow: list[Literal["cublas", "cutlass"]] = Field(default_factory=list)
+    allow: list[Literal["cublas", "cutlass", "torch"]] = Field(default_factory=list)
     args: list[Argument] = Field(min_length=1)
     tolerance: Tolerance = Tolerance()
     compare: dict[str, Compare] = Field(default_factory=dict)

@@ -12,6 +12,7 @@ from grader import limits
 from grader.challenge.autograd import form
 from grader.challenge.model import Kind
 from grader.challenge.signature import declaration
+from grader.challenge.tensor_form import is_extension
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge import faults
 from grader.judge.channel import ChannelError
@@ -84,6 +85,7 @@ class Launcher:
             "parameters": [arg.name for arg in manifest.args],
             "declaration": declaration(manifest, self.request.language),
             **({"autograd": form(manifest)} if manifest.autograd else {}),
+            **({"extension": True} if is_extension(manifest, self.request.source) else {}),
             **({"tag_prints": True} if self.request.tags_prints else {}),
         }
         try:
@@ -203,7 +205,7 @@ def submission_spec(
     languages with torch need them, and so does every runner without a GPU.
     """
     spec = device.box_spec(BoxPurpose.RUN, language, memory_bytes)
-    hide = not language.torch and spec.gpu is not None and "cublas" not in allow
+    hide = not language.torch and spec.gpu is not None and not {"cublas", "torch"} & {*allow}
     return replace(spec, compute_libraries=False) if hide else spec
 
 

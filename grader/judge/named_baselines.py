@@ -72,22 +72,19 @@ def _started(launcher: Launcher, baseline: NamedBaseline) -> RunnerClient:
     source = request.challenge.baseline_source(baseline)
     assert language is not None
     assert source is not None
-    request = replace(request, language=language, source=source, artefact=None)
+    # It may use libraries that submissions may not.
+    challenge = request.challenge
+    allowing = replace(
+        challenge, manifest=challenge.manifest.model_copy(update={"allow": ["cublas", "cutlass", "torch"]})
+    )
+    request = replace(request, challenge=allowing, language=language, source=source, artefact=None)
     artefact = None
     if language.compiled:
-        wanted = request_of(request.challenge, language, source, launcher.device.architecture)
-        # It may use libraries that submissions may not.
-        there = tuple(name for name, library in HEADER_LIBRARIES.items() if library.folder() is not None)
+        wanted = request_of(allowing, language, source, launcher.device.architecture)
+        there = tuple(name for name in wanted.headers if HEADER_LIBRARIES[name].folder() is not None)
         wanted = replace(wanted, headers=there, background=launcher.device.on == ON_GPU)
         result = compile_source(launcher.boxes, wanted, launcher.interrupt)
         if not result.ok:
             raise JudgeFailure(f"the baseline '{baseline.name}' does not compile: {result.log.strip()[:500]}")
         artefact = result.artefact
-    challenge = request.challenge
-    allowing = replace(
-        challenge, manifest=challenge.manifest.model_copy(update={"allow": ["cublas", "cutlass"]})
-    )
-    own = Launcher(
-        replace(request, challenge=allowing), launcher.device, launcher.boxes, launcher.interrupt, artefact
-    )
-    return own.submission()
+    return Launcher(request, launcher.device, launcher.boxes, launcher.interrupt, artefact).submission()

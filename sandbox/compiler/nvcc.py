@@ -177,6 +177,8 @@ def _described(library: HeaderLibrary) -> dict[str, object]:
         "package": library.package,
         "below": library.below,
         "flags": library.flags,
+        "standard": library.standard,
+        "python": library.python,
     }
 
 

@@ -23,6 +23,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -135,7 +136,7 @@ def headers_of(nvcc: str) -> str:
 LINES = "-g1,-fno-optimize-sibling-calls"
 
 
-def flags(arch: str, filename: str, rdc: bool) -> list[str]:
+def flags(arch: str, filename: str, rdc: bool, standard: str = "c++17") -> list[str]:
     """``arch``: sm_90, or compute_90a for the emulated GPU: PTX without a runtime. Its machine code is unused, but
     the assembler's errors and register counts matter."""
     kind, _, number = arch.partition("_")
@@ -144,7 +145,7 @@ def flags(arch: str, filename: str, rdc: bool) -> list[str]:
     runtime = ["none", "--compress-mode=none"] if emulated else ["static"]
     wrapped = [word for name in WRAPPED for word in ("-Xlinker", f"--wrap={name}")]
     return [
-        "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", "-Xptxas", "-v", "-cudart", *runtime,
+        "-shared", "-Xcompiler", "-fPIC", "-O3", f"-std={standard}", "-lineinfo", "-Xptxas", "-v", "-cudart", *runtime,
         *(["-rdc=true", "-lcudadevrt"] if rdc else []), *wrapped, *(["-Xcompiler", LINES] if emulated else []),
         f"-gencode=arch=compute_{number},code={codes}", "-o", OUTPUT, filename,
     ]  # fmt: skip
@@ -160,14 +161,17 @@ def header_options(libraries: list[dict[str, Any]]) -> list[str]:
     """nvcc's options for libraries of headers. Ends this process if the box lacks one: no fault of the source."""
     options: list[str] = []
     for library in libraries:
+        first, *others = library["below"]
         folder = library["folder"]
         if not os.path.isdir(folder):  # a box that starts from an image
             spec = importlib.util.find_spec(library["package"])
             places = (spec and spec.submodule_search_locations) or [""]
-            folder = os.path.join(places[0], library["below"])
-        if not os.path.isdir(folder):
-            sys.exit(f"the box has no {library['name']} headers")
-        options += ["-I", folder, *library["flags"]]
+            folder = os.path.join(places[0], first)
+        folders = [folder, *(os.path.join(folder.removesuffix(first), other) for other in others)]
+        folders += [sysconfig.get_paths()["include"]] if library["python"] else []
+        if missing := next((each for each in folders if not os.path.isdir(each)), None):
+            sys.exit(f"the box has no {library['name']} headers: there is no {missing}")
+        options += [*(word for each in folders for word in ("-isystem", each)), *library["flags"]]
     return options
 
 
@@ -246,10 +250,11 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         with open(MISSING_FILE, "w", encoding="utf-8") as file:
             file.write(calls)
         libraries.append(MISSING_FILE)
-    command = [nvcc, *flags(request["arch"], filename, rdc), *libraries]
+    standard = max([each["standard"] for each in request.get("headers", [])] + ["c++17"])
+    command = [nvcc, *flags(request["arch"], filename, rdc, standard), *libraries]
     code, log, usage = run_bounded(command, most)
     if code != 0 and not rdc and RDC_WANTED.search(log):
-        command = [nvcc, *flags(request["arch"], filename, rdc=True), *libraries]
+        command = [nvcc, *flags(request["arch"], filename, True, standard), *libraries]
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
         # First, because the rest may be cut.
