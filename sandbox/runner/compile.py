@@ -136,7 +136,7 @@ def headers_of(nvcc: str) -> str:
 LINES = "-g1,-fno-optimize-sibling-calls"
 
 
-def flags(arch: str, filename: str, rdc: bool, standard: str = "c++17") -> list[str]:
+def flags(arch: str, filename: str, rdc: bool) -> list[str]:
     """``arch``: sm_90, or compute_90a for the emulated GPU: PTX without a runtime. Its machine code is unused, but
     the assembler's errors and register counts matter."""
     kind, _, number = arch.partition("_")
@@ -145,10 +145,16 @@ def flags(arch: str, filename: str, rdc: bool, standard: str = "c++17") -> list[
     runtime = ["none", "--compress-mode=none"] if emulated else ["static"]
     wrapped = [word for name in WRAPPED for word in ("-Xlinker", f"--wrap={name}")]
     return [
-        "-shared", "-Xcompiler", "-fPIC", "-O3", f"-std={standard}", "-lineinfo", "-Xptxas", "-v", "-cudart", *runtime,
+        "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", "-Xptxas", "-v", "-cudart", *runtime,
         *(["-rdc=true", "-lcudadevrt"] if rdc else []), *wrapped, *(["-Xcompiler", LINES] if emulated else []),
         f"-gencode=arch=compute_{number},code={codes}", "-o", OUTPUT, filename,
     ]  # fmt: skip
+
+
+def with_standard(options: list[str], libraries: list[dict[str, Any]]) -> list[str]:
+    """``options`` with the latest standard of C++ that libraries of headers need."""
+    wanted = [f"-std={library['standard']}" for library in libraries if library["standard"]]
+    return [max([option, *wanted]) if option.startswith("-std=") else option for option in options]
 
 
 def own_libraries(nvcc: str) -> list[str]:
@@ -243,18 +249,18 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
     # A box that starts from an image may have nvcc elsewhere, and then on its path.
     nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
-    more = header_options(request.get("headers", []))
+    wanted = request.get("headers", [])
+    more = header_options(wanted)
     libraries = [*own_libraries(nvcc), *more]
     emulated = request["arch"].startswith("compute")
     if emulated and (calls := missing(request["source"], headers_of(nvcc))):
         with open(MISSING_FILE, "w", encoding="utf-8") as file:
             file.write(calls)
         libraries.append(MISSING_FILE)
-    standard = max([each["standard"] for each in request.get("headers", [])] + ["c++17"])
-    command = [nvcc, *flags(request["arch"], filename, rdc, standard), *libraries]
+    command = [nvcc, *with_standard(flags(request["arch"], filename, rdc), wanted), *libraries]
     code, log, usage = run_bounded(command, most)
     if code != 0 and not rdc and RDC_WANTED.search(log):
-        command = [nvcc, *flags(request["arch"], filename, True, standard), *libraries]
+        command = [nvcc, *with_standard(flags(request["arch"], filename, rdc=True), wanted), *libraries]
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
         # First, because the rest may be cut.
