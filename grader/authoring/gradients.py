@@ -32,7 +32,8 @@ def gradient_checks(challenge: Challenge) -> list[Check]:
     problems = [found for each in sizes if (found := _wrong(challenge, forward, each))]
     if not sizes:
         problems = [f"no public case has 1 to {_MOST_ELEMENTS} elements: gradients cannot be checked"]
-    summary = f"autograd's gradients agree with small differences at {len(sizes)} sizes"
+    counted = f"{len(sizes)} size{'' if len(sizes) == 1 else 's'}"
+    summary = f"autograd's gradients agree with small differences at {counted}"
     return [check("gradients", problems, summary, bad=Status.ERROR)]
 
 
