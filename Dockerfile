@@ -70,7 +70,7 @@ RUN apt-get update -q && apt-get install -y -q --no-install-recommends g++ libpy
 ARG TORCH=2.13.0
 ARG CUDA=1
 ARG WHEELS=
-COPY images/install images/toolchain.txt /images/
+COPY images/install images/toolchain.txt images/headers.txt /images/
 RUN /images/install toolchain
 # What of it a CUDA submission shall not see (it is to write its kernels): workers read the list and hide those files.
 COPY sandbox/compute_libraries.py /images/

@@ -82,6 +82,9 @@ class Language(str, metaclass=_Rows):
     # A GPU's runner compiles kernels at their first call; that can be done ahead, see
     # ``grader.sandbox.compiler.triton``.
     kernels_ahead: bool = False
+    # The starter of a challenge with ``[autograd]``, whose submission may be a ``torch.autograd.Function``; empty: the
+    # usual one. It may also use ``$forward``, ``$results``, ``$upstream`` and ``$gradients``.
+    function_starter: str = ""
     # A regular expression for line starts that only this language has; empty: none.
     signs: str = ""
     # Its mark on light and dark pages; ``web/assets.py`` makes their style sheet.
@@ -261,6 +264,29 @@ $declaration:
     """
     # kernel[(blocks,)](..., BLOCK=1024)
     # Sizes may be 0: ask before launching, and leave nothing unwritten that the output holds.
+''',
+    function_starter='''\
+"""$title."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+class Solution(torch.autograd.Function):
+    """The judge calls it, asks autograd for the gradients, and compares everything with its own.
+
+    $argument
+    """
+
+    @staticmethod
+    def forward(ctx, $forward):
+        """Return $results, in new tensors on the inputs' device."""
+        # Save what backward needs: ctx.save_for_backward(...)
+
+    @staticmethod
+    def backward(ctx, $upstream):
+        """Return one value for each argument of forward: $gradients."""
 ''',
     torch=True,
     kernels_ahead=True,

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import grader
 from grader.errors import BoxUnavailable
+from grader.sandbox import kernel_headers
 from grader.sandbox.docker_engine import Engine, engine
 from grader.sandbox.gpu import driver_folders
 from grader.sandbox.toolkit import cuda_home
@@ -80,7 +81,13 @@ def _bound_paths() -> tuple[str, ...]:
     ]
     if cuda := cuda_home():
         wanted.append(str(cuda))
-    wanted += [*driver_folders(), *_compiler_folders(), *_library_folders(), NSIGHT_COMPUTE]
+    wanted += [
+        *driver_folders(),
+        *_compiler_folders(),
+        *_library_folders(),
+        *kernel_headers.folders(),
+        NSIGHT_COMPUTE,
+    ]
     there = sorted({path for path in wanted if path != "/" and Path(path).exists()})
     return tuple(path for path in there if not any(_is_below(path, other) for other in there))
 

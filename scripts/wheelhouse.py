@@ -56,6 +56,8 @@ def wanted() -> dict[str, list[str]]:
             *others,
             ALSO,
         ],
+        # Headers that are installed without what their package needs.
+        "headers": [Requirement(line).name for line in extras["cutlass"]],
         "build": [
             *table["build-system"]["requires"],
             *(wheel for wheel in extras["wheels"] if wheel.startswith("ziglang")),
@@ -140,9 +142,9 @@ def main() -> None:
     if not chosen.pin and chosen.folder is None:
         parser.error("name a folder for the wheels, or --pin")
     for part, requirements in wanted().items():
-        if chosen.pin:
+        if chosen.pin and part != "headers":
             pin(part, requirements)
-        else:
+        elif not chosen.pin:
             fetch(part, chosen.folder, chosen.torch)
 
 

@@ -47,6 +47,13 @@ def _nvcc() -> str | None:
     return None if cuda_home() else "no CUDA compiler"
 
 
+def _cutlass() -> str | None:
+    from grader.sandbox.kernel_headers import lacking
+
+    found = lacking(("cutlass",))
+    return found[0] if found else None
+
+
 def _cuda_wheels() -> str | None:
     from importlib.util import find_spec
     from pathlib import Path
@@ -118,6 +125,7 @@ _CHECKS = {
     "postgres": _postgres,
     "gpu": _gpu,
     "nvcc": _nvcc,
+    "cutlass": _cutlass,
     "cuda_wheels": _cuda_wheels,
     "emulator": _emulator,
     "zig": _zig,

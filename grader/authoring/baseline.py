@@ -16,20 +16,40 @@ _SEED = 20261122
 
 
 def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) -> list[Check]:
-    """One check on ``device`` ("cpu" or "cuda") if ``reference.py`` defines ``baseline``, else none. Skips cases with
-    NaN or infinity in inputs or results: there the two may differ, which is why both exist."""
-    baseline = challenge.reference.baseline
-    if baseline is None:
+    """One check on ``device`` ("cpu" or "cuda") if ``reference.py`` defines baselines, else none. Skips cases with NaN
+    or infinity in inputs or results: there baseline and reference may differ, which is why both exist. A baseline by
+    name that cannot run on ``device`` is named in the summary."""
+    reference, problems = challenge.reference, _undefined(challenge)
+    functions = {**({"baseline": reference.baseline} if reference.baseline else {}), **reference.named}
+    if not functions and not problems:
         return []
-    problems: list[str] = []
-    asked = 0
+    asked, absent = 0, dict[str, str]()
     for case in cases:
         question = ask(challenge, case, _SEED, device)
-        if _is_finite(question):
-            asked += 1
-            problems += _wrong(challenge, case, question, baseline)
+        if not _is_finite(question):
+            continue
+        asked += 1
+        for name, function in functions.items():
+            if name in absent:
+                continue
+            try:
+                problems += _wrong(challenge, case, question, function)
+            except (ImportError, RuntimeError, AttributeError) as error:
+                if name == "baseline":
+                    raise
+                absent[name] = str(error).partition("\n")[0][:200]
     summary = f"it agrees with the reference on all {asked} finite cases"
+    if absent:
+        summary += "; not run here: " + ", ".join(f"{name} ({why})" for name, why in absent.items())
     return [check("baseline", problems, summary, bad=Status.ERROR)]
+
+
+def _undefined(challenge: Challenge) -> list[str]:
+    return [
+        f"[[baselines]] '{each.name}': reference.py defines no function '{each.function}'"
+        for each in challenge.manifest.baselines
+        if each.function and each.function not in challenge.reference.named
+    ]
 
 
 def _is_finite(question: Question) -> bool:

@@ -49,6 +49,19 @@ def variant_files(challenge: Challenge) -> list[Path]:
     return sorted(path for path in folder.glob("*") if Language.of_file(path.name))
 
 
+def baseline_files(challenge: Challenge) -> list[Path]:
+    """Submissions that are timed as baselines, apart from solutions. Raises ChallengeInvalid if one is missing."""
+    solutions = [f"solution{language.suffix}" for language in challenge.manifest.languages]
+    named = {each.source for each in challenge.manifest.baselines if each.source} - {*solutions}
+    files = [staff_folder(challenge) / name for name in sorted(named)]
+    for path in files:
+        if not path.is_file():
+            raise ChallengeInvalid(
+                f"{path}: the file is missing", "challenge.toml names it in [[baselines]]."
+            )
+    return files
+
+
 def shows_large_alone(source: str) -> bool:
     return LARGE_MISTAKE in source.partition("\n")[0]
 
@@ -60,7 +73,7 @@ def subjects(challenge: Challenge, languages: tuple[Language, ...]) -> list[Cand
     ]
     if NATIVE in languages:
         made.append(Candidate(CandidateRole.NATIVE, "reference", NATIVE, native_source(challenge)))
-    for path in variant_files(challenge):
+    for path in [*variant_files(challenge), *baseline_files(challenge)]:
         language = Language.of_file(path.name)
         if language is not None and language in languages:
             made.append(

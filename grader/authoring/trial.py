@@ -26,6 +26,7 @@ from grader.judge.request import Request
 from grader.judge.watched_elsewhere import watched_elsewhere
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
+from grader.sandbox.kernel_headers import lacking
 from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
 from grader.schemas.report import CaseReport, CaseVerdict
 
@@ -150,6 +151,8 @@ class Trial:
                 request = request_of(
                     self.challenge, candidate.language, candidate.source, self.device.architecture
                 )
+                if lack := lacking(request.headers):
+                    return CandidateOutcome.NOT_RUN, lack[0]
                 compiled = self.compiled[candidate.source] = compile_source(self.boxes, request)
             if not compiled.ok:
                 return CandidateOutcome.BROKEN, compiled.log

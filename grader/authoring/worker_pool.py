@@ -19,6 +19,7 @@ from grader.authoring.checked import checker_checks
 from grader.authoring.contract import contract_check
 from grader.authoring.costs import cost_checks
 from grader.authoring.examples import example_check
+from grader.authoring.gradients import gradient_checks
 from grader.authoring.measure import calibrated_check, measured_check
 from grader.authoring.odds import Odds, odds
 from grader.authoring.specs import text_checks
@@ -175,6 +176,7 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
         ("categories", lambda: category_checks(challenge)),
         ("reference", lambda: _calibrated(challenge, device)),
         ("baseline", lambda: baseline_checks(challenge, small_cases(challenge), device.torch_device)),
+        ("gradients", lambda: gradient_checks(challenge)),
         ("cost_bytes", lambda: cost_checks(challenge)),
     ]
     checks: list[Check] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -20,6 +21,7 @@ _DEPTH = 8
 _CASES = 1_000
 _NOTE_CHARS = 2_000
 _FUNCTIONS = ("reference", "magnitude", "baseline")
+_NAMED = re.compile(r"baseline_[a-z0-9_]{1,32}")
 
 _RECIPES: Mapping[str, type[Any]] = {
     value.__name__: value
@@ -39,7 +41,7 @@ class Examined:
     cases: tuple[Case, ...]
     hidden_cases: tuple[Case, ...]
     inputs: Mapping[str, Filling]
-    # Which of reference, magnitude and baseline ``reference.py`` defines.
+    # Which of reference, magnitude, baseline and baselines by name ``reference.py`` defines.
     functions: tuple[str, ...]
 
 
@@ -93,7 +95,10 @@ def load(text: str) -> Examined:
             cases=_read_cases(data["cases"]),
             hidden_cases=_read_cases(data["hidden_cases"]),
             inputs={str(name): _read_recipe(recipe) for name, recipe in data["inputs"].items()},
-            functions=tuple(name for name in _FUNCTIONS if name in data["functions"]),
+            functions=(
+                *(name for name in _FUNCTIONS if name in data["functions"]),
+                *(name for name in data["functions"] if _NAMED.fullmatch(name)),
+            ),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
         raise ChallengeInvalid(f"the result of examining the challenge is invalid: {error}") from error

@@ -28,7 +28,7 @@ Content = dict[str, Any]
 # Keys of challenge.toml that affect neither verdict nor time. All others count, including future ones.
 _NOT_JUDGED = frozenset(
     "title track order prerequisites difficulty tags version languages grading waives approximations"
-    " name_hidden_categories pieces".split()
+    " name_hidden_categories pieces baselines".split()
 )
 # Parts with one value per name: a difference lists the names added, removed and changed.
 _BY_NAME = ("workloads", "compare", "inputs", "cases", "hidden_cases")

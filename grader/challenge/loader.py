@@ -7,18 +7,19 @@ import inspect
 import runpy
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from grader.challenge import signature
+from grader.challenge.autograd import forward_arguments, reference_footer
 from grader.challenge.cases import Case, Derived, Filling, OnlyOn, Recipe
 from grader.challenge.checker import CHECKER, Checker
 from grader.challenge.examined import Examined
 from grader.challenge.examined import load as load_examined
-from grader.challenge.model import Manifest, check_sizes, check_values
+from grader.challenge.model import Manifest, NamedBaseline, check_sizes, check_values
 from grader.challenge.pattern import has_checked_results
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
@@ -29,6 +30,8 @@ _MANIFESTS = 256
 EXAMINED = "examined.json"
 # In the staff's folder of a challenge.
 COMMENTARY = "commentary.md"
+# How the names of functions for ``[[baselines]]`` begin.
+NAMED_BASELINE = "baseline_"
 
 
 def starter_name(language: Language) -> str:
@@ -42,12 +45,16 @@ class ChallengeReference:
 
     ``compute`` returns a tensor, or a tuple of in-outs and outputs in signature order. ``magnitude``, if defined,
     returns the scale of errors in the same form. ``baseline``, if defined, is timed instead of ``compute``: the fastest
-    PyTorch version, which need not handle every edge of the contract.
+    PyTorch version, which need not handle every edge of the contract. ``named``: further functions of that kind, whose
+    names begin with ``baseline_``.
     """
 
     compute: Callable[..., Any]
     magnitude: Callable[..., Any] | None
     baseline: Callable[..., Any] | None = None
+    named: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    #: Of a challenge with ``[autograd]``.
+    forward: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,8 @@ class Challenge:
 
     @property
     def reference_source(self) -> str:
-        return _text(self.reference_folder / "reference.py")
+        """With the definition of ``reference`` by autograd, if it is made of ``forward``."""
+        return _text(self.reference_folder / "reference.py") + reference_footer(self.manifest)
 
     @property
     def checker_source(self) -> str | None:
@@ -92,6 +100,11 @@ class Challenge:
         """Staff's, by language; empty in a student's copy."""
         paths = {language: self._staff / f"solution{language.suffix}" for language in self.manifest.languages}
         return {language: _text(path) for language, path in paths.items() if path.is_file()}
+
+    def baseline_source(self, baseline: NamedBaseline) -> str | None:
+        """None if this copy lacks the file, like a student's."""
+        path = self._staff / baseline.source
+        return _text(path) if path.is_file() else None
 
     @property
     def commentary(self) -> str | None:
@@ -116,11 +129,13 @@ class Challenge:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Which of reference, magnitude and baseline ``reference.py`` defines. Raises ChallengeInvalid."""
+        """Which of reference, magnitude, baseline and baselines by name ``reference.py`` defines. Raises
+        ChallengeInvalid."""
         if self.examined is not None:
             return self.examined.functions
         found = {"magnitude": self.reference.magnitude, "baseline": self.reference.baseline}
-        return ("reference", *(name for name, function in found.items() if function is not None))
+        own = (name for name, function in found.items() if function is not None)
+        return ("reference", *own, *self.reference.named)
 
     def suite(self, workloads: str, *, hidden: bool = True) -> list[Case]:
         """Cases for boards with these workloads ("cpu" or "gpu"); hidden ones only if wanted."""
@@ -143,17 +158,26 @@ class Challenge:
         if self.examined is not None:
             raise ChallengeInvalid(f"{path}: uploaded code runs only in a box")
         names = _run(path)
+        if footer := reference_footer(self.manifest):
+            if "forward" in names:
+                self._check_parameters(path, "forward", names["forward"], forward_arguments(self.manifest))
+            elif "reference" not in names:
+                raise ChallengeInvalid(f"{path}: it defines no function 'forward', which [autograd] needs")
+            exec(footer, names)  # noqa: S102 - ours
         if "reference" not in names:
             raise ChallengeInvalid(f"{path}: it defines no function 'reference'")
-        for name in ("reference", "magnitude", "baseline"):
+        named = {name: value for name, value in names.items() if name.startswith(NAMED_BASELINE)}
+        for name in ("reference", "magnitude", "baseline", *named):
             if name in names:
                 self._check_parameters(path, name, names[name])
-        return ChallengeReference(names["reference"], names.get("magnitude"), names.get("baseline"))
+        return ChallengeReference(
+            names["reference"], names.get("magnitude"), names.get("baseline"), named, names.get("forward")
+        )
 
-    def _check_parameters(self, path: Path, name: str, function: object) -> None:
+    def _check_parameters(self, path: Path, name: str, function: object, passed: Sequence[str] = ()) -> None:
         if not callable(function):
             raise ChallengeInvalid(f"{path}: '{name}' is not a function")
-        passed = self.manifest.passed
+        passed = passed or self.manifest.passed
         try:
             inspect.signature(function).bind(**dict.fromkeys(passed))
         except TypeError as error:

@@ -229,6 +229,42 @@ class Workload(Strict, allow_inf_nan=False):
     on: Literal["cpu", "gpu", "emulated"] = "gpu"
 
 
+class NamedBaseline(Strict):
+    """A time to compare with, in addition to the reference's in PyTorch."""
+
+    # As long as its column allows; ``eager`` and ``compile`` are the reference's own.
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 .+_-]{0,23}$")
+    function: str = Field(
+        default="", pattern=r"^(?:baseline_[a-z0-9_]{1,32})?$", description="of reference.py; timed on GPUs"
+    )
+    source: str = Field(
+        default="",
+        pattern=r"^(?:(?:baselines/)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,60})?$",
+        description="of a submission in the folder staff, such as solution.cu; timed on GPUs and emulated ones",
+    )
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.name.lower() in ("eager", "compile"):
+            raise ValueError(f"baselines: '{self.name}' is the reference's own; choose another name")
+        if bool(self.function) is bool(self.source):
+            raise ValueError(f"baselines '{self.name}': give it either a function or a source")
+        if self.source and Language.of_file(self.source) is None:
+            raise ValueError(f"baselines '{self.name}': the ending of '{self.source}' is of no language")
+        return self
+
+
+class Autograd(Strict):
+    """The signature holds a forward pass and its gradients; ``reference.py`` defines ``forward`` alone."""
+
+    upstream: dict[Name, Name] = Field(
+        min_length=1, description="input -> the output whose gradient it is, such as dout -> out"
+    )
+    gradients: dict[Name, Name] = Field(
+        min_length=1, description="output -> the input whose gradient it is, such as dx -> x"
+    )
+
+
 class Limits(Strict, allow_inf_nan=False):
     # Wall time of one call on a GPU.
     case_seconds: float = Field(default=limits.CASE_SECONDS, gt=0, le=300)
@@ -338,7 +374,7 @@ class Manifest(Strict):
     tags: list[str] = Field(default_factory=list)
     version: int = Field(ge=1)
     languages: list[Language] = Field(min_length=1)
-    allow: list[Literal["cublas"]] = Field(default_factory=list)
+    allow: list[Literal["cublas", "cutlass", "torch"]] = Field(default_factory=list)
     args: list[Argument] = Field(min_length=1)
     tolerance: Tolerances = Tolerances()
     constructs: Constructs = Constructs()
@@ -347,8 +383,12 @@ class Manifest(Strict):
         default_factory=list, max_length=20, description="conditions that the sizes of every call fulfil"
     )
     pieces: Pieces | None = None
+    autograd: Autograd | None = None
     workloads: list[Workload] = Field(min_length=1)
     cost: Cost
+    baselines: list[NamedBaseline] = Field(
+        default_factory=list, max_length=8, description="further times to compare with"
+    )
     limits: Limits = Limits()
     grading: Grading = Grading()
     library_kernels: Literal["flag", "unranked"] = Field(
@@ -482,6 +522,7 @@ class Manifest(Strict):
         self._check_expressions()
         self._check_compare()
         self._check_pieces()
+        self._check_autograd()
         check_tolerances(self)
         if "cublas" in self.allow and Construct.LIBRARY_CALLS in self.constructs.forbid:
             raise ValueError("constructs: library_calls are forbidden, but `allow` names cublas")
@@ -491,6 +532,7 @@ class Manifest(Strict):
             workload.scalars.update(
                 check_values(self, workload.scalars, workload.without, f"workloads '{workload.name}'")
             )
+        _refuse_twins([baseline.name.lower() for baseline in self.baselines], "baselines")
         known = {workload.name for workload in self.workloads}
         if (
             unknown := {name for approximation in self.approximations for name in approximation.workloads}
@@ -539,6 +581,29 @@ class Manifest(Strict):
                         f"args '{arg.name}' valid: '{text}' names {sorted(unknown)}; there are the sizes "
                         f"{sorted(self.sizes)} and the int32 and int64 results {sorted(counts)}"
                     )
+
+    def _check_autograd(self) -> None:
+        if self.autograd is None:
+            return
+        args = {arg.name: arg for arg in self.args}
+        pairs = [("upstream", *pair, Kind.INPUT, Kind.OUTPUT) for pair in self.autograd.upstream.items()]
+        pairs += [("gradients", *pair, Kind.OUTPUT, Kind.INPUT) for pair in self.autograd.gradients.items()]
+        for table, gradient, of, kind, kind_of in pairs:
+            where = f"autograd.{table}: {gradient} = '{of}'"
+            for name, wanted in ((gradient, kind), (of, kind_of)):
+                if name not in args or args[name].kind is not wanted:
+                    raise ValueError(f"{where}: '{name}' is no {wanted.value} of the signature")
+            if args[gradient].shape != args[of].shape or args[gradient].dtype is not args[of].dtype:
+                raise ValueError(f"{where}: a gradient has the shape and dtype of what it is of")
+            if not args[of].dtype.floating:
+                raise ValueError(f"{where}: only floats have gradients")
+        upstream, gradients = self.autograd.upstream, self.autograd.gradients
+        for table, named in (("upstream", upstream), ("gradients", gradients)):
+            _refuse_twins(list(named.values()), f"autograd.{table}")
+            if crossed := sorted({*named.values()} & {*upstream, *gradients}):
+                raise ValueError(f"autograd.{table}: {crossed} are gradients themselves")
+        if any(arg.kind is Kind.INOUT for arg in self.args):
+            raise ValueError("autograd: a Function changes no argument, so there can be no inout")
 
     def _check_pieces(self) -> None:
         if self.pieces is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import Template
 
+from grader.challenge.autograd import forward_arguments, forward_results
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.languages import Language, filled
 
@@ -41,6 +42,9 @@ def starter(manifest: Manifest, language: Language) -> str:
         "parameters": _parameters(manifest, language),
         "declaration": declaration(manifest, language),
     }
+    if manifest.autograd is not None and language.function_starter:
+        values |= _function_values(manifest)
+        return filled(language.function_starter, values, argument=_describe(manifest))
     return filled(language.starter, values, argument=_describe(manifest), header=headers(manifest))
 
 
@@ -59,6 +63,19 @@ def _product(texts: Sequence[str]) -> str:
     if len(texts) == 1:
         return texts[0]
     return " * ".join(text if text.isidentifier() or text.isdigit() else f"({text})" for text in texts)
+
+
+def _function_values(manifest: Manifest) -> dict[str, str]:
+    table, taken = manifest.autograd, forward_arguments(manifest)
+    assert table is not None
+    results, by_input = forward_results(manifest), {of: name for name, of in table.gradients.items()}
+    upstream = {of: name for name, of in table.upstream.items()}
+    return {
+        "forward": ", ".join(taken),
+        "results": ", ".join(results),
+        "upstream": ", ".join(upstream.get(name, f"_{name}") for name in results),
+        "gradients": ", ".join(by_input.get(name, "None") for name in taken),
+    }
 
 
 def _describe(manifest: Manifest) -> list[str]:

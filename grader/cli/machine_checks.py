@@ -34,6 +34,7 @@ def machine_findings() -> list[Finding]:
             gpu,
             nvcc,
             host_compiler,
+            header_libraries,
             emulated_gpu,
             docker,
             bubblewrap,
@@ -143,6 +144,19 @@ def host_compiler() -> Finding:
     if refused := refusal():
         return missing(f"{version}, which nvcc refuses: {refused}", "Install a g++ that it accepts.")
     return ok(version)
+
+
+@check("header libraries", needed_for="challenges with `allow`")
+def header_libraries() -> Finding:
+    """Libraries of headers that a challenge may allow, such as CUTLASS."""
+    from grader.sandbox.kernel_headers import HEADER_LIBRARIES
+
+    lacked = [library for library in HEADER_LIBRARIES.values() if library.folder() is None]
+    if lacked:
+        return note(f"no {', '.join(library.display_name for library in lacked)}", lacked[0].install)
+    return ok(
+        ", ".join(f"{library.display_name} {library.version()}" for library in HEADER_LIBRARIES.values())
+    )
 
 
 @check("emulated GPU", needed_for="judging without a GPU")

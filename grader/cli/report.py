@@ -18,6 +18,7 @@ from grader.formats import duration, points, three_digits
 from grader.schemas.error_map import Cell, ErrorMap, lines_text
 from grader.schemas.hardware import KernelUsage, Witness
 from grader.schemas.report import (
+    PYTORCH,
     TOO_SHORT,
     CaseReport,
     Interval,
@@ -361,6 +362,11 @@ def _score(report: Report) -> Text:
         line.append(f"  (95 %: {duration(score.ci[0])} to {duration(score.ci[1])})", "dim")
     if score.speedup is not None:
         line.append(f"  speedup {factor_text(score.speedup)}", "bold")
+        others = [
+            f"{factor_text(value)} {name}" for name, value in report.speedups.items() if name != PYTORCH[0]
+        ]
+        if others:
+            line.append_text(safe(f"  ({', '.join(others)})", "dim"))
     return line
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader import limits
 from grader.challenge.dtypes import DType
-from grader.challenge.loader import Challenge, ChallengeReference
+from grader.challenge.loader import NAMED_BASELINE, Challenge, ChallengeReference
 from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.sandbox.box import Box, BoxMaker, BoxSpec
 
@@ -284,7 +284,8 @@ class BoxedChallenge(Challenge):
     def reference(self) -> ChallengeReference:
         assert self.box is not None
         made = {name: BoxedFunction(self.box, name) for name in self.functions}
-        return ChallengeReference(made["reference"], made.get("magnitude"), made.get("baseline"))
+        named = {name: function for name, function in made.items() if name.startswith(NAMED_BASELINE)}
+        return ChallengeReference(made["reference"], made.get("magnitude"), made.get("baseline"), named)
 
 
 def boxed(challenge: Challenge, box: ReferenceBox) -> BoxedChallenge:

@@ -10,17 +10,20 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from grader.challenge.autograd import form
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument as Declared
 from grader.challenge.model import Manifest
 from grader.challenge.signature import cuda_footer, declaration
-from grader.device_kinds import kind_of
+from grader.challenge.tensor_form import is_extension, tensor_footer
+from grader.device_kinds import EMULATED_ARCHITECTURE, kind_of
 from grader.judge.oracle import plain_values, workload_case
 from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.compiler.triton import Argument, KernelsRequest, compile_ahead, unpacked
+from grader.sandbox.kernel_headers import HEADER_LIBRARIES
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
 from grader.schemas.own_case import OwnCase
@@ -41,7 +44,11 @@ class SourceCompiler:
 
 
 def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> CompileRequest:
-    return CompileRequest(source, cuda_footer(manifest), arch=architecture)
+    # An emulated GPU has no torch on its host's side. Others compile without its headers, which take half a minute.
+    extension = is_extension(manifest, source) and architecture != EMULATED_ARCHITECTURE
+    allowed = [name for name in HEADER_LIBRARIES if name in manifest.allow and (name != "torch" or extension)]
+    footer = tensor_footer(manifest) if extension else cuda_footer(manifest)
+    return CompileRequest(source, footer, arch=architecture, headers=tuple(allowed))
 
 
 def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest:
@@ -113,6 +120,7 @@ def kernels_request(
         source=source,
         parameters=tuple(arg.name for arg in manifest.args),
         declaration=declaration(manifest, language),
+        autograd=form(manifest),
         calls=tuple(calls.values()),
         arch=architecture,
     )

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader import limits
+from grader.challenge.autograd import form
 from grader.challenge.model import Kind
 from grader.challenge.signature import declaration
+from grader.challenge.tensor_form import is_extension
 from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge import faults
 from grader.judge.channel import ChannelError
@@ -86,6 +88,8 @@ class Launcher:
             "source": "" if self.request.language.compiled else self.request.source,
             "parameters": [arg.name for arg in manifest.args],
             "declaration": declaration(manifest, self.request.language),
+            **({"autograd": form(manifest)} if manifest.autograd else {}),
+            **({"extension": True} if is_extension(manifest, self.request.source) else {}),
             **({"tag_prints": True} if self.request.tags_prints else {}),
         }
         try:
@@ -139,12 +143,14 @@ class Launcher:
             self.kept_control.give_back(self._control)
             self._control = None
 
-    def reference(self, mode: str) -> RunnerClient:
+    def reference(self, mode: str, function: str = "") -> RunnerClient:
+        """``function``: of the challenge's ``reference.py`` instead of its baseline."""
         source, outputs = (
             self.request.challenge.reference_source,
             self.request.names(Kind.OUTPUT, Kind.WORKSPACE),
         )
         message = {"loader": "reference", "mode": mode, "source": source, "outputs": outputs}
+        message |= {"function": function} if function else {}
         return self._trusted(BoxPurpose.BASELINE, message)
 
     def end_submissions(self) -> None:
@@ -212,7 +218,7 @@ def submission_spec(
     languages with torch need them, and so does every runner without a GPU.
     """
     spec = device.box_spec(BoxPurpose.RUN, language, memory_bytes)
-    hide = not language.torch and spec.gpu is not None and "cublas" not in allow
+    hide = not language.torch and spec.gpu is not None and not {"cublas", "torch"} & {*allow}
     return replace(spec, compute_libraries=False) if hide else spec
 
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Workload
+from grader.challenge.model import NamedBaseline, Workload
 from grader.judge.channel import ChannelError
 from grader.judge.counted_calls import CountedCalls
 from grader.judge.eager_cost import eager_seconds
 from grader.judge.host_device import model_ceilings
 from grader.judge.job import counted
+from grader.judge.named_baselines import NamedBaselineFailed
 from grader.judge.roofline import light_cost
 from grader.judge.rule import Measured, Own
 from grader.judge.runner_client import RunnerClient, Timed
@@ -83,10 +84,26 @@ class Modelled(Timekeeper):
             workload for workload in workloads if "eager" not in self.request.baselines.get(workload.name, {})
         ]
         with self.clock("baselines"):
-            return {
+            found: Baselines = {
                 workload.name: {"eager": round(1e6 * eager_seconds(self.request.challenge, workload), 3)}
                 for workload in missing
             }
+        self._time_named(found, workloads, control)
+        return found
+
+    def _named(
+        self,
+        workload: Workload,
+        client: RunnerClient,
+        control: RunnerClient | None,
+        baseline: NamedBaseline,
+    ) -> Measured:
+        try:
+            answer = CountedCalls(self.request, client, workload).counted()
+        except (HostComputed, WrongInTiming, ChannelError) as error:
+            raise NamedBaselineFailed(f"{workload.name}: {error}") from error
+        assert answer.modelled_s is not None
+        return _exactly(max(answer.modelled_s, least_of(self.request.challenge, workload)), None)
 
 
 def _exactly(seconds: float, profile: CallProfile | None) -> Measured:

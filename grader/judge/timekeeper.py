@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Workload
+from grader.challenge.model import NamedBaseline, Workload
 from grader.errors import JudgeFailure
+from grader.judge import named_baselines
 from grader.judge.channel import ChannelError
 from grader.judge.device import TimedDevice
 from grader.judge.job import counted
 from grader.judge.launch import Launcher
 from grader.judge.messages import Constructs
+from grader.judge.named_baselines import NamedBaselineFailed
 from grader.judge.phases import phase
 from grader.judge.request import Request
 from grader.judge.rule import ControlRound, Measured, Own, compared_with_usual, settle
@@ -28,6 +30,12 @@ Baselines = dict[str, dict[str, float | None]]
 # Takes the number of finished workloads and a label.
 Tell = Callable[[int, str], None]
 Clock = Callable[[str], AbstractContextManager[None]]
+
+
+def _keep(found: Baselines, workload: Workload, name: str, measured: Measured) -> None:
+    if (measured.known or measured.short) and not measured.company:
+        time_us = round(measured.time.value * 1e6, 3) if measured.known else None
+        found.setdefault(workload.name, {})[name] = time_us
 
 
 def costs_name(challenge: Challenge, workload: Workload) -> str:
@@ -187,18 +195,58 @@ class Timekeeper:
                         measured = self._baseline(workload, reference, control, part)
                         if measured.known and not (measured.doubtful and self.device.confirms):
                             break
-                    if (measured.known or measured.short) and not measured.company:
-                        time_us = round(measured.time.value * 1e6, 3) if measured.known else None
-                        found.setdefault(workload.name, {})[mode] = time_us
+                    _keep(found, workload, mode, measured)
                 reference.close()
+        self._time_named(found, workloads, control)
         return found
 
+    def _time_named(
+        self, found: Baselines, workloads: Sequence[Workload], control: RunnerClient | None
+    ) -> None:
+        """Time the challenge's baselines by name that are not frozen. One that fails is left out."""
+        challenge, on = self.request.challenge, self.device.on
+        for baseline in named_baselines.applicable(challenge, on):
+            missing = [
+                workload
+                for workload in workloads
+                if baseline.name not in self.request.baselines.get(workload.name, {})
+            ]
+            if not missing:
+                continue
+            self.tell(len(workloads), f"Timing {baseline.name}")
+            try:
+                with self.clock("baselines"), closing(named_baselines.start(self.launcher, baseline)) as box:
+                    for workload in missing:
+                        _keep(found, workload, baseline.name, self._named(workload, box, control, baseline))
+            except NamedBaselineFailed as error:
+                log.warning("baseline_left_out", baseline=baseline.name, why=str(error))
+                named_baselines.leave_out(challenge, baseline, on)
+
+    def _named(
+        self,
+        workload: Workload,
+        client: RunnerClient,
+        control: RunnerClient | None,
+        baseline: NamedBaseline,
+    ) -> Measured:
+        """Raises NamedBaselineFailed."""
+        try:
+            return self._baseline(workload, client, control, baseline.name, checked=bool(baseline.source))
+        except (WrongInTiming, TooSlow, JudgeFailure) as error:
+            raise NamedBaselineFailed(f"{workload.name}: {error}") from error
+
     def _baseline(
-        self, workload: Workload, reference: RunnerClient, control: RunnerClient | None, part: str
+        self,
+        workload: Workload,
+        reference: RunnerClient,
+        control: RunnerClient | None,
+        part: str,
+        *,
+        checked: bool = False,
     ) -> Measured:
         before = self._control_rounds(control, workload, f"before {part}")
         try:
-            own = self._stopwatch(workload, part).own(reference, checked=False)
+            own = self._stopwatch(workload, part).own(reference, checked=checked)
         except ChannelError as error:
             raise JudgeFailure(f"the baseline's box failed: {error}") from error
         after = self._control_rounds(control, workload, f"after {part}")

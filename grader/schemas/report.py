@@ -323,6 +323,8 @@ class WorkloadCost(Strict):
 
 
 TOO_SHORT = "too short to measure here"
+# Baselines that every challenge has: the reference as written, and through torch.compile.
+PYTORCH = ("eager", "compile")
 COMPANY = (
     "Something else used the GPU, twice in a row: the fixed cost of a round was more than 5 % off its usual value. "
     "Such a time gets no rank. Submit again, and tell staff if it happens again."
@@ -408,7 +410,9 @@ class WorkloadReport(Strict):
     def _why_no_baseline(self) -> str:
         if not self.short_baselines:
             return ""
-        names = " and ".join(f"PyTorch ({name})" for name in self.short_baselines)
+        names = " and ".join(
+            f"PyTorch ({name})" if name in PYTORCH else name for name in self.short_baselines
+        )
         are = "is" if len(self.short_baselines) == 1 else "are"
         return f"{names} {are} {TOO_SHORT}: there is nothing to compare with."
 
@@ -542,6 +546,21 @@ class Report(Strict):
         if self.library_ops and Flag.LIBRARY_KERNEL not in self.flags:
             raise ValueError("operations of a library, but without the flag library_kernel")
         return self
+
+    @property
+    def speedups(self) -> dict[str, float]:
+        """By baseline that every ranked workload has, ``eager`` first: geometric mean of its time over the
+        submission's. Empty without a score."""
+        ranked = [workload for workload in self.workloads if workload.ranked]
+        times = [workload.time_us for workload in ranked if workload.time_us is not None]
+        if self.score.time_us is None or len(times) < len(ranked):
+            return {}
+        names = {name: None for workload in ranked for name in workload.baselines_us}
+        ordered = sorted(names, key=lambda name: (name not in PYTORCH, name != PYTORCH[0]))
+        found = {
+            name: scoring.speedup(times, [each.baselines_us.get(name) for each in ranked]) for name in ordered
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
     @property
     def credit(self) -> float | None:

@@ -235,7 +235,10 @@ def _message(finding: _Finding, filename: str, lines: list[str]) -> str:
 def _missing_header(found: re.Match[str], _: Outline) -> str:
     name = found[1] or found[2]
     if re.match(r"torch/|ATen/|c10/|pybind11|Python\.h", name):
-        return f"A CUDA source here cannot use PyTorch: solve gets plain device pointers and sizes. {GUIDE}"
+        return (
+            "A CUDA source here cannot use PyTorch: solve gets plain device pointers and sizes. Extensions are for "
+            f"challenges that allow them, on boards with a GPU. {GUIDE}"
+        )
     if re.match(r"cublas|cudnn|cusparse|cusolver|cufft|cutlass/|cute/", name):
         return (
             f"A submission brings its own kernels: {name} belongs to a library that is not available. "

@@ -24,6 +24,7 @@ from grader.sandbox.compiler.conversation import BUSY, Conversation
 from grader.sandbox.compiler.explain import clean_log, explain
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
 from grader.sandbox.control_groups import host_memory_kills
+from grader.sandbox.kernel_headers import HEADER_LIBRARIES, HeaderLibrary, lacking
 from grader.sandbox.processor import Share, background_cores
 from grader.sandbox.toolkit import INSTALL, cuda_home, nvcc_version
 
@@ -51,6 +52,8 @@ class CompileRequest:
     background: bool = True
     #: The library also holds the PTX of ``-G``, see ``sandbox/emulator/stepping/named.py``.
     names: bool = False
+    #: Of ``grader.sandbox.kernel_headers``: what the source may include besides the toolkit.
+    headers: tuple[str, ...] = ()
 
     def key(self, toolkit: str | None = None) -> str:
         """A hash of everything that matters. ``toolkit``: another version than this machine's."""
@@ -64,6 +67,7 @@ class CompileRequest:
         )
         if self.names:
             parts = (*parts, "names")
+        parts = (*parts, *(f"{name} {HEADER_LIBRARIES[name].flags}" for name in self.headers))
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -106,6 +110,8 @@ def compile_cuda(
     home = cuda_home()
     if home is None or nvcc_version() is None:
         raise BoxUnavailable("this machine has no CUDA compiler", INSTALL)
+    if lack := lacking(request.headers):
+        raise BoxUnavailable(*lack)
     if not ARCHITECTURE.fullmatch(request.arch):
         raise ValueError(f"architecture {request.arch!r}: expected one such as sm_90")
     started = time.monotonic()
@@ -163,6 +169,19 @@ class _Made:
     usage: str = ""
 
 
+def _described(library: HeaderLibrary) -> dict[str, object]:
+    """For the box, which may have the package in another folder."""
+    return {
+        "name": library.display_name,
+        "folder": str(library.folder()),
+        "package": library.package,
+        "below": library.below,
+        "flags": library.flags,
+        "standard": library.standard,
+        "python": library.python,
+    }
+
+
 class _Compilation:
     def __init__(self, box: Box, request: CompileRequest, nvcc: str, interrupt: Callable[[], None]) -> None:
         self._box = box
@@ -178,6 +197,7 @@ class _Compilation:
             "artefact_bytes": limits.ARTEFACT_BYTES,
             "cpu_seconds": limits.COMPILE_SECONDS,
             "names": request.names,
+            "headers": [_described(HEADER_LIBRARIES[name]) for name in request.headers],
         }
         self._talk = Conversation(box.connection, _allowance(box), interrupt)
 

@@ -29,6 +29,8 @@ _RECIPE = (
     "host_compiler.py",
     "triton_driver.py",
     "large_kernels.py",
+    "function_form.py",
+    "copy_kernel.py",
 )
 # Mostly text: the fastest level makes it eight times smaller.
 _LEVEL = 1
@@ -49,10 +51,12 @@ class KernelsRequest:
     arch: str
     #: See ``grader.sandbox.compiler.nvcc.compile_spec``.
     background: bool = True
+    #: Of a challenge that takes Functions, see ``sandbox/runner/function_form.py``.
+    autograd: dict[str, Any] | None = None
 
     def key(self) -> str:
         """A hash of everything that matters, except Triton's version, which Triton checks itself."""
-        parts = (self.source, self.parameters, self.calls, self.arch, recipe())
+        parts = (self.source, self.parameters, self.autograd, self.calls, self.arch, recipe())
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -75,6 +79,7 @@ def compile_ahead(
             "source": request.source,
             "parameters": request.parameters,
             "declaration": request.declaration,
+            "autograd": request.autograd,
             "calls": request.calls,
             "arch": request.arch,
             "seconds": limits.KERNELS_SECONDS,

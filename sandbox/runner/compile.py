@@ -1,7 +1,9 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
-One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds", "names"}``
-and the pipe's write end. ``names``: add the PTX of a second compilation, with variables' names. One answer:
+One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds", "names",
+"headers"}``
+and the pipe's write end. ``names``: add the PTX of a second compilation, with variables' names. ``headers``:
+libraries that the source may include, see ``grader.sandbox.kernel_headers``. One answer:
 - ``ok``
 - ``log``: the compiler's output, cut to ``log_bytes``
 - ``usage``: the assembler's lines about registers and memory, kept out of the log that students read
@@ -12,6 +14,7 @@ After the judge's footer, which calls ``solve``, the source gets a trailer of ou
 gate is closed, when it could never end; see ``gated.py``. A wait for a stream or an event of the student's stays real.
 """
 
+import importlib.util
 import math
 import os
 import re
@@ -20,6 +23,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -147,10 +151,34 @@ def flags(arch: str, filename: str, rdc: bool) -> list[str]:
     ]  # fmt: skip
 
 
+def with_standard(options: list[str], libraries: list[dict[str, Any]]) -> list[str]:
+    """``options`` with the latest standard of C++ that libraries of headers need."""
+    wanted = [f"-std={library['standard']}" for library in libraries if library["standard"]]
+    return [max([option, *wanted]) if option.startswith("-std=") else option for option in options]
+
+
 def own_libraries(nvcc: str) -> list[str]:
     """nvcc looks for its libraries in lib64; a toolkit of NVIDIA's wheels has them in lib."""
     home = os.path.dirname(os.path.dirname(nvcc))
     return [] if not home or os.path.isdir(f"{home}/lib64") else [f"-L{home}/lib"]
+
+
+def header_options(libraries: list[dict[str, Any]]) -> list[str]:
+    """nvcc's options for libraries of headers. Ends this process if the box lacks one: no fault of the source."""
+    options: list[str] = []
+    for library in libraries:
+        first, *others = library["below"]
+        folder = library["folder"]
+        if not os.path.isdir(folder):  # a box that starts from an image
+            spec = importlib.util.find_spec(library["package"])
+            places = (spec and spec.submodule_search_locations) or [""]
+            folder = os.path.join(places[0], first)
+        folders = [folder, *(os.path.join(folder.removesuffix(first), other) for other in others)]
+        folders += [sysconfig.get_paths()["include"]] if library["python"] else []
+        if missing := next((each for each in folders if not os.path.isdir(each)), None):
+            sys.exit(f"the box has no {library['name']} headers: there is no {missing}")
+        options += [*(word for each in folders for word in ("-isystem", each)), *library["flags"]]
+    return options
 
 
 def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
@@ -221,16 +249,18 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
     # A box that starts from an image may have nvcc elsewhere, and then on its path.
     nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
-    libraries = own_libraries(nvcc)
+    wanted = request.get("headers", [])
+    more = header_options(wanted)
+    libraries = [*own_libraries(nvcc), *more]
     emulated = request["arch"].startswith("compute")
     if emulated and (calls := missing(request["source"], headers_of(nvcc))):
         with open(MISSING_FILE, "w", encoding="utf-8") as file:
             file.write(calls)
         libraries.append(MISSING_FILE)
-    command = [nvcc, *flags(request["arch"], filename, rdc), *libraries]
+    command = [nvcc, *with_standard(flags(request["arch"], filename, rdc), wanted), *libraries]
     code, log, usage = run_bounded(command, most)
     if code != 0 and not rdc and RDC_WANTED.search(log):
-        command = [nvcc, *flags(request["arch"], filename, rdc=True), *libraries]
+        command = [nvcc, *with_standard(flags(request["arch"], filename, rdc=True), wanted), *libraries]
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
         # First, because the rest may be cut.
@@ -241,7 +271,7 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         killed = code == -signal.SIGKILL or (code != 0 and KILLED.search(log) is not None)
         return {"ok": False, "log": log + fault, "usage": "", "killed": killed}
     if request.get("names") and emulated:
-        add_names(nvcc, request["arch"], filename, rdc)
+        add_names(nvcc, request["arch"], filename, [*(["-rdc=true"] if rdc else []), *more])
     with open(OUTPUT, "rb") as file:
         while data := file.read(CHUNK):
             while data:
@@ -249,9 +279,9 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     return {"ok": True, "log": log, "usage": demangled(usage)[:most], "killed": False}
 
 
-def add_names(nvcc: str, arch: str, filename: str, rdc: bool) -> None:
+def add_names(nvcc: str, arch: str, filename: str, more: list[str]) -> None:
     """Add the section with the PTX of ``-G``. Without it, if that fails: the library does without names."""
-    options = ["-ptx", "-G", "-std=c++17", f"-arch={arch}", *(["-rdc=true"] if rdc else [])]
+    options = ["-ptx", "-G", "-std=c++17", f"-arch={arch}", *more]
     code, _, _ = run_bounded([nvcc, *options, "-o", NAMES, filename], CHUNK)
     if code == 0:
         run_bounded(["objcopy", "--add-section", f"{part('fatbin').NAMES}={NAMES}", OUTPUT], CHUNK)

@@ -1,9 +1,9 @@
 """Compiles the kernels of a Triton source in a box without a GPU: calls it as the judge will, but launches nothing.
 
-One request: ``{"source", "parameters", "declaration", "calls", "arch", "seconds", "artefact_bytes"}`` and the pipe's
-write end. ``calls``: the arguments of each call in signature order, each ``{"dtype", "shape"}`` or ``{"value"}``.
-Triton's cache leaves through the pipe as a tar file (see ``kernel_cache.py``). One answer at the end: ``{"calls"}``,
-the number of calls that succeeded.
+One request: ``{"source", "parameters", "declaration", "autograd", "calls", "arch", "seconds", "artefact_bytes"}`` and
+the pipe's write end. ``autograd``: see ``function_form``. ``calls``: the arguments of each call in signature order,
+each ``{"dtype", "shape"}`` or ``{"value"}``. Triton's cache leaves through the pipe as a tar file (see
+``kernel_cache.py``). One answer at the end: ``{"calls"}``, the number of calls that succeeded.
 
 Nothing depends on success here: the judge runs the source, and Triton compiles whatever is missing.
 """
@@ -141,7 +141,9 @@ def compile_kernels(
     done = 0
     use_driver(int("".join(filter(str.isdigit, request["arch"]))))
     with contextlib.suppress(BaseException), within(request["seconds"]), on_host():
-        solve = load(request["source"], request["parameters"], request["declaration"])
+        solve = load(
+            request["source"], request["parameters"], request["declaration"], request.get("autograd")
+        )
         for call in request["calls"]:
             with contextlib.suppress(Exception):
                 solve(*arguments(call))

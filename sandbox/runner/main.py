@@ -208,7 +208,7 @@ def _environment() -> dict[str, str]:
 def _load_reference(message: dict[str, Any], _descriptors: list[int]) -> MakeCall:
     from trusted import load_reference, reference_call
 
-    reference = load_reference(message["source"], message.get("mode", "eager"))
+    reference = load_reference(message["source"], message.get("mode", "eager"), message.get("function", ""))
     return lambda binding: reference_call(reference, binding, message["outputs"])
 
 

@@ -20,6 +20,7 @@ import large_kernels
 import warned
 from binding import Binding, Call, MakeCall
 from failure import SOURCE_NAME, printable
+from function_form import functions_of, solve_of
 from timings import timed
 
 
@@ -227,7 +228,7 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
         with open(os.dup(descriptors[0]), "rb") as stream:
             stream.seek(0)  # its writer left it at the end
             kernel_cache.unpack(stream)
-    solve = load(message["source"], message["parameters"], message["declaration"])
+    solve = load(message["source"], message["parameters"], message["declaration"], message.get("autograd"))
 
     def make(binding: Binding) -> Call:
         values = list(binding.tensors().values())
@@ -236,9 +237,11 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
     return make
 
 
-def load(source: str, parameters: list[str], wanted: str) -> Callable[..., Any]:
-    """Returns ``solve``. Writes a file: Triton reads a kernel's text from it. Raises LoadError, and whatever the
-    module raises."""
+def load(
+    source: str, parameters: list[str], wanted: str, form: dict[str, Any] | None = None
+) -> Callable[..., Any]:
+    """Returns ``solve``. With a ``form``, the source may define a Function instead, see ``function_form``. Writes a
+    file: Triton reads a kernel's text from it. Raises LoadError, and whatever the module raises."""
     path = Path(os.environ.get("TMPDIR", "/tmp")) / SOURCE_NAME  # noqa: S108 - the box's own tmpfs
     path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("solution", path)
@@ -248,6 +251,14 @@ def load(source: str, parameters: list[str], wanted: str) -> Callable[..., Any]:
     sys.modules["solution"] = module
     spec.loader.exec_module(module)
     solve = getattr(module, "solve", None)
+    if solve is None and form is not None:
+        found = functions_of(module)
+        if len(found) == 1:
+            return solve_of(found[0], form, parameters)
+        raise LoadError(
+            f"The source defines {'no' if not found else len(found)} torch.autograd.Function and no function 'solve'.",
+            f"Define one class whose forward takes ctx, {', '.join(form['forward'])}; or: {wanted}",
+        )
     if solve is None:
         raise LoadError(
             "The source defines no function 'solve'.", _instead_of_solve(module, parameters, wanted)

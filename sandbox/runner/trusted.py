@@ -34,13 +34,14 @@ def control_call(binding: HostBinding, results: list[str], duration_us: float) -
     return call
 
 
-def load_reference(source: str, mode: str) -> Callable[..., Any]:
-    """The function of the staff's source that is timed: ``baseline``, or ``reference`` if there is none. ``mode``:
-    "eager" as written, "compile" through ``torch.compile``."""
+def load_reference(source: str, mode: str, function: str = "") -> Callable[..., Any]:
+    """The function of the staff's source that is timed: ``function``, or else ``baseline``, or ``reference`` if there
+    is none. ``mode``: "eager" as written, "compile" through ``torch.compile``."""
     # torch.compile imports the module again by its name.
     module = sys.modules["reference"] = types.ModuleType("reference")
     exec(compile(source, "reference.py", "exec"), module.__dict__)  # noqa: S102 - staff's own, in its own box
-    reference: Callable[..., Any] = module.__dict__.get("baseline") or module.__dict__["reference"]
+    own = module.__dict__.get("baseline") or module.__dict__["reference"]
+    reference: Callable[..., Any] = module.__dict__[function] if function else own
     if mode == "compile":
         import torch
 

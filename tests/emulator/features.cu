@@ -103,6 +103,55 @@ std::vector<T> fetched(const T* device, size_t count) {
     return host;
 }
 
+// Instructions that programs write themselves, each with a result that only the right one gives.
+__device__ uint32_t shared_address(const void* of) {
+    uint32_t address;
+    asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(address) : "l"(of));
+    return address;
+}
+__global__ void inline_ptx(const float* x, float* out) {
+    __shared__ alignas(16) float room[32];
+    __shared__ alignas(16) __half matrix[16 * 16];
+    int lane = threadIdx.x;
+    const float* global;
+    asm("cvta.to.global.u64 %0, %1;" : "=l"(global) : "l"(x));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, 4;" ::"r"(shared_address(room + lane)), "l"(global + lane));
+    asm volatile("cp.async.commit_group;\n cp.async.wait_group 0;" ::: "memory");
+    float copied, read, hinted;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(copied) : "r"(shared_address(room + lane)));
+    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.f32 %0, [%1];" : "=f"(read) : "l"(x + lane));
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("ld.global.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(hinted) : "l"(x + lane), "l"(policy));
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(x + lane));
+    uint32_t bits = __float_as_uint(read), back, middle, turned, all, equal;
+    asm("prmt.b32 %0, %1, %1, 0x0123;" : "=r"(back) : "r"(bits));
+    asm("bfe.u32 %0, %1, 8, 8;" : "=r"(middle) : "r"(bits));
+    asm("shf.l.wrap.b32 %0, %1, %1, 8;" : "=r"(turned) : "r"(bits));
+    int sum, most, product;
+    asm volatile("redux.sync.add.s32 %0, %1, 0xffffffff;" : "=r"(sum) : "r"(lane));
+    asm volatile("redux.sync.max.s32 %0, %1, 0xffffffff;" : "=r"(most) : "r"(lane));
+    asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, 5; vote.sync.ballot.b32 %0, p, 0xffffffff; }" : "=r"(all) : "r"(lane));
+    asm volatile("match.any.sync.b32 %0, %1, 0xffffffff;" : "=r"(equal) : "r"(lane % 2));
+    asm("dp4a.s32.s32 %0, %1, %2, 5;" : "=r"(product) : "r"(0x01020304), "r"(0x01ff0201));
+    // The identity, read by ldmatrix, times a matrix whose column c is c + 1.
+    for (int i = lane; i < 256; i += 32) matrix[i] = i / 16 == i % 16 ? 1.0f : 0.0f;
+    __syncwarp();
+    uint32_t a[4], b;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+        : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3]) : "r"(shared_address(matrix + lane % 16 * 16 + lane / 16 * 8)));
+    __half2 pair = __float2half2_rn(lane / 4 + 1);
+    b = *reinterpret_cast<uint32_t*>(&pair);
+    float d[4];
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%8}, {%9,%9,%9,%9};"
+        : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "f"(0.5f));
+    bool right = copied == read && hinted == read && back == __byte_perm(bits, bits, 0x0123) && middle == (bits >> 8 & 255) &&
+                 turned == (bits << 8 | bits >> 24) && sum == 496 && most == 31 && all == 31 &&
+                 equal == (lane % 2 ? 0xaaaaaaaau : 0x55555555u) && product == 4 + 6 - 2 + 1 + 5 &&
+                 d[0] == lane % 4 * 2 + 1.5f && d[3] == lane % 4 * 2 + 2.5f;
+    asm volatile("st.global.cs.f32 [%0], %1;" ::"l"(out + lane), "f"(right ? read : -1.0f) : "memory");
+}
+
 static int run(int which) {
     float* room;
     RAN(cudaMalloc(&room, 4096));
@@ -232,6 +281,11 @@ static int run(int which) {
             CHECK(cudaMemset(room, 0, 4) == cudaErrorIllegalAddress);
             return 0;
         }
+        case 17:
+            RAN(cudaMemset(room, 0x11, 32 * sizeof(float)));
+            inline_ptx<<<1, 32>>>(room, room + 32);
+            for (int i = 0; i < 32; ++i) CHECK(fetched(room + 32, 32)[i] == fetched(room, 32)[i]);
+            break;
         default: return -1;
     }
     RAN(cudaGetLastError());

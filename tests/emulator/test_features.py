@@ -14,7 +14,7 @@ FEATURES, RUNTIME = FOLDER / "features.cu", FOLDER / "runtime.cu"
 ENTRIES = (
     "arguments by value", "constant memory", "globals", "recursion", "virtual functions", "printf", "a lane that waits",
     "blocks that wait", "a cooperative grid", "warp functions", "barriers that vote", "dynamic shared memory", "halves",
-    "a switch", "graphs", "events", "errors",
+    "a switch", "graphs", "events", "errors", "inline PTX",
 )  # fmt: skip
 RUNTIME_ENTRIES = (
     "managed memory", "managed memory that is not waited for", "managed lists and variables", "rectangles and boxes",

@@ -1,0 +1,80 @@
+"""Challenges on gradients (``[autograd]``): ``reference.py`` defines the forward pass alone, and the right gradients
+are those of PyTorch's autograd, in float64 like every right answer.
+
+A submission may define ``solve`` like any other, or a ``torch.autograd.Function`` in a language of Python. Both hand in
+numbers, which the judge compares with its own: what a submission says of its gradients counts for nothing.
+"""
+
+from __future__ import annotations
+
+from string import Template
+from typing import Any
+
+from grader.challenge.model import Manifest
+
+# Appended to ``reference.py``, so that it means the same wherever it runs: in the judge, in a box, as a baseline.
+_REFERENCE = Template("""
+
+if "reference" not in globals():
+
+    def reference($arguments):
+        import torch
+
+        given = {$given}
+        with torch.enable_grad():
+            leaves = {name: given[name].detach().requires_grad_() for name in $of}
+            made = forward(**{**given, **leaves})
+            made = dict(zip($results, made if isinstance(made, tuple) else (made,), strict=True))
+            found = torch.autograd.grad(
+                [made[name] for name in $differentiated],
+                list(leaves.values()),
+                [$upstream],
+                allow_unused=True,
+                materialize_grads=True,
+            )
+        made |= dict(zip($gradients, found, strict=True))
+        return tuple(made[name].detach() for name in $order)
+""")
+
+
+def forward_arguments(manifest: Manifest) -> list[str]:
+    """What ``forward`` takes: all but results and gradients of results, in the signature's order."""
+    assert manifest.autograd is not None
+    return [
+        arg.name for arg in manifest.args if arg.kind.passed and arg.name not in manifest.autograd.upstream
+    ]
+
+
+def forward_results(manifest: Manifest) -> list[str]:
+    assert manifest.autograd is not None
+    return [arg.name for arg in manifest.results if arg.name not in manifest.autograd.gradients]
+
+
+def reference_footer(manifest: Manifest) -> str:
+    """Code that defines ``reference`` by ``forward``; empty for other challenges."""
+    table = manifest.autograd
+    if table is None:
+        return ""
+    return _REFERENCE.substitute(
+        arguments=", ".join(arg.name for arg in manifest.args if arg.kind.passed),
+        given=", ".join(f"{name!r}: {name}" for name in forward_arguments(manifest)),
+        of=list(table.gradients.values()),
+        results=forward_results(manifest),
+        differentiated=list(table.upstream.values()),
+        upstream=", ".join(table.upstream),
+        gradients=list(table.gradients),
+        order=[arg.name for arg in manifest.results],
+    )
+
+
+def form(manifest: Manifest) -> dict[str, Any] | None:
+    """For a runner, which makes ``solve`` of a Function: see ``sandbox/runner/function_form.py``."""
+    table = manifest.autograd
+    if table is None:
+        return None
+    return {
+        "forward": forward_arguments(manifest),
+        "results": forward_results(manifest),
+        "upstream": dict(table.upstream),
+        "gradients": dict(table.gradients),
+    }

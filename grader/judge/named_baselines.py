@@ -1,0 +1,90 @@
+"""A challenge's baselines by name (``[[baselines]]``): which apply on a device, and their boxes.
+
+They are for comparison only, so one that cannot run here (a package is not installed, a GPU lacks a kernel) is left
+out, and no submission fails because of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.challenge.loader import Challenge
+from grader.challenge.model import NamedBaseline
+from grader.errors import BoxUnavailable, JudgeFailure
+from grader.judge.compilation import compile_source, request_of
+from grader.judge.launch import Launcher, LoadFailed
+from grader.judge.runner_client import RunnerClient
+from grader.languages import ON_EMULATED, ON_GPU, Language
+from grader.sandbox.kernel_headers import HEADER_LIBRARIES
+
+
+class NamedBaselineFailed(Exception):
+    """It cannot be timed here."""
+
+
+# In this process: asking for it again at each submission would take seconds.
+_unusable: set[tuple[str, int, str, str]] = set()
+_lock = threading.Lock()
+
+
+def applicable(challenge: Challenge, on: str) -> Sequence[NamedBaseline]:
+    """Those that a device may time: all on a GPU, submissions on an emulated one, none on the host's processor.
+    ``on``: ON_HOST, ON_GPU or ON_EMULATED."""
+    if on not in (ON_GPU, ON_EMULATED):
+        return ()
+    return [
+        baseline
+        for baseline in challenge.manifest.baselines
+        if _key(challenge, baseline, on) not in _unusable
+        and (_runs(challenge, baseline, on) if baseline.source else on == ON_GPU)
+    ]
+
+
+def _runs(challenge: Challenge, baseline: NamedBaseline, on: str) -> bool:
+    language = Language.of_file(baseline.source)
+    return language is not None and language.runs_on(on) and challenge.baseline_source(baseline) is not None
+
+
+def leave_out(challenge: Challenge, baseline: NamedBaseline, on: str) -> None:
+    """Do not try it again in this process."""
+    with _lock:
+        _unusable.add(_key(challenge, baseline, on))
+
+
+def _key(challenge: Challenge, baseline: NamedBaseline, on: str) -> tuple[str, int, str, str]:
+    return challenge.slug, challenge.manifest.version, baseline.name, on
+
+
+def start(launcher: Launcher, baseline: NamedBaseline) -> RunnerClient:
+    """A box with the baseline loaded. Raises NamedBaselineFailed."""
+    try:
+        return _started(launcher, baseline)
+    except (JudgeFailure, LoadFailed, BoxUnavailable) as error:
+        raise NamedBaselineFailed(str(error)) from error
+
+
+def _started(launcher: Launcher, baseline: NamedBaseline) -> RunnerClient:
+    if baseline.function:
+        return launcher.reference("eager", baseline.function)
+    request, language = launcher.request, Language.of_file(baseline.source)
+    source = request.challenge.baseline_source(baseline)
+    assert language is not None
+    assert source is not None
+    # It may use libraries that submissions may not.
+    challenge = request.challenge
+    allowing = replace(
+        challenge, manifest=challenge.manifest.model_copy(update={"allow": ["cublas", "cutlass", "torch"]})
+    )
+    request = replace(request, challenge=allowing, language=language, source=source, artefact=None)
+    artefact = None
+    if language.compiled:
+        wanted = request_of(allowing, language, source, launcher.device.architecture)
+        there = tuple(name for name in wanted.headers if HEADER_LIBRARIES[name].folder() is not None)
+        wanted = replace(wanted, headers=there, background=launcher.device.on == ON_GPU)
+        result = compile_source(launcher.boxes, wanted, launcher.interrupt)
+        if not result.ok:
+            raise JudgeFailure(f"the baseline '{baseline.name}' does not compile: {result.log.strip()[:500]}")
+        artefact = result.artefact
+    return Launcher(request, launcher.device, launcher.boxes, launcher.interrupt, artefact).submission()

@@ -1,0 +1,97 @@
+"""Libraries of headers that a challenge may allow CUDA sources to include: a table with one row per word of ``allow``.
+
+A source includes them only if its challenge says so: their folder is on no other compiler's path.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class HeaderLibrary:
+    """A row."""
+
+    display_name: str
+    #: The Python package that brings the headers, and the folders of headers in it: the first has ``header``.
+    package: str
+    below: tuple[str, ...]
+    #: Names a folder whose ``include`` has the headers: it comes before the package. Empty: none does.
+    variable: str
+    #: A header that must be there, from which ``pattern`` reads the version's numbers.
+    header: str
+    pattern: str
+    flags: tuple[str, ...]
+    install: str
+    #: Of C++, if the headers need a later one than other sources get.
+    standard: str = ""
+    #: They include Python's own.
+    python: bool = False
+
+    def folder(self) -> Path | None:
+        """The folder for ``-I``; None if it is not on this machine."""
+        named = os.environ.get(self.variable) if self.variable else None
+        places = [Path(named, "include")] if named else []
+        spec = importlib.util.find_spec(self.package)
+        places += [Path(place, self.below[0]) for place in (spec and spec.submodule_search_locations) or ()]
+        return next((place.resolve() for place in places if (place / self.header).exists()), None)
+
+    def named_folder(self) -> Path | None:
+        """``folder`` if ``variable`` names it: boxes see packages anyway."""
+        return self.folder() if self.variable and os.environ.get(self.variable) else None
+
+    def version(self) -> str:
+        """Such as ``4.2.0``; empty if it is not on this machine."""
+        folder = self.folder()
+        text = (folder / self.header).read_text(errors="replace") if folder else ""
+        return ".".join(re.findall(self.pattern, text, re.MULTILINE)[:3])
+
+
+HEADER_LIBRARIES = {
+    "cutlass": HeaderLibrary(
+        display_name="CUTLASS",
+        package="cutlass_library",
+        below=("source/include",),
+        variable="CUTLASS_PATH",
+        header="cutlass/version.h",
+        pattern=r"^#define CUTLASS_(?:MAJOR|MINOR|PATCH)\s+(\d+)",
+        # Both are in its manual. Its device code calls constexpr functions of the host, and takes lambdas.
+        flags=("--expt-relaxed-constexpr", "--expt-extended-lambda"),
+        install="Run `pip install --no-deps nvidia-cutlass`, or set CUTLASS_PATH to the folder of a checkout.",
+    ),
+    "torch": HeaderLibrary(
+        display_name="PyTorch",
+        package="torch",
+        below=("include", "include/torch/csrc/api/include"),
+        variable="",
+        header="torch/headeronly/version.h",
+        pattern=r"^#define TORCH_VERSION_(?:MAJOR|MINOR|PATCH)\s+(\d+)",
+        # TORCH_EXTENSION_NAME: a source may end in PYBIND11_MODULE, as extensions do.
+        flags=("--expt-relaxed-constexpr", "-DTORCH_EXTENSION_NAME=solution"),
+        install="Run `pip install torch`; and Python's own headers (Debian, Ubuntu: apt-get install libpython3-dev).",
+        standard="c++20",
+        python=True,
+    ),
+}
+
+
+def lacking(names: tuple[str, ...]) -> tuple[str, str] | None:
+    """What this machine lacks of the libraries ``names``, and how to install it; None if it has them all."""
+    for name in names:
+        library = HEADER_LIBRARIES[name]
+        if library.folder() is None:
+            return (
+                f"this machine has no {library.display_name} headers, which the challenge allows",
+                library.install,
+            )
+    return None
+
+
+def folders() -> list[str]:
+    """The folders here that a box must show, even if they are outside its toolchain."""
+    found = (library.named_folder() for library in HEADER_LIBRARIES.values())
+    return [str(folder) for folder in found if folder is not None]
