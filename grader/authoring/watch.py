@@ -41,6 +41,7 @@ _DEPENDS = {
     "cost_bytes": ("judging",),
 }
 _CASES = ("cases", "hidden_cases", "recipes", "hidden_recipes", "inputs")
+_RAN = (CandidateOutcome.ACCEPTED, CandidateOutcome.FAILED)
 
 
 @dataclass
@@ -161,9 +162,10 @@ class Watch:
             return failing[0].model_copy(update={"name": candidate.name})
         left = {key: case for key, case in open_.items() if key not in known.failed}
         if left or not cases:
-            judged[f"{candidate.role.value} {candidate.name}"] = len(left)
-            if (prevented := self._run(trial, candidate, left, known)) is not None:
-                return prevented
+            result = self._run(trial, candidate, left, known)
+            judged[f"{candidate.role.value} {candidate.name}"] = result.ran
+            if result.ending not in _RAN:
+                return result
         failing = [known.failed[key] for key in cases if key in known.failed]
         if failing:
             return failing[0].model_copy(update={"name": candidate.name})
@@ -178,21 +180,19 @@ class Watch:
 
     def _run(
         self, trial: Trial, candidate: Candidate, left: Mapping[str, Case], known: _Known
-    ) -> CandidateResult | None:
-        """The result if it ran no case."""
+    ) -> CandidateResult:
         whole = not candidate.role.wrong
         ordered = list(left.values()) if whole else trial.small_first(list(left.values()))
         result = trial.try_cases(candidate, ordered, every_case=whole)
-        if result.ending not in (CandidateOutcome.ACCEPTED, CandidateOutcome.FAILED):
+        if result.ending not in _RAN:
             known.ending = result
-            return result
         for case in ordered[: result.ran]:
             key = self._keys[case.name]
             if case.name in result.failed:
                 known.failed[key] = result
             else:
                 known.passed.add(key)
-        return None
+        return result
 
 
 def _digest(value: Any) -> str:

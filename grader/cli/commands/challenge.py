@@ -155,6 +155,26 @@ def import_(
     return EXIT_ACCEPTED
 
 
+@challenge.command()
+def export(
+    slug: options.Slug,
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder to write; it must not exist.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORM", help="kernelbench, gpumode or kattis.")],
+) -> int:
+    """Write a challenge in another platform's form: its public cases, nothing hidden."""
+    catalogue = local_catalogue()
+    from grader.authoring.exporting import export as exported
+    from grader.authoring.exporting import write
+
+    with busy("Writing it"):
+        found = exported(catalogue.load(slug), to)
+        write(found, path)
+    tell(str(path))
+    for line in found.lost:
+        tell(f"- {line}")
+    return EXIT_ACCEPTED
+
+
 def _allowed(name: str, asks: str) -> bool:
     """Raises BadRequest if stdin is not a terminal."""
     words = f"Its licence ({name or 'none'}) {asks}."
