@@ -203,7 +203,8 @@ def gpumode(challenge: Challenge) -> Exported:
     """``task.yml``, ``task.py``, ``reference.py``, ``submission.py``, for a folder below theirs of problems."""
     manifest = challenge.manifest
     lost = ["Put the folder into one of their problem sets: ../utils.py and ../eval.py are theirs."]
-    tests, branches = [], []
+    tests: list[dict[str, int]] = []
+    branches: list[_Branch] = []
     for case in _public(challenge):
         fillings = _fillings(challenge, case)
         if fillings is None:
@@ -215,11 +216,11 @@ def gpumode(challenge: Challenge) -> Exported:
             )
             continue
         tests.append({**case.sizes, "case": len(tests) + 1, "seed": _seed(case.name)})
-        branches.append((fillings, scalar_values(manifest, case), case.name))
+        branches.append(_Branch(fillings, scalar_values(manifest, case), case.name))
     usual = {arg.name: _default(challenge, arg) for arg in _given(challenge)}
     timed = [{**workload.sizes, "case": 0, "seed": _seed(workload.name)} for workload in _timed(challenge)]
     scalars = {arg.name: arg.value for arg in manifest.scalars}
-    table = [(usual, scalars, "as the workloads are"), *branches]
+    table = [_Branch(usual, scalars, "as the workloads are"), *branches]
     files = {
         "task.yml": _task(challenge, tests, timed),
         "task.py": (
@@ -280,19 +281,26 @@ def _layout(challenge: Challenge) -> list[str]:
     return [arg.name for arg in challenge.manifest.args if arg.kind is not Kind.SIZE]
 
 
-def _gpumode_reference(
-    challenge: Challenge, table: Sequence[tuple[Mapping[str, str], Mapping[str, float | None], str]]
-) -> str:
+@dataclass(frozen=True)
+class _Branch:
+    """How one case draws its inputs: Python by input, numbers by scalar."""
+
+    fillings: Mapping[str, str]
+    scalars: Mapping[str, object]
+    name: str
+
+
+def _gpumode_reference(challenge: Challenge, table: Sequence[_Branch]) -> str:
     manifest = challenge.manifest
     sizes = _sizes_of(challenge)
     layout = ", ".join(_layout(challenge))
     made = []
-    for number, (fillings, scalars, name) in enumerate(table):
-        made.append(f"    if case == {number}:  # {name}")
+    for number, branch in enumerate(table):
+        made.append(f"    if case == {number}:  # {branch.name}")
         for arg in _given(challenge):
             made.append(f"        shape = {_shape(arg)}")
-            made.append(f"        {arg.name} = {fillings[arg.name]}.to(torch.{arg.dtype.value})")
-        made += [f"        {scalar} = {_number(value)}" for scalar, value in scalars.items()]
+            made.append(f"        {arg.name} = {branch.fillings[arg.name]}.to(torch.{arg.dtype.value})")
+        made += [f"        {scalar} = {_number(value)}" for scalar, value in branch.scalars.items()]
     outputs = [
         f"    {arg.name} = torch.empty({_shape(arg)}, dtype=torch.{arg.dtype.value})"
         for arg in manifest.buffers

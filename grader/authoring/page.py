@@ -40,7 +40,7 @@ def page(proofs: Proofs) -> str:
 
 def _proof(proof: Proof) -> str:
     rows = "".join(_check(check) for check in proof.checks)
-    wrong = [result for result in proof.tried if result.role.wrong]
+    wrong = proof.wrong
     right = [result for result in proof.tried if not result.role.wrong]
     return (
         f"<h2><code>{escape(proof.slug)}</code></h2>\n"
@@ -77,8 +77,7 @@ def _matrix(proof: Proof, results: Sequence[CandidateResult]) -> str:
     failing = [result for result in results if result.failed]
     if not failing:
         return ""
-    names = [name for name in proof.cases if any(name in result.failed for result in failing)]
-    names += sorted({name for result in failing for name in result.failed} - set(names))
+    names = proof.refusing
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
     rows = "".join(
         f'<tr><th scope="row"><code>{escape(result.name)}</code></th>'

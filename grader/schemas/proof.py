@@ -121,6 +121,18 @@ class Proof(Strict):
     def strong(self) -> bool:
         return not any(check.status.fails for check in self.checks)
 
+    @property
+    def wrong(self) -> list[CandidateResult]:
+        """The kernels that must fail."""
+        return [result for result in self.tried if result.role.wrong]
+
+    @property
+    def refusing(self) -> list[str]:
+        """Names of the cases that refuse a wrong kernel, in the suite's order."""
+        named = {name for result in self.wrong for name in result.failed}
+        known = [name for name in self.cases if name in named]
+        return [*known, *sorted(named.difference(known))]
+
 
 class Proofs(Strict):
     """A run of `grader challenge check`."""
