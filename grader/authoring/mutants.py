@@ -23,9 +23,11 @@ from grader.schemas.proof import CandidateOutcome, CandidateRole
 
 WANTED = 8
 SECONDS = 120.0
-# Whoever's search for a case ends without one is reported as maybe right.
-_HOLE_SECONDS = 8.0
-_MOST_HOLES = 2
+# For one mutation: most fail a small case at once, and one that is right would run all.
+_EACH_SECONDS = 8.0
+# For those that pass every case, in the end.
+_HOLE_SECONDS = 10.0
+_MOST_HOLES = 3
 # The first line of a solution that is the reference itself.
 STAND_IN = "Stand-in: PyTorch's own operations. Replace it with a kernel."
 
@@ -39,6 +41,8 @@ class Added:
     equivalent: list[str] = field(default_factory=list)
     holes: dict[str, Closing] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
+    #: Neither failed nor ended in their time.
+    undecided: list[str] = field(default_factory=list)
 
 
 def stand_in(challenge: Challenge) -> str:
@@ -65,6 +69,7 @@ def add_mutants(trial: Trial, wanted: int = WANTED, seconds: float = SECONDS) ->
     added = Added(removed=_remove_old(challenge, solutions))
     here = {path.name: path.read_text(encoding="utf-8") for path in mutant_files(challenge)}
     missing = wanted - len(here)
+    alive: list[tuple[Candidate, str]] = []
     for mutation, language in _in_turn(challenge, solutions):
         name = f"{mutation.name}{language.suffix}"
         if len(added.written) >= missing or time.monotonic() > until:
@@ -72,16 +77,23 @@ def add_mutants(trial: Trial, wanted: int = WANTED, seconds: float = SECONDS) ->
         if name in here:
             continue
         candidate = Candidate(CandidateRole.MUTANT, name, language, mutation.source)
-        result = trial.try_out(candidate, every_case=False)
-        if result.ending is CandidateOutcome.FAILED and not result.no_answer:
+        result = None
+        with trial.until(min(until, time.monotonic() + _EACH_SECONDS)):
+            result = trial.try_out(candidate, every_case=False)
+        if result is not None and result.ending is CandidateOutcome.FAILED and not result.no_answer:
             _write(challenge, name, mutation.source, language, solutions[language])
             added.written[name] = result.failed[0]
+        elif result is None:
+            added.undecided.append(name)
         elif result.ending is CandidateOutcome.ACCEPTED:
-            found = close(trial, candidate, _HOLE_SECONDS) if len(added.holes) < _MOST_HOLES else None
-            if found is None:
-                added.equivalent.append(f"{name}: {mutation.mistake}")
-            else:
-                added.holes[name] = found
+            alive.append((candidate, mutation.mistake))
+    for number, (candidate, mistake) in enumerate(alive):
+        left = min(_HOLE_SECONDS, until - time.monotonic())
+        found = close(trial, candidate, left) if number < _MOST_HOLES and left > 0 else None
+        if found is None:
+            added.equivalent.append(f"{candidate.name}: {mistake}")
+        else:
+            added.holes[candidate.name] = found
     return added
 
 

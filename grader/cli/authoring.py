@@ -48,6 +48,10 @@ def _put_added(added: Added) -> None:
     if added.written:
         first = ", ".join(f"{name} ({case})" for name, case in added.written.items())
         say(f"{len(added.written)} mutants, each with a case that it fails: {first}.")
+    if added.undecided:
+        say(
+            f"Tried for some seconds without a failure, and not written: {', '.join(added.undecided)}.", "dim"
+        )
     for line in added.equivalent:
         say(f"No case was found for {line} It may be right, and was not written.", "dim")
     for name, closing in added.holes.items():
