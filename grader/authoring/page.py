@@ -17,7 +17,8 @@ code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: any
 .scroll { overflow-x: auto; } .scroll:focus-visible { outline: 2px solid; }
 table { border-collapse: collapse; } th, td { text-align: left; vertical-align: top; padding: .3rem .5rem;
   border-bottom: 1px solid var(--line); }
-.grid th:first-child { position: sticky; left: 0; background: light-dark(#fff, #15181c); min-width: 9rem; max-width: 42vw; }
+.grid th:first-child { position: sticky; left: 0; background: light-dark(#fff, #15181c);
+  min-width: 9rem; max-width: 42vw; }
 .grid thead th { writing-mode: vertical-rl; white-space: nowrap; vertical-align: bottom; font-weight: normal; }
 .grid thead th:first-child { writing-mode: horizontal-tb; }
 .grid td { text-align: center; } .hit { background: var(--mark); color: var(--good); font-weight: bold; }

@@ -60,12 +60,14 @@ def test_a_hole_is_closed_by_a_case_that_is_pasted(write: Write) -> None:
     ("text", "wanted"),
     [
         (
-            "from grader.challenge.cases import Case, case\n\n\ndef cases():\n    return [\n        case('a', 'basic')\n    ]\n",
+            "from grader.challenge.cases import Case, case\n\n\ndef cases():\n    return [\n"
+            "        case('a', 'basic')\n    ]\n",
             "from grader.challenge.cases import NAN, Case, Constant, case\n\n\ndef cases():\n    return [\n"
             "        case('a', 'basic'),\n        case('b', inputs={'x': Constant(NAN)}),\n    ]\n",
         ),
         (
-            "from grader.challenge.cases import case\n\n\ndef cases():\n    return []\n\n\ndef inputs():\n    return {}\n",
+            "from grader.challenge.cases import case\n\n\ndef cases():\n    return []\n\n\n"
+            "def inputs():\n    return {}\n",
             "from grader.challenge.cases import NAN, Constant, case\n\n\ndef cases():\n    return [\n"
             "        case('b', inputs={'x': Constant(NAN)}),\n    ]\n\n\ndef inputs():\n    return {}\n",
         ),

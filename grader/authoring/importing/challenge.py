@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.candidates import NATIVE
+from grader.authoring.importing.published import with_solve
 from grader.authoring.importing.shapes import Seen, expression_of
 from grader.authoring.importing.source import Problem
 from grader.authoring.mutants import stand_in
@@ -315,9 +316,15 @@ def _without_unused(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_imported(
-    catalogue: Catalogue, problem: Problem, slug: str, track: str, difficulty: str
+    catalogue: Catalogue,
+    problem: Problem,
+    slug: str,
+    track: str,
+    difficulty: str,
+    published: str = "",
 ) -> tuple[list[Path], list[str]]:
-    """Write the folders; returns them, and what a person must still do. Raises as ``write_challenge``."""
+    """Write the folders; returns them, and what a person must still do. ``published``: the text of a solution in the
+    problem's own form, for staff's. Raises as ``write_challenge``."""
     if problem.format == "gpumode":
         problem = replace(problem, found=_without_unused(problem.found))
     names = _our_names(problem.found["arguments"])
@@ -337,15 +344,18 @@ def write_imported(
     try:
         challenge = catalogue.load(slug)
         solution = folders[1] / "staff" / f"solution{NATIVE.suffix}"
-        solution.write_text(stand_in(challenge), encoding="utf-8")
+        text = with_solve(published, problem.found, problem.format, challenge, names) if published else ""
+        solution.write_text(text or stand_in(challenge), encoding="utf-8")
     except GraderError:
         for folder in folders:  # ours: neither existed before
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    return folders, _open(problem, operation, challenge)
+    return folders, _open(problem, operation, challenge, bool(published))
 
 
-def _open(problem: Problem, operation: ImportedOperation, challenge: Challenge) -> list[str]:
+def _open(
+    problem: Problem, operation: ImportedOperation, challenge: Challenge, has_solution: bool
+) -> list[str]:
     found = list(problem.found["open"])
     if problem.licence.asks:
         found.append(
@@ -363,10 +373,13 @@ def _open(problem: Problem, operation: ImportedOperation, challenge: Challenge) 
     theirs = [str(said["name"]) for said in problem.found["arguments"]]
     if ours != theirs:
         found.append(f"The arguments have other names or another order here: {', '.join(ours)}.")
-    found += [
-        "Write the spec: what it does, its contract and hints.",
-        "Replace staff/solution.py, a stand-in, by a Triton kernel; with a staff/solution.cu, add cuda to languages.",
-        "Write five mutants (staff/mutants), each with a mistake that students make.",
-        "Say in [cost] how many operations it takes: one for each result now.",
-    ]
+    found.append("Write the spec: what it does, its contract and hints.")
+    if not has_solution:
+        found += [
+            "Replace staff/solution.py, a stand-in, by a Triton kernel; with a staff/solution.cu, add cuda to "
+            "languages.",
+            "Its mutants are stand-ins: with a kernel as the solution, `grader challenge check --fix` makes mutants "
+            "of it.",
+        ]
+    found.append("Say in [cost] how many operations it takes: one for each result now.")
     return found

@@ -66,10 +66,14 @@ class Answers:
             return
         tried = [tuple(case.sizes.values())]
         most = max(case.sizes.values())
-        # The size that the case is about stays; one that is 0 has others of 1.
+        # The size that the case is about stays; as few others as possible are raised to it.
         if case.category in ("block_edge", "empty"):
             named = next((name for name in case.sizes if case.name.startswith(f"{name}_")), None)
-            others = [tuple(size if name == named else max(most, 1) for name, size in case.sizes.items())]
+            others = [
+                tuple(most if name in raised else size for name, size in case.sizes.items())
+                for number in range(1, len(case.sizes))
+                for raised in itertools.combinations([name for name in case.sizes if name != named], number)
+            ]
         else:
             others = list(itertools.islice(itertools.permutations(case.sizes.values()), _MOST_ORDERS))
             others += [tuple(sorted(case.sizes.values(), reverse=True))]

@@ -127,6 +127,10 @@ def import_(
     ] = None,
     track: Annotated[str | None, typer.Option("--track", help="A track of challenges/tracks.toml.")] = None,
     difficulty: Annotated[Difficulty, typer.Option("--difficulty", help="How hard it is.")] = "medium",
+    solution: Annotated[
+        Path | None,
+        typer.Option("--solution", metavar="FILE", help="A published solution of it, which runs unchanged."),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="You may use it under its licence.")] = False,
 ) -> int:
     """Make a challenge of another platform's problem, and list what is left to do. Runs the problem's Python."""
@@ -145,9 +149,13 @@ def import_(
         check_free(catalogue, name)
         chosen = track or _ask_track([known.title for known in catalogue.curriculum.tracks])
         with busy("Trying its edge cases"):
-            folders, left = write_imported(catalogue, problem, name, chosen, difficulty)
+            published = options.read_source(solution) if solution is not None else ""
+            folders, left = write_imported(catalogue, problem, name, chosen, difficulty, published)
     for folder in folders:
         tell(str(folder))
+    from grader.cli.authoring import add_to
+
+    add_to(catalogue, name)
     say("Left to do:", "bold")
     for line in left:
         tell(f"- {line}")
