@@ -19,7 +19,7 @@ from grader.authoring.trial import Trial
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind
 from grader.languages import Language
-from grader.schemas.proof import CandidateOutcome, CandidateRole
+from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole
 
 WANTED = 8
 SECONDS = 120.0
@@ -77,15 +77,15 @@ def add_mutants(trial: Trial, wanted: int = WANTED, seconds: float = SECONDS) ->
         if name in here:
             continue
         candidate = Candidate(CandidateRole.MUTANT, name, language, mutation.source)
-        result = None
+        ended: list[CandidateResult] = []
         with trial.until(min(until, time.monotonic() + _EACH_SECONDS)):
-            result = trial.try_out(candidate, every_case=False)
-        if result is not None and result.ending is CandidateOutcome.FAILED and not result.no_answer:
-            _write(challenge, name, mutation.source, language, solutions[language])
-            added.written[name] = result.failed[0]
-        elif result is None:
+            ended.append(trial.try_out(candidate, every_case=False))
+        if not ended:
             added.undecided.append(name)
-        elif result.ending is CandidateOutcome.ACCEPTED:
+        elif ended[0].ending is CandidateOutcome.FAILED and not ended[0].no_answer:
+            _write(challenge, name, mutation.source, language, solutions[language])
+            added.written[name] = ended[0].failed[0]
+        elif ended[0].ending is CandidateOutcome.ACCEPTED:
             alive.append((candidate, mutation.mistake))
     for number, (candidate, mistake) in enumerate(alive):
         left = min(_HOLE_SECONDS, until - time.monotonic())

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from grader.authoring.importing.challenge import write_imported
+from grader.authoring.importing.published import check_solution
 from grader.authoring.importing.shapes import Seen, expression_of
 from grader.authoring.importing.source import licence_of, read
 from grader.challenge.catalogue import Catalogue
@@ -228,7 +229,7 @@ def test_a_task_with_a_tuple_becomes_a_challenge(tmp_path: Path) -> None:
     (folder / "reference.py").write_text(GPUMODE)
     (folder / "task.py").write_text("input_t = output_t = tuple\n")
     (tmp_path / "utils.py").write_text("def make_match_reference(*_, **__):\n    return None\n")
-    challenge, _ = imported(folder, tmp_path / "course", "adding", CUSTOM_KERNEL)
+    challenge, left = imported(folder, tmp_path / "course", "adding", CUSTOM_KERNEL)
     assert shapes(challenge) == {"a": ["size"], "place": ["3"], "output": ["size"]}
     (place,) = [arg for arg in challenge.manifest.args if arg.name == "place"]
     assert (place.values.dist, place.values.high) == ("integers", "size")
@@ -261,12 +262,11 @@ def test_a_problem_that_cannot_be_said_says_why(tmp_path: Path, old: str, new: s
     assert says in caught.value.message
 
 
-def test_what_is_no_published_solution_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "7_layer_and_bend.py"
-    path.write_text(KERNELBENCH)
+def test_what_is_no_published_solution_is_refused() -> None:
     with pytest.raises(BadRequest, match="defines no ModelNew"):
-        imported(path, tmp_path / "course", "bend", CUSTOM_KERNEL)
-    assert not (tmp_path / "course" / "challenges" / "bend").exists()
+        check_solution(CUSTOM_KERNEL, "kernelbench")
+    with pytest.raises(BadRequest, match="no Python"):
+        check_solution('extern "C" void solve() {}', "leetgpu")
 
 
 def test_an_unknown_form_is_refused(tmp_path: Path) -> None:

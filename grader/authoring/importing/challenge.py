@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.candidates import NATIVE
-from grader.authoring.importing.published import with_solve
+from grader.authoring.importing.published import check_solution, with_solve
 from grader.authoring.importing.shapes import Seen, expression_of
 from grader.authoring.importing.source import Problem
 from grader.authoring.mutants import stand_in
@@ -325,6 +325,8 @@ def write_imported(
 ) -> tuple[list[Path], list[str]]:
     """Write the folders; returns them, and what a person must still do. ``published``: the text of a solution in the
     problem's own form, for staff's. Raises as ``write_challenge``."""
+    if published:
+        check_solution(published, problem.format)
     if problem.format == "gpumode":
         problem = replace(problem, found=_without_unused(problem.found))
     names = _our_names(problem.found["arguments"])

@@ -1,6 +1,6 @@
 """Lets a published solution of another platform run unchanged: puts a ``solve`` of ours behind it.
 
-The text between the first and the last part is the author's. Its result is copied into ours if it was written elsewhere.
+The text between the first and the last part is the author's. Its result is copied into ours unless it was put there.
 """
 
 from __future__ import annotations
@@ -37,19 +37,22 @@ def _copied(found, results):
 '''
 
 
-def with_solve(
-    text: str, problem: Mapping[str, Any], form: str, challenge: Challenge, names: Mapping[str, str]
-) -> str:
-    """``names``: theirs -> ours. Raises BadRequest if it is no solution of this form."""
-    wanted = _DEFINES[form]
+def check_solution(text: str, form: str) -> None:
+    """Raises BadRequest if it is no solution of this form."""
     try:
         defined = [getattr(node, "name", "") for node in ast.parse(text).body]
     except SyntaxError as error:
         raise BadRequest(
             f"The solution is no Python: {error}.", "Only solutions in Python run unchanged."
         ) from error
-    if wanted not in defined:
-        raise BadRequest(f"The solution defines no {wanted}.", "That is what its platform calls.")
+    if _DEFINES[form] not in defined:
+        raise BadRequest(f"The solution defines no {_DEFINES[form]}.", "That is what its platform calls.")
+
+
+def with_solve(
+    text: str, problem: Mapping[str, Any], form: str, challenge: Challenge, names: Mapping[str, str]
+) -> str:
+    """``text`` passed ``check_solution``. ``names``: theirs -> ours."""
     ours = ", ".join(arg.name for arg in challenge.manifest.args)
     if form == "leetgpu":
         order = ", ".join(names[said["name"]] for said in problem["arguments"] if said["name"] in names)
