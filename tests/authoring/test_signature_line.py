@@ -20,9 +20,11 @@ def test_every_kind_of_argument_can_be_said() -> None:
         ("labels", Kind.INPUT, "int64", ["rows"]),
         ("bits", Kind.INPUT, "uint8", ["4"]),
         ("alpha", Kind.SCALAR, "float64", []),
-        ("k", Kind.SIZE, "int64", []),
         ("out", Kind.OUTPUT, "float16", ["rows"]),
         ("n", Kind.OUTPUT, "int64", ["1"]),
+        ("rows", Kind.SIZE, "int64", []),
+        ("cols", Kind.SIZE, "int64", []),
+        ("k", Kind.SIZE, "int64", []),
     ]
     assert [args[2].values.high, args[3].values.high, args[4].value] == ["cols", 256, -2.5]
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pydantic import ValidationError
 
 from grader.challenge.dtypes import DType
+from grader.challenge.expression import parse
 from grader.challenge.model import Argument, Kind
 from grader.errors import BadRequest
 
@@ -36,7 +37,7 @@ def type_names() -> dict[str, str]:
 
 
 def read_signature(text: str) -> list[Argument]:
-    """The arguments as written, results last; their order is the caller's. Raises BadRequest."""
+    """Inputs and scalars as written, then results, then the sizes by their first mention. Raises BadRequest."""
     match = _WHOLE.fullmatch(text)
     if match is None:
         raise BadRequest(f"'{text}' is not a signature: it needs (arguments) -> results.", SIGNATURE_HINT)
@@ -44,7 +45,20 @@ def read_signature(text: str) -> list[Argument]:
     made = [_argument(part, Kind.OUTPUT) for part in _parts(match["made"] or "")]
     if not made and all(arg.kind is not Kind.INOUT for arg in given):
         raise BadRequest("The signature has no result: name one after ->, or an inout.", SIGNATURE_HINT)
-    return [*given, *made]
+    args = [*given, *made]
+    others = {arg.name for arg in args if arg.kind is not Kind.SIZE}
+    named = [
+        name
+        for arg in args
+        for name in ([arg.name] if arg.kind is Kind.SIZE else _named(arg))
+        if name not in others
+    ]
+    sizes = [Argument(name=name, kind=Kind.SIZE) for name in dict.fromkeys(named)]
+    return [*(arg for arg in args if arg.kind is not Kind.SIZE), *sizes]
+
+
+def _named(arg: Argument) -> list[str]:
+    return [name for text in arg.shape for name in sorted(parse(text).names, key=text.index)]
 
 
 def _parts(text: str) -> list[str]:
