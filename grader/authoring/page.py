@@ -33,7 +33,7 @@ def page(proofs: Proofs) -> str:
     body = "".join(_proof(proof) for proof in proofs.challenges)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta content="width=device-width, initial-scale=1" name="viewport">'
+        '<meta content="width=device-width, initial-scale=1" name=viewport>'
         f"<title>Proof</title><style>{_STYLE}</style></head><body>\n"
         f"<h1>{strong} of {len(proofs.challenges)} proven on {escape(proofs.device)}</h1>\n{body}</body></html>\n"
     )
