@@ -103,6 +103,7 @@ def _in_turn(challenge: Challenge, solutions: dict[Language, str]) -> Iterator[t
         language: _stand_ins(challenge, language)
         if is_stand_in(source)
         else mutations(source, language, challenge.manifest)
+        + (_spoilt_answers(challenge, language) if language is NATIVE else [])
         for language, source in solutions.items()
     }
     for number in range(max(map(len, made.values()), default=0)):
@@ -172,6 +173,12 @@ def _stand_ins(challenge: Challenge, language: Language) -> list[Mutation]:
         )
         for mutation in mutations(reference, language, challenge.manifest)
     ]
+    return made + _spoilt_answers(challenge, language)
+
+
+def _spoilt_answers(challenge: Challenge, language: Language) -> list[Mutation]:
+    """The reference's answer, each with one mistake."""
+    made = []
     results = challenge.manifest.results
     for number, (name, (mistake, before, body)) in enumerate(_SPOILT.items()):
         arg = results[number % len(results)]
