@@ -62,12 +62,13 @@ def category_checks(challenge: Challenge) -> list[Check]:
 
 def _broken_claim(challenge: Challenge, case: Case) -> str:
     """The promise of its category that a case breaks, or ""."""
-    if _holds(challenge, case):
+    if holds(challenge, case):
         return ""
     return f"{case.name}: is '{case.category}', but {_SAID[case.category]}"
 
 
-def _holds(challenge: Challenge, case: Case) -> bool:
+def holds(challenge: Challenge, case: Case) -> bool:
+    """True if ``case`` is what its category says."""
     if case.category in _SIZE_CLAIMS:
         return _SIZE_CLAIMS[case.category](challenge.manifest, case)
     if case.category not in _VALUE_CLAIMS:

@@ -45,9 +45,10 @@ class Generic:
         return f"{self.mistake}:{self.result}"
 
 
-def native_source(challenge: Challenge) -> str:
-    """A submission as exact as PyTorch: copies the reference's answer into the results."""
-    return _source(challenge, spoilt="", before="", body="target.copy_(value)")
+def native_source(challenge: Challenge, reference: str | None = None) -> str:
+    """A submission as exact as PyTorch: copies the reference's answer into the results. ``reference``: another text of
+    it."""
+    return spoilt_source(challenge, spoilt="", before="", body="target.copy_(value)", reference=reference)
 
 
 def generics(challenge: Challenge) -> list[Generic]:
@@ -57,7 +58,7 @@ def generics(challenge: Challenge) -> list[Generic]:
 
 def _generic(challenge: Challenge, mistake: str, arg: Argument) -> Generic:
     before, body, reason = _PARTS[mistake](challenge.manifest, arg)
-    source = "" if reason else _source(challenge, arg.name, before, body)
+    source = "" if reason else spoilt_source(challenge, arg.name, before, body)
     return Generic(mistake, arg.name, source, reason)
 
 
@@ -238,7 +239,11 @@ def solve({parameters}):
 '''
 
 
-def _source(challenge: Challenge, spoilt: str, before: str, body: str) -> str:
+def spoilt_source(
+    challenge: Challenge, spoilt: str, before: str, body: str, reference: str | None = None
+) -> str:
+    """A submission that gives the reference's answer, and in the result ``spoilt`` what ``body`` makes of it.
+    ``before`` changes the inputs, for this result alone."""
     manifest = challenge.manifest
     passed = manifest.passed
     results = [arg.name for arg in manifest.results]
@@ -263,7 +268,7 @@ def _source(challenge: Challenge, spoilt: str, before: str, body: str) -> str:
         spoiling=spoiling if spoilt else "pass",
         spoilt=spoilt,
     )
-    return f"{challenge.reference_source}{code}"
+    return f"{challenge.reference_source if reference is None else reference}{code}"
 
 
 def _target(arg: Argument) -> str:

@@ -275,13 +275,19 @@ class Rounds:
             self.unfair[kind.name] = wrong
 
     def _hold(self, tried: Tried, tally: _Tally, draw: Draw, plain: Draw | None) -> None:
-        answer = tried.approximation.answer(draw)
+        tally.drawn += 1
+        try:
+            answer = tried.approximation.answer(draw)
+            beside = tried.approximation.answer(plain) if plain and self.factor != 1 else None
+        except (
+            ChallengeInvalid
+        ):  # its own inputs break the reference, such as a label that was cut: it has no answer
+            tried.same, tally.hopeless = False, True
+            return
         tried.same &= _same(answer, draw.question.outputs)
         if self.factor != 1:
-            beside = tried.approximation.answer(plain) if plain else None
             answer = _as_in_longer_sums(draw, answer, plain, beside, self.factor**-tried.approximation.relief)
         wrong = _wrong(draw, answer)
-        tally.drawn += 1
         tally.passed += not wrong
         tally.hopeless = wrong >= _MANY
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from grader.authoring.candidates import subjects
 from grader.authoring.findings import check
+from grader.authoring.holes import Closing
 from grader.authoring.verdicts import approximation_checks, suite_checks
 from grader.authoring.versioned import version_check
 from grader.authoring.worker_pool import Done, Part, Work, begin, do
@@ -25,6 +26,7 @@ from grader.judge.request import CPU
 from grader.languages import Language
 from grader.schemas.proof import (
     ApproximationResult,
+    CandidateOutcome,
     CandidateResult,
     CandidateRole,
     Check,
@@ -34,6 +36,8 @@ from grader.schemas.proof import (
 )
 
 JOBS_PER_GPU = 16
+# Wrong kernels of one challenge for which a case is searched: it takes up to ``holes.SECONDS`` each.
+_MOST_HOLES = 4
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class _Draft:
     approximations: list[ApproximationResult] = field(default_factory=list)
     misfits: list[str] = field(default_factory=list)
     unfair: list[str] = field(default_factory=list)
+    proposed: dict[str, Closing] = field(default_factory=dict)
     seconds: float = 0.0
 
     def add(self, done: Done) -> None:
@@ -76,6 +81,7 @@ class _Draft:
         self.approximations += done.odds.results
         self.misfits += done.odds.misfits
         self.unfair += done.odds.unfair
+        self.proposed |= done.proposed
         self.seconds += done.seconds
 
 
@@ -97,12 +103,17 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
         work += approximated(Catalogue(catalogue), loaded)
     else:
         timed += approximated(Catalogue(catalogue), loaded)
-    done = 0
+    done, total = 0, len(work) + len(timed)
     for part, workers in ((work, options.workers), (timed, len(options.gpus))):
         for one, result in _results(catalogue, options, part, workers):
             done += 1
             drafts[one.slug].add(result)
-            on_progress(done, len(work) + len(timed), f"{one.slug}: {one.label}")
+            on_progress(done, total, f"{one.slug}: {one.label}")
+    holes = [hole for slug in loaded for hole in _holes(Catalogue(catalogue), drafts[slug], options)]
+    for one, result in _results(catalogue, options, holes, options.workers):
+        done += 1
+        drafts[one.slug].add(result)
+        on_progress(done, total + len(holes), f"{one.slug}: {one.label}")
     proofs = [_proof(Catalogue(catalogue), draft, options) for draft in drafts.values()]
     return Proofs(
         strong=all(proof.strong for proof in proofs),
@@ -137,6 +148,26 @@ def _plan(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Wor
     for number, candidate in enumerate(chosen):
         label = f"{candidate.role.value} {candidate.name}"
         yield Work(draft.slug, Part.SUBMISSION, number, label, options.languages, options.matrix)
+
+
+def _holes(catalogue: Catalogue, draft: _Draft, options: Options) -> Iterator[Work]:
+    """The search for a case for each of the first wrong kernels that survive and are not waived."""
+    challenge = catalogue.load(draft.slug)
+    alive = {
+        (result.role, result.name)
+        for result in draft.tried
+        if result.role.wrong and result.ending is CandidateOutcome.ACCEPTED
+    }
+    if not alive:
+        return
+    chosen = [
+        (number, candidate)
+        for number, candidate in enumerate(subjects(challenge, options.languages))
+        if (candidate.role, candidate.name) in alive and candidate.name not in challenge.manifest.waives
+    ]
+    for number, candidate in chosen[:_MOST_HOLES]:
+        label = f"a case that {candidate.name} fails"
+        yield Work(draft.slug, Part.HOLE, number, label, options.languages)
 
 
 def approximated(catalogue: Catalogue, slugs: Sequence[str]) -> list[Work]:
@@ -224,6 +255,12 @@ def _tried_here(
 def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:
     # A failing reference fails every submission; report it once.
     checks = list({(check.name, check.summary): check for check in draft.checks}.values())
+    draft.tried = [
+        result.model_copy(update={"proposed": draft.proposed[result.name].text.strip()})
+        if result.name in draft.proposed
+        else result
+        for result in draft.tried
+    ]
     draft.tried.sort(key=lambda result: (list(CandidateRole).index(result.role), result.name))
     if draft.approximations:
         order = [workload.name for workload in catalogue.load(draft.slug).manifest.workloads]
@@ -242,6 +279,8 @@ def _proof(catalogue: Catalogue, draft: _Draft, options: Options) -> Proof:
         checks=checks,
         tried=draft.tried,
         approximations=draft.approximations,
+        cases=_case_names(catalogue, draft.slug, options.device) if draft.tried else [],
+        matrix=options.matrix,
         seconds=round(draft.seconds, 2),
     )
 

@@ -15,6 +15,8 @@ from grader.challenge.loader import COMMENTARY, Challenge, starter_name
 from grader.languages import Language
 from grader.schemas.proof import Check, Status
 
+# The first line of a solution that `grader challenge new` wrote for somebody to replace.
+TO_DO = "To do: this is the starter. Write the solution."
 LEAST_HINTS = 3
 LEAST_MUTANTS = 5
 LEAST_WORDS = 30
@@ -101,6 +103,11 @@ def _starter_problems(challenge: Challenge) -> list[str]:
         made = signature.starter(challenge.manifest, language)
         if path.exists() and path.read_text(encoding="utf-8") != made:
             problems.append(f"{path.name} does not fit the signature; remove it, or change the signature")
+    problems += [
+        f"staff/solution{language.suffix} is still the starter: write the solution"
+        for language, text in challenge.solutions.items()
+        if TO_DO in text.partition("\n")[0]
+    ]
     return problems
 
 

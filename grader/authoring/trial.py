@@ -6,10 +6,11 @@ import hashlib
 import math
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from grader.authoring.candidates import Candidate
+from grader.authoring.candidates import NATIVE, Candidate
 from grader.authoring.probe import makes_a_difference
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
@@ -24,6 +25,7 @@ from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.oracle import Question, ask
 from grader.judge.request import Request
 from grader.judge.watched_elsewhere import watched_elsewhere
+from grader.languages import Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileResult
 from grader.sandbox.kernel_headers import lacking
@@ -42,6 +44,10 @@ _OF_THE_GPU = ("CUDA", "cudaError")
 _DETAIL_CHARS = 400
 
 
+class _TimeIsUp(Exception):
+    """Ends what ``Trial.until`` holds."""
+
+
 @dataclass
 class Trial:
     """One challenge on one device. Questions are drawn once and asked of every submission."""
@@ -53,6 +59,7 @@ class Trial:
     # Called before each case, and with an empty name after the last.
     on_case: Callable[[int, int, str], None] = lambda *_: None
     _questions: dict[str, Question] = field(default_factory=dict)
+    _end: float = math.inf
 
     def __post_init__(self) -> None:
         self.challenge, self._checker = with_checker(self.challenge, self.boxes)
@@ -163,21 +170,39 @@ class Trial:
 
     def launcher(self, candidate: Candidate, cases: Sequence[Case] = ()) -> Launcher:
         """Starts boxes with ``candidate`` loaded. Its seeds are the same in every run."""
-        request = Request(
+        request = self._request(candidate.language, candidate.source, cases)
+        return Launcher(request, self.device, self.boxes, interrupt=self._interrupt)
+
+    @contextmanager
+    def until(self, end: float) -> Iterator[None]:
+        """Within it, trying ends at ``end`` of the monotonic clock, and leaves the block without an error."""
+        before, self._end = self._end, end
+        try:
+            yield
+        except _TimeIsUp:
+            pass
+        finally:
+            self._end = before
+
+    def _interrupt(self) -> None:
+        if time.monotonic() > self._end:
+            raise _TimeIsUp
+
+    def _request(self, language: Language, source: str, cases: Sequence[Case] = ()) -> Request:
+        return Request(
             challenge=self.challenge,
-            language=candidate.language,
-            source=candidate.source,
+            language=language,
+            source=source,
             device=self.device.name,
             seed_key=hashlib.sha256(f"check: {self.challenge.slug}".encode()).digest(),
             cases=cases,
             timing=False,
         )
-        return Launcher(request, self.device, self.boxes, interrupt=lambda: None)
 
     def _run(self, launcher: Launcher, cases: Sequence[Case], whole: bool) -> list[CaseReport]:
         suite = Suite(
             challenge=self.challenge,
-            cases=cases if whole else self._small_first(cases),
+            cases=cases if whole else self.small_first(cases),
             seed_of=launcher.request.seed_of,
             start=launcher.submission,
             on_case=self.on_case,
@@ -190,13 +215,27 @@ class Trial:
         suite.run(launcher.submission())
         return suite.reports
 
-    def _small_first(self, cases: Sequence[Case]) -> list[Case]:
+    def small_first(self, cases: Sequence[Case]) -> list[Case]:
         """Most mistakes show on small cases, and the interpreter needs a hundred times as long for a large one."""
         manifest = self.challenge.manifest
         return sorted(
             cases,
             key=lambda case: sum(math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers),
         )
+
+    def question(self, case: Case) -> Question:
+        """Asked of the reference once, with the seed that every submission gets. Raises ChallengeInvalid."""
+        self._interrupt()
+        return self._question(case, self._request(NATIVE, "").seed_of(case))
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Questions of cases that are tried no more."""
+        for name in names:
+            self._questions.pop(name, None)
+
+    def keep_questions(self, other: Trial, names: Iterable[str]) -> None:
+        """Those of cases that are the same in ``other``."""
+        self._questions |= {name: other._questions[name] for name in names if name in other._questions}
 
     def _question(self, case: Case, seed: int) -> Question:
         if case.on is not None:  # too large to keep

@@ -123,7 +123,9 @@ def _killed(
         return None
     survivors = [result for result in found if result.ending is CandidateOutcome.ACCEPTED]
     problems = [
-        f"{result.name} survives all {result.ran} cases" for result in survivors if result.name not in waives
+        f"{result.name} survives all {result.ran} cases" + _proposal(result)
+        for result in survivors
+        if result.name not in waives
     ]
     broken = [
         f"{result.name} does not load: {result.detail}"
@@ -161,6 +163,10 @@ def _killed(
     remarks += [f"killed by: {', '.join(first)}"] if first else []
     bad = Status.ERROR if broken else Status.WEAK
     return check(name, broken + problems, f"{dead} of {len(ran)} killed", bad=bad, remarks=remarks)
+
+
+def _proposal(result: CandidateResult) -> str:
+    return f". It fails this one, for cases.py (--fix adds it):\n{result.proposed}" if result.proposed else ""
 
 
 def _unknown_waivers(found: Sequence[CandidateResult], waives: Mapping[str, str]) -> list[str]:

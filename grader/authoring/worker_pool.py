@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +20,7 @@ from grader.authoring.contract import contract_check
 from grader.authoring.costs import cost_checks
 from grader.authoring.examples import example_check
 from grader.authoring.gradients import gradient_checks
+from grader.authoring.holes import Closing, close
 from grader.authoring.measure import calibrated_check, measured_check
 from grader.authoring.odds import Odds, odds
 from grader.authoring.specs import text_checks
@@ -39,11 +40,12 @@ from grader.schemas.proof import CandidateResult, CandidateRole, Check, Status
 
 
 class Part(StrEnum):
-    """Kinds of work: all checks without submissions, one submission against the suite, a timed run, wrong answers at
-    one workload."""
+    """Kinds of work: all checks without submissions, one submission against the suite, the search for a case that one
+    fails, a timed run, wrong answers at one workload."""
 
     FILES = "files"
     SUBMISSION = "submission"
+    HOLE = "hole"
     MEASURED = "measured"
     APPROXIMATIONS = "approximations"
 
@@ -63,6 +65,8 @@ class Done:
     checks: list[Check] = field(default_factory=list)
     tried: list[CandidateResult] = field(default_factory=list)
     odds: Odds = field(default_factory=Odds)
+    # By the name of the wrong kernel that survives.
+    proposed: Mapping[str, Closing] = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -135,6 +139,9 @@ def _run(bench: Trial, work: Work) -> Done:
                 if _has_large(bench.challenge)
                 else [],
             )
+        if work.part is Part.HOLE:
+            closing = close(bench, made[work.number])
+            return Done(proposed={made[work.number].name: closing} if closing else {})
         return Done(tried=[bench.try_out(made[work.number], every_case=work.matrix)])
     except ChallengeInvalid as error:  # the same for every submission: the checks without one report it once
         return Done(checks=[Check(name="suite", status=Status.ERROR, summary=error.message)])
@@ -168,7 +175,12 @@ def _odds(challenge: Challenge, workload: Workload, device: Device, whole: bool)
 
 def examine(challenge: Challenge, device: Device) -> list[Check]:
     """Every check that runs no submission; one that cannot be made becomes an error."""
-    parts: list[tuple[str, Callable[[], list[Check]]]] = [
+    return [found for name, part in parts_of(challenge, device) for found in examined(name, part)]
+
+
+def parts_of(challenge: Challenge, device: Device) -> list[tuple[str, Callable[[], list[Check]]]]:
+    """The checks that run no submission, by the name of the first of each part."""
+    return [
         ("spec", lambda: text_checks(challenge)),
         ("checker", lambda: checker_checks(challenge)),
         ("contract", lambda: [contract_check(challenge)]),
@@ -179,16 +191,16 @@ def examine(challenge: Challenge, device: Device) -> list[Check]:
         ("gradients", lambda: gradient_checks(challenge)),
         ("cost_bytes", lambda: cost_checks(challenge)),
     ]
-    checks: list[Check] = []
-    for name, part in parts:
-        try:
-            checks += part()
-        except ChallengeInvalid as error:
-            checks.append(Check(name=name, status=Status.ERROR, summary=error.message))
-        except Exception as error:  # staff's reference, not run by the judge: whatever it raises is its fault
-            summary = f"{type(error).__name__}: {error}"
-            checks.append(Check(name=name, status=Status.ERROR, summary=summary))
-    return checks
+
+
+def examined(name: str, part: Callable[[], list[Check]]) -> list[Check]:
+    """What ``part`` finds, or the error ``name`` if it cannot be made."""
+    try:
+        return part()
+    except ChallengeInvalid as error:
+        return [Check(name=name, status=Status.ERROR, summary=error.message)]
+    except Exception as error:  # staff's reference, not run by the judge: whatever it raises is its fault
+        return [Check(name=name, status=Status.ERROR, summary=f"{type(error).__name__}: {error}")]
 
 
 def _has_large(challenge: Challenge) -> bool:

@@ -75,6 +75,9 @@ class CandidateResult(Strict):
         description="if its first failure is not a wrong answer: the exception, exit or limit",
     )
     detail: str = ""
+    proposed: str = Field(
+        default="", description="for a wrong kernel that survives: a case for cases.py that it would fail"
+    )
     seconds: float = 0.0
 
 
@@ -110,11 +113,25 @@ class Proof(Strict):
     checks: list[Check]
     tried: list[CandidateResult] = Field(default_factory=list)
     approximations: list[ApproximationResult] = Field(default_factory=list)
+    cases: list[str] = Field(default_factory=list, description="names of the cases of the suite")
+    matrix: bool = Field(default=False, description="wrong kernels ran every case, not only up to a failure")
     seconds: float = Field(description="processor time spent on it, summed over our workers")
 
     @property
     def strong(self) -> bool:
         return not any(check.status.fails for check in self.checks)
+
+    @property
+    def wrong(self) -> list[CandidateResult]:
+        """The kernels that must fail."""
+        return [result for result in self.tried if result.role.wrong]
+
+    @property
+    def refusing(self) -> list[str]:
+        """Names of the cases that refuse a wrong kernel, in the suite's order."""
+        named = {name for result in self.wrong for name in result.failed}
+        known = [name for name in self.cases if name in named]
+        return [*known, *sorted(named.difference(known))]
 
 
 class Proofs(Strict):

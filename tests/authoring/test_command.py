@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring.candidates import mutant_files
 from grader.challenge.catalogue import Catalogue
 from tests.authoring.conftest import Write
 from tests.cli.conftest import Cli, cli, home  # noqa: F401 - fixtures
@@ -25,18 +26,30 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue:
     return Catalogue(tmp_path)
 
 
-def test_new_asks_for_what_no_option_gives(
+def test_new_asks_six_questions(
     cli: Cli,  # noqa: F811
     catalogue: Catalogue,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    answers = ["My scale", "warm-up", "hard", "x:input:float32:n", "y:output:float32:n", "", "n=2000000", ""]
+    signature = "picked(x: f32[rows, cols], at: i64[rows] < cols) -> out: f32[rows]"
+    answers = ["warm-up", signature, "x.gather(1, at[:, None])[:, 0]", "exact", "memory", "triton"]
     monkeypatch.setattr(sys, "stdin", Terminal("\n".join(answers) + "\n"))
-    assert cli("challenge", "new", "scale").code == 0
-    manifest = catalogue.load("scale").manifest
-    assert (manifest.title, manifest.track, manifest.difficulty) == ("My scale", "warm-up", "hard")
-    assert [arg.name for arg in manifest.args] == ["x", "y", "n"]
-    assert {"n": 2_000_000} in [workload.sizes for workload in manifest.workloads]
+    ran = cli("challenge", "new", "picked")
+    assert ran.code == 0
+    challenge = catalogue.load("picked")
+    manifest = challenge.manifest
+    assert (manifest.title, manifest.track, manifest.languages) == ("Picked", "warm-up", ["triton"])
+    assert [arg.name for arg in manifest.args] == ["x", "at", "out", "rows", "cols"]
+    assert (manifest.args[1].values.low, manifest.args[1].values.high) == (0, "cols")
+    assert (manifest.tolerance.atol, manifest.tolerance.rtol) == (0, 0)
+    # No element of an empty row can be picked, nor one at the ends of int64.
+    assert "Left out, because the reference does not answer them: cols_0, extremes." in ran.err
+    files = [path.name for path in mutant_files(challenge)]
+    assert len(files) == 8
+    assert "8 mutants, each with a case that it fails" in ran.err
+    assert (
+        "def reference(x: torch.Tensor, at: torch.Tensor, rows: int, cols: int)" in challenge.reference_source
+    )
 
 
 def test_a_taken_slug_is_refused_before_any_question(

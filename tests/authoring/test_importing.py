@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import torch
 
 from grader.authoring.importing.challenge import write_imported
+from grader.authoring.importing.published import check_solution
 from grader.authoring.importing.shapes import Seen, expression_of
 from grader.authoring.importing.source import licence_of, read
 from grader.challenge.catalogue import Catalogue
@@ -114,11 +117,66 @@ check_implementation = make_match_reference(ref_kernel, rtol=1e-2)
 """
 
 
-def imported(path: Path, root: Path, slug: str) -> tuple[Challenge, list[str]]:
+# Published solutions, each as its platform calls it.
+MODEL_NEW = """
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, in_features, out_features, slope):
+        super().__init__()
+        self.layer = nn.Linear(in_features, out_features)
+        self.slope = slope
+
+    def forward(self, x):
+        bent = x @ self.layer.weight.T + self.layer.bias
+        return torch.where(bent > 0, bent, bent * self.slope).sum()
+"""
+WINDOWS = """
+import torch
+
+
+def solve(A: torch.Tensor, B: torch.Tensor, scale: float, N: int, width: int):
+    B.copy_(torch.stack([A[i : N - width + 1 + i] for i in range(width)]).sum(0) * scale)
+"""
+CUSTOM_KERNEL = """
+from task import input_t, output_t
+from utils import make_match_reference
+
+
+def custom_kernel(data: input_t) -> output_t:
+    a, place, output = data
+    return a + a[place].sum()
+"""
+
+
+def is_right(challenge: Challenge) -> bool:
+    """Whether staff's solution computes what the reference does, in a usual case."""
+    case = next(case for case in challenge.cases if case.name == "odd")
+    question = ask(challenge, case, 1)
+    results = {
+        arg.name: torch.full(
+            challenge.manifest.shape(arg, case.sizes), 7, dtype=getattr(torch, arg.dtype.value)
+        )
+        for arg in challenge.manifest.results
+    }
+    scalars = {arg.name: arg.value for arg in challenge.manifest.scalars}
+    solution = runpy.run_path(str(challenge.reference_folder / "staff" / "solution.py"))
+    solution["solve"](**question.inputs, **results, **scalars, **case.sizes)
+    return all(
+        torch.allclose(
+            got.reshape(-1).double(), question.outputs[name].reshape(-1).double(), rtol=1e-2, atol=1e-2
+        )
+        for name, got in results.items()
+    )
+
+
+def imported(path: Path, root: Path, slug: str, published: str) -> tuple[Challenge, list[str]]:
     for part in ("challenges", "reference"):
         (root / part).mkdir(parents=True, exist_ok=True)
     catalogue = Catalogue(root)
-    _, left = write_imported(catalogue, read(str(path), path), slug, "tests", "easy")
+    _, left = write_imported(catalogue, read(str(path), path), slug, "tests", "easy", published)
     return catalogue.load(slug), left
 
 
@@ -129,7 +187,7 @@ def shapes(challenge: Challenge) -> dict[str, list[str]]:
 def test_a_model_with_weights_becomes_a_challenge(tmp_path: Path) -> None:
     path = tmp_path / "7_layer_and_bend.py"
     path.write_text(KERNELBENCH)
-    challenge, left = imported(path, tmp_path / "course", "bend")
+    challenge, left = imported(path, tmp_path / "course", "bend", MODEL_NEW)
     assert shapes(challenge) == {
         "x": ["batch_size", "in_features"],
         "layer_weight": ["out_features", "in_features"],
@@ -145,6 +203,7 @@ def test_a_model_with_weights_becomes_a_challenge(tmp_path: Path) -> None:
     expected = layer.where(layer > 0, layer * 0.25).sum()
     assert float(question.outputs["out"]) == pytest.approx(float(expected), rel=1e-5)
     assert any("licence is not stated" in line for line in left)
+    assert is_right(challenge)
 
 
 def test_a_class_with_outputs_in_place_becomes_a_challenge(tmp_path: Path) -> None:
@@ -152,7 +211,7 @@ def test_a_class_with_outputs_in_place_becomes_a_challenge(tmp_path: Path) -> No
     folder = tmp_path / "3_window_sums"
     folder.mkdir()
     (folder / "challenge.py").write_text(LEETGPU)
-    challenge, left = imported(folder, tmp_path / "course", "window_sums")
+    challenge, left = imported(folder, tmp_path / "course", "window_sums", WINDOWS)
     assert shapes(challenge) == {"a": ["n"], "b": ["n - width + 1"]}
     assert [arg.name for arg in challenge.manifest.args if arg.kind is Kind.SCALAR] == ["scale"]
     assert (challenge.manifest.tolerance.atol, challenge.manifest.tolerance.rtol) == (1e-5, 1e-4)
@@ -162,6 +221,7 @@ def test_a_class_with_outputs_in_place_becomes_a_challenge(tmp_path: Path) -> No
         2 * float(question.inputs["a"][:width].sum()), rel=1e-4
     )
     assert any("forbids derived works" in line for line in left)
+    assert is_right(challenge)
 
 
 def test_a_task_with_a_tuple_becomes_a_challenge(tmp_path: Path) -> None:
@@ -171,13 +231,15 @@ def test_a_task_with_a_tuple_becomes_a_challenge(tmp_path: Path) -> None:
     (folder / "reference.py").write_text(GPUMODE)
     (folder / "task.py").write_text("input_t = output_t = tuple\n")
     (tmp_path / "utils.py").write_text("def make_match_reference(*_, **__):\n    return None\n")
-    challenge, _ = imported(folder, tmp_path / "course", "adding")
+    challenge, left = imported(folder, tmp_path / "course", "adding", CUSTOM_KERNEL)
     assert shapes(challenge) == {"a": ["size"], "place": ["3"], "output": ["size"]}
     (place,) = [arg for arg in challenge.manifest.args if arg.name == "place"]
     assert (place.values.dist, place.values.high) == ("integers", "size")
     assert challenge.manifest.tolerance.rtol == 1e-2
     assert any(each.sizes == {"size": 1 << 20} for each in challenge.manifest.workloads)
     assert len(challenge.cases) > 10
+    assert is_right(challenge)
+    assert not any("stand-in" in line for line in left)
 
 
 @pytest.mark.parametrize(
@@ -200,6 +262,13 @@ def test_a_problem_that_cannot_be_said_says_why(tmp_path: Path, old: str, new: s
     with pytest.raises(BadRequest) as caught:
         read(str(path), path)
     assert says in caught.value.message
+
+
+def test_what_is_no_published_solution_is_refused() -> None:
+    with pytest.raises(BadRequest, match="defines no ModelNew"):
+        check_solution(CUSTOM_KERNEL, "kernelbench")
+    with pytest.raises(BadRequest, match="no Python"):
+        check_solution('extern "C" void solve() {}', "leetgpu")
 
 
 def test_an_unknown_form_is_refused(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from grader.challenge import bundle, examined
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.examined import Examined
+from grader.languages import Language
 from grader.records import uploads as records
 from grader.records.engine import clock, writing
-from grader.schemas.proof import Check, Proof, Status
+from grader.schemas.proof import CandidateOutcome, CandidateResult, CandidateRole, Check, Proof, Status
 from grader.schemas.upload import CheckState
 from grader.service.challenges import uploads
 from grader.service.platform import Platform
@@ -34,7 +35,28 @@ def examine(platform: Platform) -> None:
             assert records.keep(session, held, clock(session), examined=said)
         uploads.take_first(platform, held.challenge, held.number)
         found = Check(name="spec", status=Status.OK, summary="every part is present", remarks=["one"])
-        proof = Proof(slug=held.challenge, checks=[found], seconds=1.0).model_dump_json()
+        proof = _proof(held.challenge, [found]).model_dump_json()
         with writing(platform.sessions) as session:
             state = CheckState.PROVEN
             assert records.finish(session, held, state, clock(session), check_result=proof)
+
+
+def _proof(slug: str, checks: list[Check]) -> Proof:
+    """With a wrong kernel that a case refuses, and one that none does."""
+    mutant = CandidateResult(
+        slug=slug,
+        role=CandidateRole.MUTANT,
+        name="no_mask.py",
+        language=Language.TRITON,
+        ending=CandidateOutcome.FAILED,
+        failed=["odd"],
+    )
+    alive = mutant.model_copy(
+        update={
+            "name": "nan_swallowed.py",
+            "ending": CandidateOutcome.ACCEPTED,
+            "failed": [],
+            "proposed": 'case("nan", "nan", n=300, inputs={"x": Sprinkle(NAN, 0.1)}),',
+        }
+    )
+    return Proof(slug=slug, checks=checks, tried=[mutant, alive], cases=["basic", "odd"], seconds=1.0)

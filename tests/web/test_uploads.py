@@ -46,6 +46,9 @@ def test_an_upload_is_checked_and_used_on_the_pages(
     shown = client.get(path).text
     assert "every part is present" in shown
     assert "Judging stays the same" in shown
+    assert re.search(r'<th scope="row"><code>no_mask.py</code></th><td><span class="badge good">fails', shown)
+    assert "Refuse none: basic." in shown
+    assert "case(&#34;nan&#34;, &#34;nan&#34;, n=300" in shown
     panel = client.get(f"{path}/panel")
     assert 'data-final="1"' in panel.text
     assert client.get(f"{path}/panel", headers={"If-None-Match": panel.headers["ETag"]}).status_code == 304

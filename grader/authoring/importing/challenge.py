@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -12,38 +10,26 @@ from pathlib import Path
 from typing import Any
 
 from grader.authoring.candidates import NATIVE
-from grader.authoring.generic import native_source
+from grader.authoring.importing.published import check_solution, with_solve
 from grader.authoring.importing.shapes import Seen, expression_of
 from grader.authoring.importing.source import Problem
+from grader.authoring.mutants import stand_in
 from grader.authoring.scaffold import suite, texts
+from grader.authoring.scaffold.answers import Answers
 from grader.authoring.scaffold.draft import Draft, complete, ladder
 from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.scaffold.suite import Planned
-from grader.challenge import cases as recipes
-from grader.challenge.cases import Case
 from grader.challenge.catalogue import Catalogue
-from grader.challenge.draw import draw_inputs
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
 from grader.errors import BadRequest, GraderError
-from grader.judge.boxed_reference import ReferenceBox
-from grader.judge.oracle import plain_values
 from grader.languages import Language
-from grader.sandbox.box import BoxPurpose, BoxSpec
-from grader.sandbox.local_box import LocalBoxes
 
-# What a case's data decides (an index, an overflow) may show with one of them alone.
-_SEEDS = (3, 11)
 _EXPRESSION_CHARS = 200
 # Of the arguments of an imported challenge.
 _ORDER = (Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE)
-# In all arrays of an edge case: a size that stands for two dimensions squares the usual ones.
-_MOST_ELEMENTS = 1 << 22
-# For one edge case; one that takes longer is none for students.
-_CASE_SECONDS = 20.0
-_STAND_IN = '"""Stand-in: PyTorch\'s own operations. Replace it with a Triton kernel."""\n\n'
 _SPEC = """# {title}
 
 {about}
@@ -220,11 +206,10 @@ class ImportedOperation:
     problem: Problem
     slug: str
     names: Mapping[str, str]
-    #: Names of cases that were left out, and why the last one was.
-    dropped: list[str] = field(default_factory=list)
-    why: str = ""
-    _known: dict[str, bool] = field(default_factory=dict)
-    _box: ReferenceBox | None = None
+    answers: Answers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.answers = Answers(self.slug)
 
     def manifest(self, manifest: Manifest) -> str:
         tolerance = self.problem.found["tolerance"] or {"atol": 1e-4, "rtol": 1e-4}
@@ -243,7 +228,7 @@ class ImportedOperation:
             origin=self.problem.origin,
             licence=licence.name or "licence not stated",
             signature=", ".join(arg.name for arg in manifest.args),
-            example=self._example(manifest),
+            example=self._asked(manifest).example(),
             contract="\n".join(f"| {' | '.join(row)} |" for row in rows),
             bytes=manifest.cost.bytes,
         )
@@ -263,13 +248,15 @@ class ImportedOperation:
 
     def public_cases(self, manifest: Manifest) -> Sequence[Planned]:
         """Raises BadRequest if the reference answers none of the usual ones."""
-        found = self._answered(manifest, suite.public_cases(manifest))
-        if not found:
-            raise BadRequest(f"The reference answers no case: {self.why}.")
-        return found
+        return self._asked(manifest).of(suite.public_cases(manifest), some=True)
 
     def hidden_cases(self, manifest: Manifest) -> Sequence[Planned]:
-        return self._answered(manifest, suite.hidden_cases(manifest))
+        return self._asked(manifest).of(suite.hidden_cases(manifest))
+
+    def _asked(self, manifest: Manifest) -> Answers:
+        if self.answers.manifest is None:
+            self.answers.manifest, self.answers.source = manifest, self.reference(manifest)
+        return self.answers
 
     def solutions(self, manifest: Manifest) -> Mapping[Language, str]:
         return {}
@@ -277,87 +264,8 @@ class ImportedOperation:
     def mutants(self, manifest: Manifest) -> Mapping[str, str]:
         return {}
 
-    def _answered(self, manifest: Manifest, cases: Sequence[Planned]) -> list[Planned]:
-        return [case for case in cases if self._answers(manifest, case)]
-
-    def _answers(self, manifest: Manifest, case: Planned) -> bool:
-        known = self._known.get(case.name)
-        if known is None:
-            known = self._known[case.name] = self._tried(manifest, case)
-            if not known:
-                self.dropped.append(case.name)
-        return known
-
-    def _tried(self, manifest: Manifest, case: Planned) -> bool:
-        if sum(math.prod(manifest.shape(arg, case.sizes)) for arg in manifest.buffers) > _MOST_ELEMENTS:
-            self.why = "its arrays are too large for an edge case"
-            return False
-        made = {name: eval(text, vars(recipes)) for name, text in case.inputs.items()}  # noqa: S307 - our own text
-        planned = recipes.Case(case.name, recipes.Category(case.category), case.sizes, made)
-        try:
-            self.why = next(filter(None, (self._problem(manifest, planned, seed) for seed in _SEEDS)), "")
-        except GraderError as error:
-            self.why = error.message.rstrip(".")
-        except (RuntimeError, ValueError) as error:
-            self.why = str(error)
-        return not self.why
-
-    def _problem(self, manifest: Manifest, case: Case, seed: int) -> str:
-        """Why the reference's answer is of no use, or an empty text."""
-        inputs = draw_inputs(manifest, case, seed)
-        given = {**inputs, **plain_values(manifest, case)}
-        results, native = self._call(manifest, given), self._call(manifest, given, wide=False)
-        shapes = [tuple(result.shape) for result in results]
-        wanted = [manifest.shape(arg, case.sizes) for arg in manifest.results]
-        if shapes != wanted:
-            return f"its results have the shapes {shapes} instead of {wanted}"
-        for arg, exact, rounded in zip(manifest.results, results, native, strict=True):
-            if arg.dtype.floating and bool((exact.isfinite() != rounded.isfinite()).any()):
-                return f"'{arg.name}' overflows in {arg.dtype.value} alone"
-        return ""
-
-    def _call(
-        self, manifest: Manifest, arguments: Mapping[str, Any], *, wide: bool = True
-    ) -> tuple[Any, ...]:
-        """``wide``: in float64."""
-        if self._box is None:
-            spec = BoxSpec(BoxPurpose.BASELINE, env={"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"})
-            self._box = ReferenceBox(LocalBoxes(), spec, self.slug, self.reference(manifest), lambda: None)
-            self._box.patience_s = _CASE_SECONDS
-        given = {
-            name: value.double() if wide and getattr(value, "is_floating_point", bool)() else value
-            for name, value in arguments.items()
-        }
-        found = self._box.call("reference", given)
-        return found if isinstance(found, tuple) else (found,)
-
-    def _example(self, manifest: Manifest) -> str:
-        """Small numbers and what the reference makes of them; empty if no small size fits."""
-        import torch
-
-        sizes = texts.example_sizes(manifest)
-        inputs: dict[str, Any] = {}
-        for arg in manifest.buffers:
-            if arg.kind is not Kind.OUTPUT:
-                shape = manifest.shape(arg, sizes)
-                numbers = torch.arange(math.prod(shape)) % (4 if arg.dtype.floating else 2)
-                inputs[arg.name] = numbers.to(getattr(torch, arg.dtype.value)).reshape(shape)
-        scalars = {arg.name: arg.value for arg in manifest.scalars}
-        try:
-            results = self._call(manifest, {**inputs, **scalars, **sizes})
-        except GraderError:
-            return ""
-        lines = [f"{name} = {value}" for name, value in [*sizes.items(), *scalars.items()]]
-        lines += [f"{name} = {json.dumps(values.tolist())}" for name, values in inputs.items()]
-        for arg, values in zip(manifest.results, results, strict=True):
-            name = f"{arg.name}_after" if arg.kind is Kind.INOUT else arg.name
-            rounded = values.to(getattr(torch, arg.dtype.value)).tolist()
-            lines.append(f"{name} = {json.dumps(rounded)}")
-        return "\n".join(lines)
-
     def close(self) -> None:
-        if self._box is not None:
-            self._box.close()
+        self.answers.close()
 
 
 def _line(text: str) -> str:
@@ -410,9 +318,17 @@ def _without_unused(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_imported(
-    catalogue: Catalogue, problem: Problem, slug: str, track: str, difficulty: str
+    catalogue: Catalogue,
+    problem: Problem,
+    slug: str,
+    track: str,
+    difficulty: str,
+    published: str = "",
 ) -> tuple[list[Path], list[str]]:
-    """Write the folders; returns them, and what a person must still do. Raises as ``write_challenge``."""
+    """Write the folders; returns them, and what a person must still do. ``published``: the text of a solution in the
+    problem's own form, for staff's. Raises as ``write_challenge``."""
+    if published:
+        check_solution(published, problem.format)
     if problem.format == "gpumode":
         problem = replace(problem, found=_without_unused(problem.found))
     names = _our_names(problem.found["arguments"])
@@ -432,24 +348,28 @@ def write_imported(
     try:
         challenge = catalogue.load(slug)
         solution = folders[1] / "staff" / f"solution{NATIVE.suffix}"
-        solution.write_text(_STAND_IN + native_source(challenge), encoding="utf-8")
+        text = with_solve(published, problem.found, problem.format, challenge, names) if published else ""
+        solution.write_text(text or stand_in(challenge), encoding="utf-8")
     except GraderError:
         for folder in folders:  # ours: neither existed before
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    return folders, _open(problem, operation, challenge)
+    return folders, _open(problem, operation, challenge, bool(published))
 
 
-def _open(problem: Problem, operation: ImportedOperation, challenge: Challenge) -> list[str]:
+def _open(
+    problem: Problem, operation: ImportedOperation, challenge: Challenge, has_solution: bool
+) -> list[str]:
     found = list(problem.found["open"])
     if problem.licence.asks:
         found.append(
             f"Its licence {problem.licence.asks}: make sure that you may use it; its prose was left out."
         )
-    if operation.dropped:
+    if dropped := operation.answers.dropped:
+        named = ", ".join(dropped[:8]) + (", ..." if len(dropped) > 8 else "")
         found.append(
-            f"{len(operation.dropped)} of the usual edge cases were left out, because the reference has no usable "
-            f"answer there: {', '.join(operation.dropped[:8])}{', ...' if len(operation.dropped) > 8 else ''}."
+            f"{len(dropped)} of the usual edge cases were left out, because the reference has no usable answer there: "
+            f"{named}."
         )
     if "cuda" in str(problem.found["reference"]):
         found.append("reference.py names the device 'cuda': it must follow its inputs' device.")
@@ -457,10 +377,13 @@ def _open(problem: Problem, operation: ImportedOperation, challenge: Challenge) 
     theirs = [str(said["name"]) for said in problem.found["arguments"]]
     if ours != theirs:
         found.append(f"The arguments have other names or another order here: {', '.join(ours)}.")
-    found += [
-        "Write the spec: what it does, its contract and hints.",
-        "Replace staff/solution.py, a stand-in, by a Triton kernel; with a staff/solution.cu, add cuda to languages.",
-        "Write five mutants (staff/mutants), each with a mistake that students make.",
-        "Say in [cost] how many operations it takes: one for each result now.",
-    ]
+    found.append("Write the spec: what it does, its contract and hints.")
+    if not has_solution:
+        found += [
+            "Replace staff/solution.py, a stand-in, by a Triton kernel; with a staff/solution.cu, add cuda to "
+            "languages.",
+            "Its mutants are stand-ins: with a kernel as the solution, `grader challenge check --fix` makes mutants "
+            "of it.",
+        ]
+    found.append("Say in [cost] how many operations it takes: one for each result now.")
     return found

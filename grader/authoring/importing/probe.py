@@ -135,7 +135,7 @@ def kernelbench(path: Path) -> Json:
         for name, dtype in zip(taken, first["inputs"], strict=True)
     ]
     arguments += [
-        {"name": _flat(name), "kind": "input", "dtype": dtype, "weight": True}
+        {"name": _flat(name), "kind": "input", "dtype": dtype, "weight": name}
         for name, dtype in weights.items()
     ]
     arguments += [
@@ -287,7 +287,8 @@ def _kernelbench_reference(
     return (
         "\n".join(ast.unparse(node) for node in imports)
         + ("" if any(ast.unparse(node) == "import torch" for node in imports) else "\nimport torch")
-        + f"\n\n\ndef _model({sizes}):\n{_indented(body)}\n    return Model(*get_init_inputs())\n\n\n"
+        + f"\n\n\ndef _model({sizes}, kind=None):\n{_indented(body)}\n"
+        "    return (kind or Model)(*get_init_inputs())\n\n\n"
         f"def reference({parameters}):\n"
         f"    model = _model({sizes}).to({first}.device, {first}.dtype)\n"
         f"    return torch.func.functional_call(model, {{{named}}}, ({', '.join(inputs)},))\n"
@@ -575,6 +576,7 @@ def _gpumode(
         "samples": samples,
         "tolerance": tolerance,
         "reference": _gpumode_reference(tree, layout, arguments),
+        "layout": layout,
         "open": todo,
     }
 
@@ -643,6 +645,9 @@ def _same(result: torch.Tensor, value: Any) -> bool:
 def _gpumode_tolerance(tree: ast.Module) -> tuple[Json | None, bool]:
     """Those that ``make_match_reference`` is given; and True if the check is code of its own."""
     for node in ast.walk(tree):
+        # As our own export says it.
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "TOLERANCE":
+            return ast.literal_eval(node.value), any(_is_named(other, ("check",)) for other in tree.body)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "make_match_reference":
             given = {word.arg: word.value for word in node.keywords}
             numbers = {name: ast.literal_eval(given[name]) for name in ("atol", "rtol") if name in given}

@@ -22,6 +22,7 @@ from grader.languages import Language
 
 ARG_HINT = "NAME:KIND[:DTYPE[:SHAPE]], such as x:input:float32:rows,cols, alpha:scalar:float32:2.0 or n:size."
 WORKLOAD_HINT = "SIZE=NUMBER,..., such as rows=4096,cols=1024."
+FLOPS_HINT = "memory, or how many operations it takes, in the sizes, such as 2 * m * n * k."
 DEFAULT_ARGS = ("x:input:float32:n", "out:output:float32:n")
 # A comma between dimensions, not one inside max(n-k+1, 0).
 _OUTER_COMMA = re.compile(r",(?![^(]*\))")
@@ -46,20 +47,30 @@ class Draft:
     track: str
     difficulty: str = "easy"
     order: int = 100
-    args: Sequence[str] = DEFAULT_ARGS
+    args: Sequence[str | Argument] = DEFAULT_ARGS
     workloads: Sequence[str] = ()
     languages: Sequence[Language] = field(default_factory=lambda: list(Language))
     #: Conditions on the sizes, such as ``k <= cols``.
     constraints: Sequence[str] = ()
+    #: An expression in the sizes; empty: one for each element of a result.
+    flops: str = ""
 
     def manifest(self) -> Manifest:
         """Complete and valid, with cost and ladder. Raises BadRequest."""
-        args = complete([read_arg(text) for text in self.args])
-        bare = self._with(args, Cost(bytes=_bytes(args), flops=_elements(args)), [_placeholder(args)])
+        args = complete([arg if isinstance(arg, Argument) else read_arg(arg) for arg in self.args])
+        bare = self._with(args, self._cost(args), [_placeholder(args)])
         _check_usable(bare)
         bare = bare.model_copy(update={"constraints": list(self.constraints)})
         given = [read_workload(text, bare) for text in self.workloads]
         return self._with(args, bare.cost, ladder(bare, given))
+
+    def _cost(self, args: list[Argument]) -> Cost:
+        """Raises BadRequest."""
+        try:
+            return Cost(bytes=_bytes(args), flops=self.flops or _elements(args))
+        except ValidationError as error:
+            problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+            raise BadRequest(f"'{self.flops}' is no number of operations: {problem}.", FLOPS_HINT) from error
 
     def _with(self, args: list[Argument], cost: Cost, workloads: list[Workload]) -> Manifest:
         values = {

@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+from grader.authoring.mutations import marked
 from grader.authoring.scaffold.draft import Draft
 from grader.authoring.scaffold.operation import EXAMPLE, Operation
 from grader.authoring.scaffold.texts import cases_text
@@ -14,6 +15,7 @@ from grader.challenge.loader import starter_name
 from grader.challenge.model import Manifest
 from grader.challenge.signature import starter
 from grader.errors import BadRequest, Conflict
+from grader.languages import Language
 
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -60,8 +62,13 @@ def _files(manifest: Manifest, slug: str, operation: Operation) -> tuple[dict[st
     }
     hidden = cases_text(f"Staff's own cases of {slug}.", operation.hidden_cases(manifest))
     kept = {"reference.py": operation.reference(manifest), "staff/hidden_cases.py": hidden}
-    kept |= {f"staff/mutants/{name}": text for name, text in operation.mutants(manifest).items()}
-    for language, text in operation.solutions(manifest).items():
+    solutions = operation.solutions(manifest)
+    for name, text in operation.mutants(manifest).items():
+        language = Language.of_file(name)
+        if language is not None and language in solutions:
+            text = marked(text, language, solutions[language])
+        kept[f"staff/mutants/{name}"] = text
+    for language, text in solutions.items():
         kept[f"staff/solution{language.suffix}"] = text
     return seen, kept
 

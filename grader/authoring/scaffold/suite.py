@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from grader.challenge import cases as recipes
 from grader.challenge.draw import strict_bounds
 from grader.challenge.dtypes import DType
 from grader.challenge.model import Manifest, check_sizes
@@ -19,6 +20,10 @@ _LARGE = {1: (50_003,), 2: (211, 239), 3: (37, 41, 35)}
 # Larger sizes for buffers that all have one dimension.
 _LONG = {1: (50_003,), 2: (20_011, 10_007), 3: (20_011, 10_007, 5003)}
 _LARGE_ELEMENTS = 1000
+# In all arrays of a case: Triton's interpreter takes about a second for a tenth of them.
+MOST_ELEMENTS = 1 << 20
+# What an aligned size is a multiple of.
+_WHOLE = 128
 _ALIGNED = {1: (16_384,), 2: (128, 256)}
 _VALUES = {1: (300,), 2: (20, 17), 3: (8, 7, 6)}
 _MORE = 5
@@ -28,7 +33,7 @@ _BESIDE = 3
 # Sizes that may take the place of others that break a constraint.
 _NEAR = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
 # The formatter's line length.
-_LINE = 110
+LINE = 110
 _PLAIN = {
     "zeros": ("zeros", "Constant(0)"),
     "ones": ("ones", "Constant(1)"),
@@ -50,6 +55,10 @@ class Planned:
     note: str = ""
     without: Sequence[str] = ()
 
+    def case(self) -> recipes.Case:
+        inputs = {name: eval(text, vars(recipes)) for name, text in self.inputs.items()}  # noqa: S307 - our own text
+        return recipes.Case(self.name, recipes.Category(self.category), dict(self.sizes), inputs)
+
     def line(self) -> str:
         words = [f'"{self.name}"', f'"{self.category}"']
         words += [f"{name}={value}" for name, value in self.sizes.items()]
@@ -61,13 +70,13 @@ class Planned:
         if self.note:
             words.append(f'note="{self.note}"')
         line = f"        case({', '.join(words)}),"
-        if len(line) <= _LINE:
+        if len(line) <= LINE:
             return line
         return "\n".join(["        case(", *[f"            {word}," for word in words], "        ),"])
 
 
 def public_cases(manifest: Manifest) -> list[Planned]:
-    return [*_shapes(manifest), *_values(manifest), *_left_out(manifest)]
+    return _bounded_in_size(manifest, [*_shapes(manifest), *_values(manifest), *_left_out(manifest)])
 
 
 def _left_out(manifest: Manifest) -> Iterator[Planned]:
@@ -86,11 +95,11 @@ def hidden_cases(manifest: Manifest) -> list[Planned]:
     if floats := _floats(manifest):
         small = _sizes(manifest, {1: (515,), 2: (13, 29), 3: (7, 5, 9)})
         cases += [Planned("hidden_nan", "nan", small, dict.fromkeys(floats, "Sprinkle(NAN, 0.1)"))]
-    return cases
+    return _bounded_in_size(manifest, cases)
 
 
 def _shapes(manifest: Manifest) -> list[Planned]:
-    found = [
+    return [
         Planned("basic", "basic", _sizes(manifest, _BASIC)),
         *_empty(manifest),
         Planned("one_element", "one_element", _mended(manifest, dict.fromkeys(manifest.sizes, 1))),
@@ -100,7 +109,37 @@ def _shapes(manifest: Manifest) -> list[Planned]:
         Planned("aligned", "aligned", _aligned(manifest)),
         Planned("large", "large", _large(manifest)),
     ]
-    return [case for case in found if is_possible(manifest, case.sizes)]
+
+
+def _bounded_in_size(manifest: Manifest, cases: Sequence[Planned]) -> list[Planned]:
+    """Those that are possible. If all arrays of one are too large together (a size that stands for two dimensions
+    squares the usual numbers), its largest size is cut, and keeps what the case's category says of it."""
+    cut = [_cut(manifest, case) for case in cases]
+    return [case for case in cut if case is not None and is_possible(manifest, case.sizes)]
+
+
+def _cut(manifest: Manifest, case: Planned) -> Planned | None:
+    sizes = dict(case.sizes)
+    most = MOST_ELEMENTS * (4 if case.category == "aligned" else 1)
+    while is_possible(manifest, sizes) and sum(_counts(manifest, sizes)) > most:
+        largest = max(sizes, key=lambda name: sizes[name])
+        smaller = _smaller(sizes[largest], case.category)
+        if smaller is None:
+            return None
+        sizes[largest] = smaller
+    return replace(case, sizes=sizes)
+
+
+def _smaller(size: int, category: str) -> int | None:
+    """About half of ``size``; None if there is none of this category."""
+    half = size // 2
+    if category == "block_edge" or half < (_WHOLE if category == "aligned" else 2):
+        return None
+    if category == "prime":
+        return next(
+            number for number in range(half, 1, -1) if all(number % divisor for divisor in range(2, number))
+        )
+    return half | 1 if size % 2 else half
 
 
 def _empty(manifest: Manifest) -> Iterator[Planned]:

@@ -27,8 +27,10 @@ _TOLERANCE = {
 _LINE = 110
 
 
-def manifest_text(manifest: Manifest, tolerance: Mapping[str, float] | None = None) -> str:
-    """``tolerance``: that of a problem from elsewhere, ``atol`` and ``rtol``; without it, of the example."""
+def manifest_text(
+    manifest: Manifest, tolerance: Mapping[str, float] | None = None, origin: str = "From its source."
+) -> str:
+    """``tolerance``: that of another problem, ``atol`` and ``rtol``, and its ``origin``; without it, of the example."""
     exact = all(arg.dtype is not DType.BFLOAT16 for arg in manifest.results)
     lines = [
         f"title = {_quoted(manifest.title)}",
@@ -47,7 +49,7 @@ def manifest_text(manifest: Manifest, tolerance: Mapping[str, float] | None = No
         lines.append("\n[waives]")
         lines += [f'"low_precision:{name}" = "The example depends only on the sign."' for name in signs]
     known = tolerance or {"atol": 0.0 if exact else _FLUSHED, "rtol": 0.0}
-    why = "From its source." if tolerance is not None else _TOLERANCE[exact]
+    why = origin if tolerance is not None else _TOLERANCE[exact]
     lines += [
         f"\n# {why} `grader challenge check` proposes values for yours.",
         f"[tolerance]\natol = {known['atol']}\nrtol = {known['rtol']}",
@@ -184,6 +186,23 @@ def spec_text(manifest: Manifest) -> str:
         equations=equations,
         example=_example(manifest, made),
         contract=contract,
+        cases=CASES,
+        bytes=manifest.cost.bytes,
+    )
+
+
+def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[str]) -> str:
+    """``spec.md`` of a challenge whose reference is ``said``, with an ``example`` in numbers if there is one."""
+    rows = contract_rows(cases, manifest)
+    names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
+    if names:
+        rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
+    results = ", ".join(arg.name for arg in manifest.results)
+    return SPEC_TEMPLATE.format(
+        title=manifest.title,
+        equations=f"{results} = {said}" if said else results,
+        example=example,
+        contract="\n".join(f"| {' | '.join(row)} |" for row in rows),
         cases=CASES,
         bytes=manifest.cost.bytes,
     )

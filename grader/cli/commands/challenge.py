@@ -8,8 +8,9 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -49,13 +50,36 @@ def new(
     ],
     title: Annotated[str | None, typer.Option("--title", help="The title that students see.")] = None,
     track: Annotated[str | None, typer.Option("--track", help="A track of challenges/tracks.toml.")] = None,
-    difficulty: Annotated[Difficulty | None, typer.Option("--difficulty", help="How hard it is.")] = None,
+    difficulty: Annotated[Difficulty, typer.Option("--difficulty", help="How hard it is.")] = "easy",
+    signature: Annotated[
+        str | None,
+        typer.Option("--signature", metavar="TEXT", help="Such as 'twice(x: f32[n]) -> out: f32[n]'."),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference", metavar="PYTORCH|FILE", help="Such as 'x + x'; without it, an example to edit."
+        ),
+    ] = None,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(
+            "--tolerance", metavar="exact|ATOL,RTOL", help="Without it, by the reference's own errors."
+        ),
+    ] = None,
+    flops: Annotated[
+        str | None,
+        typer.Option("--flops", metavar="memory|EXPR", help="Operations in the sizes, or memory-bound."),
+    ] = None,
+    language: Annotated[
+        list[str] | None, typer.Option("--language", "-l", help="A language. Repeatable; default: all.")
+    ] = None,
     arg: Annotated[
         list[str] | None,
         typer.Option(
             "--arg",
             metavar="NAME:KIND[:DTYPE[:SHAPE]]",
-            help="An argument, such as x:input:float32:rows,cols. Repeatable.",
+            help="In place of --signature: an argument, such as x:input:float32:rows,cols. Repeatable.",
         ),
     ] = None,
     workload: Annotated[
@@ -67,23 +91,26 @@ def new(
         ),
     ] = None,
 ) -> int:
-    """Write a new challenge, a working example to edit. Asks for everything that the options leave open."""
+    """Write a new challenge: reference, cases, mutants, spec. Asks for what the options leave open."""
     catalogue = local_catalogue(beginning=True)
-    from grader.authoring.scaffold.draft import DEFAULT_ARGS, Draft
-    from grader.authoring.scaffold.folder import check_free, write_challenge
+    from grader.authoring.scaffold.folder import check_free
+    from grader.cli.new_challenge import Asked, write
 
     check_free(catalogue, slug)
-    draft = Draft(
+    asked = Asked(
         slug=slug,
-        title=title or _ask("Title", slug.replace("_", " ").capitalize()),
+        title=title,
         track=track or _ask_track([known.title for known in catalogue.curriculum.tracks]),
-        difficulty=difficulty or _ask(f"Difficulty ({', '.join(get_args(Difficulty))})", "easy"),
-        args=arg or _ask_args() or DEFAULT_ARGS,
-        workloads=workload or _ask_workloads(),
+        difficulty=difficulty,
+        signature=signature,
+        reference=reference,
+        tolerance=tolerance,
+        flops=flops,
+        languages=language,
+        args=arg or [],
+        workloads=workload or [],
     )
-    for folder in write_challenge(catalogue, draft):
-        tell(str(folder))
-    say(f"It is a working example. Edit it, then check it: grader challenge check {slug}", "green")
+    write(catalogue, asked, ask)
     return EXIT_ACCEPTED
 
 
@@ -100,6 +127,10 @@ def import_(
     ] = None,
     track: Annotated[str | None, typer.Option("--track", help="A track of challenges/tracks.toml.")] = None,
     difficulty: Annotated[Difficulty, typer.Option("--difficulty", help="How hard it is.")] = "medium",
+    solution: Annotated[
+        Path | None,
+        typer.Option("--solution", metavar="FILE", help="A published solution of it, which runs unchanged."),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="You may use it under its licence.")] = False,
 ) -> int:
     """Make a challenge of another platform's problem, and list what is left to do. Runs the problem's Python."""
@@ -118,13 +149,37 @@ def import_(
         check_free(catalogue, name)
         chosen = track or _ask_track([known.title for known in catalogue.curriculum.tracks])
         with busy("Trying its edge cases"):
-            folders, left = write_imported(catalogue, problem, name, chosen, difficulty)
+            published = options.read_source(solution) if solution is not None else ""
+            folders, left = write_imported(catalogue, problem, name, chosen, difficulty, published)
     for folder in folders:
         tell(str(folder))
+    from grader.cli.authoring import add_to
+
+    add_to(catalogue, name)
     say("Left to do:", "bold")
     for line in left:
         tell(f"- {line}")
     say(f"Then check it: grader challenge check {name}", "green")
+    return EXIT_ACCEPTED
+
+
+@challenge.command()
+def export(
+    slug: options.Slug,
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder to write; it must not exist.")],
+    to: Annotated[str, typer.Option("--to", metavar="FORM", help="kernelbench, gpumode or kattis.")],
+) -> int:
+    """Write a challenge in another platform's form: its public cases, nothing hidden."""
+    catalogue = local_catalogue()
+    from grader.authoring.exporting import export as exported
+    from grader.authoring.exporting import write
+
+    with busy("Writing it"):
+        found = exported(catalogue.load(slug), to)
+        write(found, path)
+    tell(str(path))
+    for line in found.lost:
+        tell(f"- {line}")
     return EXIT_ACCEPTED
 
 
@@ -136,7 +191,7 @@ def _allowed(name: str, asks: str) -> bool:
     return bool(typer.confirm(f"{words} May you use it?", default=False, err=True))
 
 
-def _ask(what: str, default: str) -> str:
+def ask(what: str, default: str) -> str:
     """The user's answer; ``default`` if stdin is not a terminal."""
     if not sys.stdin.isatty():
         return default
@@ -148,26 +203,7 @@ def _ask_track(tracks: list[str]) -> str:
     if not sys.stdin.isatty():
         known = f"The tracks are: {', '.join(tracks)}." if tracks else "There are none yet; use any text."
         raise BadRequest("A challenge needs a track: --track NAME.", known)
-    return _ask(f"Track ({', '.join(tracks)})" if tracks else "Track", tracks[0] if tracks else "course")
-
-
-def _ask_args() -> list[str]:
-    from grader.authoring.scaffold.draft import ARG_HINT
-
-    return _ask_lines(f"Argument {ARG_HINT} Empty: no more")
-
-
-def _ask_workloads() -> list[str]:
-    from grader.authoring.scaffold.draft import WORKLOAD_HINT
-
-    return _ask_lines(f"Workload {WORKLOAD_HINT} Empty: no more")
-
-
-def _ask_lines(what: str) -> list[str]:
-    lines: list[str] = []
-    while line := _ask(what, "").strip():
-        lines.append(line)
-    return lines
+    return ask(f"Track ({', '.join(tracks)})" if tracks else "Track", tracks[0] if tracks else "course")
 
 
 @challenge.command()
@@ -200,6 +236,17 @@ def check(
         bool,
         typer.Option("--matrix", help="Run wrong kernels on every case, not just up to their first failure."),
     ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Check again at each change, only what it touches. Ctrl-C ends it."),
+    ] = False,
+    fix: Annotated[
+        bool,
+        typer.Option("--fix", help="Add cases that close holes to cases.py, and mutants up to eight."),
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write the findings as a page.")
+    ] = None,
     json: options.Json = False,
 ) -> int:
     """Prove challenges: right kernels pass, wrong kernels fail, every claim holds."""
@@ -211,13 +258,27 @@ def check(
 
     only = options.language(language)
     gpus = (0,) if kind_of(device).gpus is None else tuple(card.index for card in chosen_gpus(gpu))
-    wanted = Options(device, (only,) if only else tuple(Language), jobs, matrix, gpus)
+    wanted = Options(device, (only,) if only else tuple(Language), jobs, matrix or html is not None, gpus)
+    if watch:
+        from grader.cli.authoring import watched
+
+        if len(chosen) != 1 or json or fix or html:
+            raise BadRequest("--watch takes one challenge, and neither --json, --fix nor --html.")
+        return EXIT_ACCEPTED if watched(catalogue.root, chosen[0], wanted) else EXIT_NOT_ACCEPTED
     with ProofProgress() as progress:
         proofs = prove(catalogue.root, chosen, wanted, progress.show)
     if json:
         put_json(proofs)
     else:
         put_proofs(proofs)
+    if html is not None:
+        from grader.authoring.page import page
+
+        html.write_text(page(proofs), encoding="utf-8")
+    if fix:
+        from grader.cli.authoring import fixed
+
+        fixed(catalogue, proofs, wanted)
     return EXIT_ACCEPTED if proofs.strong else EXIT_NOT_ACCEPTED
 
 

@@ -1,0 +1,92 @@
+"""Lets a published solution of another platform run unchanged: puts a ``solve`` of ours behind it.
+
+The text between the first and the last part is the author's. Its result is copied into ours unless it was put there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Kind
+from grader.errors import BadRequest
+
+# What each form's solutions define.
+_DEFINES = {"kernelbench": "ModelNew", "gpumode": "custom_kernel", "leetgpu": "solve"}
+# Modules of GPU MODE that are not here.
+_MODULES = """import contextlib
+import sys
+import types
+
+sys.modules["task"] = types.SimpleNamespace(input_t=object, output_t=object)
+sys.modules["utils"] = types.SimpleNamespace(
+    make_match_reference=lambda *_, **__: None, DeterministicContext=contextlib.nullcontext
+)
+
+"""
+_COPIED = '''
+
+def _copied(found, results):
+    """``found``: a tensor or several; None if the results were written."""
+    for value, result in zip(found if isinstance(found, tuple | list) else (found,), results):
+        if value is not None and value.data_ptr() != result.data_ptr():
+            result.copy_(value.reshape(result.shape))
+
+'''
+
+
+def check_solution(text: str, form: str) -> None:
+    """Raises BadRequest if it is no solution of this form."""
+    try:
+        defined = [getattr(node, "name", "") for node in ast.parse(text).body]
+    except SyntaxError as error:
+        raise BadRequest(
+            f"The solution is no Python: {error}.", "Only solutions in Python run unchanged."
+        ) from error
+    if _DEFINES[form] not in defined:
+        raise BadRequest(f"The solution defines no {_DEFINES[form]}.", "That is what its platform calls.")
+
+
+def with_solve(
+    text: str, problem: Mapping[str, Any], form: str, challenge: Challenge, names: Mapping[str, str]
+) -> str:
+    """``text`` passed ``check_solution``. ``names``: theirs -> ours."""
+    ours = ", ".join(arg.name for arg in challenge.manifest.args)
+    if form == "leetgpu":
+        order = ", ".join(names[said["name"]] for said in problem["arguments"] if said["name"] in names)
+        return f"{text.rstrip()}\n\n\n_theirs = solve\n\n\ndef solve({ours}):\n    _theirs({order})\n"
+    results = "".join(f"{arg.name}, " for arg in challenge.manifest.results)
+    if form == "gpumode":
+        return f"{_MODULES}\n{text.rstrip()}\n{_COPIED}\n{_of_gpumode(problem, names, ours, results)}"
+    return f"{text.rstrip()}\n{_COPIED}\n{_of_kernelbench(problem, challenge, names, ours, results)}"
+
+
+def _of_gpumode(problem: Mapping[str, Any], names: Mapping[str, str], ours: str, results: str) -> str:
+    layout = [names[name] for name in problem["layout"]]
+    data = f"({', '.join(layout)})" if len(layout) > 1 else layout[0]
+    return f"def solve({ours}):\n    _copied(custom_kernel({data}), ({results}))\n"
+
+
+def _of_kernelbench(
+    problem: Mapping[str, Any], challenge: Challenge, names: Mapping[str, str], ours: str, results: str
+) -> str:
+    """The model is made as the problem makes it, and its weights are our inputs."""
+    said: Sequence[Mapping[str, Any]] = problem["arguments"]
+    weights = {one["weight"]: names[one["name"]] for one in said if one.get("weight")}
+    inputs = [names[one["name"]] for one in said if one["kind"] == Kind.INPUT and not one.get("weight")]
+    sizes = ", ".join(names[one["name"]] for one in said if one["kind"] == Kind.SIZE and one["name"] in names)
+    device = (inputs or list(weights.values()))[0]
+    named = ", ".join(f"{name!r}: {value}" for name, value in weights.items())
+    key = f"({sizes},)" if sizes else "()"
+    return (
+        f"{challenge.reference_source.strip()}\n\n\n_models = {{}}\n\n\n"
+        f"def solve({ours}):\n"
+        f"    if {key} not in _models:\n"
+        f"        _models[{key}] = _model({sizes + ', ' if sizes else ''}kind=ModelNew).to({device}.device)\n"
+        f"    model = _models[{key}]\n"
+        f"    with torch.no_grad():\n"
+        f"        found = torch.func.functional_call(model, {{{named}}}, ({', '.join(inputs)},))\n"
+        f"    _copied(found, ({results}))\n"
+    )

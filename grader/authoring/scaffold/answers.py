@@ -1,0 +1,157 @@
+"""Asks a new challenge's reference, in a box, which of the usual cases it answers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from grader.authoring.scaffold import suite, texts
+from grader.authoring.scaffold.suite import Planned
+from grader.challenge.cases import Case
+from grader.challenge.draw import draw_inputs
+from grader.challenge.model import Kind, Manifest
+from grader.errors import BadRequest, GraderError
+from grader.judge.boxed_reference import ReferenceBox
+from grader.judge.oracle import plain_values
+from grader.sandbox.box import BoxPurpose, BoxSpec
+from grader.sandbox.local_box import LocalBoxes
+
+# What a case's data decides (an index, an overflow) may show with one of them alone.
+_SEEDS = (3, 11)
+# In all arrays of an edge case.
+_MOST_ELEMENTS = 1 << 22
+# For one edge case; one that takes longer is none for students.
+_CASE_SECONDS = 20.0
+# Orders of sizes to try for a case that the reference refuses.
+_MOST_ORDERS = 6
+
+
+@dataclass
+class Answers:
+    """``manifest`` and ``source`` are set before the first question. Close it in the end."""
+
+    slug: str
+    manifest: Manifest | None = None
+    source: str = ""
+    #: Try other orders of a refused case's sizes: one may have to be smaller than another.
+    other_sizes: bool = False
+    #: Names of cases that were left out, and why the last one was.
+    dropped: list[str] = field(default_factory=list)
+    why: str = ""
+    _known: dict[str, Planned | None] = field(default_factory=dict)
+    _box: ReferenceBox | None = None
+
+    def of(self, cases: Sequence[Planned], *, some: bool = False) -> list[Planned]:
+        """Those that the reference answers. Raises BadRequest if there is none and there should be ``some``."""
+        found = [answered for case in cases if (answered := self._answered(case)) is not None]
+        if some and not found:
+            raise BadRequest(f"The reference answers no case: {self.why}.")
+        return found
+
+    def _answered(self, case: Planned) -> Planned | None:
+        if case.name not in self._known:
+            fitting = next(filter(self._is_answered, self._variants(case)), None)
+            self._known[case.name] = fitting
+            if fitting is None:
+                self.dropped.append(case.name)
+        return self._known[case.name]
+
+    def _variants(self, case: Planned) -> Iterator[Planned]:
+        yield case
+        if not self.other_sizes or not case.sizes:
+            return
+        tried = [tuple(case.sizes.values())]
+        most = max(case.sizes.values())
+        # The size that the case is about stays; as few others as possible are raised to it.
+        if case.category in ("block_edge", "empty"):
+            named = next((name for name in case.sizes if case.name.startswith(f"{name}_")), None)
+            others = [
+                tuple(most if name in raised else size for name, size in case.sizes.items())
+                for number in range(1, len(case.sizes))
+                for raised in itertools.combinations([name for name in case.sizes if name != named], number)
+            ]
+        else:
+            others = list(itertools.islice(itertools.permutations(case.sizes.values()), _MOST_ORDERS))
+            others += [tuple(sorted(case.sizes.values(), reverse=True))]
+        for values in others:
+            sizes = dict(zip(case.sizes, values, strict=True))
+            if values not in tried and suite.is_possible(self._shown, sizes):
+                tried.append(values)
+                yield replace(case, sizes=sizes)
+
+    @property
+    def _shown(self) -> Manifest:
+        assert self.manifest is not None
+        return self.manifest
+
+    def _is_answered(self, case: Planned) -> bool:
+        if sum(math.prod(self._shown.shape(arg, case.sizes)) for arg in self._shown.buffers) > _MOST_ELEMENTS:
+            self.why = "its arrays are too large for an edge case"
+            return False
+        planned = case.case()
+        try:
+            self.why = next(filter(None, (self._problem(planned, seed) for seed in _SEEDS)), "")
+        except GraderError as error:
+            self.why = error.message.rstrip(".")
+        except (RuntimeError, ValueError) as error:
+            self.why = str(error)
+        return not self.why
+
+    def _problem(self, case: Case, seed: int) -> str:
+        """Why the reference's answer is of no use, or an empty text."""
+        inputs = draw_inputs(self._shown, case, seed)
+        given = {**inputs, **plain_values(self._shown, case)}
+        results, native = self._call(given), self._call(given, wide=False)
+        shapes = [tuple(result.shape) for result in results]
+        wanted = [self._shown.shape(arg, case.sizes) for arg in self._shown.results]
+        if shapes != wanted:
+            return f"its results have the shapes {shapes} instead of {wanted}"
+        for arg, exact, rounded in zip(self._shown.results, results, native, strict=True):
+            if arg.dtype.floating and bool((exact.isfinite() != rounded.isfinite()).any()):
+                return f"'{arg.name}' overflows in {arg.dtype.value} alone"
+        return ""
+
+    def _call(self, arguments: Mapping[str, Any], *, wide: bool = True) -> tuple[Any, ...]:
+        """``wide``: in float64."""
+        if self._box is None:
+            spec = BoxSpec(BoxPurpose.BASELINE, env={"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"})
+            self._box = ReferenceBox(LocalBoxes(), spec, self.slug, self.source, lambda: None)
+            self._box.patience_s = _CASE_SECONDS
+        given = {
+            name: value.double() if wide and getattr(value, "is_floating_point", bool)() else value
+            for name, value in arguments.items()
+        }
+        found = self._box.call("reference", given)
+        return found if isinstance(found, tuple) else (found,)
+
+    def example(self) -> str:
+        """Small numbers and what the reference makes of them; empty if no small size fits."""
+        import torch
+
+        sizes = texts.example_sizes(self._shown)
+        inputs: dict[str, Any] = {}
+        for arg in self._shown.buffers:
+            if arg.kind.given:
+                shape = self._shown.shape(arg, sizes)
+                numbers = torch.arange(math.prod(shape)) % (4 if arg.dtype.floating else 2)
+                inputs[arg.name] = numbers.to(getattr(torch, arg.dtype.value)).reshape(shape)
+        scalars = {arg.name: arg.value for arg in self._shown.scalars}
+        try:
+            results = self._call({**inputs, **scalars, **sizes})
+        except GraderError:
+            return ""
+        lines = [f"{name} = {value}" for name, value in [*sizes.items(), *scalars.items()]]
+        lines += [f"{name} = {json.dumps(values.tolist())}" for name, values in inputs.items()]
+        for arg, values in zip(self._shown.results, results, strict=True):
+            name = f"{arg.name}_after" if arg.kind is Kind.INOUT else arg.name
+            rounded = values.to(getattr(torch, arg.dtype.value)).tolist()
+            lines.append(f"{name} = {json.dumps(rounded)}")
+        return "\n".join(lines)
+
+    def close(self) -> None:
+        if self._box is not None:
+            self._box.close()

@@ -1,0 +1,118 @@
+"""Reads a signature in one line, such as ``topk(x: f32[rows, cols], k: size) -> values: f32[rows, k]``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pydantic import ValidationError
+
+from grader.challenge.dtypes import DType
+from grader.challenge.expression import parse
+from grader.challenge.model import Argument, Kind
+from grader.errors import BadRequest
+
+SIGNATURE_HINT = (
+    "Such as topk(x: f32[rows, cols], k: size) -> values: f32[rows, k], indices: i64[rows, k]. An array that is "
+    "changed is `y: inout f32[n]`, a number `alpha: f32 = 2.0`, integers below a size `labels: i64[rows] < cols`."
+)
+_SHORT = (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i"))
+_WHOLE = re.compile(r"\s*(?P<name>\w*)\s*\((?P<given>.*)\)\s*(?:->\s*(?P<made>.+?))?\s*", re.DOTALL)
+_ARGUMENT = re.compile(
+    r"(?P<name>\w+)\s*:\s*(?P<inout>inout\s+)?(?P<type>\w+)\s*(?:\[(?P<shape>.*?)\])?"
+    r"\s*(?:<\s*(?P<high>[^=]+?))?\s*(?:=\s*(?P<value>.+?))?"
+)
+
+
+def type_names() -> dict[str, str]:
+    """Every name that a type may be written by."""
+    names: dict[str, str] = {}
+    for dtype in DType:
+        names[dtype.value] = dtype.value
+        short = next(
+            (dtype.value.replace(*pair, 1) for pair in _SHORT if dtype.value.startswith(pair[0])), ""
+        )
+        names.setdefault(short, dtype.value)
+    return names
+
+
+def read_signature(text: str) -> list[Argument]:
+    """Inputs and scalars as written, then results, then the sizes by their first mention. Raises BadRequest."""
+    match = _WHOLE.fullmatch(text)
+    if match is None:
+        raise BadRequest(f"'{text}' is not a signature: it needs (arguments) -> results.", SIGNATURE_HINT)
+    given = [_argument(part, Kind.INPUT) for part in _parts(match["given"])]
+    made = [_argument(part, Kind.OUTPUT) for part in _parts(match["made"] or "")]
+    if not made and all(arg.kind is not Kind.INOUT for arg in given):
+        raise BadRequest("The signature has no result: name one after ->, or an inout.", SIGNATURE_HINT)
+    args = [*given, *made]
+    others = {arg.name for arg in args if arg.kind is not Kind.SIZE}
+    named = [
+        name
+        for arg in args
+        for name in ([arg.name] if arg.kind is Kind.SIZE else _named(arg))
+        if name not in others
+    ]
+    sizes = [Argument(name=name, kind=Kind.SIZE) for name in dict.fromkeys(named)]
+    return [*(arg for arg in args if arg.kind is not Kind.SIZE), *sizes]
+
+
+def _named(arg: Argument) -> list[str]:
+    return [name for text in arg.shape for name in sorted(parse(text).names, key=text.index)]
+
+
+def _parts(text: str) -> list[str]:
+    """At commas outside of all brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign in "[(") - (sign in "])")
+        if sign == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _argument(text: str, kind: Kind) -> Argument:
+    match = _ARGUMENT.fullmatch(text)
+    if match is None:
+        raise BadRequest(f"'{text}' is not an argument.", SIGNATURE_HINT)
+    said: Mapping[str, str | None] = match.groupdict()
+    values: dict[str, object] = {"name": said["name"], "kind": Kind.INOUT if said["inout"] else kind}
+    if said["type"] == Kind.SIZE:
+        values["kind"] = Kind.SIZE
+    else:
+        known = type_names()
+        if said["type"] not in known:
+            raise BadRequest(
+                f"'{text}': '{said['type']}' is no type.", f"The types are: {', '.join(known)}, and size."
+            )
+        dtype = DType(known[str(said["type"])])
+        values["dtype"] = dtype
+        if said["shape"] is None:
+            values |= {"kind": Kind.SCALAR, "value": _number(said["value"] or "1", text)}
+        else:
+            values["shape"] = _parts(said["shape"]) or ["1"]
+            if kind is Kind.INPUT and not dtype.floating:
+                integer = dtype.as_integer
+                values["values"] = (
+                    {"dist": "integers", "low": 0, "high": _bound(said["high"])}
+                    if said["high"]
+                    else {"dist": "integers", "low": integer.low, "high": integer.high + 1}
+                )
+    try:
+        return Argument.model_validate(values)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise BadRequest(f"'{text}' is not an argument: {problem}", SIGNATURE_HINT) from error
+
+
+def _bound(text: str) -> object:
+    return int(text) if text.strip().isdigit() else text.strip()
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise BadRequest(f"'{where}': '{text}' is not a number.", SIGNATURE_HINT) from error

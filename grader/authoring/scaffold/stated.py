@@ -1,0 +1,158 @@
+"""A new challenge of a signature and its reference in PyTorch: everything but the kernels and the prose."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.authoring.calibrate import calibrate
+from grader.authoring.candidates import NATIVE
+from grader.authoring.mutants import stand_in
+from grader.authoring.scaffold import suite, texts
+from grader.authoring.scaffold.answers import Answers
+from grader.authoring.scaffold.draft import Draft
+from grader.authoring.scaffold.folder import write_challenge
+from grader.authoring.scaffold.suite import Planned
+from grader.authoring.specs import TO_DO
+from grader.challenge.catalogue import Catalogue
+from grader.challenge.loader import Challenge
+from grader.challenge.model import Kind, Manifest
+from grader.challenge.signature import starter
+from grader.errors import BadRequest
+from grader.languages import Language
+
+EXACT = "exact"
+TOLERANCE_HINT = "exact, ATOL,RTOL such as 1e-6,1e-5, or nothing: then the reference's own errors propose it."
+REFERENCE_HINT = (
+    "An expression such as torch.softmax(x, dim=1), statements with ; of which the last is the result, or a file that "
+    "defines reference(...)."
+)
+_MOST_EXAMPLE = 600
+
+
+def read_tolerance(text: str) -> dict[str, float] | None:
+    """None for an empty text. Raises BadRequest."""
+    if not text:
+        return None
+    if text == EXACT:
+        return {"atol": 0.0, "rtol": 0.0}
+    try:
+        atol, rtol = (float(part) for part in text.split(","))
+    except ValueError as error:
+        raise BadRequest(f"'{text}' is not a tolerance.", TOLERANCE_HINT) from error
+    return {"atol": atol, "rtol": rtol}
+
+
+def reference_of(said: str, manifest: Manifest) -> str:
+    """The text of ``reference.py``. Raises BadRequest."""
+    path = Path(said)
+    try:
+        if said.endswith(".py") and path.is_file():
+            text = path.read_text(encoding="utf-8")
+            if not any(getattr(node, "name", "") == "reference" for node in ast.parse(text).body):
+                raise BadRequest(f"'{said}' defines no function reference.", REFERENCE_HINT)
+            return text
+        lines = [ast.unparse(node) for node in ast.parse(said).body]
+        ast.parse(lines[-1] if lines else "", mode="eval")
+    except (OSError, SyntaxError, ValueError) as error:
+        raise BadRequest(f"'{said}' is no PyTorch: {error}.", REFERENCE_HINT) from error
+    if not lines:
+        raise BadRequest("There is no reference.", REFERENCE_HINT)
+    types = {Kind.SIZE: "int", Kind.SCALAR: "float"}
+    given = [arg for arg in manifest.args if arg.kind.passed]
+    parameters = ", ".join(f"{arg.name}: {types.get(arg.kind, 'torch.Tensor')}" for arg in given)
+    one = "torch.Tensor"
+    number = len(manifest.results)
+    returns = one if number == 1 else f"tuple[{', '.join([one] * number)}]"
+    head = f"def reference({parameters}) -> {returns}:"
+    if len(head) > suite.LINE:
+        head = f"def reference(\n    {parameters}\n) -> {returns}:"
+    body = "".join(f"    {line}\n" for line in [*lines[:-1], f"return {lines[-1]}"])
+    return f'"""The contract of {manifest.title}: what PyTorch does."""\n\nimport torch\n\n\n{head}\n{body}'
+
+
+@dataclass
+class Stated:
+    """See ``Operation``. Its cases are those that the reference answers."""
+
+    slug: str
+    said: str
+    tolerance: Mapping[str, float] | None
+    answers: Answers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.answers = Answers(self.slug, other_sizes=True)
+
+    def manifest(self, manifest: Manifest) -> str:
+        exact = all(not arg.dtype.floating for arg in manifest.results)
+        tolerance = self.tolerance or ({"atol": 0.0, "rtol": 0.0} if exact else {"atol": 1e-5, "rtol": 1e-5})
+        why = "Of exact results." if not any(tolerance.values()) else "As the author says."
+        return texts.manifest_text(manifest, tolerance, why)
+
+    def spec(self, manifest: Manifest) -> str:
+        example = self._asked(manifest).example()
+        return texts.stated_spec(
+            manifest,
+            " ".join(self.said.split()) if not self.said.endswith(".py") else "",
+            example if len(example) <= _MOST_EXAMPLE else "",
+            {case.name for case in self.public_cases(manifest)},
+        )
+
+    def reference(self, manifest: Manifest) -> str:
+        return reference_of(self.said, manifest)
+
+    def public_cases(self, manifest: Manifest) -> Sequence[Planned]:
+        """Raises BadRequest if the reference answers none."""
+        return self._asked(manifest).of(suite.public_cases(manifest), some=True)
+
+    def hidden_cases(self, manifest: Manifest) -> Sequence[Planned]:
+        return self._asked(manifest).of(suite.hidden_cases(manifest))
+
+    def solutions(self, manifest: Manifest) -> Mapping[Language, str]:
+        """To be replaced. That in PyTorch is written when the challenge loads."""
+        return {
+            language: f"{language.comment} {TO_DO}\n{starter(manifest, language)}"
+            for language in manifest.languages
+            if language is not NATIVE
+        }
+
+    def mutants(self, manifest: Manifest) -> Mapping[str, str]:
+        return {}
+
+    def _asked(self, manifest: Manifest) -> Answers:
+        if self.answers.manifest is None:
+            self.answers.manifest, self.answers.source = manifest, self.reference(manifest)
+        return self.answers
+
+
+def write_stated(
+    catalogue: Catalogue, draft: Draft, said: str, tolerance: Mapping[str, float] | None
+) -> tuple[list[Path], list[str]]:
+    """Write the folders; returns them, and the names of usual cases that the reference does not answer. Raises as
+    ``write_challenge``."""
+    operation = Stated(draft.slug, said, tolerance)
+    try:
+        folders = write_challenge(catalogue, draft, operation)
+    finally:
+        operation.answers.close()
+    challenge = catalogue.load(draft.slug)
+    if NATIVE in challenge.manifest.languages:
+        solution = folders[1] / "staff" / f"solution{NATIVE.suffix}"
+        solution.write_text(stand_in(challenge), encoding="utf-8")
+    if tolerance is None and any(arg.dtype.floating for arg in challenge.manifest.results):
+        _propose(challenge)
+    return folders, operation.answers.dropped
+
+
+def _propose(challenge: Challenge) -> None:
+    """Write the tolerance that the reference's own errors need."""
+    proposed = calibrate(challenge, [case for case in challenge.cases if case.on is None], "cpu").proposed
+    path = challenge.folder / "challenge.toml"
+    text = path.read_text(encoding="utf-8")
+    for name, value in (("atol", proposed.atol), ("rtol", proposed.rtol)):
+        text = re.sub(rf"^{name} = .*$", f"{name} = {value:g}", text, count=1, flags=re.MULTILINE)
+    text = text.replace("# As the author says. ", "# Four times the reference's own errors. ")
+    path.write_text(text, encoding="utf-8")
