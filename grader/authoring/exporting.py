@@ -55,7 +55,23 @@ def export(challenge: Challenge, form: str) -> Exported:
     """Raises BadRequest if the form is not known, or cannot hold the challenge."""
     if form not in FORMS:
         raise BadRequest(f"There is no form '{form}'.", f"There are: {', '.join(FORMS)}.")
+    _refuse_unsaid(challenge)
     return FORMS[form](challenge)
+
+
+def _refuse_unsaid(challenge: Challenge) -> None:
+    """Raises BadRequest for what no form holds."""
+    manifest = challenge.manifest
+    unsaid = {
+        "[tolerance] of single outputs": bool(manifest.tolerance.results),
+        "[autograd]": manifest.autograd is not None,
+        "arguments with a layout": any(arg.layout is not None for arg in manifest.args),
+        "workspaces": any(arg.kind is Kind.WORKSPACE for arg in manifest.args),
+        "optional inputs": bool(manifest.optional),
+        "results that count in part (`valid`)": any(arg.valid for arg in manifest.args),
+    }
+    if found := [words for words, there in unsaid.items() if there]:
+        raise BadRequest(f"{challenge.slug} cannot be exported: no form has {' or '.join(found)}.")
 
 
 def write(exported: Exported, folder: Path) -> None:

@@ -38,6 +38,7 @@ _DEPENDS = {
     "categories": ("judging", "cases"),
     "reference": ("judging", "cases"),
     "baseline": ("judging", "cases"),
+    "gradients": ("judging", "cases"),
     "cost_bytes": ("judging",),
 }
 _CASES = ("cases", "hidden_cases", "recipes", "hidden_recipes", "inputs")
