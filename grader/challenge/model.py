@@ -59,6 +59,8 @@ ExpressionText = Annotated[str, AfterValidator(_expression)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$"), AfterValidator(_usable_name)]
 # As long as its database column.
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
+# As many as the emulated GPU has addresses for.
+MOST_GPUS = 8
 _ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
 
 
@@ -83,6 +85,10 @@ class Argument(Strict, allow_inf_nan=False):
     shape: list[ExpressionText] = Field(default_factory=list)
     values: Values = Values()
     value: float | None = Field(default=None, description="what a scalar is in workloads and by default")
+    on: Literal["each"] | Annotated[int, Field(ge=0, lt=MOST_GPUS)] | None = Field(
+        default=None,
+        description="of a buffer, if there are several GPUs: each has one (if left out), or the number of its GPU",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -101,6 +107,8 @@ class Argument(Strict, allow_inf_nan=False):
             raise ValueError(f"'{self.name}' is an {self.kind.value}: it needs a shape")
         if not self.kind.buffer and self.shape:
             raise ValueError(f"'{self.name}' is a {self.kind.value}: it has no shape")
+        if not self.kind.buffer and self.on is not None:
+            raise ValueError(f"'{self.name}' is a {self.kind.value}: it is on no GPU; remove `on`")
         if self.kind is Kind.SCALAR and not self.dtype.facts.scalar:
             allowed = " or ".join(dtype for dtype in DType if dtype.facts.scalar)
             raise ValueError(f"'{self.name}' is a scalar: its dtype must be {allowed}")
@@ -109,6 +117,10 @@ class Argument(Strict, allow_inf_nan=False):
         if self.kind is Kind.SIZE and self.dtype is not DType.INT64:
             raise ValueError(f"'{self.name}' is a size: sizes are int64")
         return self
+
+
+# The last argument of ``solve`` if there are several GPUs.
+_GPUS = Argument(name="gpus", kind=Kind.SIZE)
 
 
 class Tolerance(Strict, allow_inf_nan=False):
@@ -262,7 +274,8 @@ class Manifest(Strict):
     tags: list[str] = Field(default_factory=list)
     version: int = Field(ge=1)
     languages: list[Language] = Field(min_length=1)
-    allow: list[Literal["cublas"]] = Field(default_factory=list)
+    allow: list[Literal["cublas", "nccl"]] = Field(default_factory=list)
+    gpus: int = Field(default=1, ge=1, le=MOST_GPUS, description="that one submission runs on")
     args: list[Argument] = Field(min_length=1)
     tolerance: Tolerance = Tolerance()
     compare: dict[str, Compare] = Field(default_factory=dict)
@@ -321,8 +334,19 @@ class Manifest(Strict):
         return [arg for arg in self.args if arg.kind is Kind.SCALAR]
 
     def shape(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """Raises ExpressionError if a dimension is negative at ``sizes``."""
-        return tuple(parse(text).integer(sizes) for text in arg.shape)
+        """With the GPUs as first dimension if each has one. Raises ExpressionError if a dimension is negative at
+        ``sizes``."""
+        stacked = (self.gpus,) if self.on_each(arg) else ()
+        return (*stacked, *(parse(text).integer(sizes) for text in arg.shape))
+
+    def on_each(self, arg: Argument) -> bool:
+        """True if every GPU has this buffer, with values of its own."""
+        return self.gpus > 1 and arg.kind.buffer and arg.on in ("each", None)
+
+    @property
+    def passed(self) -> list[Argument]:
+        """What ``solve`` gets: the arguments and, of several GPUs, their number."""
+        return [*self.args, _GPUS] if self.gpus > 1 else self.args
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Manifest:
@@ -337,6 +361,7 @@ class Manifest(Strict):
             raise ValueError("args: a challenge needs at least one output or inout")
         if not self.sizes:
             raise ValueError("args: a challenge needs at least one size")
+        self._check_gpus()
         self._check_expressions()
         self._check_compare()
         self._check_pieces()
@@ -352,6 +377,19 @@ class Manifest(Strict):
                 f"approximations: {sorted(unknown)} are not workloads; there are {sorted(known)}"
             )
         return self
+
+    def _check_gpus(self) -> None:
+        if self.gpus == 1:
+            if named := [arg.name for arg in self.args if arg.on is not None]:
+                raise ValueError(f"args: {named} say `on`, which is for several GPUs: set `gpus`, or remove it")
+            return
+        if any(arg.name == _GPUS.name for arg in self.args):
+            raise ValueError(f"args: '{_GPUS.name}' is passed to solve by itself: remove it")
+        for arg in self.buffers:
+            if isinstance(arg.on, int) and arg.on >= self.gpus:
+                raise ValueError(f"args '{arg.name}' on: GPU {arg.on} is not there; gpus = {self.gpus}")
+        if self.pieces is not None:
+            raise ValueError("pieces: a challenge for several GPUs has no large cases; remove [pieces]")
 
     def _check_expressions(self) -> None:
         known = set(self.sizes)

@@ -79,6 +79,9 @@ class MemoryMaker(Protocol):
     def make(self, name: str, size: int) -> Memory:
         """``size`` is a multiple of ``page``. The memory is zero after the device has settled."""
 
+    def on(self, gpu: int) -> MemoryMaker:
+        """The same on one of several GPUs. Raises BoxUnavailable if there is no such GPU."""
+
 
 class HostMemory:
     number = 0
@@ -102,6 +105,9 @@ class HostMemory:
 class HostMemories:
     page = PAGE
 
+    def on(self, gpu: int) -> HostMemories:
+        return self
+
     def make(self, name: str, size: int) -> HostMemory:
         return HostMemory(name, size)
 
@@ -110,12 +116,19 @@ HOST = HostMemories()
 
 
 class Buffer:
-    def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
+    #: Of several GPUs.
+    gpu = 0
+
+    def __init__(
+        self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST, label: str = ""
+    ) -> None:
         self.argument = argument
+        #: For messages: the argument's name, or "x[1]" on GPU 1.
+        self.label = label or argument.name
         self.shape = shape
         self.count = math.prod(shape)
         self.layout = lay_out(self.count * argument.dtype.itemsize, memories.page)
-        self._memory = memories.make(argument.name, self.layout.mapped)
+        self._memory = memories.make(self.label, self.layout.mapped)
         self.descriptor = self._memory.descriptor
         self.memory_number = self._memory.number
         everything = self._memory.bytes
@@ -270,10 +283,82 @@ def _with_highest_bit(value: int, width: int) -> int:
     return value ^ 0x80 if width == 1 else value - (1 << (8 * width - 1))
 
 
+class Shards:
+    """A buffer that every GPU has, as one ``Buffer`` whose first dimension is the GPU. Each has its own memory, guards
+    and poison; what is read is gathered where the first one is."""
+
+    def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
+        self.argument = argument
+        self.label = argument.name
+        self.shape = shape
+        self.count = math.prod(shape)
+        self.each: list[Buffer] = []
+        for gpu in range(shape[0]):
+            shard = Buffer(argument, shape[1:], memories.on(gpu), f"{argument.name}[{gpu}]")
+            shard.gpu = gpu
+            self.each.append(shard)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.each[0].dtype
+
+    @property
+    def never_written(self) -> int | None:
+        return self.each[0].never_written
+
+    @property
+    def holds_nan(self) -> bool:
+        return self.each[0].holds_nan
+
+    @property
+    def values(self) -> torch.Tensor:
+        """A copy of all elements, flat."""
+        return self.snapshot().reshape(-1)
+
+    def write(self, values: torch.Tensor) -> None:
+        for shard, part in zip(self.each, self._parts(values), strict=True):
+            shard.write(part)
+
+    def poison(self, poison: Poison = Poison.NAN) -> None:
+        for shard in self.each:
+            shard.poison(poison)
+
+    def snapshot(self) -> torch.Tensor:
+        import torch
+
+        found = [shard.snapshot() for shard in self.each]
+        return torch.stack([part.to(found[0].device) for part in found])
+
+    def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
+        import torch
+
+        parts = zip(self.each, self._parts(snapshot), strict=False)
+        found = [shard.poisoned(part.reshape(-1)) for shard, part in parts]
+        return torch.cat([part.to(snapshot.device) for part in found])
+
+    def poison_elements(self, count: int, first: int = 0) -> torch.Tensor:
+        import torch
+
+        found = [shard.poison_elements(shard.count) for shard in self.each]
+        return torch.cat([part.to(found[0].device) for part in found])[first : first + count]
+
+    def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
+        return self.each[0].computed_from_poison(snapshot)
+
+    def _parts(self, values: torch.Tensor) -> list[torch.Tensor]:
+        """Of elements from the first on, those of each GPU."""
+        flat, size = values.reshape(-1), self.each[0].count
+        return [flat[number * size : (number + 1) * size] for number in range(len(self.each))]
+
+    def close(self) -> None:
+        for shard in self.each:
+            shard.close()
+
+
 class InputWriter(Protocol):
     """Inputs that are never whole in memory."""
 
-    def write_to(self, buffers: Mapping[str, Buffer]) -> None: ...
+    def write_to(self, buffers: Mapping[str, Buffer | Shards]) -> None: ...
 
 
 # By name, or written a piece at a time.
@@ -297,20 +382,45 @@ class Arena:
         self.poison = Poison.NAN
         self.sizes = dict(sizes if sent_sizes is None else sent_sizes)
         self.scalars = dict(scalars)
-        self.buffers = {
-            arg.name: Buffer(arg, manifest.shape(arg, sizes), memories) for arg in manifest.buffers
+        if manifest.gpus > 1:
+            self.sizes["gpus"] = manifest.gpus
+        self.buffers: dict[str, Buffer | Shards] = {
+            arg.name: self._buffer(arg, manifest.shape(arg, sizes), memories) for arg in manifest.buffers
         }
 
-    def entries(self) -> list[dict[str, Any]]:
-        return [self._entry(arg) for arg in self.manifest.args]
+    def _buffer(self, arg: Argument, shape: tuple[int, ...], memories: MemoryMaker) -> Buffer | Shards:
+        if self.manifest.on_each(arg):
+            return Shards(arg, shape, memories)
+        if not arg.on:
+            return Buffer(arg, shape, memories)
+        assert isinstance(arg.on, int)
+        buffer = Buffer(arg, shape, memories.on(arg.on))
+        buffer.gpu = arg.on
+        return buffer
 
-    def _entry(self, arg: Argument) -> dict[str, Any]:
-        if arg.kind.buffer:
-            buffer = self.buffers[arg.name]
+    def pieces(self) -> list[Buffer]:
+        """All buffers in signature order, one for each GPU that has one."""
+        return [
+            buffer
+            for known in self.buffers.values()
+            for buffer in (known.each if isinstance(known, Shards) else [known])
+        ]
+
+    def entries(self) -> list[dict[str, Any]]:
+        return [entry for arg in self.manifest.passed for entry in self._entries(arg)]
+
+    def _entries(self, arg: Argument) -> list[dict[str, Any]]:
+        buffer = self.buffers.get(arg.name)
+        if isinstance(buffer, Shards):
+            return [{**self._entry(arg, shard), "of": arg.name} for shard in buffer.each]
+        return [self._entry(arg, buffer)]
+
+    def _entry(self, arg: Argument, buffer: Buffer | None) -> dict[str, Any]:
+        if buffer is not None:
             layout = buffer.layout
             return {
                 "kind": "buffer",
-                "name": arg.name,
+                "name": buffer.label,
                 "dtype": arg.dtype.value,
                 "shape": list(buffer.shape),
                 "mapped": layout.mapped,
@@ -318,12 +428,13 @@ class Arena:
                 "offset": layout.offset,
                 "nbytes": layout.nbytes,
                 "output": arg.kind is Kind.OUTPUT,
+                **({"gpu": buffer.gpu} if self.manifest.gpus > 1 else {}),
             }
         value = self.sizes[arg.name] if arg.kind is Kind.SIZE else self.scalars[arg.name]
         return {"kind": "value", "name": arg.name, "dtype": arg.dtype.value, "value": value}
 
     def descriptors(self) -> list[int]:
-        return [buffer.descriptor for buffer in self.buffers.values()]
+        return [buffer.descriptor for buffer in self.pieces()]
 
     def reveal(self, inputs: Inputs) -> None:
         """Write the inputs, then poison the outputs: last, so no early change shows that all inputs are there."""
@@ -335,7 +446,7 @@ class Arena:
         for buffer in self.of_kind(Kind.OUTPUT):
             buffer.poison(self.poison)
 
-    def of_kind(self, *kinds: Kind) -> Sequence[Buffer]:
+    def of_kind(self, *kinds: Kind) -> Sequence[Buffer | Shards]:
         return [buffer for buffer in self.buffers.values() if buffer.argument.kind in kinds]
 
     def snapshot(self) -> dict[str, torch.Tensor]:

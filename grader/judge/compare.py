@@ -339,11 +339,11 @@ def _changed(buffer: Buffer, before: torch.Tensor, now: torch.Tensor, first: int
 
 
 def broken_guard(arena: Arena) -> Mismatch | None:
-    for buffer in arena.buffers.values():
+    for buffer in arena.pieces():
         if not buffer.guards_intact():
             outside = buffer.written_outside()
             return Mismatch(
-                argument=buffer.argument.name,
+                argument=buffer.label,
                 kind="out_of_bounds",
                 wrong=max(1, len(outside)),
                 total=buffer.count,

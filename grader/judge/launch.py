@@ -80,9 +80,10 @@ class Launcher:
         message = {
             "loader": self.request.language.running[self.device.on].loader,
             "source": "" if self.request.language.compiled else self.request.source,
-            "parameters": [arg.name for arg in manifest.args],
+            "parameters": [arg.name for arg in manifest.passed],
             "declaration": declaration(manifest, self.request.language),
             **({"tag_prints": True} if self.request.tags_prints else {}),
+            **({"gpus": manifest.gpus} if manifest.gpus > 1 else {}),
         }
         try:
             with phase("load"):

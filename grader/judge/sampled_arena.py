@@ -123,8 +123,8 @@ class LargeArena(Arena):
                 self.patterns[arg.name] = draw_pattern(manifest, case, arg, seed)
                 buffer.hold(self.patterns[arg.name])
 
-    def _entry(self, arg: Argument) -> dict[str, Any]:
-        entry, buffer = super()._entry(arg), self.buffers.get(arg.name)
+    def _entry(self, arg: Argument, buffer: Buffer | None) -> dict[str, Any]:
+        entry = super()._entry(arg, buffer)
         return {**entry, "large": buffer.how} if isinstance(buffer, LargeBuffer) else entry
 
     def initial(self, name: str, places: torch.Tensor) -> torch.Tensor:

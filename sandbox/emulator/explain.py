@@ -18,6 +18,11 @@ _TYPES = {
     "j": "unsigned", "l": "long", "m": "unsigned long", "s": "short", "t": "unsigned short", "x": "long long",
     "y": "unsigned long long",
 }  # fmt: skip
+# Why a wait of one GPU for the other does not end here.
+_ONE_AFTER_THE_OTHER = (
+    "If it waits for a kernel of the other GPU: launches of several GPUs run one after the other here, so let events "
+    "order them (cudaStreamWaitEvent). Kernels that wait for each other run on real GPUs alone."
+)
 _LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
 
 
@@ -62,7 +67,13 @@ def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Fin
                 "threads reach the barrier."
             )
         case "deadlock" if finding.offset:
-            return f"{_capital(who)} waits forever: it reads memory again and again that no running thread changes."
+            told = f"{_capital(who)} waits forever: it reads memory again and again that no running thread changes."
+            return told if finding.who.gpu is None else f"{told} {_ONE_AFTER_THE_OTHER}"
+        case "no_peer_access":
+            return (
+                f"{_capital(who)} {access} of {array}, which is memory of GPU {finding.array_gpu}, without peer access "
+                f"to it. It is on until cudaDeviceDisablePeerAccess({finding.array_gpu}) is called."
+            )
         case "bad_mask":
             mask = f"the mask 0x{finding.offset & 0xFFFFFFFF:08x}"
             if finding.size:

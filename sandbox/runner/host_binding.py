@@ -7,7 +7,7 @@ from typing import Any
 
 from failure import describe
 from memory import Flags, Mapping, bytes_at
-from binding import Call, Entry, Failure
+from binding import Call, Entry, Failure, by_argument
 
 
 class HostBinding:
@@ -39,18 +39,18 @@ class HostBinding:
     def tensors(self) -> dict[str, Any]:
         import torch
 
-        values: dict[str, Any] = {}
+        values: list[Any] = []
         for entry in self.entries:
             if entry["kind"] == "value":
-                values[entry["name"]] = entry["value"]
+                values.append(entry["value"])
                 continue
             dtype = getattr(torch, entry["dtype"])
             if entry["nbytes"] == 0:
-                values[entry["name"]] = torch.empty(entry["shape"], dtype=dtype)
+                values.append(torch.empty(entry["shape"], dtype=dtype))
             else:
                 flat = torch.frombuffer(self.memory(entry), dtype=dtype)
-                values[entry["name"]] = flat.view(entry["shape"])
-        return values
+                values.append(flat.view(entry["shape"]))
+        return by_argument(self.entries, values)
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
         """Say queued, spin until the gate opens, call, set done. Returns what the call raised, or None."""
