@@ -542,7 +542,7 @@ class Engine:
                 ready.widths = widths_of(lowered, shapes, list(self._operations))
             asked = Launch(
                 name, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]), lowered.shared_bytes + shared,
-                loaded.registers.get(name),
+                loaded.registers.get(name), gpu=self.gpu if self.gpus > 1 else None,
             )  # fmt: skip
             share = share_of(asked)
             profile = CProfile(
@@ -589,7 +589,10 @@ class Engine:
             self.recorder.ended(self._names())
         self.instructions = int(self._c.engine_instructions(self._engine))
         if self.launches is not None and profile is not None and counts is not None and not ended:
-            arrays = {number: (named.name, named.size) for number, named in self._named.items()}
+            arrays = {
+                number: (named.name, named.size, self.gpus > 1 and self.gpu_of(named.address) != self.gpu)
+                for number, named in self._named.items()
+            }
             spills = loaded.spills.get(name, {})
             self.launches.append(_launch_of(ready, profile, counts, asked, arrays, spills))
         if ended == STOP.NO_MEMORY:
@@ -747,10 +750,11 @@ def _launch_of(
     profile: CProfile,
     counts: ctypes.Array[ctypes.c_uint64],
     asked: Launch,
-    arrays: Mapping[int, tuple[str, int]],
+    arrays: Mapping[int, tuple[str, int, bool]],
     spills: Mapping[int, int],
 ) -> Launch:
-    """``asked`` with the counts. ``arrays``: name and bytes of each region; ``spills``: see ``spills.Spills``."""
+    """``asked`` with the counts. ``arrays``: name and bytes of each region, and whether
+    it is another GPU's; ``spills``: see ``spills.Spills``."""
     lowered, rows = ready.lowered, []
     # A sample's counts are scaled up to all blocks.
     times = asked.blocks / profile.counted if profile.counted else 1.0
@@ -759,12 +763,13 @@ def _launch_of(
         if each[COUNT.ISSUED] and work.kind != "free":
             steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
             line, regular = place_of(lowered, row.line).line, each[COUNT.REGULAR] == 1
-            array, size = arrays.get(each[COUNT.ARRAY], ("", 0)) if each[COUNT.BYTES] else ("", 0)
+            known = arrays.get(each[COUNT.ARRAY]) if each[COUNT.BYTES] else None
+            array, size, remote = known or ("", 0, False)
             scaled: list[Any] = [
                 round(times * count)
                 for count in (*each[: COUNT.STEPS], each[COUNT.DELAYED], each[COUNT.BYTES])
             ]
-            row_of = (*scaled, array, size, str(lowered.origins[number]))
+            row_of = (*scaled, array, size, str(lowered.origins[number]), remote)
             rows.append(Row(work, line, steps if regular else None, *row_of))
     return replace(
         asked,

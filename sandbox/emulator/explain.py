@@ -272,10 +272,12 @@ def _stream_race(finding: Finding, array: str) -> str:
     line = _in_line(finding.other_place.line) if finding.other_place.line and second.kernel else ""
     lines = sorted({work.line for work in (first, second) if work.line})
     asked = f" (line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))})" if lines else ""
+    apart = finding.who.gpu is not None and first.kernel and second.kernel and first.gpu != second.gpu
+    where, instead = ("on different GPUs", "") if apart else ("in different streams", ", or use one stream")
     return (
         f"{_capital(did[0])} {verbs[0]} byte {finding.offset:,} of {array}, and {did[1]} {verbs[1]} it{line}. The two"
-        f"{asked} are in different streams and nothing orders them: record an event after the first "
-        "(cudaEventRecord) and make the second's stream wait for it (cudaStreamWaitEvent), or use one stream."
+        f"{asked} are {where} and nothing orders them: record an event after the first "
+        f"(cudaEventRecord) and make the second's stream wait for it (cudaStreamWaitEvent){instead}."
     )
 
 

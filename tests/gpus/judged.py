@@ -32,7 +32,7 @@ def main() -> None:
         for case in report.cases:
             print(f"    {case.name}: {case.verdict.value} {case.detail}")
         for workload in report.workloads:
-            print(f"    {workload.name}: {workload.own}")
+            print(f"    {workload.name}: {workload.time_us} us {workload.roofline_us}")
         for line in [*report.remarks, report.compiler_log[:2000]]:
             if line:
                 print(f"    {line}")

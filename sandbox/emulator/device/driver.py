@@ -176,12 +176,14 @@ class Device:
     def _modelled(self) -> float | None:
         if self.engine.launches is None:
             return None
-        return seconds_of(self.engine.launches, self.call.copies, self.call.copied)
+        call = self.call
+        return seconds_of(self.engine.launches, call.copies, call.copied, linked=call.linked)
 
     def _profile(self) -> dict[str, Any] | None:
         if self.engine.launches is None:
             return None
-        return profile_of(self.engine.launches, self.call.copies, self.call.copied)
+        call = self.call
+        return profile_of(self.engine.launches, call.copies, call.copied, linked=call.linked)
 
     def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
         """Status and reply to one request of the host code. A malformed request is an invalid value; our own faults are
@@ -474,6 +476,8 @@ class Device:
         to, source, size, kind, place = COPY_HEAD.unpack_from(body)
         given = body[COPY_HEAD.size :]
         self._copies(size)
+        if kind == 3 and self.engine.gpu_of(to) != self.engine.gpu_of(source):
+            self.call.linked += size
         into = self._range(to, size) if kind in (1, 3) else 0
         out_of = self._range(source, size) if kind in (2, 3) else 0
         if (

@@ -11,7 +11,7 @@ static float *old[2], *edge[2];
 static int64_t room;
 static cudaEvent_t copied[2], done;
 
-void solve(float* const* u, const float* weights, float* total, int64_t n, int64_t gpus) {
+void solve(const float* weights, float* const* u, float* total, int64_t n, int64_t gpus) {
     for (int gpu = 0; n > room && gpu < 2; gpu++) {
         cudaSetDevice(gpu);
         if (!edge[gpu]) {
