@@ -62,8 +62,15 @@ class BoxSpec:
     cores: tuple[int, ...] = ()
     #: The box sees the host's libraries of ready-made kernels, such as cuBLAS. A local box always does.
     compute_libraries: bool = True
+    #: Of those, the ones that it sees all the same: keys of ``grader.sandbox.compute_libraries.LINKED``.
+    shown_libraries: tuple[str, ...] = ()
     #: A folder of the host, see ``grader.sandbox.bytecode``.
     bytecode: str = ""
+
+    @property
+    def loopback(self) -> bool:
+        """It needs sockets of its own network, which has nothing but a loopback: NCCL's threads meet there."""
+        return bool(self.shown_libraries)
 
     @property
     def supervised(self) -> bool:

@@ -87,7 +87,10 @@ def host_config(
             binds=binds,
             network_mode="none",
             cap_drop=["ALL"],
-            security_opt=["no-new-privileges", f"seccomp={seccomp.profile()}"],
+            security_opt=[
+                "no-new-privileges",
+                f"seccomp={seccomp.profile(loopback=True) if spec.loopback else seccomp.profile()}",
+            ],
             read_only=True,
             tmpfs={"/tmp": tmp_options(spec)},  # noqa: S108
             # No /dev/shm and no System V memory: /tmp is the one place to write, and it is bounded.

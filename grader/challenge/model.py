@@ -59,7 +59,7 @@ ExpressionText = Annotated[str, AfterValidator(_expression)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$"), AfterValidator(_usable_name)]
 # As long as its database column.
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
-# As many as the emulated GPU has addresses for.
+# As many as the emulated GPU has addresses for, and a board's name has a digit for.
 MOST_GPUS = 8
 _ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
 
@@ -381,7 +381,9 @@ class Manifest(Strict):
     def _check_gpus(self) -> None:
         if self.gpus == 1:
             if named := [arg.name for arg in self.args if arg.on is not None]:
-                raise ValueError(f"args: {named} say `on`, which is for several GPUs: set `gpus`, or remove it")
+                raise ValueError(
+                    f"args: {named} say `on`, which is for several GPUs: set `gpus`, or remove it"
+                )
             return
         if any(arg.name == _GPUS.name for arg in self.args):
             raise ValueError(f"args: '{_GPUS.name}' is passed to solve by itself: remove it")

@@ -58,7 +58,9 @@ def _describe(manifest: Manifest) -> list[str]:
     lines = []
     for arg in manifest.args:
         shape = f" [{', '.join(arg.shape)}]" if arg.shape else ""
-        lines.append(f"{arg.name:<{width}}  {arg.kind.value:<6}  {arg.dtype.value}{shape}{_where(manifest, arg)}")
+        lines.append(
+            f"{arg.name:<{width}}  {arg.kind.value:<6}  {arg.dtype.value}{shape}{_where(manifest, arg)}"
+        )
     return lines
 
 

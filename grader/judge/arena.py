@@ -283,9 +283,9 @@ def _with_highest_bit(value: int, width: int) -> int:
     return value ^ 0x80 if width == 1 else value - (1 << (8 * width - 1))
 
 
-class Shards:
-    """A buffer that every GPU has, as one ``Buffer`` whose first dimension is the GPU. Each has its own memory, guards
-    and poison; what is read is gathered where the first one is."""
+class Shards(Buffer):
+    """A buffer that every GPU has, as one whose first dimension is the GPU. Each has its own memory, guards and poison
+    (so there is no ``super().__init__``); what is read is gathered where the first one is."""
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
         self.argument = argument
@@ -315,7 +315,11 @@ class Shards:
         """A copy of all elements, flat."""
         return self.snapshot().reshape(-1)
 
-    def write(self, values: torch.Tensor) -> None:
+    def guards(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        return [guard for shard in self.each for guard in shard.guards()]
+
+    def write(self, values: torch.Tensor, first: int = 0) -> None:
+        assert first == 0, "no part of such a buffer is written alone"
         for shard, part in zip(self.each, self._parts(values), strict=True):
             shard.write(part)
 
@@ -332,8 +336,8 @@ class Shards:
     def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
         import torch
 
-        parts = zip(self.each, self._parts(snapshot), strict=False)
-        found = [shard.poisoned(part.reshape(-1)) for shard, part in parts]
+        parts = zip(self.each, self._parts(snapshot), strict=True)
+        found = [shard.poisoned(part.to(shard.values.device)) for shard, part in parts]
         return torch.cat([part.to(snapshot.device) for part in found])
 
     def poison_elements(self, count: int, first: int = 0) -> torch.Tensor:
@@ -358,7 +362,7 @@ class Shards:
 class InputWriter(Protocol):
     """Inputs that are never whole in memory."""
 
-    def write_to(self, buffers: Mapping[str, Buffer | Shards]) -> None: ...
+    def write_to(self, buffers: Mapping[str, Buffer]) -> None: ...
 
 
 # By name, or written a piece at a time.
@@ -384,11 +388,11 @@ class Arena:
         self.scalars = dict(scalars)
         if manifest.gpus > 1:
             self.sizes["gpus"] = manifest.gpus
-        self.buffers: dict[str, Buffer | Shards] = {
+        self.buffers: dict[str, Buffer] = {
             arg.name: self._buffer(arg, manifest.shape(arg, sizes), memories) for arg in manifest.buffers
         }
 
-    def _buffer(self, arg: Argument, shape: tuple[int, ...], memories: MemoryMaker) -> Buffer | Shards:
+    def _buffer(self, arg: Argument, shape: tuple[int, ...], memories: MemoryMaker) -> Buffer:
         if self.manifest.on_each(arg):
             return Shards(arg, shape, memories)
         if not arg.on:
@@ -446,7 +450,7 @@ class Arena:
         for buffer in self.of_kind(Kind.OUTPUT):
             buffer.poison(self.poison)
 
-    def of_kind(self, *kinds: Kind) -> Sequence[Buffer | Shards]:
+    def of_kind(self, *kinds: Kind) -> Sequence[Buffer]:
         return [buffer for buffer in self.buffers.values() if buffer.argument.kind in kinds]
 
     def snapshot(self) -> dict[str, torch.Tensor]:

@@ -20,6 +20,7 @@ from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.compiler.triton import Argument, KernelsRequest, compile_ahead, unpacked
+from grader.sandbox.compute_libraries import LINKED
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
 from grader.schemas.own_case import OwnCase
@@ -40,7 +41,8 @@ class SourceCompiler:
 
 
 def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> CompileRequest:
-    return CompileRequest(source, cuda_footer(manifest), arch=architecture)
+    libraries = tuple(name for name in manifest.allow if name in LINKED)
+    return CompileRequest(source, cuda_footer(manifest), arch=architecture, libraries=libraries)
 
 
 def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest:
@@ -110,7 +112,7 @@ def kernels_request(
     calls = {json.dumps(call): call for call in (_arguments(manifest, case) for case in cases)}
     return KernelsRequest(
         source=source,
-        parameters=tuple(arg.name for arg in manifest.args),
+        parameters=tuple(arg.name for arg in manifest.passed),
         declaration=declaration(manifest, language),
         calls=tuple(calls.values()),
         arch=architecture,

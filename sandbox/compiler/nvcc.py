@@ -23,6 +23,7 @@ from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.compiler.conversation import BUSY, Conversation
 from grader.sandbox.compiler.explain import clean_log, explain
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
+from grader.sandbox.compute_libraries import LINKED, include_of
 from grader.sandbox.control_groups import host_memory_kills
 from grader.sandbox.processor import Share, background_cores
 from grader.sandbox.toolkit import INSTALL, cuda_home, nvcc_version
@@ -51,6 +52,8 @@ class CompileRequest:
     background: bool = True
     #: The library also holds the PTX of ``-G``, see ``sandbox/emulator/named.py``.
     names: bool = False
+    #: Keys of ``compute_libraries.LINKED`` that the challenge allows.
+    libraries: tuple[str, ...] = ()
 
     def key(self, toolkit: str | None = None) -> str:
         """A hash of everything that matters. ``toolkit``: another version than this machine's."""
@@ -64,6 +67,8 @@ class CompileRequest:
         )
         if self.names:
             parts = (*parts, "names")
+        if self.libraries:
+            parts = (*parts, *self.libraries)
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -178,6 +183,14 @@ class _Compilation:
             "artefact_bytes": limits.ARTEFACT_BYTES,
             "cpu_seconds": limits.COMPILE_SECONDS,
             "names": request.names,
+            "libraries": [
+                {
+                    "header": LINKED[name].header,
+                    "title": LINKED[name].title,
+                    "include": include_of(name),
+                }
+                for name in request.libraries
+            ],
         }
         self._talk = Conversation(box.connection, _allowance(box), interrupt)
 

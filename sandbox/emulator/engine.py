@@ -176,8 +176,8 @@ class Engine:
     # ---- several GPUs ----
 
     def use_gpu(self, gpu: int, reach: int) -> bool:
-        """The GPU of new memory and of the next launches, and the GPUs whose memory its kernels reach, as bits. False if
-        there is no such GPU."""
+        """Choose the GPU of new memory and of the next launches. ``reach``: the GPUs whose memory its kernels reach, as
+        bits. False if there is no such GPU."""
         if not 0 <= gpu < self.gpus:
             return False
         if self.gpus > 1:

@@ -10,7 +10,7 @@ import cuda_driver as driver
 import gated
 from cuda_memory import MAPPINGS, CudaMapping
 from failure import describe
-from binding import Call, Entry, Failure
+from binding import Call, Entry, Failure, by_argument
 
 _C_TYPES = {
     "float32": ctypes.c_float,
@@ -55,30 +55,34 @@ class CudaBinding:
         return self._mappings[entry["name"]].address + int(entry["offset"])
 
     def tensors(self) -> dict[str, Any]:
-        return {
-            entry["name"]: entry["value"] if entry["kind"] == "value" else self._tensor(entry)
-            for entry in self.entries
-        }
+        values = [
+            entry["value"] if entry["kind"] == "value" else self._tensor(entry) for entry in self.entries
+        ]
+        return by_argument(self.entries, values)
 
     def _tensor(self, entry: Entry) -> Any:
         import torch
 
-        dtype = getattr(torch, entry["dtype"])
+        dtype, device = getattr(torch, entry["dtype"]), f"cuda:{entry.get('gpu', 0)}"
         if entry["nbytes"] == 0:
-            return torch.empty(entry["shape"], dtype=dtype, device="cuda")
-        flat = torch.as_tensor(_Bytes(self.address(entry), entry["nbytes"]), device="cuda")
+            return torch.empty(entry["shape"], dtype=dtype, device=device)
+        flat = torch.as_tensor(_Bytes(self.address(entry), entry["nbytes"]), device=device)
         return flat.view(dtype).view(entry["shape"])
 
     def c_values(self) -> list[Any]:
-        """The arguments as C has them, in signature order: device pointers as 64-bit integers, numbers by dtype."""
-        return [self._c_value(entry) for entry in self.entries]
+        """The arguments as C has them, in signature order: device pointers as 64-bit integers, numbers by dtype. They
+        are 8 bytes apart."""
+        room = (ctypes.c_uint64 * max(len(self.entries), 1))()
+        return [self._c_value(entry, room, 8 * place) for place, entry in enumerate(self.entries)]
 
-    def _c_value(self, entry: Entry) -> Any:
-        if entry["kind"] == "buffer":
-            return ctypes.c_uint64(self.address(entry))
-        value = entry["value"]
-        default = "float32" if isinstance(value, float) else "int64"
-        return _C_TYPES[entry.get("dtype", default)](value)
+    def _c_value(self, entry: Entry, room: Any, offset: int) -> Any:
+        kind: Any = ctypes.c_uint64
+        value = self.address(entry) if entry["kind"] == "buffer" else entry["value"]
+        if entry["kind"] != "buffer":
+            kind = _C_TYPES[entry.get("dtype", "float32" if isinstance(value, float) else "int64")]
+        made = kind.from_buffer(room, offset)
+        made.value = value
+        return made
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
         """Enqueue gate, call and done, say queued, wait for the device. Returns the failure, if any.

@@ -123,7 +123,9 @@ class Device:
     ) -> int:
         """Add a buffer of the call on ``gpu``, see ``Engine.adopt``. Returns its device address."""
         with self.engine.on_gpu(gpu):
-            address = self.engine.adopt(data, size, name, misalign=misalign, written=written, constant=constant)
+            address = self.engine.adopt(
+                data, size, name, misalign=misalign, written=written, constant=constant
+            )
         self._memory[address], self._arguments[address] = (size, data), name
         return address
 
