@@ -343,6 +343,19 @@ class Manifest(Strict):
         """True if every GPU has this buffer, with values of its own."""
         return self.gpus > 1 and arg.kind.buffer and arg.on in ("each", None)
 
+    def on_one_gpu(self) -> Manifest:
+        """The same arrays on one GPU, with those of several stacked, as the reference gets them."""
+        if self.gpus == 1:
+            return self
+        stacked = {
+            arg.name: [str(self.gpus), *arg.shape] if self.on_each(arg) else arg.shape for arg in self.buffers
+        }
+        args = [
+            arg.model_copy(update={"shape": stacked.get(arg.name, arg.shape), "on": None})
+            for arg in self.args
+        ]
+        return self.model_copy(update={"gpus": 1, "args": args})
+
     @property
     def passed(self) -> list[Argument]:
         """What ``solve`` gets: the arguments and, of several GPUs, their number."""

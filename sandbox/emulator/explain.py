@@ -30,7 +30,8 @@ def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Fin
     """What happened, in one or two sentences without the line (see ``line_of``). ``programs``: name a block as a
     Triton program, because its threads are the compiler's. ``beside``: the call's other findings."""
     array = _array(finding)
-    who = f"program {_index(finding.who.block)}" if programs else str(finding.who)
+    on = "" if finding.who.gpu is None else f" on GPU {finding.who.gpu}"
+    who = f"program {_index(finding.who.block)}{on}" if programs else str(finding.who)
     access = f"{'writes' if finding.writes else 'reads'} {_bytes(finding.size)}"
     match finding.kind:
         case "out_of_bounds":

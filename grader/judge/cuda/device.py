@@ -168,7 +168,8 @@ class CudaDevice:
             raise BoxUnavailable(
                 f"The challenge needs {count} GPUs, and this judge has {len(gpus)}.", SEVERAL_MEND
             )
-        return replace(spec, gpu=together(gpus[:count]))
+        # The switch's multicast groups are few, and the host's: no box may use them up.
+        return replace(spec, gpu=together(gpus[:count]), env={**spec.env, "NCCL_NVLS_ENABLE": "0"})
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
         """Reveal, then flush the L2 cache. Also after a large reveal: its end stays in the cache, and a kernel that

@@ -7,8 +7,8 @@ import struct
 from ..names import MESSAGE, STREAMS
 
 # Requests that the runner sends, too; ``MESSAGE`` has them all.
-MODULE, KERNEL, ALLOCATE, RELEASE, COPY, LAUNCH, TIME, UNWRITTEN = (
-    MESSAGE[name] for name in "MODULE KERNEL ALLOCATE RELEASE COPY LAUNCH TIME UNWRITTEN".split()
+MODULE, KERNEL, ALLOCATE, RELEASE, COPY, LAUNCH, TIME, UNWRITTEN, GPU = (
+    MESSAGE[name] for name in "MODULE KERNEL ALLOCATE RELEASE COPY LAUNCH TIME UNWRITTEN GPU".split()
 )
 # As struct order of protocol.h.
 ORDER_OF = struct.Struct(f"<{2 + STREAMS}I")
