@@ -210,7 +210,12 @@ def spoil(target, value, given, counted):
     {body}
 
 
+def gathered(parts):
+    return torch.stack([part.to(parts[0].device) for part in parts]) if isinstance(parts, list) else parts
+
+
 def solve({parameters}):
+    {gather}
     given = {{{given}}}
     targets = {{{targets}}}
     values = right(copied(given))
@@ -218,6 +223,7 @@ def solve({parameters}):
     for name, target in targets.items():
         if name != {spoilt!r}:
             target.copy_(values[name].to(target.dtype))
+    {scatter}
 '''
 
 
@@ -238,13 +244,35 @@ def _source(challenge: Challenge, spoilt: str, before: str, body: str) -> str:
         counters=counters,
         before=_indented(before) or "pass",
         body=_indented(body),
-        parameters=", ".join(arg.name for arg in manifest.args),
+        # A probe passes no number of GPUs.
+        parameters=", ".join(f"{arg.name}=1" if arg.name == "gpus" else arg.name for arg in manifest.passed),
+        gather=_indented(_gather(manifest)) or "pass",
+        scatter=_indented(_scatter(manifest)) or "pass",
         given=_pairs({name: name for name in passed}),
         targets=_pairs({name: f"{name}.view(-1)" for name in results}),
         spoiling=spoiling if spoilt else "pass",
         spoilt=spoilt,
     )
     return f"{challenge.reference_source}{code}"
+
+
+def _gather(manifest: Manifest) -> str:
+    """What each GPU has becomes one tensor, as the reference gets it."""
+    each = [arg.name for arg in manifest.buffers if manifest.on_each(arg)]
+    results = [arg.name for arg in manifest.results if arg.name in each]
+    kept = [f"parts = {{{_pairs({name: name for name in results})}}}"] if results else []
+    return "\n".join(kept + [f"{name} = gathered({name})" for name in each])
+
+
+def _scatter(manifest: Manifest) -> str:
+    results = [arg.name for arg in manifest.results if manifest.on_each(arg)]
+    if not results:
+        return ""
+    return (
+        f"for name, whole in {{{_pairs({name: name for name in results})}}}.items():\n"
+        "    for part, new in zip(parts[name] if isinstance(parts[name], list) else (), whole):\n"
+        "        part.copy_(new)"
+    )
 
 
 def _pairs(items: Mapping[str, str]) -> str:

@@ -405,6 +405,12 @@ class Manifest(Strict):
                 raise ValueError(f"args '{arg.name}' on: GPU {arg.on} is not there; gpus = {self.gpus}")
         if self.pieces is not None:
             raise ValueError("pieces: a challenge for several GPUs has no large cases; remove [pieces]")
+        if cut := [
+            name for name in self.compare if any(arg.name == name and self.on_each(arg) for arg in self.args)
+        ]:
+            raise ValueError(
+                f"compare: {cut} are on each GPU, and compared whole; remove them, or say `on` for one GPU"
+            )
 
     def _check_expressions(self) -> None:
         known = set(self.sizes)

@@ -292,8 +292,8 @@ def _why_no_board(challenge: Challenge, chosen: str | None) -> str:
     gpus, where = challenge.manifest.gpus, f"The board '{chosen}'" if chosen else "This platform"
     if gpus == 1:
         return f"{where} is for challenges on several GPUs, and {challenge.slug} is for one."
-    has = "has no" if chosen else "has no board with"
-    return f"{challenge.slug} runs on {gpus} GPUs, and {where[0].lower()}{where[1:]} {has} {gpus} GPUs."
+    has = f"has fewer than {gpus}" if chosen else f"has no board with {gpus}"
+    return f"{challenge.slug} runs on {gpus} GPUs, and {where[0].lower()}{where[1:]} {has} GPUs."
 
 
 def _board_hint(challenge: Challenge, devices: list[str]) -> str:
