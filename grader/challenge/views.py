@@ -15,7 +15,7 @@ from grader.challenge.cases import Case, Integers, Normal, Recipe, Uniform
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Kind
+from grader.challenge.model import Argument, Kind, Manifest
 from grader.languages import Language
 from grader.schemas.challenge import (
     AllowedView,
@@ -80,7 +80,13 @@ def detail(
         spec=challenge.spec,
         signatures={language: signature.declaration(manifest, language) for language in manifest.languages},
         arguments=[
-            ArgumentView(name=arg.name, kind=arg.kind, dtype=arg.dtype, shape=list(arg.shape))
+            ArgumentView(
+                name=arg.name,
+                kind=arg.kind,
+                dtype=arg.dtype,
+                shape=list(arg.shape),
+                on=_gpu_of(manifest, arg),
+            )
             for arg in manifest.args
         ],
         starters={language: challenge.starter(language) for language in manifest.languages},
@@ -102,6 +108,12 @@ def detail(
         served=list(served),
         judged_with=dict(judged_with or installed_versions()),
     )
+
+
+def _gpu_of(manifest: Manifest, arg: Argument) -> str:
+    if manifest.gpus == 1 or not arg.kind.buffer:
+        return ""
+    return "each" if manifest.on_each(arg) else str(arg.on)
 
 
 def _case(challenge: Challenge, case: Case) -> CaseView:

@@ -38,6 +38,7 @@ class LargeBuffer(Buffer):
         import torch
 
         self.argument, self.shape, self.count = argument, shape, math.prod(shape)
+        self.label = argument.name
         self.targets, self._seed = targets, seed
         nbytes = self.count * argument.dtype.itemsize
         self._pages = -(-nbytes // PAGE)

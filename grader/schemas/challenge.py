@@ -14,6 +14,7 @@ class ArgumentView(Strict):
     kind: str
     dtype: str
     shape: list[str] = Field(default_factory=list)
+    on: str = Field(default="", description="of several GPUs: each, or the number of the one that has it")
 
 
 class CaseView(Strict):
