@@ -23,8 +23,8 @@ void came_from(void *address) {
 
 error failed(error code) {
     if (code) last = code;
-    bool of_call = code == ALREADY_REGISTERED || code == NOT_REGISTERED || code == PEER_ENABLED ||
-            code == PEER_NOT_ENABLED;
+    bool of_call =
+            code == ALREADY_REGISTERED || code == NOT_REGISTERED || code == PEER_ENABLED || code == PEER_NOT_ENABLED;
     if (code >= STICKY_FROM && code <= STICKY_TO && !of_call) lost = code;
     return code;
 }

@@ -156,7 +156,8 @@ API error cudaPointerGetAttributes(struct pointer_attributes *into, const void *
     *into = (struct pointer_attributes){managed ? 3
                     : device                    ? 2
                                                 : 0,
-            device ? (int)gpu_of(pointer) : -2, device ? (void *)pointer : NULL, managed || !device ? (void *)pointer : NULL, {0}};
+            device ? (int)gpu_of(pointer) : -2, device ? (void *)pointer : NULL,
+            managed || !device ? (void *)pointer : NULL, {0}};
     return OK;
 }
 /* Registered memory: kernels reach it at another address (cudaDevAttrCanUseHostPointerForRegisteredMem is 0), made

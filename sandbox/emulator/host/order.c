@@ -5,7 +5,7 @@
 #include "runtime.h"
 
 struct stream default_streams[MOST_GPUS], thread_streams[MOST_GPUS], *streams;
-uint32_t gpus, gpu;
+uint32_t gpus, gpu, peers[MOST_GPUS];
 struct graph *capturing;
 
 static struct clock host; /* what it waited for */

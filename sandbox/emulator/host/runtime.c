@@ -32,7 +32,6 @@ static size_t function_count, variable_count;
 /* ---- work that waits: of graphs, and of streams that are not ordered with the default one ----
  *
  * Such a stream's work is done when something waits for it, which exposes a forgotten wait. */
-uint32_t peers[MOST_GPUS];
 static uint64_t instructions; /* of all launches: what events measure */
 static uint64_t asked; /* what waits, or did */
 
@@ -122,8 +121,7 @@ static void catch_up_gpu(uint32_t number) {
     for (struct stream *next = streams; next;) {
         next = NULL;
         for (struct stream *it = streams; it; it = it->next)
-            if (it->gpu == number && it->done < it->given &&
-                    (!next || it->work.first->asked < next->work.first->asked))
+            if (it->gpu == number && it->done < it->given && (!next || it->work.first->asked < next->work.first->asked))
                 next = it;
         if (next) catch_up(next, next->done + 1);
     }
@@ -236,8 +234,7 @@ API void __cudaRegisterManagedVar(void **module, void **host, char *device, cons
         int constant, int global) {
     uint64_t answer[2] = {0, 0};
     __cudaRegisterVar(module, (char *)host, device, name, external, size, constant, global);
-    if (ask_symbol(*(uint32_t *)module, name, answer) == OK)
-        managed_variable(host, answer[0], answer[1]);
+    if (ask_symbol(*(uint32_t *)module, name, answer) == OK) managed_variable(host, answer[0], answer[1]);
 }
 
 static struct {

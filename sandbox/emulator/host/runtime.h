@@ -109,7 +109,8 @@ error call_on(void *stream, void (*function)(void *), void *argument);
 /* order.c: what comes before what */
 #define PER_THREAD ((void *)2) /* the stream that is the default one with --default-stream per-thread */
 #define ON_THREADS(stream) ((stream) ? (stream) : PER_THREAD)
-extern uint32_t gpus, gpu; /* their number; the one that cudaSetDevice set */
+/* The number of GPUs; the one that cudaSetDevice set; for each, those whose memory its kernels reach, as bits. */
+extern uint32_t gpus, gpu, peers[MOST_GPUS];
 /* The default stream, and the one of each thread, of the present GPU. */
 #define legacy default_streams[gpu]
 #define per_thread thread_streams[gpu]
@@ -117,7 +118,6 @@ extern struct stream default_streams[MOST_GPUS], thread_streams[MOST_GPUS], *str
 bool is_default(const struct stream *);
 /* Orders a copy in ``stream`` between two GPUs with all work of both, as CUDA does in a default stream. */
 void order_between(void *stream, uint32_t one, uint32_t other, bool after);
-extern uint32_t peers[MOST_GPUS]; /* for each GPU, those whose memory its kernels reach, as bits */
 uint32_t gpu_of(const void *pointer); /* that a device pointer is of */
 extern struct graph *capturing; /* NULL: none captures */
 struct stream *stream_named(void *stream);
