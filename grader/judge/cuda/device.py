@@ -150,6 +150,9 @@ class CudaDevice:
         # torch it would be torch's own thousands, for seconds; what of them a call takes, its warm-up loads.
         loading = "EAGER" if preload == "cuda" else "LAZY"
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": loading}
+        if self._together.others:
+            # The switch's multicast groups are few, and the host's: no box may use them up.
+            env["NCCL_NVLS_ENABLE"] = "0"
         compiles = purpose is BoxPurpose.RUN and language.kernels_ahead
         seconds = limits.BOX_WALL_SECONDS + (limits.KERNELS_OF_SUBMISSION_SECONDS if compiles else 0.0)
         return BoxSpec(
@@ -158,7 +161,7 @@ class CudaDevice:
             memory_bytes=limits.GPU_BOX_MEMORY_BYTES,
             # A control waits while a submission is judged, whose boxes begin to live after it.
             wall_seconds=WALL_SECONDS if purpose is BoxPurpose.CONTROL else seconds,
-            gpu=self._gpu,
+            gpu=self._together,
             bytecode=self.bytecode if preload != "cuda" else "",
         )
 
@@ -168,8 +171,7 @@ class CudaDevice:
             raise BoxUnavailable(
                 f"The challenge needs {count} GPUs, and this judge has {len(gpus)}.", SEVERAL_MEND
             )
-        # The switch's multicast groups are few, and the host's: no box may use them up.
-        return replace(spec, gpu=together(gpus[:count]), env={**spec.env, "NCCL_NVLS_ENABLE": "0"})
+        return replace(spec, gpu=together(gpus[:count]))
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
         """Reveal, then flush the L2 cache. Also after a large reveal: its end stays in the cache, and a kernel that
