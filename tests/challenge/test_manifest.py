@@ -166,6 +166,9 @@ def test_what_several_gpus_do_not_take_is_refused(write: Write, why: str, old: s
 def test_a_buffer_of_each_gpu_has_the_gpus_first(write: Write) -> None:
     on_first = '{ name = "pick", kind = "input", on = 0,'
     text = MANIFEST.replace("version = 1", "version = 1\ngpus = 2")
+    with pytest.raises(ChallengeInvalid, match="are on each GPU, and compared whole"):
+        write(manifest=text)
+    text = text.replace('[compare.out]\nfirst = "count"\n', "")
     manifest = write(manifest=text.replace('{ name = "pick", kind = "input",', on_first)).manifest
     sizes = {"rows": 2, "cols": 3}
     assert [manifest.shape(arg, sizes) for arg in manifest.buffers] == [(2, 2, 3), (2,), (2, 2), (2, 1)]
