@@ -111,6 +111,8 @@ EMULATED_GPU = DeviceKind(
     back_end="grader.judge.host_device:emulated_device",
     gpus=None,
 )
+# Of a worker that gives each submission several GPUs.
+_SEVERAL = re.compile(r"-x(\d)$")
 # NVIDIA's model names so far, as boards spell them: a100-sxm4-80gb, rtx-4090, gh200-480gb, t4, titan-v.
 # The board of any other model begins with "nvidia", see ``board_of``.
 _NVIDIA_BOARDS = (
@@ -157,10 +159,26 @@ def resolve_back_end(kind: DeviceKind) -> Any:
 
 
 def board_of(gpu: Gpu) -> str:
-    """The board of a GPU, by its model; it always belongs to the GPU's kind."""
-    name = board_name(gpu.name)
+    """The board of a GPU, by its model; it always belongs to the GPU's kind. Of two that are used together: h200-x2."""
+    name = board_name(gpu.name) + (f"-x{len(gpu.every)}" if gpu.others else "")
     kind = next(kind for kind in DEVICE_KINDS.values() if kind.gpus is GPU_KINDS[gpu.kind])
     return name if find_kind(name) is kind else f"{kind.name}-{name}"
+
+
+def gpus_of(board: str) -> int | None:
+    """How many GPUs a submission has there; None: as many as its challenge asks for."""
+    kind = find_kind(board)
+    if kind is None or kind.on != ON_GPU:
+        return None
+    several = _SEVERAL.search(board)
+    return int(several[1]) if several else 1
+
+
+def takes(board: str, gpus: int) -> bool:
+    """True if challenges for that many GPUs are judged there. Those for one GPU keep to boards of one: their times
+    would be no different, and there would be two boards."""
+    there = gpus_of(board)
+    return there is None or (there >= gpus > 1) or there == gpus == 1
 
 
 def caution_of(board: str) -> str:

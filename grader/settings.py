@@ -118,8 +118,8 @@ class Settings(BaseSettings):
     )
     gpu: str = Field(
         default="",
-        description="GPUs that workers serve: numbers, UUIDs, all or none; empty: grader up takes all, "
-        "grader worker none",
+        description="GPUs that workers serve: numbers, UUIDs, all or none; 0+1: one worker uses both; empty: grader up "
+        "takes all, grader worker none",
     )
     devices: str = Field(
         default_factory=lambda given: given.get("device") or default_board(),

@@ -64,8 +64,15 @@ class BoxSpec:
     compute_libraries: bool = True
     #: A tool and its options, which start the program: see ``runner/under_tool.py``.
     under: tuple[str, ...] = ()
+    #: Of those, the ones that it sees all the same: keys of ``grader.sandbox.compute_libraries.LINKED``.
+    shown_libraries: tuple[str, ...] = ()
     #: A folder of the host, see ``grader.sandbox.bytecode``.
     bytecode: str = ""
+
+    @property
+    def loopback(self) -> bool:
+        """It needs sockets of its own network, which has nothing but a loopback: NCCL's threads meet there."""
+        return bool(self.shown_libraries)
 
     @property
     def supervised(self) -> bool:

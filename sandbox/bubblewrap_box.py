@@ -130,8 +130,9 @@ class BubblewrapBox(ProcessBox):
             Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
         self._control.settimeout(max(deadline - time.monotonic(), 0.001))
         said = b""
+        calls = call_filter(loopback=True) if self._spec.loopback else self._maker.filter
         body = json.dumps(
-            enclosure.order(self._spec, self._maker.as_root, self._group is not None, self._maker.filter)
+            enclosure.order(self._spec, self._maker.as_root, self._group is not None, calls)
         ).encode()
         self._control.sendall(len(body).to_bytes(4, "little") + body)
         while data := self._control.recv(4096):  # until it becomes the program, or fails

@@ -87,7 +87,10 @@ def host_config(
             binds=binds,
             network_mode="none",
             cap_drop=["ALL"],
-            security_opt=["no-new-privileges", f"seccomp={seccomp.profile(fifos=bool(spec.under))}"],
+            security_opt=[
+                "no-new-privileges",
+                f"seccomp={seccomp.profile(fifos=bool(spec.under), loopback=spec.loopback)}",
+            ],
             read_only=True,
             tmpfs={"/tmp": tmp_options(spec)},  # noqa: S108
             # No /dev/shm and no System V memory: /tmp is the one place to write, and it is bounded.

@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.sandbox import compute_libraries, container, image, local_box
 from grader.sandbox.box import BoxSpec
-from grader.sandbox.gpu import GPU_KINDS, Gpu
+from grader.sandbox.gpu import GPU_KINDS, Gpu, nodes_of
 from grader.sandbox.image import HostLayout
 
 NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
@@ -67,7 +67,7 @@ def _root(what: HostLayout, spec: BoxSpec) -> Iterator[str]:
             yield from ("--ro-bind", path, path)
         yield from ("--remount-ro", folder)
     if not spec.compute_libraries:
-        for path in compute_libraries.found(what.bound):
+        for path in compute_libraries.hidden(what.bound, spec.shown_libraries):
             yield from ("--ro-bind", "/dev/null", path)
 
 
@@ -111,8 +111,9 @@ def _proc() -> Iterator[str]:
 
 def _dev(gpu: Gpu | None) -> Iterator[str]:
     yield from ("--tmpfs", "/dev")
-    yield from _folders_above(gpu.nodes if gpu else (), "/dev")
-    for node in [*(f"/dev/{name}" for name in DEVICES), *(gpu.nodes if gpu else ())]:
+    nodes = nodes_of(gpu) if gpu else ()
+    yield from _folders_above(nodes, "/dev")
+    for node in [*(f"/dev/{name}" for name in DEVICES), *nodes]:
         yield from ("--dev-bind", node, node)
     for name, target in LINKS.items():
         yield from ("--symlink", target, f"/dev/{name}")
@@ -131,7 +132,8 @@ def _sys(gpu: Gpu | None) -> Iterator[str]:
 def _gpu_paths(gpu: Gpu) -> list[str]:
     kind = GPU_KINDS[gpu.kind]
     folders = Path("/sys/bus/pci/devices").glob("*")
-    return [*kind.system, *(str(folder.resolve()) for folder in folders if kind.owns(folder, gpu))]
+    own = (folder for folder in folders if any(kind.owns(folder, each) for each in gpu.every))
+    return [*kind.system, *(str(folder.resolve()) for folder in own)]
 
 
 def order(spec: BoxSpec, as_root: bool, grouped: bool, call_filter: bytes) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -31,6 +31,23 @@ class Gpu:
     name: str = ""
     #: A key of ``GPU_KINDS``.
     kind: str = "nvidia"
+    #: GPUs that one submission has besides this one, see ``together``.
+    others: tuple[Gpu, ...] = ()
+
+    @property
+    def every(self) -> tuple[Gpu, ...]:
+        return (replace(self, others=()), *self.others)
+
+    @property
+    def label(self) -> str:
+        """Its UUID; of several, joined as a worker's ``--gpu`` takes them."""
+        return "+".join(gpu.uuid for gpu in self.every)
+
+
+def together(gpus: Sequence[Gpu]) -> Gpu:
+    """GPUs of one kind that a submission uses together: the first one, with the others."""
+    first, *others = gpus
+    return replace(first, others=tuple(others))
 
 
 @dataclass(frozen=True)
@@ -54,6 +71,11 @@ class GpuKind:
     library: str
     #: Patterns of all its libraries.
     libraries: tuple[str, ...]
+
+
+def nodes_of(gpu: Gpu) -> tuple[str, ...]:
+    """Device files of it and its others, each once."""
+    return tuple(dict.fromkeys(node for each in gpu.every for node in each.nodes))
 
 
 def find_gpus() -> list[Gpu]:
@@ -191,8 +213,8 @@ def _linker_paths(libraries: Sequence[str]) -> list[Path]:
 
 
 def box_environment(gpu: Gpu | None) -> dict[str, str]:
-    """Shows each driver in a box one GPU or none."""
+    """Shows each driver in a box its GPUs, or none."""
     return {
-        kind.visible: gpu.uuid if gpu is not None and gpu.kind == kind.name else ""
+        kind.visible: ",".join(each.uuid for each in gpu.every) if gpu and gpu.kind == kind.name else ""
         for kind in GPU_KINDS.values()
     }

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import BoxUnavailable
+from grader.sandbox.gpu import GPU_KINDS, nodes_of
 
 if TYPE_CHECKING:
     from grader.sandbox.box import BoxSpec
@@ -98,7 +99,7 @@ def device_files(access: str, spec: BoxSpec) -> list[str]:
     """The GPU's, for reading and writing, never for making nodes."""
     if spec.gpu is None or access == CDI:
         return []
-    return [f"{node}:{node}:rw" for node in spec.gpu.nodes]
+    return [f"{node}:{node}:rw" for node in nodes_of(spec.gpu)]
 
 
 def device_requests(access: str, spec: BoxSpec) -> list[Any]:
@@ -107,6 +108,5 @@ def device_requests(access: str, spec: BoxSpec) -> list[Any]:
         return []
     from docker.types import DeviceRequest
 
-    from grader.sandbox.gpu import GPU_KINDS
-
-    return [DeviceRequest(driver="cdi", device_ids=[f"{GPU_KINDS[spec.gpu.kind].cdi}={spec.gpu.uuid}"])]
+    names = [f"{GPU_KINDS[each.kind].cdi}={each.uuid}" for each in spec.gpu.every]
+    return [DeviceRequest(driver="cdi", device_ids=names)]

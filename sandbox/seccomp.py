@@ -133,9 +133,10 @@ def allowed_calls() -> list[str]:
 
 
 @functools.cache
-def profile(*, fifos: bool = False) -> str:
+def profile(*, fifos: bool = False, loopback: bool = False) -> str:
     """JSON text for Docker's API. The engine chooses the architecture; 32-bit calls are never included. ``fifos``:
-    named pipes may be made, by which compute-sanitizer starts its target."""
+    named pipes may be made, by which compute-sanitizer starts its target. ``loopback``: sockets of IPv4 and IPv6, too,
+    in a box whose network has nothing but its own loopback."""
     return json.dumps(
         {
             "defaultAction": "SCMP_ACT_ERRNO",
@@ -164,7 +165,12 @@ def profile(*, fifos: bool = False) -> str:
                 _allow(["socketpair"], (0, "SCMP_CMP_EQ", AF_UNIX)),
                 _allow(["socket"], (0, "SCMP_CMP_EQ", AF_NETLINK), (2, "SCMP_CMP_EQ", NETLINK_ROUTE)),
                 *([_allow(["mknodat"], (2, "SCMP_CMP_MASKED_EQ", S_IFMT, S_IFIFO))] if fifos else []),
-                *(_refuse(["socket"], errno.EAFNOSUPPORT, family) for family in NETWORK),
+                *(
+                    _allow(["socket"], (0, "SCMP_CMP_EQ", family))
+                    if loopback
+                    else _refuse(["socket"], errno.EAFNOSUPPORT, family)
+                    for family in NETWORK
+                ),
                 _refuse(ABSENT.split(), errno.ENOSYS),
             ],
         }
@@ -199,7 +205,7 @@ UNKNOWN = -1  # libseccomp's answer to an unknown name
 
 
 @functools.cache
-def call_filter() -> bytes:
+def call_filter(*, loopback: bool = False) -> bytes:
     """An array of ``struct sock_filter`` for this machine. Calls of another architecture (32-bit ones) end the thread.
     Raises BoxUnavailable if the library is missing."""
     try:
@@ -207,7 +213,7 @@ def call_filter() -> bytes:
     except (ImportError, RuntimeError) as error:  # RuntimeError: the C library is missing
         raise BoxUnavailable(f"no filter of system calls can be made: {error}", HINT) from error
     made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
-    for rule in json.loads(profile())["syscalls"]:
+    for rule in json.loads(profile(loopback=True) if loopback else profile())["syscalls"]:
         _add(pyseccomp, made, rule)
     with os.fdopen(os.memfd_create("filter"), "rb") as file:
         made.export_bpf(file)

@@ -69,7 +69,8 @@ class Toolchain:
         if not spec.compute_libraries:
             # The host's are searched for on first use: the walk is long.
             own = self.compute_libraries
-            hidden = compute_libraries.found(image.layout().bound) if own is None else own
+            known = compute_libraries.found(image.layout().bound) if own is None else own
+            hidden = compute_libraries.not_shown(known, spec.shown_libraries)
             binds += [f"/dev/null:{path}:ro" for path in hidden]
         if self.environment is not None and spec.gpu is not None and self.gpu_access == NODES:
             binds += [f"{path}:{DRIVER_MOUNT}/{path.name}:ro" for path in driver_files()]

@@ -225,7 +225,12 @@ def spoil(target, value, given, counted):
     {body}
 
 
+def gathered(parts):
+    return torch.stack([part.to(parts[0].device) for part in parts]) if isinstance(parts, list) else parts
+
+
 def solve({parameters}):
+    {gather}
     given = {{{given}}}
     {packing}
     targets = {{{targets}}}
@@ -236,6 +241,7 @@ def solve({parameters}):
             target.copy_(values[name].to(target.dtype))
     for target, packed in {packed}:
         target.copy_(packed.view(target.shape))
+    {scatter}
 '''
 
 
@@ -260,7 +266,12 @@ def spoilt_source(
         counted=_counted(manifest),
         before=_indented(before) or "pass",
         body=_indented(body),
-        parameters=", ".join(arg.name for arg in manifest.args),
+        # A probe passes no number of GPUs.
+        parameters=", ".join(
+            f"{arg.name}=1" if arg.name == "gpus" else arg.name for arg in manifest.parameters
+        ),
+        gather=_indented(_gather(manifest)) or "pass",
+        scatter=_indented(_scatter(manifest)) or "pass",
         given=_pairs({name: name for name in passed}),
         targets=_pairs({arg.name: _target(arg) for arg in manifest.results}),
         packing="; ".join(f"{name}_packed = {name}.reshape(-1).clone()" for name in packed) or "pass",
@@ -303,6 +314,25 @@ def _python(text: str) -> str:
     names = {name: f"known[{name!r}]" for name in parse(text).names}
     found = re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word[0], word[0]), text)
     return found.replace("cdiv(", "(lambda a, b: -(-a // b))(")
+
+
+def _gather(manifest: Manifest) -> str:
+    """What each GPU has becomes one tensor, as the reference gets it."""
+    each = [arg.name for arg in manifest.buffers if manifest.on_each(arg)]
+    results = [arg.name for arg in manifest.results if arg.name in each]
+    kept = [f"parts = {{{_pairs({name: name for name in results})}}}"] if results else []
+    return "\n".join(kept + [f"{name} = gathered({name})" for name in each])
+
+
+def _scatter(manifest: Manifest) -> str:
+    results = [arg.name for arg in manifest.results if manifest.on_each(arg)]
+    if not results:
+        return ""
+    return (
+        f"for name, whole in {{{_pairs({name: name for name in results})}}}.items():\n"
+        "    for part, new in zip(parts[name] if isinstance(parts[name], list) else (), whole):\n"
+        "        part.copy_(new)"
+    )
 
 
 def _pairs(items: Mapping[str, str]) -> str:

@@ -276,6 +276,11 @@ class Challenge:
                 f"{where}: on = {case.on!r}",
                 'Set it to "gpu", or leave it out to run the case on every board.',
             )
+        if case.on is not None and manifest.gpus > 1:
+            raise ChallengeInvalid(
+                f"{where}: on = {case.on!r}, but a challenge for several GPUs has no such cases",
+                "Leave 'on' out and take a smaller size.",
+            )
         if case.on is not None and self.checker_source is not None and not has_checked_results(manifest):
             raise ChallengeInvalid(
                 f"{where}: on = {case.on!r}, but {CHECKER} is asked about pieces of such a case, and there are none",

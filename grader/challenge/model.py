@@ -86,6 +86,8 @@ ConditionText = Annotated[str, AfterValidator(_condition)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$"), AfterValidator(_usable_name)]
 # As long as its database column.
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
+# As many as the emulated GPU has addresses for, and a board's name has a digit for.
+MOST_GPUS = 8
 
 
 class Values(Strict, allow_inf_nan=False):
@@ -147,6 +149,10 @@ class Argument(Strict, allow_inf_nan=False):
         default_factory=list,
         description="of an output: how much of its first dimensions counts, in sizes and in results that are counts",
     )
+    on: Literal["each"] | Annotated[int, Field(ge=0, lt=MOST_GPUS)] | None = Field(
+        default=None,
+        description="of a buffer, if there are several GPUs: each has one (if left out), or the number of its GPU",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -163,6 +169,8 @@ class Argument(Strict, allow_inf_nan=False):
             raise ValueError(f"'{self.name}' is an {self.kind.value}: it needs a shape")
         if not self.kind.buffer and self.shape:
             raise ValueError(f"'{self.name}' is a {self.kind.value}: it has no shape")
+        if not self.kind.buffer and self.on is not None:
+            raise ValueError(f"'{self.name}' is a {self.kind.value}: it is on no GPU; remove `on`")
         if self.kind is Kind.SCALAR and not self.dtype.facts.scalar:
             allowed = " or ".join(dtype for dtype in DType if dtype.facts.scalar)
             raise ValueError(f"'{self.name}' is a scalar: its dtype must be {allowed}")
@@ -190,6 +198,10 @@ class Argument(Strict, allow_inf_nan=False):
         if self.kind is Kind.SIZE and self.dtype is not DType.INT64:
             raise ValueError(f"'{self.name}' is a size: sizes are int64")
         return self
+
+
+# The last argument of ``solve`` if there are several GPUs.
+_GPUS = Argument(name="gpus", kind=Kind.SIZE)
 
 
 class Compare(Strict):
@@ -374,7 +386,8 @@ class Manifest(Strict):
     tags: list[str] = Field(default_factory=list)
     version: int = Field(ge=1)
     languages: list[Language] = Field(min_length=1)
-    allow: list[Literal["cublas", "cutlass", "torch"]] = Field(default_factory=list)
+    allow: list[Literal["cublas", "cutlass", "torch", "nccl"]] = Field(default_factory=list)
+    gpus: int = Field(default=1, ge=1, le=MOST_GPUS, description="that one submission runs on")
     args: list[Argument] = Field(min_length=1)
     tolerance: Tolerances = Tolerances()
     constructs: Constructs = Constructs()
@@ -464,8 +477,32 @@ class Manifest(Strict):
         return [arg for arg in self.args if arg.kind is Kind.SCALAR]
 
     def shape(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """Raises ExpressionError if a dimension is negative at ``sizes``."""
-        return tuple(parse(text).integer(sizes) for text in arg.shape)
+        """With the GPUs as first dimension if each has one. Raises ExpressionError if a dimension is negative at
+        ``sizes``."""
+        stacked = (self.gpus,) if self.on_each(arg) else ()
+        return (*stacked, *(parse(text).integer(sizes) for text in arg.shape))
+
+    def on_each(self, arg: Argument) -> bool:
+        """True if every GPU has this buffer, with values of its own."""
+        return self.gpus > 1 and arg.kind.buffer and arg.on in ("each", None)
+
+    def on_one_gpu(self) -> Manifest:
+        """The same arrays on one GPU, with those of several stacked, as the reference gets them."""
+        if self.gpus == 1:
+            return self
+        stacked = {
+            arg.name: [str(self.gpus), *arg.shape] if self.on_each(arg) else arg.shape for arg in self.buffers
+        }
+        args = [
+            arg.model_copy(update={"shape": stacked.get(arg.name, arg.shape), "on": None})
+            for arg in self.args
+        ]
+        return self.model_copy(update={"gpus": 1, "args": args})
+
+    @property
+    def parameters(self) -> list[Argument]:
+        """What ``solve`` gets: the arguments and, of several GPUs, their number."""
+        return [*self.args, _GPUS] if self.gpus > 1 else self.args
 
     def strides(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...] | None:
         """In elements; None if it is dense and row-major. Raises ExpressionError."""
@@ -519,6 +556,7 @@ class Manifest(Strict):
             raise ValueError("args: a challenge needs at least one output or inout")
         if not self.sizes:
             raise ValueError("args: a challenge needs at least one size")
+        self._check_gpus()
         self._check_expressions()
         self._check_compare()
         self._check_pieces()
@@ -542,6 +580,40 @@ class Manifest(Strict):
                 f"approximations: {sorted(unknown)} are not workloads; there are {sorted(known)}"
             )
         return self
+
+    def _check_gpus(self) -> None:
+        if self.gpus == 1:
+            if named := [arg.name for arg in self.args if arg.on is not None]:
+                raise ValueError(
+                    f"args: {named} say `on`, which is for several GPUs: set `gpus`, or remove it"
+                )
+            return
+        if any(arg.name == _GPUS.name for arg in self.args):
+            raise ValueError(f"args: '{_GPUS.name}' is passed to solve by itself: remove it")
+        for arg in self.buffers:
+            if isinstance(arg.on, int) and arg.on >= self.gpus:
+                raise ValueError(f"args '{arg.name}' on: GPU {arg.on} is not there; gpus = {self.gpus}")
+            if arg.layout is not None:
+                raise ValueError(
+                    f"args '{arg.name}': a challenge for several GPUs has no layouts; remove `layout`"
+                )
+            if self.on_each(arg) and (arg.optional or arg.valid):
+                key = "optional" if arg.optional else "valid"
+                raise ValueError(
+                    f"args '{arg.name}' {key}: it is on each GPU; remove `{key}`, or say `on` for one GPU"
+                )
+        if self.autograd is not None:
+            raise ValueError("autograd: a challenge for several GPUs has no gradients; remove [autograd]")
+        if "torch" in self.allow:
+            raise ValueError("allow: PyTorch extensions run on one GPU; remove torch, or `gpus`")
+        if self.pieces is not None:
+            raise ValueError("pieces: a challenge for several GPUs has no large cases; remove [pieces]")
+        if cut := [
+            name for name in self.compare if any(arg.name == name and self.on_each(arg) for arg in self.args)
+        ]:
+            raise ValueError(
+                f"compare: {cut} are on each GPU, and compared whole; remove them, or say `on` for one GPU"
+            )
 
     def _check_expressions(self) -> None:
         known = set(self.sizes)

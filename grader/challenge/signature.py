@@ -21,14 +21,23 @@ def c_type(arg: Argument) -> str:
     return f"const {base}*" if arg.kind is Kind.INPUT else f"{base}*"
 
 
+def _each_type(arg: Argument) -> str:
+    """Of an array of pointers, one for each GPU: such as ``const float* const*``."""
+    return f"{c_type(arg)} const*"
+
+
+def _type_in(manifest: Manifest, arg: Argument) -> str:
+    return _each_type(arg) if manifest.on_each(arg) else c_type(arg)
+
+
 def declaration(manifest: Manifest, language: Language) -> str:
     return Template(language.declaration).substitute(parameters=_parameters(manifest, language))
 
 
 def _parameters(manifest: Manifest, language: Language) -> str:
     if language.python:
-        return ", ".join(arg.name for arg in manifest.args)
-    return ", ".join(f"{c_type(arg)} {arg.name}" for arg in manifest.args)
+        return ", ".join(arg.name for arg in manifest.parameters)
+    return ", ".join(f"{_type_in(manifest, arg)} {arg.name}" for arg in manifest.parameters)
 
 
 def headers(manifest: Manifest) -> list[str]:
@@ -88,10 +97,15 @@ def _describe(manifest: Manifest) -> list[str]:
         strides = f", strides [{', '.join(stride_texts(arg))}]" if arg.layout is not None else ""
         counts = f", of which [{', '.join(arg.valid)}] counts" if arg.valid else ""
         optional = ", or nothing" if arg.optional else ""
-        lines.append(
-            f"{arg.name:<{width}}  {arg.kind.value:<{kinds}}  {arg.dtype.value}{shape}{strides}{counts}{optional}"
-        )
+        rest = f"{shape}{strides}{counts}{optional}{_where(manifest, arg)}"
+        lines.append(f"{arg.name:<{width}}  {arg.kind.value:<{kinds}}  {arg.dtype.value}{rest}")
     return lines
+
+
+def _where(manifest: Manifest, arg: Argument) -> str:
+    if manifest.gpus == 1 or not arg.kind.buffer:
+        return ""
+    return f"  one on each of {manifest.gpus} GPUs" if manifest.on_each(arg) else f"  on GPU {arg.on}"
 
 
 def cuda_footer(manifest: Manifest) -> str:
@@ -106,7 +120,7 @@ def cuda_footer(manifest: Manifest) -> str:
     ``sandbox/runner/compile.py`` can undefine each of them first. ``grader.sandbox.compiler.explain`` turns compiler
     messages about it into messages about the source.
     """
-    count = len(manifest.args)
+    count = len(manifest.parameters)
     wanted = declaration(manifest, Language.CUDA).replace('"', '\\"')
     other_counts = [number for number in range(_MOST_ARGUMENTS + 1) if number != count]
     arity = "".join(
@@ -117,8 +131,8 @@ def cuda_footer(manifest: Manifest) -> str:
     )
     types = "".join(
         f"static_assert(!grader_calls::wrong_{index},\n"
-        f'              "parameter {index + 1} of solve, {arg.name}, {_rule(arg)}: {wanted}");\n'
-        for index, arg in enumerate(manifest.args)
+        f'              "parameter {index + 1} of solve, {arg.name}, {_rule(manifest, arg)}: {wanted}");\n'
+        for index, arg in enumerate(manifest.parameters)
     )
     return (
         # Two line ends, because a source may end in a backslash.
@@ -130,18 +144,28 @@ def cuda_footer(manifest: Manifest) -> str:
         "static_assert(grader_calls::exact || grader_calls::explained,\n"
         f'              "solve cannot be called with the arguments of the challenge: {wanted}");\n'
         'extern "C" __attribute__((visibility("default"))) int grader_entry(void* const* arguments) {\n'
-        f"    solve({_unpacked(manifest)});\n    return static_cast<int>(cudaGetLastError());\n}}\n"
+        f"    solve({_unpacked(manifest)});\n{_outcome(manifest)}}}\n"
         'extern "C" __attribute__((visibility("default"))) const char* grader_error(int code) {\n'
         "    return cudaGetErrorString(static_cast<cudaError_t>(code));\n}\n"
     )
 
 
-def _rule(arg: Argument) -> str:
+def _outcome(manifest: Manifest) -> str:
+    if manifest.gpus == 1:
+        return "    return static_cast<int>(cudaGetLastError());\n"
+    # Peer access is on already, so a solve that turns it on did nothing wrong.
+    return (
+        "    cudaError_t grader_code = cudaGetLastError();\n    cudaSetDevice(0);\n"
+        "    return grader_code == cudaErrorPeerAccessAlreadyEnabled ? 0 : static_cast<int>(grader_code);\n"
+    )
+
+
+def _rule(manifest: Manifest, arg: Argument) -> str:
     if arg.kind is Kind.SIZE:
         return "is a size and must be an integer of 32 or 64 bits"
     if arg.kind is Kind.SCALAR:
         return f"is a number and must be {c_type(arg)}; another type would lose its value"
-    return f"must be {c_type(arg)}"
+    return f"must be {_type_in(manifest, arg)}"
 
 
 def _probes(manifest: Manifest) -> str:
@@ -152,7 +176,7 @@ def _probes(manifest: Manifest) -> str:
     compiler explains it at the call itself. ``grader_fits<T...>`` converts only to these types, ``grader_other<T...>``
     to any but these; a template parameter accepts both.
     """
-    types = [_entry_type(arg) for arg in manifest.args]
+    types = [_entry_type(manifest, arg) for arg in manifest.parameters]
     count = len(types)
     numbers = range(_MOST_ARGUMENTS + 1)
     takes = "".join(
@@ -184,15 +208,15 @@ def _probes(manifest: Manifest) -> str:
         f"namespace grader_calls {{\n{takes}"
         f"constexpr bool any = {' || '.join(f'takes_{number}' for number in numbers)};\n"
         f"constexpr bool exact = grader_takes<{', '.join(types)}>;\n"
-        + "".join(_wrong(arg, index, types) for index, arg in enumerate(manifest.args))
+        + "".join(_wrong(manifest, arg, index, types) for index, arg in enumerate(manifest.parameters))
         + f"constexpr bool explained = {' || '.join([*wrong, f'!takes_{count}'])};\n"
         "}\n"
     )
 
 
-def _wrong(arg: Argument, index: int, types: list[str]) -> str:
+def _wrong(manifest: Manifest, arg: Argument, index: int, types: list[str]) -> str:
     """``wrong_N``: the call compiles but loses the value of argument N, or fails to compile because of it."""
-    allowed = ", ".join(_allowed(arg))
+    allowed = ", ".join(_allowed(manifest, arg))
 
     def call(others: list[str], probe: str) -> str:
         return f"grader_takes<{', '.join([*others[:index], f'{probe}<{allowed}>', *others[index + 1 :]])}>"
@@ -205,9 +229,11 @@ def _wrong(arg: Argument, index: int, types: list[str]) -> str:
     )
 
 
-def _allowed(arg: Argument) -> list[str]:
+def _allowed(manifest: Manifest, arg: Argument) -> list[str]:
     """Types that the parameter may have, besides ``const`` ones; template parameters are not checked."""
     base = arg.dtype.c_built_in
+    if manifest.on_each(arg):
+        return [f"{const}{base}* const*" for const in ("", "const ")]
     if arg.kind.buffer:
         return [f"{const}{name}*" for name in (base, "void") for const in ("", "const ")]
     if arg.kind is Kind.SIZE:
@@ -232,9 +258,10 @@ def _wider(arg: Argument) -> list[str]:
     return [name for name in kept if name not in narrow and name != arg.dtype.c_built_in]
 
 
-def _entry_type(arg: Argument) -> str:
+def _entry_type(manifest: Manifest, arg: Argument) -> str:
     """The type that ``grader_entry`` passes: buffers without ``const``, which the parameter may add."""
-    return arg.dtype.c_built_in + ("*" if arg.kind.buffer else "")
+    each = "* const*" if manifest.on_each(arg) else "*"
+    return arg.dtype.c_built_in + (each if arg.kind.buffer else "")
 
 
 def _half_types(manifest: Manifest) -> list[str]:
@@ -243,7 +270,14 @@ def _half_types(manifest: Manifest) -> list[str]:
 
 
 def _unpacked(manifest: Manifest) -> str:
-    return ", ".join(
-        f"*reinterpret_cast<{_entry_type(arg)} const*>(arguments[{index}])"
-        for index, arg in enumerate(manifest.args)
-    )
+    """An argument that each GPU has takes as many places, one behind the other in memory."""
+    unpacked, place = [], 0
+    for arg in manifest.parameters:
+        entry = _entry_type(manifest, arg)
+        if manifest.on_each(arg):
+            unpacked.append(f"reinterpret_cast<{entry}>(arguments[{place}])")
+            place += manifest.gpus
+        else:
+            unpacked.append(f"*reinterpret_cast<{entry} const*>(arguments[{place}])")
+            place += 1
+    return ", ".join(unpacked)

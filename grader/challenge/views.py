@@ -15,6 +15,7 @@ from grader.challenge.cases import Case
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.draw import filling_of
 from grader.challenge.loader import Challenge
+from grader.challenge.model import Argument, Manifest
 from grader.challenge.scalars import text_of
 from grader.languages import Language
 from grader.schemas.challenge import (
@@ -93,6 +94,7 @@ def detail(
                 valid=list(arg.valid),
                 value=arg.value,
                 allowed=manifest.tolerance.sentence(arg) if arg.name in manifest.tolerance.results else "",
+                on=_gpu_of(manifest, arg),
             )
             for arg in manifest.args
         ],
@@ -123,6 +125,12 @@ def detail(
         served=list(served),
         judged_with=dict(judged_with or installed_versions()),
     )
+
+
+def _gpu_of(manifest: Manifest, arg: Argument) -> str:
+    if manifest.gpus == 1 or not arg.kind.buffer:
+        return ""
+    return "each" if manifest.on_each(arg) else str(arg.on)
 
 
 def _case(challenge: Challenge, case: Case) -> CaseView:

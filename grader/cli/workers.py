@@ -65,9 +65,9 @@ def check_device(device: str) -> None:
 
 
 def _run_all(settings: Settings, gpus: list[Gpu], wanted: WorkerSet, name: str | None, burst: bool) -> int:
-    for gpu in gpus:
-        if (pid := holder(gpu.uuid, lock_folder(settings))) is not None:
-            raise held(gpu.uuid, pid)
+    for card in (card for gpu in gpus for card in gpu.every):
+        if (pid := holder(card.uuid, lock_folder(settings))) is not None:
+            raise held(card.uuid, pid)
     env = environment(settings)
 
     def options(part: str) -> list[str]:
@@ -94,7 +94,8 @@ def _run_all(settings: Settings, gpus: list[Gpu], wanted: WorkerSet, name: str |
 
 
 def gpu_child(gpu: Gpu, env: Mapping[str, str], *options: str) -> ChildProcess:
-    return _child(f"worker of GPU {gpu.index}", env, "--gpu", gpu.uuid, *options)
+    numbers = "+".join(str(each.index) for each in gpu.every)
+    return _child(f"worker of GPU {numbers}", env, "--gpu", gpu.label, *options)
 
 
 def board_child(number: int, device: str, env: Mapping[str, str], *options: str) -> ChildProcess:
@@ -139,11 +140,12 @@ def gpus_of_up(settings: Settings) -> tuple[list[Gpu], list[str]]:
     found = chosen_gpus(settings.gpu) if settings.gpu else find_gpus()
     free, remarks = [], []
     for gpu in found:
-        pid = holder(gpu.uuid, lock_folder(settings))
-        if pid is None:
-            free.append(gpu)
+        taken = {each.uuid: holder(each.uuid, lock_folder(settings)) for each in gpu.every}
+        busy = [(uuid, pid) for uuid, pid in taken.items() if pid is not None]
+        if busy:
+            remarks.append(f"{held(*busy[0]).message} It is left to that worker.")
         else:
-            remarks.append(f"{held(gpu.uuid, pid).message} It is left to that worker.")
+            free.append(gpu)
     return free, remarks
 
 

@@ -81,6 +81,9 @@ class MemoryMaker(Protocol):
     def make(self, name: str, size: int) -> Memory:
         """``size`` is a multiple of ``page``. The memory is zero after the device has settled."""
 
+    def on(self, gpu: int) -> MemoryMaker:
+        """The same on one of several GPUs. Raises BoxUnavailable if there is no such GPU."""
+
 
 class HostMemory:
     number = 0
@@ -104,6 +107,9 @@ class HostMemory:
 class HostMemories:
     page = PAGE
 
+    def on(self, gpu: int) -> HostMemories:
+        return self
+
     def make(self, name: str, size: int) -> HostMemory:
         return HostMemory(name, size)
 
@@ -119,6 +125,8 @@ class Buffer:
 
     #: Of a result: how far its elements may be off.
     allowance = Allowance()
+    #: Of several GPUs.
+    gpu = 0
 
     def __init__(
         self,
@@ -126,8 +134,11 @@ class Buffer:
         shape: tuple[int, ...],
         memories: MemoryMaker = HOST,
         strides: tuple[int, ...] | None = None,
+        label: str = "",
     ) -> None:
         self.argument = argument
+        #: For messages: the argument's name, or "x[1]" on GPU 1.
+        self.label = label or argument.name
         self.shape = shape
         self.count = math.prod(shape)
         self.strides = strides if self.count else None
@@ -135,7 +146,7 @@ class Buffer:
         if self.strides is not None:
             extent = max(size * stride for size, stride in zip(shape, self.strides, strict=True))
         self.layout = lay_out(extent * argument.dtype.itemsize, memories.page)
-        self._memory = memories.make(argument.name, self.layout.mapped)
+        self._memory = memories.make(self.label, self.layout.mapped)
         self.descriptor = self._memory.descriptor
         self.memory_number = self._memory.number
         everything = self._memory.bytes
@@ -350,6 +361,82 @@ def _with_highest_bit(value: int, width: int) -> int:
     return value ^ 0x80 if width == 1 else value - (1 << (8 * width - 1))
 
 
+class Shards(Buffer):
+    """A buffer that every GPU has, as one whose first dimension is the GPU. Each has its own memory, guards and poison
+    (so there is no ``super().__init__``); what is read is gathered where the first one is."""
+
+    def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
+        self.argument = argument
+        self.label = argument.name
+        self.shape = shape
+        self.count = math.prod(shape)
+        self.each: list[Buffer] = []
+        for gpu in range(shape[0]):
+            shard = Buffer(argument, shape[1:], memories.on(gpu), label=f"{argument.name}[{gpu}]")
+            shard.gpu = gpu
+            self.each.append(shard)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.each[0].dtype
+
+    @property
+    def never_written(self) -> int | None:
+        return self.each[0].never_written
+
+    @property
+    def holds_nan(self) -> bool:
+        return self.each[0].holds_nan
+
+    @property
+    def values(self) -> torch.Tensor:
+        """A copy of all elements, flat."""
+        return self.snapshot().reshape(-1)
+
+    def guards(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        return [guard for shard in self.each for guard in shard.guards()]
+
+    def write(self, values: torch.Tensor, first: int = 0) -> None:
+        assert first == 0, "no part of such a buffer is written alone"
+        for shard, part in zip(self.each, self._parts(values), strict=True):
+            shard.write(part)
+
+    def poison(self, poison: Poison = Poison.NAN) -> None:
+        for shard in self.each:
+            shard.poison(poison)
+
+    def snapshot(self) -> torch.Tensor:
+        import torch
+
+        found = [shard.snapshot() for shard in self.each]
+        return torch.stack([part.to(found[0].device) for part in found])
+
+    def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
+        import torch
+
+        parts = zip(self.each, self._parts(snapshot), strict=True)
+        found = [shard.poisoned(part.to(shard.values.device)) for shard, part in parts]
+        return torch.cat([part.to(snapshot.device) for part in found])
+
+    def poison_elements(self, count: int, first: int = 0) -> torch.Tensor:
+        import torch
+
+        found = [shard.poison_elements(shard.count) for shard in self.each]
+        return torch.cat([part.to(found[0].device) for part in found])[first : first + count]
+
+    def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
+        return self.each[0].computed_from_poison(snapshot)
+
+    def _parts(self, values: torch.Tensor) -> list[torch.Tensor]:
+        """Of elements from the first on, those of each GPU."""
+        flat, size = values.reshape(-1), self.each[0].count
+        return [flat[number * size : (number + 1) * size] for number in range(len(self.each))]
+
+    def close(self) -> None:
+        for shard in self.each:
+            shard.close()
+
+
 class InputWriter(Protocol):
     """Inputs that are never whole in memory."""
 
@@ -379,8 +466,10 @@ class Arena:
         self.poison = Poison.NAN
         self.sizes = dict(sizes if sent_sizes is None else sent_sizes)
         self.scalars = dict(scalars)
-        self.buffers = {
-            arg.name: Buffer(arg, manifest.shape(arg, sizes), memories, manifest.strides(arg, sizes))
+        if manifest.gpus > 1:
+            self.sizes["gpus"] = manifest.gpus
+        self.buffers: dict[str, Buffer] = {
+            arg.name: self._buffer(arg, sizes, memories)
             for arg in manifest.buffers
             if arg.name not in without
         }
@@ -388,20 +477,44 @@ class Arena:
 
     def _allow(self, sizes: Mapping[str, int]) -> None:
         for arg in self.manifest.results:
-            self.buffers[arg.name].allowance = self.manifest.allowance(arg, sizes, self.scalars)
+            buffer, allowance = self.buffers[arg.name], self.manifest.allowance(arg, sizes, self.scalars)
+            for part in [buffer, *(buffer.each if isinstance(buffer, Shards) else ())]:
+                part.allowance = allowance
+
+    def _buffer(self, arg: Argument, sizes: Mapping[str, int], memories: MemoryMaker) -> Buffer:
+        shape = self.manifest.shape(arg, sizes)
+        if self.manifest.on_each(arg):
+            return Shards(arg, shape, memories)
+        if not arg.on:
+            return Buffer(arg, shape, memories, self.manifest.strides(arg, sizes))
+        assert isinstance(arg.on, int)
+        buffer = Buffer(arg, shape, memories.on(arg.on))
+        buffer.gpu = arg.on
+        return buffer
+
+    def pieces(self) -> list[Buffer]:
+        """All buffers in signature order, one for each GPU that has one."""
+        return [
+            buffer
+            for known in self.buffers.values()
+            for buffer in (known.each if isinstance(known, Shards) else [known])
+        ]
 
     def entries(self) -> list[dict[str, Any]]:
-        return [self._entry(arg) for arg in self.manifest.args]
+        return [entry for arg in self.manifest.parameters for entry in self._entries(arg)]
 
-    def _entry(self, arg: Argument) -> dict[str, Any]:
-        if arg.kind.buffer:
-            buffer = self.buffers.get(arg.name)
-            if buffer is None:
-                return {"kind": "absent", "name": arg.name}
+    def _entries(self, arg: Argument) -> list[dict[str, Any]]:
+        buffer = self.buffers.get(arg.name)
+        if isinstance(buffer, Shards):
+            return [{**self._entry(arg, shard), "of": arg.name} for shard in buffer.each]
+        return [self._entry(arg, buffer)]
+
+    def _entry(self, arg: Argument, buffer: Buffer | None) -> dict[str, Any]:
+        if buffer is not None:
             layout = buffer.layout
             return {
                 "kind": "buffer",
-                "name": arg.name,
+                "name": buffer.label,
                 "dtype": arg.dtype.value,
                 "itemsize": arg.dtype.itemsize,
                 "shape": list(buffer.shape),
@@ -411,13 +524,16 @@ class Arena:
                 "offset": layout.offset,
                 "nbytes": layout.nbytes,
                 "output": not arg.kind.given,
+                **({"gpu": buffer.gpu} if self.manifest.gpus > 1 else {}),
             }
+        if arg.kind.buffer:
+            return {"kind": "absent", "name": arg.name}
         value = self.sizes[arg.name] if arg.kind is Kind.SIZE else self.scalars[arg.name]
         data = data_of(arg.dtype, value).hex()
         return {"kind": "value", "name": arg.name, "dtype": arg.dtype.value, "value": value, "data": data}
 
     def descriptors(self) -> list[int]:
-        return [buffer.descriptor for buffer in self.buffers.values()]
+        return [buffer.descriptor for buffer in self.pieces()]
 
     def reveal(self, inputs: Inputs) -> None:
         """Write the inputs, then poison the outputs and workspaces: last, so no early change shows that all inputs are

@@ -65,6 +65,8 @@ def run_under(tool: CardTool, request: Request, launcher: Launcher, device: Arra
         return _without(
             tool, f"This worker has no {tool.program}: staff can install it with the CUDA toolkit."
         )
+    if request.challenge.manifest.gpus > 1:
+        return _without(tool, f"{tool.program} runs calls on one GPU only; this challenge has several.")
     try:
         client = launcher.submission(under=words)
     except (BoxUnavailable, LoadFailed) as error:
@@ -82,7 +84,8 @@ def _call(client: RunnerClient, request: Request, device: ArrayDevice) -> str:
     """Why the call failed; empty if it returned. A fault is the tool's to report."""
     manifest, case = request.challenge.manifest, request.cases[0]
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)
-    arena = Arena(manifest, case.sizes, scalar_values(manifest, case), device.memories)
+    scalars = scalar_values(manifest, case)
+    arena = Arena(manifest, case.sizes, scalars, device.memories, without=case.without)
     try:
         client.bind(arena)
         client.warm_up(arena, inputs, limits.CARD_TOOL_SECONDS)

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ class JudgeServer:
         box_kind: str,
         spare_boxes: int,
         device: str,
-        gpu: int,
+        gpu: int | Sequence[int],
         options: SandboxOptions = DEFAULTS,
         folder: Path | None = None,
     ) -> None:
@@ -74,7 +74,7 @@ class JudgeServer:
         self.session: Session | None = None
         self.reference_box: ReferenceBox | None = None
         self._spoke = 0.0
-        self.device = make_device(device, gpu)
+        self.device = make_device(device, *([gpu] if isinstance(gpu, int) else gpu))
         if folder is not None and self.device.round_costs is not None:
             self.device.round_costs.keep_in(folder)
         # A board on the host's processor leaves web and queue their share. Boxes that are its children inherit that.
@@ -278,13 +278,13 @@ def main() -> None:
     os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
     connection = socket.socket(fileno=int(sys.argv[1]))
     try:
-        box_kind, spare_boxes, device, gpu, folder, options = sys.argv[2:]
+        box_kind, spare_boxes, device, gpus, folder, options = sys.argv[2:]
         child = JudgeServer(
             connection,
             box_kind,
             int(spare_boxes),
             device,
-            int(gpu),
+            [int(number) for number in gpus.split(",")],
             SandboxOptions.of_json(options),
             Path(folder) if folder else None,
         )

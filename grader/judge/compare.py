@@ -437,13 +437,13 @@ def written_padding(buffer: Buffer) -> Mismatch | None:
 
 def broken_guard(arena: Arena) -> Mismatch | None:
     """A write around an array, or between its elements."""
-    for buffer in arena.buffers.values():
+    for buffer in arena.pieces():
         if (found := written_padding(buffer)) is not None:
             return found
         if not buffer.guards_intact():
             outside = buffer.written_outside()
             return Mismatch(
-                argument=buffer.argument.name,
+                argument=buffer.label,
                 kind="out_of_bounds",
                 wrong=max(1, len(outside)),
                 total=buffer.count,

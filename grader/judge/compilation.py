@@ -23,6 +23,7 @@ from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.compiler.triton import Argument, KernelsRequest, compile_ahead, unpacked
+from grader.sandbox.compute_libraries import LINKED
 from grader.sandbox.kernel_headers import HEADER_LIBRARIES
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
@@ -47,8 +48,9 @@ def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> Compile
     # An emulated GPU has no torch on its host's side. Others compile without its headers, which take half a minute.
     extension = is_extension(manifest, source) and architecture != EMULATED_ARCHITECTURE
     allowed = [name for name in HEADER_LIBRARIES if name in manifest.allow and (name != "torch" or extension)]
+    linked = [name for name in manifest.allow if name in LINKED]
     footer = tensor_footer(manifest) if extension else cuda_footer(manifest)
-    return CompileRequest(source, footer, arch=architecture, headers=tuple(allowed))
+    return CompileRequest(source, footer, arch=architecture, headers=tuple(allowed), libraries=tuple(linked))
 
 
 def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest:
@@ -115,10 +117,12 @@ def kernels_request(
     manifest = challenge.manifest
     cases = challenge.suite(ON_GPU, hidden=False)
     cases += [workload_case(challenge, workload) for workload in manifest.workloads if workload.on == ON_GPU]
+    if manifest.gpus > 1:
+        cases = []  # its calls take lists of tensors: kernels are compiled when they are called
     calls = {json.dumps(call): call for call in (_arguments(manifest, case) for case in cases)}
     return KernelsRequest(
         source=source,
-        parameters=tuple(arg.name for arg in manifest.args),
+        parameters=tuple(arg.name for arg in manifest.parameters),
         declaration=declaration(manifest, language),
         autograd=form(manifest),
         calls=tuple(calls.values()),

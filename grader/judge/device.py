@@ -221,6 +221,9 @@ class BoxDevice(Hardware, Protocol):
     @property
     def stream(self) -> Stream | None: ...
 
+    def with_gpus(self, spec: BoxSpec, count: int) -> BoxSpec:
+        """The specification of a box that uses ``count`` GPUs. Raises BoxUnavailable if the device has fewer."""
+
     def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec: ...
 
     def make_gate(self) -> Gate: ...
@@ -293,10 +296,10 @@ class TimedDevice(ArrayDevice, RatedDevice, Protocol):
 class Device(BoxDevice, CaseDevice, TimedDevice, Protocol): ...
 
 
-def make_device(name: str, index: int | None = None) -> Device:
-    """The back end of the board ``name``, on device number ``index`` of this machine.
+def make_device(name: str, *indices: int) -> Device:
+    """The back end of the board ``name``, on devices ``indices`` of this machine (the first ones if left out).
 
     Raises UnknownDevice for a board of no kind, BoxUnavailable if the device cannot be used.
     """
-    device: Device = resolve_back_end(kind_of(name))(name, index or 0)
+    device: Device = resolve_back_end(kind_of(name))(name, *(indices or (0,)))
     return device

@@ -132,6 +132,9 @@ class HostDevice:
         read = self.bytecode if language.torch else ""
         return replace(spec, env=env, memory_bytes=memory_bytes, bytecode=read)
 
+    def with_gpus(self, spec: BoxSpec, count: int) -> BoxSpec:
+        return spec
+
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
         """There is no cache to flush that the reveal does not fill for everyone alike."""
         arena.reveal(inputs)

@@ -26,6 +26,7 @@ from grader.judge.request import Request
 from grader.judge.runner_client import CompilingTime, RunnerClient
 from grader.judge.timing import CONTROL_US
 from grader.languages import Language
+from grader.sandbox import compute_libraries
 from grader.sandbox.box import BoxMaker, BoxPurpose, BoxSpec
 from grader.schemas.report import Verdict
 
@@ -86,11 +87,13 @@ class Launcher:
         message = {
             "loader": self.request.language.running[self.device.on].loader,
             "source": "" if self.request.language.compiled else self.request.source,
-            "parameters": [arg.name for arg in manifest.args],
+            "parameters": [arg.name for arg in manifest.parameters],
             "declaration": declaration(manifest, self.request.language),
             **({"autograd": form(manifest)} if manifest.autograd else {}),
             **({"extension": True} if is_extension(manifest, self.request.source) else {}),
             **({"tag_prints": True} if self.request.tags_prints else {}),
+            **({"gpus": manifest.gpus} if manifest.gpus > 1 else {}),
+            **({"libraries": list(linked)} if (linked := compute_libraries.linked(manifest.allow)) else {}),
         }
         try:
             with phase("load"):
@@ -124,7 +127,7 @@ class Launcher:
     def control(self) -> RunnerClient:
         """A runner (the kept one, if any) that loads no submission and whose call has a known length."""
         message, kept = self._control_message, self.kept_control
-        if kept is None:
+        if kept is None or self.request.challenge.manifest.gpus > 1:  # its box has one GPU
             return self._trusted(BoxPurpose.CONTROL, message)
         client = kept.take(self.interrupt)
         if client is None:
@@ -205,8 +208,10 @@ class Launcher:
     def _spec(self, purpose: BoxPurpose) -> BoxSpec:
         manifest, language = self.request.challenge.manifest, self.request.language
         if purpose is BoxPurpose.RUN:
-            return submission_spec(self.device, language, manifest.limits.memory_bytes, manifest.allow)
-        return self.device.box_spec(purpose, language, manifest.limits.memory_bytes)
+            spec = submission_spec(self.device, language, manifest.limits.memory_bytes, manifest.allow)
+        else:
+            spec = self.device.box_spec(purpose, language, manifest.limits.memory_bytes)
+        return self.device.with_gpus(spec, manifest.gpus) if manifest.gpus > 1 else spec
 
 
 def submission_spec(
@@ -219,7 +224,9 @@ def submission_spec(
     """
     spec = device.box_spec(BoxPurpose.RUN, language, memory_bytes)
     hide = not language.torch and spec.gpu is not None and not {"cublas", "torch"} & {*allow}
-    return replace(spec, compute_libraries=False) if hide else spec
+    linked = tuple(name for name in allow if name in compute_libraries.LINKED)
+    shown = linked if language.compiled and spec.gpu is not None else ()
+    return replace(spec, compute_libraries=not hide, shown_libraries=shown) if hide or shown else spec
 
 
 def _ended_while_loading(client: RunnerClient, error: ChannelError) -> LoadFailed:

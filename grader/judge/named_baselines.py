@@ -73,10 +73,10 @@ def _started(launcher: Launcher, baseline: NamedBaseline) -> RunnerClient:
     assert language is not None
     assert source is not None
     # It may use libraries that submissions may not.
-    challenge = request.challenge
-    allowing = replace(
-        challenge, manifest=challenge.manifest.model_copy(update={"allow": ["cublas", "cutlass", "torch"]})
-    )
+    challenge, manifest = request.challenge, request.challenge.manifest
+    more = ["cublas", "cutlass", *(["torch"] if manifest.gpus == 1 else [])]
+    allow = [*manifest.allow, *(name for name in more if name not in manifest.allow)]
+    allowing = replace(challenge, manifest=manifest.model_copy(update={"allow": allow}))
     request = replace(request, challenge=allowing, language=language, source=source, artefact=None)
     artefact = None
     if language.compiled:

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +79,15 @@ class JudgeProcess:
         box_kind: str,
         spare_boxes: int = 1,
         device: str = "cpu",
-        gpu: int = 0,
+        gpu: int | Sequence[int] = 0,
         options: SandboxOptions = DEFAULTS,
         folder: Path | None = None,
     ) -> None:
-        """``device``: its board ("cpu" or a GPU's model). ``gpu``: that GPU's index. ``folder``: data folder, which
-        keeps what the judge learns about the device."""
+        """``device``: its board ("cpu" or a GPU's model). ``gpu``: that GPU's index, or those of several. ``folder``:
+        the data folder, which keeps what the judge learns about the device."""
         kept = str(folder) if folder is not None else ""
-        self._arguments = [box_kind, str(spare_boxes), device, str(gpu), kept, options.as_json()]
+        numbers = ",".join(map(str, [gpu] if isinstance(gpu, int) else gpu))
+        self._arguments = [box_kind, str(spare_boxes), device, numbers, kept, options.as_json()]
         self._child: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
         self._ready: dict[str, str] = {}

@@ -38,6 +38,7 @@ class LargeBuffer(Buffer):
         import torch
 
         self.argument, self.shape, self.count = argument, shape, math.prod(shape)
+        self.label = argument.name
         self.targets, self._seed = targets, seed
         nbytes = self.count * argument.dtype.itemsize
         self._pages = -(-nbytes // PAGE)
@@ -126,8 +127,8 @@ class LargeArena(Arena):
                 buffer.hold(self.patterns[arg.name])
         self._allow(case.sizes)
 
-    def _entry(self, arg: Argument) -> dict[str, Any]:
-        entry, buffer = super()._entry(arg), self.buffers.get(arg.name)
+    def _entry(self, arg: Argument, buffer: Buffer | None) -> dict[str, Any]:
+        entry = super()._entry(arg, buffer)
         return {**entry, "large": buffer.how} if isinstance(buffer, LargeBuffer) else entry
 
     def initial(self, name: str, places: torch.Tensor) -> torch.Tensor:

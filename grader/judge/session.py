@@ -391,8 +391,13 @@ class Session:
             # Autotuning launches every variant: only the calls after it are watched.
             warm_up=self.device.warm_up_cases
             or (self._rules_apply and self.device.modelled and self.request.language.torch),
-            mistakes=Mistakes(self.request.challenge, self.request.language, self.request.source),
-            records=self.device.modelled,
+            # They read sources for one GPU, and a recorded block has one.
+            mistakes=(
+                Mistakes(self.request.challenge, self.request.language, self.request.source)
+                if self.request.challenge.manifest.gpus == 1
+                else None
+            ),
+            records=self.device.modelled and self.request.challenge.manifest.gpus == 1,
             kept=self._kept,
             step=self.request.own.step if self.request.own is not None else None,
             watched=Watched() if self._rules_apply and self.device.modelled else None,
@@ -497,7 +502,8 @@ class Session:
     def _draw_quiz(self, suite: Suite, subject: RunnerClient) -> RunnerClient | None:
         """Draw questions, before the box sees a hidden case. Returns the box if it is still usable: without questions,
         the submission loses nothing."""
-        if not (self.request.quiz and self.device.modelled and suite.passed):
+        one = self.request.challenge.manifest.gpus == 1
+        if not (self.request.quiz and self.device.modelled and suite.passed and one):
             return subject
         try:
             with self._clock("questions"):

@@ -244,12 +244,16 @@ class Timekeeper:
         *,
         checked: bool = False,
     ) -> Measured:
-        before = self._control_rounds(control, workload, f"before {part}")
+        # Of a challenge for several GPUs: PyTorch on one that has all the data. A submission uses all of them.
+        challenge = self.request.challenge
+        if challenge.manifest.gpus > 1 and not checked:
+            challenge = replace(challenge, manifest=challenge.manifest.on_one_gpu())
+        before = self._control_rounds(control, workload, f"before {part}", challenge)
         try:
-            own = self._stopwatch(workload, part).own(reference, checked=checked)
+            own = self._stopwatch(workload, part, challenge).own(reference, checked=checked)
         except ChannelError as error:
             raise JudgeFailure(f"the baseline's box failed: {error}") from error
-        after = self._control_rounds(control, workload, f"after {part}")
+        after = self._control_rounds(control, workload, f"after {part}", challenge)
         measured = self._settle(workload, own, before, after)
         costs = self.device.round_costs
         # Only compare: the kept costs are submissions'.
@@ -271,17 +275,18 @@ class Timekeeper:
             return self._control_rounds(control, workload, part)
 
     def _control_rounds(
-        self, control: RunnerClient | None, workload: Workload, part: str
+        self, control: RunnerClient | None, workload: Workload, part: str, challenge: Challenge | None = None
     ) -> list[ControlRound]:
         assert control is not None
         try:
-            return self._stopwatch(workload, f"control {part}").control(control)
+            return self._stopwatch(workload, f"control {part}", challenge).control(control)
         except ChannelError as error:
             raise JudgeFailure(f"the control's box failed: {error}") from error
         except Ungated as error:
             raise JudgeFailure("the control's call did not queue in time") from error
 
-    def _stopwatch(self, workload: Workload, part: str) -> Stopwatch:
+    def _stopwatch(self, workload: Workload, part: str, challenge: Challenge | None = None) -> Stopwatch:
         with phase("quiet"):
             self.quiet()
-        return Stopwatch(self.request.challenge, workload, self.request.seed_key, self.device, part)
+        challenge = challenge or self.request.challenge
+        return Stopwatch(challenge, workload, self.request.seed_key, self.device, part)

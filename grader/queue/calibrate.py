@@ -61,4 +61,5 @@ def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> 
 def _judge(settings: Settings, gpu: Gpu) -> Calibrator:
     from grader.judge.process import JudgeProcess
 
-    return JudgeProcess(settings.box, 0, board_of(gpu), gpu.index, options=settings.sandbox)
+    indices = [each.index for each in gpu.every]
+    return JudgeProcess(settings.box, 0, board_of(gpu), indices, options=settings.sandbox)

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from grader.challenge.model import MOST_GPUS
 from grader.device_kinds import board_of
 from grader.errors import BadRequest, BoxUnavailable
-from grader.sandbox.gpu import NVIDIA, Gpu, find_gpus
+from grader.sandbox.gpu import NVIDIA, Gpu, find_gpus, together
 
 if TYPE_CHECKING:
     from grader.records.gpus import GpuRecord
@@ -18,7 +19,8 @@ ALL, NONE = "all", "none"
 
 
 def chosen_gpus(wanted: str, find: Callable[[], list[Gpu]] | None = None) -> list[Gpu]:
-    """The GPUs named by ``wanted``: "all", or numbers and UUIDs separated by commas.
+    """The GPUs named by ``wanted``: "all", or numbers and UUIDs separated by commas. Those joined by "+" are for one
+    worker, whose submissions use them together.
 
     Raises BoxUnavailable if this process can use none, BadRequest if it cannot use the named one.
     """
@@ -31,7 +33,19 @@ def chosen_gpus(wanted: str, find: Callable[[], list[Gpu]] | None = None) -> lis
     if wanted == ALL:
         return found
     names = [name.strip() for name in wanted.split(",") if name.strip()]
-    return list(dict.fromkeys(_named(name, found) for name in names))
+    return list(dict.fromkeys(_joined(name, found) for name in names))
+
+
+def _joined(names: str, found: list[Gpu]) -> Gpu:
+    gpus = list(dict.fromkeys(_named(name.strip(), found) for name in names.split("+")))
+    if other := [gpu for gpu in gpus if gpu.name != gpus[0].name]:
+        raise BadRequest(
+            f"GPU {gpus[0].index} ({gpus[0].name}) and GPU {other[0].index} ({other[0].name}) are of different models.",
+            "Join GPUs of one model.",
+        )
+    if len(gpus) > MOST_GPUS:
+        raise BadRequest(f"A worker has at most {MOST_GPUS} GPUs, not {len(gpus)}.")
+    return together(gpus)
 
 
 def _named(name: str, found: list[Gpu]) -> Gpu:

@@ -89,7 +89,8 @@ def run_worker(
         stopper.install(stack)
         if gpu is not None:
             settings = settings.model_copy(update={"device": board_of(gpu)})
-            stack.enter_context(hold(gpu.uuid, lock_folder(settings)))
+            for each in gpu.every:
+                stack.enter_context(hold(each.uuid, lock_folder(settings)))
         judge = judge or _judge(settings, gpu)
         stack.callback(judge.close)
         boxes = boxes or _boxes(settings)
@@ -317,12 +318,12 @@ def _leave(platform: Platform, name: str) -> None:
 def _judge(settings: Settings, gpu: Gpu | None) -> Judge:
     from grader.judge.process import JudgeProcess
 
-    index = gpu.index if gpu is not None else 0
+    indices = [each.index for each in gpu.every] if gpu is not None else [0]
     return JudgeProcess(
         settings.box,
         settings.spare_boxes,
         settings.device,
-        index,
+        indices,
         options=settings.sandbox,
         folder=settings.data_dir,
     )

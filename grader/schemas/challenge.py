@@ -23,6 +23,7 @@ class ArgumentView(Strict):
     allowed: str = Field(
         default="", description="of a result that has its own tolerance: by how much it may be off"
     )
+    on: str = Field(default="", description="of several GPUs: each, or the number of the one that has it")
 
 
 class CaseView(Strict):

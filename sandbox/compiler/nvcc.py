@@ -23,6 +23,7 @@ from grader.sandbox.box import Box, BoxMaker, BoxPurpose, BoxSpec, EndReason
 from grader.sandbox.compiler.conversation import BUSY, Conversation
 from grader.sandbox.compiler.explain import clean_log, explain
 from grader.sandbox.compiler.usage import KernelUsage, kernels_of
+from grader.sandbox.compute_libraries import LINKED, include_of
 from grader.sandbox.control_groups import host_memory_kills
 from grader.sandbox.kernel_headers import HEADER_LIBRARIES, HeaderLibrary, lacking
 from grader.sandbox.processor import Share, background_cores
@@ -54,6 +55,8 @@ class CompileRequest:
     names: bool = False
     #: Of ``grader.sandbox.kernel_headers``: what the source may include besides the toolkit.
     headers: tuple[str, ...] = ()
+    #: Keys of ``compute_libraries.LINKED`` that the challenge allows.
+    libraries: tuple[str, ...] = ()
 
     def key(self, toolkit: str | None = None) -> str:
         """A hash of everything that matters. ``toolkit``: another version than this machine's."""
@@ -67,7 +70,11 @@ class CompileRequest:
         )
         if self.names:
             parts = (*parts, "names")
-        parts = (*parts, *(f"{name} {HEADER_LIBRARIES[name].flags}" for name in self.headers))
+        parts = (
+            *parts,
+            *(f"{name} {HEADER_LIBRARIES[name].flags}" for name in self.headers),
+            *self.libraries,
+        )
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -198,6 +205,14 @@ class _Compilation:
             "cpu_seconds": limits.COMPILE_SECONDS,
             "names": request.names,
             "headers": [_described(HEADER_LIBRARIES[name]) for name in request.headers],
+            "libraries": [
+                {
+                    "header": LINKED[name].header,
+                    "title": LINKED[name].title,
+                    "include": include_of(name),
+                }
+                for name in request.libraries
+            ],
         }
         self._talk = Conversation(box.connection, _allowance(box), interrupt)
 

@@ -11,7 +11,8 @@ import mmap
 import os
 import struct
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,8 @@ from .names import (
     BUILT_WITH,
     CHECK,
     COUNT,
+    FIRST_ADDRESS,
+    GPU_ADDRESSES,
     LARGE_BYTES,
     MOST_STATIC_SHARED,
     PAGE,
@@ -124,8 +127,8 @@ class _Ready:
 class Engine:
     """``threads``: host threads that run blocks; None: all that this process may use."""
 
-    def __init__(self, threads: int | None = None, library: Path = LIBRARY) -> None:
-        """Raises EngineMissing, MemoryError."""
+    def __init__(self, threads: int | None = None, library: Path = LIBRARY, *, gpus: int = 1) -> None:
+        """``gpus``: that it is, in one address space. Raises EngineMissing, MemoryError."""
         self._c = open_library(library)
         if (
             tuple(self._c.engine_sizes(which) for which in range(4))
@@ -142,6 +145,10 @@ class Engine:
         self._engine = ctypes.c_void_p(self._c.engine_new(threads or len(os.sched_getaffinity(0))))
         if not self._engine:
             raise MemoryError
+        self.gpus, self.gpu = gpus, 0
+        self._reach = [(1 << gpus) - 1] * gpus
+        if gpus > 1:
+            self._c.engine_gpus(self._engine, gpus)
         self._named: dict[int, _Named] = {}
         self._grid_barrier = 0
         self._heap = 0
@@ -165,6 +172,36 @@ class Engine:
         if self._engine:
             self._c.engine_delete(self._engine)
             self._engine = ctypes.c_void_p()
+
+    # ---- several GPUs ----
+
+    def use_gpu(self, gpu: int, reach: int) -> bool:
+        """Choose the GPU of new memory and of the next launches. ``reach``: the GPUs whose memory its kernels reach, as
+        bits. False if there is no such GPU."""
+        if not 0 <= gpu < self.gpus:
+            return False
+        if self.gpus > 1:
+            self._c.engine_gpu(self._engine, gpu, reach)
+        self.gpu, self._reach[gpu] = gpu, reach
+        return True
+
+    @contextmanager
+    def on_gpu(self, gpu: int) -> Iterator[None]:
+        """Memory that is added in the body is that GPU's."""
+        before = self.gpu
+        self.use_gpu(gpu, self._reach[gpu])
+        try:
+            yield
+        finally:
+            self.use_gpu(before, self._reach[before])
+
+    def share(self, address: int) -> None:
+        """Let every GPU reach the memory at ``address``."""
+        self._c.engine_everywhere(self._engine, address)
+
+    def gpu_of(self, address: int) -> int | None:
+        """None if there is one GPU."""
+        return (address - FIRST_ADDRESS) // GPU_ADDRESSES if self.gpus > 1 else None
 
     # ---- memory ----
 
@@ -367,6 +404,7 @@ class Engine:
             self.release(self._heap, forget=True)
             self._heap = 0
         self._heap, _ = self.allocate(size, "memory of malloc")
+        self.share(self._heap)
         if not self._c.engine_heap(self._engine, self._heap, size):
             raise MemoryError
         return True
@@ -398,6 +436,12 @@ class Engine:
         ):
             raise MemoryError
         loaded = Loaded(module, {})
+        self.place_variables(loaded)
+        return loaded
+
+    def place_variables(self, loaded: Loaded) -> None:
+        """Give a module's variables memory on the present GPU."""
+        module = loaded.module
         stored: list[tuple[ptx.Variable, ctypes.Array[ctypes.c_char]]] = []
         for variable in module.variables.values():
             if variable.space not in ("global", "const"):
@@ -416,7 +460,6 @@ class Engine:
                     struct.pack_into("<Q", data, offset, function_address(module, name) + addend)
                 elif name in loaded.addresses:
                     struct.pack_into("<Q", data, offset, loaded.addresses[name] + addend)
-        return loaded
 
     def ready(self, loaded: Loaded, name: str) -> Lowered:
         """The kernel as rows, lowered at its first use. Raises Unsupported, KeyError."""
@@ -478,6 +521,7 @@ class Engine:
                 self._grid_barrier, zeros = self.allocate(
                     4096, "the grid's barrier", written=True, checked=False
                 )
+                self.share(self._grid_barrier)
                 ctypes.memset(zeros, 0, 4096)
             for unit, upper in lowered.grid_units:
                 fill(
@@ -498,7 +542,7 @@ class Engine:
                 ready.widths = widths_of(lowered, shapes, list(self._operations))
             asked = Launch(
                 name, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]), lowered.shared_bytes + shared,
-                loaded.registers.get(name),
+                loaded.registers.get(name), gpu=self.gpu if self.gpus > 1 else None,
             )  # fmt: skip
             share = share_of(asked)
             profile = CProfile(
@@ -516,7 +560,8 @@ class Engine:
                 unscaled=ctypes.addressof(self._unscaled(COUNTS * lowered.row_count)),
             )
         sizes = ((grid[0], grid[1], grid[2]), (block[0], block[1], block[2]))
-        self._works.append((Operation(name, place, 0, shared, *sizes), lowered))
+        on = self.gpu if self.gpus > 1 else None
+        self._works.append((Operation(name, place, 0, shared, *sizes, on), lowered))
         if self.recorder is not None and self.recorder.wants(len(self._works) - 1):
             pool = ctypes.string_at(ready.pool, ctypes.sizeof(ready.pool))
             shape = (grid, block, cluster)
@@ -544,7 +589,10 @@ class Engine:
             self.recorder.ended(self._names())
         self.instructions = int(self._c.engine_instructions(self._engine))
         if self.launches is not None and profile is not None and counts is not None and not ended:
-            arrays = {number: (named.name, named.size) for number, named in self._named.items()}
+            arrays = {
+                number: (named.name, named.size, self.gpus > 1 and self.gpu_of(named.address) != self.gpu)
+                for number, named in self._named.items()
+            }
             spills = loaded.spills.get(name, {})
             self.launches.append(_launch_of(ready, profile, counts, asked, arrays, spills))
         if ended == STOP.NO_MEMORY:
@@ -648,17 +696,20 @@ class Engine:
             space = "shared"
         if space == "shared" and name and size == 0:
             size = work.shared  # declared as extern
-        other = Thread(tuple(found.other_block), tuple(found.other_thread)) if found.has_other else None
-        works, others = None, lowered
+        works, others, other_gpu = None, lowered, work.gpu
         if KINDS[found.kind] == "stream_race":
             other_work, others = self._works[found.other_work]
-            works = (work, other_work)
+            works, other_gpu = (work, other_work), other_work.gpu
+        other = None
+        if found.has_other:
+            other = Thread(tuple(found.other_block), tuple(found.other_thread), other_gpu)
         return Finding(
             KINDS[found.kind], work.kernel, place_of(lowered, found.line),
-            Thread(tuple(found.block), tuple(found.thread)),
+            Thread(tuple(found.block), tuple(found.thread), work.gpu),
             name, size, found.offset - start, found.size, space, bool(found.is_write), found.times, other,
             place_of(others, found.other_line), bool(found.other_is_write),
             bool(found.together & TOGETHER.TOGETHER_WRITE), works,
+            self.gpu_of(named.address) if named else None,
         )  # fmt: skip
 
 
@@ -699,10 +750,11 @@ def _launch_of(
     profile: CProfile,
     counts: ctypes.Array[ctypes.c_uint64],
     asked: Launch,
-    arrays: Mapping[int, tuple[str, int]],
+    arrays: Mapping[int, tuple[str, int, bool]],
     spills: Mapping[int, int],
 ) -> Launch:
-    """``asked`` with the counts. ``arrays``: name and bytes of each region; ``spills``: see ``spills.Spills``."""
+    """``asked`` with the counts. ``arrays``: name and bytes of each region, and whether
+    it is another GPU's; ``spills``: see ``spills.Spills``."""
     lowered, rows = ready.lowered, []
     # A sample's counts are scaled up to all blocks.
     times = asked.blocks / profile.counted if profile.counted else 1.0
@@ -711,12 +763,13 @@ def _launch_of(
         if each[COUNT.ISSUED] and work.kind != "free":
             steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
             line, regular = place_of(lowered, row.line).line, each[COUNT.REGULAR] == 1
-            array, size = arrays.get(each[COUNT.ARRAY], ("", 0)) if each[COUNT.BYTES] else ("", 0)
+            known = arrays.get(each[COUNT.ARRAY]) if each[COUNT.BYTES] else None
+            array, size, remote = known or ("", 0, False)
             scaled: list[Any] = [
                 round(times * count)
                 for count in (*each[: COUNT.STEPS], each[COUNT.DELAYED], each[COUNT.BYTES])
             ]
-            row_of = (*scaled, array, size, str(lowered.origins[number]))
+            row_of = (*scaled, array, size, str(lowered.origins[number]), remote)
             rows.append(Row(work, line, steps if regular else None, *row_of))
     return replace(
         asked,

@@ -18,6 +18,11 @@ _TYPES = {
     "j": "unsigned", "l": "long", "m": "unsigned long", "s": "short", "t": "unsigned short", "x": "long long",
     "y": "unsigned long long",
 }  # fmt: skip
+# Why a wait of one GPU for the other does not end here.
+_ONE_AFTER_THE_OTHER = (
+    "If it waits for a kernel of the other GPU: launches of several GPUs run one after the other here, so let events "
+    "order them (cudaStreamWaitEvent). Kernels that wait for each other run on real GPUs alone."
+)
 _LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
 
 
@@ -25,7 +30,8 @@ def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Fin
     """What happened, in one or two sentences without the line (see ``line_of``). ``programs``: name a block as a
     Triton program, because its threads are the compiler's. ``beside``: the call's other findings."""
     array = _array(finding)
-    who = f"program {_index(finding.who.block)}" if programs else str(finding.who)
+    on = "" if finding.who.gpu is None else f" on GPU {finding.who.gpu}"
+    who = f"program {_index(finding.who.block)}{on}" if programs else str(finding.who)
     access = f"{'writes' if finding.writes else 'reads'} {_bytes(finding.size)}"
     match finding.kind:
         case "out_of_bounds":
@@ -62,7 +68,13 @@ def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Fin
                 "threads reach the barrier."
             )
         case "deadlock" if finding.offset:
-            return f"{_capital(who)} waits forever: it reads memory again and again that no running thread changes."
+            told = f"{_capital(who)} waits forever: it reads memory again and again that no running thread changes."
+            return told if finding.who.gpu is None else f"{told} {_ONE_AFTER_THE_OTHER}"
+        case "no_peer_access":
+            return (
+                f"{_capital(who)} {access} of {array}, which is memory of GPU {finding.array_gpu}, without peer access "
+                f"to it. It is on until cudaDeviceDisablePeerAccess({finding.array_gpu}) is called."
+            )
         case "bad_mask":
             mask = f"the mask 0x{finding.offset & 0xFFFFFFFF:08x}"
             if finding.size:
@@ -261,10 +273,12 @@ def _stream_race(finding: Finding, array: str) -> str:
     line = _in_line(finding.other_place.line) if finding.other_place.line and second.kernel else ""
     lines = sorted({work.line for work in (first, second) if work.line})
     asked = f" (line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))})" if lines else ""
+    apart = finding.who.gpu is not None and first.kernel and second.kernel and first.gpu != second.gpu
+    where, instead = ("on different GPUs", "") if apart else ("in different streams", ", or use one stream")
     return (
         f"{_capital(did[0])} {verbs[0]} byte {finding.offset:,} of {array}, and {did[1]} {verbs[1]} it{line}. The two"
-        f"{asked} are in different streams and nothing orders them: record an event after the first "
-        "(cudaEventRecord) and make the second's stream wait for it (cudaStreamWaitEvent), or use one stream."
+        f"{asked} are {where} and nothing orders them: record an event after the first "
+        f"(cudaEventRecord) and make the second's stream wait for it (cudaStreamWaitEvent){instead}."
     )
 
 

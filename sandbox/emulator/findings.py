@@ -32,9 +32,11 @@ class Thread:
 
     block: tuple[int, int, int]
     thread: tuple[int, int, int]
+    gpu: int | None = None  # None: there is one
 
     def __str__(self) -> str:
-        return f"thread {_short(self.thread)} of block {_short(self.block)}"
+        on = "" if self.gpu is None else f" on GPU {self.gpu}"
+        return f"thread {_short(self.thread)} of block {_short(self.block)}{on}"
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Operation:
     # Of a launch, x y z: blocks, and threads of a block.
     grid: tuple[int, int, int] = (0, 0, 0)
     threads: tuple[int, int, int] = (0, 0, 0)
+    gpu: int | None = None  # of a launch; None: there is one
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class Finding:
     other_writes: bool
     same_index: bool = False  # both threads write the element from one line
     works: tuple[Operation, Operation] | None = None  # of a race between two works: of who, of other
+    array_gpu: int | None = None  # that the memory is of, if there are several
 
 
 class Fault(Exception):

@@ -48,6 +48,7 @@ class Card:
     update: float  # seconds between two atomics on one place of the second-level cache
     slices: int  # of the second-level cache, which work in parallel
     overlap: float  # a launch takes (sum of part ** overlap) ** (1 / overlap)
+    link: float = 390e9  # bytes a second from another GPU (NVLink between two H200s)
 
 
 H200 = Card(
@@ -126,6 +127,7 @@ class Row:
     array: str = ""  # that it accesses; empty: none, or several
     array_bytes: int = 0
     ptx: str = ""
+    remote: bool = False  # the array is another GPU's
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ class Launch:
     busiest: tuple[int, ...] = (0,) * len(NEEDS)  # for each need, the most that a multiprocessor has
     rows: tuple[Row, ...] = ()
     spills: tuple[Spill, ...] = ()
+    gpu: int | None = None  # None: there is one
 
     @property
     def blocks(self) -> int:
@@ -277,10 +280,13 @@ def spilling(launch: Launch, card: Card) -> dict[str, float]:
 
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
     """Seconds of each part of a launch on its own."""
-    l2 = dram = 0
+    l2 = dram = link = 0
     for row in launch.rows:
         # Stores move whole lines.
         stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
+        if row.remote:
+            link += max(row.l2, stored) * _BYTES_OF_SECTOR
+            continue
         l2 += max(row.l2, stored) * _BYTES_OF_SECTOR
         dram += row.dram * _BYTES_OF_SECTOR
     needs = zip(NEEDS, launch.busiest, cycles_of(card), strict=True)
@@ -291,6 +297,7 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
     found |= {
         "L2": l2 / card.l2,
         "DRAM": dram / card.dram,
+        "link between GPUs": link / card.link,
         "atomics on one address": card.update * max(launch.updates_most, launch.updates / card.slices),
         "blocks": card.block * launch.blocks,
         "latency": launch.chain / card.clock,
@@ -309,14 +316,20 @@ def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
     return most * math.pow(summed, 1.0 / card.overlap)
 
 
-def seconds_of(launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200) -> float:
-    """Seconds of a call: its launches in sequence, and ``copies`` and memsets of ``copied`` bytes in all."""
-    launched = sum(card.launch + longest_of(parts_of(launch, card), card) for launch in launches)
-    return launched + copies_seconds(copies, copied, card)
+def seconds_of(
+    launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200, *, linked: int = 0
+) -> float:
+    """Seconds of a call: its launches in sequence, and ``copies`` and memsets of ``copied`` bytes in all, of which
+    ``linked`` go from one GPU to another. Of several GPUs, the launches of the one that takes longest."""
+    launched: dict[int | None, float] = {}
+    for launch in launches:
+        took = card.launch + longest_of(parts_of(launch, card), card)
+        launched[launch.gpu] = launched.get(launch.gpu, 0.0) + took
+    return max(launched.values(), default=0.0) + copies_seconds(copies, copied, card, linked=linked)
 
 
-def copies_seconds(copies: int, copied: int, card: Card = H200) -> float:
-    return copies * card.copy + 2 * copied / card.dram
+def copies_seconds(copies: int, copied: int, card: Card = H200, *, linked: int = 0) -> float:
+    return copies * card.copy + 2 * (copied - linked) / card.dram + linked / card.link
 
 
 def least_seconds(moved: float, operations: float, rate: float, card: Card = H200) -> float:

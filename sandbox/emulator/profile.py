@@ -18,6 +18,7 @@ from .model import (
     longest_of,
     occupancy_of,
     parts_of,
+    seconds_of,
     spilling,
 )
 
@@ -52,9 +53,9 @@ Counts = dict[str, Any]
 
 
 def profile_of(
-    launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200
+    launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200, *, linked: int = 0
 ) -> dict[str, Any]:
-    """``copies``, ``copied``: see ``model.seconds_of``."""
+    """``copies``, ``copied``, ``linked``: see ``model.seconds_of``."""
     alike: dict[tuple[Any, ...], list[Launch]] = {}
     for launch in launches:
         alike.setdefault(_shape(launch), []).append(launch)
@@ -63,11 +64,11 @@ def profile_of(
     kernels = [made[shape] for shape in order]
     kept = kernels[:_MOST_KERNELS]
     _cut_all(kept)
-    copying = 1e6 * copies_seconds(copies, copied, card)
+    copying = 1e6 * copies_seconds(copies, copied, card, linked=linked)
     return {
         "card": card.name,
         "model": MODEL_VERSION,
-        "time_us": copying + sum(kernel["time_us"] for kernel in kernels),
+        "time_us": 1e6 * seconds_of(launches, copies, copied, card, linked=linked),
         "copies": copies,
         "copied_bytes": copied,
         "copies_us": copying,
@@ -78,20 +79,21 @@ def profile_of(
 
 
 def _shape(launch: Launch) -> tuple[Any, ...]:
-    return launch.kernel, launch.grid, launch.block, launch.shared, launch.registers
+    return launch.kernel, launch.grid, launch.block, launch.shared, launch.registers, launch.gpu
 
 
 def _timeline(
     launches: Sequence[Launch], numbers: dict[tuple[Any, ...], int], card: Card
 ) -> list[dict[str, Any]]:
-    """The first launches, one after the other."""
-    found, now = [], 0.0
+    """The first launches, of each GPU one after the other."""
+    found: list[dict[str, Any]] = []
+    ends: dict[int | None, float] = {}
     for launch in launches[:_MOST_IN_TIMELINE]:
         took = 1e6 * (card.launch + longest_of(parts_of(launch, card), card))
         number = numbers[_shape(launch)]
         if number < _MOST_KERNELS:
-            found.append({"kernel": number, "start_us": now, "time_us": took})
-        now += took
+            found.append({"kernel": number, "start_us": ends.get(launch.gpu, 0.0), "time_us": took})
+        ends[launch.gpu] = ends.get(launch.gpu, 0.0) + took
     return found
 
 
@@ -119,7 +121,8 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
         for spill in launch.spills:
             _add_to(lines.setdefault(spill.line, {}), "spill_requests", spill.requests)
     launching = 1e6 * card.launch * len(launches)
-    name = _fit(kernel_name(first.kernel), _NAME_CHARS) or "kernel"
+    on = "" if first.gpu is None else f" on GPU {first.gpu}"
+    name = (_fit(kernel_name(first.kernel), _NAME_CHARS - len(on)) or "kernel") + on
     return {
         "name": name,
         "launches": len(launches),

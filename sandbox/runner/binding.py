@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 # One entry of a binding, as the judge sends it:
@@ -10,7 +10,9 @@ from typing import Any, Protocol
 #           descriptor. An array too large to fill also has "large": {"pattern", "drawn": offsets in the memory,
 #           behind the array; "period", "element": bytes; "overlays"; "targets"; "seed"}; see
 #           ``emulator.engine.Pattern`` and ``emulator.sample``
-#           "itemsize": bytes of an element. "strides", in elements, if it is not dense; then "nbytes" is all of it
+#           "itemsize": bytes of an element. "strides", in elements, if it is not dense; then "nbytes" is all of it.
+#           On several GPUs also "gpu"; and if each has one, "of": the argument's name, the entry's own being "x[1]".
+#           Such entries follow each other, and solve gets their pointers as an array, or their tensors as a list
 #   value:  {"kind": "value", "name", "dtype", "value", "data": its bytes as C has them, in hex}
 #   absent: {"kind": "absent", "name"}, an optional input that is left out
 Entry = dict[str, Any]
@@ -75,6 +77,17 @@ class Binding(Protocol):
 
     def close(self) -> None:
         """Unmap the memory: nothing may use it afterwards."""
+
+
+def by_argument(entries: list[Entry], values: Sequence[Any]) -> dict[str, Any]:
+    """``values``: of each entry. By the argument's name, a list if each GPU has one."""
+    found: dict[str, Any] = {}
+    for entry, value in zip(entries, values, strict=True):
+        if "of" in entry:
+            found.setdefault(entry["of"], []).append(value)
+        else:
+            found[entry["name"]] = value
+    return found
 
 
 # Returned by a loader: makes a submission's call for the binding of a case.

@@ -1,9 +1,9 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
 One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds", "names",
-"headers"}``
-and the pipe's write end. ``names``: add the PTX of a second compilation, with variables' names. ``headers``:
-libraries that the source may include, see ``grader.sandbox.kernel_headers``. One answer:
+"headers", "libraries"}`` and the pipe's write end. ``names``: add the PTX of a second compilation, with variables'
+names. ``headers``: libraries that the source may include, see ``grader.sandbox.kernel_headers``. ``libraries``: others
+that the challenge allows and the runner loads, each ``{"header", "title", "include"}``. One answer:
 - ``ok``
 - ``log``: the compiler's output, cut to ``log_bytes``
 - ``usage``: the assembler's lines about registers and memory, kept out of the log that students read
@@ -48,7 +48,14 @@ static bool grader_leaves_out() {
     grader_waits_left_out = 1;
     return true;
 }
-__attribute__((visibility("default"))) int grader_prepare() { return static_cast<int>(cudaFree(nullptr)); }
+__attribute__((visibility("default"))) int grader_prepare() {
+    int gpus = 1, code = static_cast<int>(cudaGetDeviceCount(&gpus));
+    for (int gpu = gpus - 1; gpu >= 0 && code == 0; gpu--) {
+        code = static_cast<int>(cudaSetDevice(gpu));
+        if (code == 0) code = static_cast<int>(cudaFree(nullptr));
+    }
+    return code;
+}
 __attribute__((visibility("default"))) const char* grader_error_name(int code) {
     return cudaGetErrorName(static_cast<cudaError_t>(code));
 }
@@ -253,6 +260,11 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     more = header_options(wanted)
     libraries = [*own_libraries(nvcc), *more]
     emulated = request["arch"].startswith("compute")
+    for library in request.get("libraries", ()):
+        if emulated and (refusal := not_here(request["source"], filename, library)):
+            return {"ok": False, "log": refusal, "usage": "", "killed": False}
+        if library["include"]:
+            libraries.append(f"-I{library['include']}")
     if emulated and (calls := missing(request["source"], headers_of(nvcc))):
         with open(MISSING_FILE, "w", encoding="utf-8") as file:
             file.write(calls)
@@ -277,6 +289,21 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
             while data:
                 data = data[os.write(pipe, data) :]
     return {"ok": True, "log": log, "usage": demangled(usage)[:most], "killed": False}
+
+
+def not_here(source: str, filename: str, library: dict[str, str]) -> str:
+    """An error in the compiler's form if a source for the emulated GPU includes a library's header; else empty."""
+    included = re.search(
+        rf'^[ \t]*#[ \t]*include[ \t]*[<"]{re.escape(library["header"])}[>"]', source, re.MULTILINE
+    )
+    if included is None:
+        return ""
+    line = source.count("\n", 0, included.start()) + 1
+    title = library["title"]
+    return (
+        f"{filename}({line}): error: {title} runs on GPU boards only: the emulated GPU has none. Use kernels and "
+        "copies between the GPUs here, or submit to a board with GPUs.\n"
+    )
 
 
 def add_names(nvcc: str, arch: str, filename: str, more: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import cuda_driver as driver
 import gated
 from cuda_memory import MAPPINGS, CudaMapping
 from failure import describe
-from binding import Call, Entry, Failure, c_data, shaped
+from binding import Call, Entry, Failure, by_argument, c_data, shaped
 
 
 class _Bytes:
@@ -48,29 +49,32 @@ class CudaBinding:
         return self._mappings[entry["name"]].address + int(entry["offset"])
 
     def tensors(self) -> dict[str, Any]:
-        return {
-            entry["name"]: self._tensor(entry) if entry["kind"] == "buffer" else entry.get("value")
-            for entry in self.entries
-        }
+        values = [
+            self._tensor(entry) if entry["kind"] == "buffer" else entry.get("value") for entry in self.entries
+        ]
+        return by_argument(self.entries, values)
 
     def _tensor(self, entry: Entry) -> Any:
         import torch
 
-        dtype = getattr(torch, entry["dtype"])
+        dtype, device = getattr(torch, entry["dtype"]), f"cuda:{entry.get('gpu', 0)}"
         if entry["nbytes"] == 0:
-            return torch.empty(entry["shape"], dtype=dtype, device="cuda")
-        flat = torch.as_tensor(_Bytes(self.address(entry), entry["nbytes"]), device="cuda")
+            return torch.empty(entry["shape"], dtype=dtype, device=device)
+        flat = torch.as_tensor(_Bytes(self.address(entry), entry["nbytes"]), device=device)
         return shaped(flat.view(dtype), entry)
 
     def c_values(self) -> list[Any]:
-        """The arguments as C has them, in signature order: device pointers as 64-bit integers, numbers by dtype."""
-        return [self._c_value(entry) for entry in self.entries]
+        """The arguments as C has them, in signature order: device pointers as 64-bit integers, numbers by dtype. They
+        are 8 bytes apart."""
+        room = (ctypes.c_uint64 * max(len(self.entries), 1))()
+        return [self._c_value(entry, room, 8 * place) for place, entry in enumerate(self.entries)]
 
-    def _c_value(self, entry: Entry) -> Any:
-        if entry["kind"] == "buffer":
-            return ctypes.c_uint64(self.address(entry))
-        data = c_data(entry)
-        return (ctypes.c_char * len(data)).from_buffer_copy(data)
+    def _c_value(self, entry: Entry, room: Any, offset: int) -> Any:
+        buffer = entry["kind"] == "buffer"
+        data = self.address(entry).to_bytes(8, sys.byteorder) if buffer else c_data(entry)
+        made = (ctypes.c_char * len(data)).from_buffer(room, offset)
+        made.raw = data
+        return made
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
         """Enqueue gate, call and done, say queued, wait for the device. Returns the failure, if any.

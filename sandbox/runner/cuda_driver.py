@@ -16,7 +16,8 @@ PER_THREAD_STREAM = 0x2
 
 _POSIX_DESCRIPTOR = 1
 _PINNED, _DEVICE, _READ_WRITE = 1, 1, 3
-_DEVICEMAP = 0x2
+_PORTABLE, _DEVICEMAP = 0x1, 0x2
+_NO_TIMING = 0x2
 _WAIT_GEQ = 0x0
 _LIMIT_PRINTF_FIFO = 0x1
 _POOL_RELEASE_THRESHOLD = 4
@@ -57,12 +58,15 @@ class _Access(ctypes.Structure):
 _CALLS: dict[str, tuple[Any, ...]] = {
     "cuInit": (c_uint,),
     "cuDeviceGet": (POINTER(c_int), c_int),
+    "cuDeviceGetCount": (POINTER(c_int),),
     "cuDevicePrimaryCtxRetain": (POINTER(c_void_p), c_int),
     "cuCtxSetCurrent": (c_void_p,),
     "cuCtxSetLimit": (c_int, c_size_t),
     "cuCtxSynchronize": (),
+    "cuCtxEnablePeerAccess": (c_void_p, c_uint),
     "cuDeviceGetDefaultMemPool": (POINTER(c_void_p), c_int),
     "cuMemPoolSetAttribute": (c_void_p, c_int, c_void_p),
+    "cuMemPoolSetAccess": (c_void_p, POINTER(_Access), c_size_t),
     "cuMemGetAllocationGranularity": (POINTER(c_size_t), POINTER(_AllocationProperties), c_int),
     "cuMemImportFromShareableHandle": (POINTER(c_uint64), c_void_p, c_int),
     "cuMemAddressReserve": (POINTER(c_uint64), c_size_t, c_size_t, c_uint64, c_uint64),
@@ -85,6 +89,7 @@ _CALLS: dict[str, tuple[Any, ...]] = {
     "cuEventCreate": (POINTER(c_void_p), c_uint),
     "cuEventRecord": (c_void_p, c_void_p),
     "cuEventElapsedTime": (POINTER(c_float), c_void_p, c_void_p),
+    "cuStreamWaitEvent": (c_void_p, c_void_p, c_uint),
 }
 
 
@@ -114,26 +119,66 @@ def _call(name: str, *arguments: Any) -> None:
         raise error_of(code)
 
 
+# Of every device of this box: one, or those that a submission uses together.
+_contexts: list[c_void_p] = []
+
+
 def make_context(printf_bytes: int) -> None:
-    """Make device 0's primary context, which the runtime and torch share, and make it current.
+    """Make the primary context of each device of the box, which the runtime and torch share, and make the first one
+    current. Several devices get access to each other's memory.
 
     ``printf_bytes`` bounds what kernels can print in one call. The pool keeps memory that ``cudaFreeAsync`` returns:
     a warm call allocates nothing.
     """
-    device, context, pool = c_int(), c_void_p(), c_void_p()
+    count, pools = c_int(), []
     _call("cuInit", 0)
-    _call("cuDeviceGet", byref(device), 0)
-    _call("cuDevicePrimaryCtxRetain", byref(context), device)
-    _call("cuCtxSetCurrent", context)
-    _call("cuCtxSetLimit", _LIMIT_PRINTF_FIFO, printf_bytes)
-    _call("cuDeviceGetDefaultMemPool", byref(pool), device)
-    keep_all = c_uint64(2**64 - 1)
-    _call("cuMemPoolSetAttribute", pool, _POOL_RELEASE_THRESHOLD, byref(keep_all))
+    _call("cuDeviceGetCount", byref(count))
+    for number in range(count.value):
+        device, context, pool = c_int(), c_void_p(), c_void_p()
+        _call("cuDeviceGet", byref(device), number)
+        _call("cuDevicePrimaryCtxRetain", byref(context), device)
+        _contexts.append(context)
+        _call("cuCtxSetCurrent", context)
+        _call("cuCtxSetLimit", _LIMIT_PRINTF_FIFO, printf_bytes)
+        _call("cuDeviceGetDefaultMemPool", byref(pool), device)
+        keep_all = c_uint64(2**64 - 1)
+        _call("cuMemPoolSetAttribute", pool, _POOL_RELEASE_THRESHOLD, byref(keep_all))
+        pools.append(pool)
+    for number, pool in enumerate(pools):
+        use(number)
+        for other, context in enumerate(_contexts):
+            if other != number:
+                access = _Access(_Location(_DEVICE, other), _READ_WRITE)
+                _call("cuMemPoolSetAccess", pool, byref(access), 1)
+                _call("cuCtxEnablePeerAccess", context, 0)
+    use(0)
+
+
+def devices() -> range:
+    """The numbers of the box's devices."""
+    return range(max(len(_contexts), 1))
+
+
+def use(number: int) -> None:
+    """Make a device's context current."""
+    _call("cuCtxSetCurrent", _contexts[number])
 
 
 def synchronise() -> None:
-    """Wait, and flush kernels' output to stdout. Raises CudaError for any earlier fault."""
-    _call("cuCtxSynchronize")
+    """Wait for all devices, and flush kernels' output to stdout. Raises CudaError for any earlier fault; the first
+    device's context is current then, too."""
+    if len(_contexts) <= 1:
+        _call("cuCtxSynchronize")
+        return
+    failed: CudaError | None = None
+    for number in reversed(devices()):
+        use(number)
+        try:
+            _call("cuCtxSynchronize")
+        except CudaError as error:
+            failed = error
+    if failed is not None:
+        raise failed
 
 
 @functools.cache
@@ -168,8 +213,11 @@ def unreserve(address: int, size: int) -> None:
 
 def map_memory(address: int, size: int, handle: int) -> None:
     _call("cuMemMap", address, size, 0, handle, 0)
-    access = _Access(_Location(_DEVICE, 0), _READ_WRITE)
-    _call("cuMemSetAccess", address, size, byref(access), 1)
+    reached = devices()
+    access = (_Access * len(reached))(
+        *(_Access(_Location(_DEVICE, number), _READ_WRITE) for number in reached)
+    )
+    _call("cuMemSetAccess", address, size, access, len(reached))
 
 
 def unmap_memory(address: int, size: int) -> None:
@@ -195,7 +243,7 @@ def copy(target: int, source: int, size: int) -> None:
 def register_host(address: int, size: int) -> int:
     """Returns the device's address of it."""
     found = c_uint64()
-    _call("cuMemHostRegister_v2", address, size, _DEVICEMAP)
+    _call("cuMemHostRegister_v2", address, size, _DEVICEMAP | (_PORTABLE if len(_contexts) > 1 else 0))
     _call("cuMemHostGetDevicePointer_v2", byref(found), address, 0)
     return found.value
 
@@ -227,14 +275,19 @@ def launch(function: int, blocks: int, threads: int, stream: int, *values: Any) 
     _call("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, stream, pointers, None)
 
 
-def make_event() -> int:
+def make_event(*, timed: bool = True) -> int:
     event = c_void_p()
-    _call("cuEventCreate", byref(event), 0)
+    _call("cuEventCreate", byref(event), 0 if timed else _NO_TIMING)
     return event.value or 0
 
 
 def record(event: int, stream: int) -> None:
     _call("cuEventRecord", event, stream)
+
+
+def wait_event(stream: int, event: int) -> None:
+    """``event``: of any device."""
+    _call("cuStreamWaitEvent", stream, event, 0)
 
 
 def elapsed_us(start: int, end: int) -> float:

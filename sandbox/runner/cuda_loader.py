@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import glob
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -31,6 +33,8 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
     """See ``main.py``. Raises what ``Library`` raises."""
     if message.get("extension"):
         show_torch()
+    for name in message.get("libraries", ()):
+        ctypes.CDLL(_path_of(name), mode=ctypes.RTLD_GLOBAL)
     library = Library(descriptors[0])
 
     def make(binding: Binding) -> Call:
@@ -112,6 +116,14 @@ class _Waits:
     def end(self) -> bool:
         self._gate.value = None
         return bool(self._left_out.value)
+
+
+def _path_of(library: str) -> str:
+    """In one of NVIDIA's wheels, or the plain name, which the dynamic linker finds."""
+    for folder in sys.path:
+        for path in glob.glob(os.path.join(folder, "nvidia", "*", "lib", library)):
+            return path
+    return library
 
 
 def _written(descriptor: int) -> str:

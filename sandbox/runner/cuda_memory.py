@@ -86,17 +86,37 @@ class CudaFlags:
         # Only the address: a live ctypes view would keep the map from closing.
         self._host = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         self._device = driver.register_host(self._host, PAGE)
+        # Of each device but the first: its work of the round is done.
+        self._events: dict[int, int] = {}
+        for number in driver.devices()[1:]:
+            driver.use(number)
+            self._events[number] = driver.make_event(timed=False)
+        if self._events:
+            driver.use(0)
         # The last round whose gate was opened.
         self.open_word = ctypes.c_uint32.from_address(self._host)
 
     @contextlib.contextmanager
     def gate(self, round_number: int) -> Iterator[None]:
         """Work enqueued in the body runs once the judge opens the gate; "done" is written after it. Both on the legacy
-        default stream, which orders all blocking streams."""
+        default stream, which orders all blocking streams. On several devices the gate is in each one's stream, and the
+        first writes "done" after all of them."""
+        for number in self._events:
+            driver.use(number)
+            driver.wait_value(driver.LEGACY_STREAM, self._device, round_number)
+        if self._events:
+            driver.use(0)
         driver.wait_value(driver.LEGACY_STREAM, self._device, round_number)
         try:
             yield
         finally:
+            for number, event in self._events.items():
+                driver.use(number)
+                driver.record(event, driver.LEGACY_STREAM)
+            if self._events:
+                driver.use(0)
+            for event in self._events.values():
+                driver.wait_event(driver.LEGACY_STREAM, event)
             driver.write_value(driver.LEGACY_STREAM, self._device + DONE_WORD * _WORD_BYTES, round_number)
 
     def set_done(self, round_number: int) -> None:

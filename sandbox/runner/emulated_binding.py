@@ -24,7 +24,11 @@ class EmulatedBinding(HostBinding):
 
     def adopt(self, device: Any, entry: Entry, *, written: bool) -> int:
         """Returns the address at which ``device`` has a buffer. ``written``: it may be read."""
-        address = int(device.adopt(self.address(entry), entry["nbytes"], entry["name"], written=written))
+        address = int(
+            device.adopt(
+                self.address(entry), entry["nbytes"], entry["name"], written=written, gpu=entry.get("gpu", 0)
+            )
+        )
         if (large := entry.get("large")) is not None:
             base = self._mappings[entry["name"]].address
             device.engine.fill_as_touched(

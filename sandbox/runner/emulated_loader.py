@@ -40,7 +40,7 @@ _TAKEN = (
 
 def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall:
     """See ``main.py``. Raises OSError if the library cannot be loaded."""
-    host = Host(descriptors[0], tags_prints=bool(message.get("tag_prints")))
+    host = Host(descriptors[0], tags_prints=bool(message.get("tag_prints")), gpus=message.get("gpus", 1))
 
     def make(binding: Binding) -> Call:
         assert isinstance(binding, EmulatedBinding), "an emulated GPU has its own memory"
@@ -125,8 +125,8 @@ class HostCall:
 class Host:
     """The process of the submission's host code, and the GPU that answers it."""
 
-    def __init__(self, descriptor: int, *, tags_prints: bool = False) -> None:
-        self._tags_prints = tags_prints
+    def __init__(self, descriptor: int, *, tags_prints: bool = False, gpus: int = 1) -> None:
+        self._tags_prints, self._gpus = tags_prints, gpus
         # No code of the submission runs in this process, and its processes must not look into this one.
         device.hide()
         # The linker takes only paths; this is the judge's own sealed memory.
@@ -136,7 +136,7 @@ class Host:
         self._start()
 
     def _start(self) -> None:
-        self._device = device.Device(engine.Engine())
+        self._device = device.Device(engine.Engine(gpus=self._gpus))
         self._device.engine.tags_prints = self._tags_prints
         try:
             self._process = device.HostProcess(self._device, self._library)

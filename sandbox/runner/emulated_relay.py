@@ -53,9 +53,7 @@ class Relay:
         # No code of the submission runs in this process, and its processes must not look into this one.
         device.hide()
         self._judge = connect(address)
-        self._device = device.Device(engine.Engine(), ptxas=assembler.tritons_ptxas())
-        # The compiler places its barriers, and sometimes has several threads write the same value.
-        self._device.engine.check = engine.BUT_SHARED_RACES
+        self._device = _new_device()
         self._binding: EmulatedBinding | None = None
         self._copies: Copies | None = None
         self._counted = False
@@ -161,6 +159,8 @@ class Relay:
             message["memory"] = "client"
             sent = self._copies.descriptors
         if message["op"] == "load":
+            if (gpus := message.get("gpus", 1)) > 1:
+                self._device = _new_device(gpus)  # nothing of a submission is on the other one
             self._device.engine.tags_prints = bool(message.pop("tag_prints", False))
         if message["op"] == "call":
             asked = {name: message.pop(name, None) for name in ("count", "sample", "unchecked", "watch")}
@@ -284,6 +284,13 @@ class Relay:
         except subprocess.TimeoutExpired:  # it closed its connection and runs on
             self._process.kill()
             os._exit(1)
+
+
+def _new_device(gpus: int = 1) -> Any:
+    made = device.Device(engine.Engine(gpus=gpus), ptxas=assembler.tritons_ptxas())
+    # The compiler places its barriers, and sometimes has several threads write the same value.
+    made.engine.check = engine.BUT_SHARED_RACES
+    return made
 
 
 class Copies:

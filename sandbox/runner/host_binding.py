@@ -7,7 +7,7 @@ from typing import Any
 
 from failure import describe
 from memory import Flags, Mapping, bytes_at
-from binding import Call, Entry, Failure, shaped
+from binding import Call, Entry, Failure, by_argument, shaped
 
 
 class HostBinding:
@@ -39,18 +39,18 @@ class HostBinding:
     def tensors(self) -> dict[str, Any]:
         import torch
 
-        values: dict[str, Any] = {}
+        values: list[Any] = []
         for entry in self.entries:
             if entry["kind"] != "buffer":
-                values[entry["name"]] = entry.get("value")
+                values.append(entry.get("value"))
                 continue
             dtype = getattr(torch, entry["dtype"])
             if entry["nbytes"] == 0:
-                values[entry["name"]] = torch.empty(entry["shape"], dtype=dtype)
+                values.append(torch.empty(entry["shape"], dtype=dtype))
             else:
                 flat = torch.frombuffer(self.memory(entry), dtype=dtype)
-                values[entry["name"]] = shaped(flat, entry)
-        return values
+                values.append(shaped(flat, entry))
+        return by_argument(self.entries, values)
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
         """Say queued, spin until the gate opens, call, set done. Returns what the call raised, or None."""

@@ -38,9 +38,13 @@ def become(tool: str, address: str) -> NoReturn:
 
 class OwnMemoryBinding(CudaBinding):
     """Calls with copies of the arrays in memory of this process: tools know its bounds to the byte. Results stay in the
-    copies."""
+    copies. Raises ValueError for several GPUs."""
 
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
+        if any("gpu" in entry for entry in entries):
+            raise ValueError(
+                "a tool of the CUDA toolkit runs calls on one GPU only; this challenge has several"
+            )
         super().__init__(entries, descriptors)
         self._copies = {
             entry["name"]: driver.allocate(entry["nbytes"])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from grader.challenge.signature import declaration, starter
 from grader.errors import ChallengeInvalid
+from grader.languages import Language
 from tests.challenge.conftest import MANIFEST, Write
 
 ARG_X = '{ name = "x", kind = "input", dtype = "float32", shape = ["rows", "cols"] }'
@@ -112,6 +114,13 @@ BAD_VALUES = [
     ("limits.case_seconds", "case_seconds = 5", "case_seconds = 10000"),
     ("limits.memory_bytes", "memory_bytes = 1073741824", "memory_bytes = 1024"),
     ("limits.cores", "case_seconds = 5", "cores = 5"),
+    ("gpus", "version = 1", "version = 1\ngpus = 9"),
+    (
+        "(the whole file): args: ['x'] say `on`",
+        'shape = ["rows", "cols"]',
+        'shape = ["rows", "cols"], on = 0',
+    ),
+    ("args.5", ARG_ROWS, '{ name = "rows", kind = "size", on = 0 }'),
     ("colour", 'title = "Scaled rows"', 'title = "Scaled rows"\ncolour = "red"'),
 ]
 REQUIRED = ["title", "track", "difficulty", "version", "languages"]
@@ -148,6 +157,52 @@ def test_a_missing_table_is_named(write: Write, table: str) -> None:
     renamed = MANIFEST.replace(f"\n{table} =", "\ntags2 =").replace(f"\n[{table}]", "\n[tags2]")
     with pytest.raises(ChallengeInvalid, match=rf"challenge\.toml: {table}: Field required"):
         write(manifest=renamed)
+
+
+SEVERAL = [
+    (
+        "args 'x' on: GPU 2 is not there; gpus = 2",
+        'shape = ["rows", "cols"]',
+        'shape = ["rows", "cols"], on = 2',
+    ),
+    ("args: 'gpus' is passed to solve by itself", 'name = "rows", kind', 'name = "gpus", kind'),
+    ("pieces: a challenge for several GPUs has no large cases", "[cost]", '[pieces]\nalong = "rows"\n[cost]'),
+    (
+        "args 'x': a challenge for several GPUs has no layouts",
+        'shape = ["rows", "cols"]',
+        'shape = ["rows", "cols"], layout = { pitch = "cols" }',
+    ),
+    ("args 'pick' optional: it is on each GPU", '{ name = "pick",', '{ name = "pick", optional = true,'),
+    ("allow: PyTorch extensions run on one GPU", "allow = []", 'allow = ["torch"]'),
+]
+
+
+@pytest.mark.parametrize(("why", "old", "new"), SEVERAL)
+def test_what_several_gpus_do_not_take_is_refused(write: Write, why: str, old: str, new: str) -> None:
+    text = MANIFEST.replace("version = 1", "version = 1\ngpus = 2").replace(old, new)
+    with pytest.raises(ChallengeInvalid) as caught:
+        write(manifest=text.replace('[compare.out]\nfirst = "count"\n', ""))
+    assert why in caught.value.message
+
+
+def test_a_buffer_of_each_gpu_has_the_gpus_first(write: Write) -> None:
+    on_first = '{ name = "pick", kind = "input", on = 0,'
+    text = MANIFEST.replace("version = 1", "version = 1\ngpus = 2")
+    with pytest.raises(ChallengeInvalid, match="are on each GPU, and compared whole"):
+        write(manifest=text)
+    text = text.replace('[compare.out]\nfirst = "count"\n', "")
+    manifest = write(manifest=text.replace('{ name = "pick", kind = "input",', on_first)).manifest
+    sizes = {"rows": 2, "cols": 3}
+    assert [manifest.shape(arg, sizes) for arg in manifest.buffers] == [(2, 2, 3), (2,), (2, 2), (2, 1)]
+    assert [arg.name for arg in manifest.parameters][-1] == "gpus"
+    alone = manifest.on_one_gpu()
+    assert [alone.shape(arg, sizes) for arg in alone.buffers] == [(2, 2, 3), (2,), (2, 2), (2, 1)]
+    assert alone.parameters == alone.args
+    assert declaration(manifest, Language.CUDA) == (
+        'extern "C" void solve(const float* const* x, const int32_t* pick, float* const* out, int64_t* const* count, '
+        "float alpha, int64_t rows, int64_t cols, int64_t gpus)"
+    )
+    assert "x      input   float32 [rows, cols]  one on each of 2 GPUs" in starter(manifest, Language.CUDA)
 
 
 def test_a_challenge_without_output_is_refused(write: Write) -> None:

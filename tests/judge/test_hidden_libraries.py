@@ -30,6 +30,8 @@ class WithGpu(HostDevice):
     [
         (Language.CUDA, [], BoxPurpose.RUN, False),
         (Language.CUDA, ["cublas"], BoxPurpose.RUN, True),
+        (Language.CUDA, ["nccl"], BoxPurpose.RUN, False),
+        (Language.CUDA, ["cublas", "nccl"], BoxPurpose.RUN, True),
         (Language.CUDA, [], BoxPurpose.CONTROL, True),
         (Language.CUDA, [], BoxPurpose.BASELINE, True),
         (Language.TRITON, [], BoxPurpose.RUN, True),
@@ -43,5 +45,6 @@ def test_libraries_are_hidden_from_cuda_unless_the_challenge_allows_them(
     request = Request(challenge, language, "", "cpu", bytes(32), challenge.cases)
     launcher = Launcher(request, WithGpu(), cast("BoxMaker", None), lambda: None)
     assert launcher._spec(purpose).compute_libraries is shown
+    assert launcher._spec(purpose).shown_libraries == (("nccl",) if "nccl" in allow else ())
     launcher.device = EmulatedDevice()
     assert launcher._spec(purpose).compute_libraries, "every runner there has torch"

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.device_kinds import board_name
+from grader.device_kinds import board_name, board_of, takes
 from grader.errors import BadRequest, BoxUnavailable, Conflict
 from grader.queue.gpu_lock import hold, holder, lock_folder
 from grader.queue.gpus import ALL, chosen_gpus
+from grader.sandbox.gpu import together
 from grader.settings import Settings
 from tests.queue.gpus import H200, SECOND, T4
 from tests.service.world import until
@@ -107,10 +108,22 @@ def test_gpu_locks_are_per_machine(tmp_path: Path) -> None:
         ("2,0", [T4, H200]),
         ("1, 1", [SECOND]),
         (T4.uuid, [T4]),
+        ("1+0, 2", [together([SECOND, H200]), T4]),
     ],
 )
 def test_gpus_are_named_by_number_or_uuid(wanted: str, found: list[object]) -> None:
     assert chosen_gpus(wanted, lambda: [H200, SECOND, T4]) == found
+
+
+def test_joined_gpus_serve_a_board_of_their_own() -> None:
+    (both,) = chosen_gpus("0+1", lambda: [H200, SECOND, T4])
+    assert board_of(both) == "h200-x2"
+    assert chosen_gpus(both.label, lambda: [H200, SECOND]) == [both]
+    boards = ("h200-x2", "h200-x4", "h200", "rtx-4090", "emulated", "cpu")
+    assert [board for board in boards if not takes(board, 2)] == ["h200", "rtx-4090"]
+    assert [board for board in boards if not takes(board, 1)] == ["h200-x2", "h200-x4"]
+    with pytest.raises(BadRequest, match="different models"):
+        chosen_gpus("0+2", lambda: [H200, SECOND, T4])
 
 
 @pytest.mark.parametrize("wanted", ["3", "-1", "h200", "GPU-"])

@@ -71,6 +71,13 @@ def test_found_libraries_are_files_not_links(toolkit: Path) -> None:
     assert found == tuple(sorted(str(toolkit / name) for name in HIDDEN))
 
 
+def test_one_that_a_challenge_allows_is_not_hidden() -> None:
+    paths = ("/usr/lib/libcublas.so.13", "/usr/lib/libnccl.so.2", "/usr/lib/libnccl.so.2.28.9")
+    assert compute_libraries.not_shown(paths, ()) == paths
+    assert compute_libraries.not_shown(paths, ("nccl",)) == paths[:1]
+    assert compute_libraries.linked(["cublas", "nccl"]) == ("libnccl.so.2",)
+
+
 def test_hidden_libraries_are_empty_and_other_files_readable(
     maker: BoxMaker, toolkit: Path, start: Start
 ) -> None:

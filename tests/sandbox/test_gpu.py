@@ -95,6 +95,18 @@ def test_by_cdi_a_box_asks_for_its_gpu_by_uuid_and_gets_no_files() -> None:
     assert options.device_requests(options.CDI, BoxSpec(BoxPurpose.COMPILE)) == []
 
 
+def test_a_box_is_given_several_gpus_that_are_used_together() -> None:
+    other = Gpu(2, "GPU-c", ("/dev/nvidia2", "/dev/nvidiactl"), "NVIDIA H200")
+    both = BoxSpec(BoxPurpose.RUN, gpu=gpu.together([ONE, other]))
+    nodes = ["/dev/nvidia1", "/dev/nvidiactl", "/dev/nvidia2"]
+    assert options.device_files(options.NODES, both) == [f"{node}:{node}:rw" for node in nodes]
+    (request,) = options.device_requests(options.CDI, both)
+    assert request["DeviceIDs"] == ["nvidia.com/gpu=GPU-b", "nvidia.com/gpu=GPU-c"]
+    assert container.environment(both)["CUDA_VISIBLE_DEVICES"] == "GPU-b,GPU-c"
+    bound = list(enclosure._dev(both.gpu))
+    assert [bound[place + 1] for place, word in enumerate(bound) if word == "--dev-bind"][-3:] == nodes
+
+
 def test_an_engine_without_cdi_is_refused_with_a_fix() -> None:
     old, new = EngineFacts.of({}), EngineFacts.of({"CDISpecDirs": ["/etc/cdi"]})
     options.check_gpu_access("nodes", old)

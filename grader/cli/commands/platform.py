@@ -23,7 +23,9 @@ Box = Annotated[
 GpuOption = Annotated[
     str | None,
     typer.Option(
-        "--gpu", metavar="N|UUID|all|none", help="The GPUs to serve, by number or UUID. (GRADER_GPU)"
+        "--gpu",
+        metavar="N|UUID|all|none",
+        help="The GPUs to serve, by number or UUID; 0+1: one worker with both. (GRADER_GPU)",
     ),
 ]
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
 
 from grader import limits
+from grader.device_kinds import gpus_of
 from grader.errors import BoxUnavailable
 from grader.judge.arena import Arena
 from grader.judge.cuda import kernels, nvml
 from grader.judge.cuda.ceilings import measure_ceilings
-from grader.judge.cuda.driver import NEEDS_MEND, DriverError, api, check, lacking
+from grader.judge.cuda.driver import NEEDS_MEND, DriverError, api, can_reach, check, lacking
 from grader.judge.cuda.gate import CudaGate
-from grader.judge.cuda.memory import CudaMemories, Staging
+from grader.judge.cuda.memory import SEVERAL_MEND, CudaMemories, Staging
 from grader.judge.cuda.memory_plan import CudaMemoryPlan
 from grader.judge.cuda.output_checker import CudaOutputChecker
 from grader.judge.device import GPU_PLAN, Device, Floor, Gate, Noise, OutputChecker
@@ -23,21 +25,28 @@ from grader.judge.kept_control import WALL_SECONDS
 from grader.judge.round_costs import Machine, RoundCosts
 from grader.languages import ON_GPU, Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
-from grader.sandbox.gpu import Gpu, nvidia_driver, nvidia_gpus
+from grader.sandbox.gpu import Gpu, nvidia_driver, nvidia_gpus, together
 
 
 class CudaStream:
-    def __init__(self, burn: kernels.Burn) -> None:
-        self._burn = burn
+    """``others``: of several GPUs that a submission uses together, the numbers of the others."""
+
+    def __init__(self, burn: kernels.Burn, others: Mapping[int, kernels.Burn]) -> None:
+        self._burn, self._others = burn, others
 
     def settle(self) -> None:
         torch.cuda.synchronize()
+        for other in self._others:
+            torch.cuda.synchronize(other)
 
     def before_round(self) -> None:
         """Settle the clocks, and take back whatever a submission made persist in the L2 cache."""
         self._let_go_of_cache()
         self._burn.run()
-        torch.cuda.synchronize()
+        for other, burn in self._others.items():
+            with torch.cuda.device(other):
+                burn.run()
+        self.settle()
 
     def after_queued(self) -> None:
         """Once more: the host part of a call may have made lines persist."""
@@ -46,11 +55,15 @@ class CudaStream:
     def _let_go_of_cache(self) -> None:
         with suppress(DriverError):
             check(api().cuCtxResetPersistingL2Cache())
+        for other in self._others:
+            with torch.cuda.device(other), suppress(DriverError):
+                check(api().cuCtxResetPersistingL2Cache())
 
 
 class CudaDevice:
-    """GPU ``index``, by the driver's number, judged for the board ``name``. Raises BoxUnavailable if it lacks something
-    that the gate needs."""
+    """GPU ``index``, by the driver's number, judged for the board ``name``. On a board of several GPUs, ``others`` are
+    the others (the next ones if left out): this process draws, fills and compares on the first, which reaches the
+    memory of all. Raises BoxUnavailable if one lacks something that the gate needs."""
 
     bytecode = ""
     memory = "cuda"
@@ -68,7 +81,7 @@ class CudaDevice:
     on_processor = False
     baselines = ("eager", "compile")
 
-    def __init__(self, name: str, index: int) -> None:
+    def __init__(self, name: str, index: int, *others: int) -> None:
         self.name = name
         self._stored: Mapping[str, float] = {}
         if not torch.cuda.is_available():
@@ -76,26 +89,45 @@ class CudaDevice:
                 "torch finds no NVIDIA GPU", "Is the driver installed? `grader doctor` says more."
             )
         gpus = nvidia_gpus()
-        number = next((place for place, gpu in enumerate(gpus) if gpu.index == index), None)
-        if number is None:
+        count = gpus_of(name) or 1
+        wanted = (index, *others) if others else tuple(range(index, index + count))
+        places = {gpu.index: place for place, gpu in enumerate(gpus)}
+        if hidden := [gpu for gpu in wanted if gpu not in places]:
             raise BoxUnavailable(
-                f"NVIDIA GPU {index} is not visible here", "Does CUDA_VISIBLE_DEVICES name it?"
+                f"NVIDIA GPU {hidden[0]} is not visible here", "Does CUDA_VISIBLE_DEVICES name it?"
             )
+        number, *more = (places[gpu] for gpu in wanted)
         torch.cuda.set_device(number)
-        if missing := lacking(number):
-            raise BoxUnavailable(f"GPU {index} lacks {', '.join(missing)}", NEEDS_MEND)
+        for each, place in zip(wanted, (number, *more), strict=True):
+            if missing := lacking(place):
+                raise BoxUnavailable(f"GPU {each} lacks {', '.join(missing)}", NEEDS_MEND)
+        for other in more:
+            if not (can_reach(number, other) and can_reach(other, number)):
+                raise BoxUnavailable(
+                    f"GPUs {index} and {gpus[other].index} cannot reach each other's memory",
+                    "Choose two with NVLink or PCIe peer access: `nvidia-smi topo -p2p r` shows which.",
+                )
         self._gpu: Gpu = gpus[number]
-        self._monitor = nvml.Monitor(self._gpu.uuid)
-        self.model = torch.cuda.get_device_name(number)
-        self.memories = CudaMemories(number)
+        self._together = together([self._gpu, *(gpus[other] for other in more)])
+        self._monitors = [nvml.Monitor(gpu.uuid) for gpu in self._together.every]
+        model = torch.cuda.get_device_name(number)
+        self.model = f"{count} x {model}" if count > 1 else model
+        self.memories = CudaMemories(number, others=more)
         self.passing_memories = CudaMemories(number, kept_share=0.0)
         self.staging = Staging(self.memories.device)
         self.memory_plan = CudaMemoryPlan(self.memories, self.staging)
         properties = torch.cuda.get_device_properties(number)
         self._flush = torch.empty(2 * properties.L2_cache_size, dtype=torch.uint8, device="cuda")
-        self.round_costs = RoundCosts(Machine(self._gpu.uuid, self.model, nvidia_driver()))
+        machine = self._gpu.uuid + (f"-x{count}" if count > 1 else "")
+        self.round_costs = RoundCosts(Machine(machine, self.model, nvidia_driver()))
+        programs = properties.multi_processor_count
+        self._flushes = {
+            other: torch.zeros(2 * properties.L2_cache_size, dtype=torch.uint8, device=other)
+            for other in more
+        }
         self.stream = CudaStream(
-            kernels.Burn(self.memories.device, programs=properties.multi_processor_count)
+            kernels.Burn(self.memories.device, programs=programs),
+            {other: kernels.Burn(torch.device("cuda", other), programs=programs) for other in more},
         )
 
     @property
@@ -108,7 +140,7 @@ class CudaDevice:
         return tuple(language for language in Language if language.runs_on(self.on))
 
     def make_gate(self) -> Gate:
-        return CudaGate()
+        return CudaGate(tuple(self._flushes))
 
     def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec:
         preload = {BoxPurpose.CONTROL: "cuda", BoxPurpose.BASELINE: "torch-gpu"}.get(purpose)
@@ -118,6 +150,9 @@ class CudaDevice:
         # torch it would be torch's own thousands, for seconds; what of them a call takes, its warm-up loads.
         loading = "EAGER" if preload == "cuda" else "LAZY"
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": loading}
+        if self._together.others:
+            # The switch's multicast groups are few, and the host's: no box may use them up.
+            env["NCCL_NVLS_ENABLE"] = "0"
         compiles = purpose is BoxPurpose.RUN and language.kernels_ahead
         seconds = limits.BOX_WALL_SECONDS + (limits.KERNELS_OF_SUBMISSION_SECONDS if compiles else 0.0)
         return BoxSpec(
@@ -126,21 +161,35 @@ class CudaDevice:
             memory_bytes=limits.GPU_BOX_MEMORY_BYTES,
             # A control waits while a submission is judged, whose boxes begin to live after it.
             wall_seconds=WALL_SECONDS if purpose is BoxPurpose.CONTROL else seconds,
-            gpu=self._gpu,
+            gpu=self._together,
             bytecode=self.bytecode if preload != "cuda" else "",
         )
+
+    def with_gpus(self, spec: BoxSpec, count: int) -> BoxSpec:
+        gpus = self._together.every
+        if count > len(gpus):
+            raise BoxUnavailable(
+                f"The challenge needs {count} GPUs, and this judge has {len(gpus)}.", SEVERAL_MEND
+            )
+        return replace(spec, gpu=together(gpus[:count]))
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
         """Reveal, then flush the L2 cache. Also after a large reveal: its end stays in the cache, and a kernel that
         begins there would gain by it."""
         arena.reveal(inputs)
         self._flush.zero_()
+        stream = torch.cuda.current_stream()
+        for other, flush in self._flushes.items():
+            # After what this GPU wrote there. The gate waits for all before it opens.
+            torch.cuda.current_stream(other).wait_stream(stream)
+            flush.zero_()
 
     def watch(self, arena: Arena) -> OutputChecker:
         return CudaOutputChecker(arena, self.staging)
 
     def record(self) -> nvml.NvmlRecord:
-        return nvml.NvmlRecord(self._monitor)
+        first, *others = (nvml.NvmlRecord(monitor) for monitor in self._monitors)
+        return nvml.NvmlRecords(first.monitor, others=others) if others else first
 
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
         self._stored = stored
@@ -151,4 +200,4 @@ class CudaDevice:
 
 if TYPE_CHECKING:
     # The back end is found by its name, so nothing else shows that it is a whole ``Device``.
-    _checked: Callable[[str, int], Device] = CudaDevice
+    _checked: Callable[..., Device] = CudaDevice

@@ -54,6 +54,12 @@ def lacking(index: int) -> list[str]:
     return [words for name, words in NEEDS.items() if not attribute(name, index)]
 
 
+def can_reach(index: int, other: int) -> bool:
+    """Kernels of GPU ``index`` can use the memory of GPU ``other``."""
+    cu = api()
+    return bool(check(cu.cuDeviceCanAccessPeer(check(cu.cuDeviceGet(index)), check(cu.cuDeviceGet(other)))))
+
+
 def attribute(name: str, index: int) -> int:
     """A device attribute by its enum name, such as ``CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_64``."""
     cu = api()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import mmap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import torch
@@ -35,8 +35,10 @@ _OPENED, _LOOKED, _HELD = 0, 16, 32
 class CudaGate(HostGate):
     """``open`` enqueues the write and spins until the host sees it: on a private page, which the runner never has."""
 
-    def __init__(self) -> None:
+    def __init__(self, others: Sequence[int] = ()) -> None:
+        """``others``: of several GPUs that a submission uses together, the numbers of the others."""
         super().__init__()
+        self._others = others
         self._shared = _Registered(self._map)
         self._private_map = mmap.mmap(-1, mmap.PAGESIZE)
         self._private_words = memoryview(self._private_map).cast("I")
@@ -115,6 +117,8 @@ class CudaGate(HostGate):
     def _enqueue_opening(self) -> None:
         """The runner's word first: once the host has seen the private one, the runner must find the gate open. A
         context switch between them would otherwise make its waits return at once."""
+        for other in self._others:  # whatever was written there comes before
+            self._stream.wait_stream(torch.cuda.current_stream(other))
         self._enqueue_write(self._shared, OPEN_WORD)
         self._enqueue_write(self._private, _OPENED)
 

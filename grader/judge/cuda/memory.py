@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from grader.challenge.draw import input_role
+from grader.errors import BoxUnavailable
 from grader.judge.cuda.driver import DriverError, api, check
 from grader.judge.oracle import Question
 
 # Share of the GPU's memory that may be kept for the next use: as much again for private memory as for shared.
 KEPT_SHARE = 0.2
+
+
+SEVERAL_MEND = "A worker with several: grader worker --gpu 0+1. At home: grader test --device BOARD-x2."
 
 
 class _Pointer:
@@ -46,7 +51,7 @@ class CudaMemory:
         self._handle = check(cu.cuMemCreate(size, maker.properties, 0))
         self._address = int(check(cu.cuMemAddressReserve(self._reserved, 0, 0, 0)))
         check(cu.cuMemMap(self._address, size, 0, self._handle, 0))
-        check(cu.cuMemSetAccess(self._address, size, [maker.access], 1))
+        check(cu.cuMemSetAccess(self._address, size, maker.access, len(maker.access)))
         kind = cu.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
         self.descriptor = int(check(cu.cuMemExportToShareableHandle(self._handle, kind, 0)))
         self.bytes = torch.as_tensor(_Pointer(self._address, size), device=maker.device)
@@ -59,6 +64,7 @@ class CudaMemory:
         cu = api()
         del self.bytes
         torch.cuda.synchronize()
+        torch.cuda.synchronize(self._maker.device)
         check(cu.cuMemUnmap(self._address, self._size))
         check(cu.cuMemAddressFree(self._address, self._reserved))
         check(cu.cuMemRelease(self._handle))
@@ -72,8 +78,15 @@ class CudaMemories:
     depends by up to 2 % on its place, so a control and its submission must have the same.
     """
 
-    def __init__(self, index: int, kept_share: float = KEPT_SHARE) -> None:
+    def __init__(
+        self, index: int, kept_share: float = KEPT_SHARE, others: Sequence[int] = (), home: int | None = None
+    ) -> None:
+        """``others``: of several GPUs that a submission uses together, the others. ``home``: of one of those, the GPU
+        whose kernels fill and compare its memory, too."""
         cu = api()
+        self._others = {
+            number + 1: CudaMemories(other, kept_share, home=index) for number, other in enumerate(others)
+        }
         self._shelf: list[CudaMemory] = []
         self._most_kept = int(torch.cuda.get_device_properties(index).total_memory * kept_share)
         self.device = torch.device("cuda", index)
@@ -86,12 +99,22 @@ class CudaMemories:
         self.properties.requestedHandleTypes = (
             cu.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
         )
-        self.access: Any = cu.CUmemAccessDesc()
-        self.access.location.type = location_type
-        self.access.location.id = index
-        self.access.flags = cu.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+        self.access: list[Any] = []
+        for number in (index,) if home is None else (index, home):
+            access: Any = cu.CUmemAccessDesc()
+            access.location.type = location_type
+            access.location.id = number
+            access.flags = cu.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+            self.access.append(access)
         least = cu.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
         self.page = int(check(cu.cuMemGetAllocationGranularity(self.properties, least)))
+
+    def on(self, gpu: int) -> CudaMemories:
+        if gpu == 0:
+            return self
+        if gpu not in self._others:
+            raise BoxUnavailable(f"the judge has no GPU {gpu}", SEVERAL_MEND)
+        return self._others[gpu]
 
     def make(self, name: str, size: int) -> CudaMemory:
         found = next((memory for memory in self._shelf if memory.key == (name, size)), None)
@@ -111,6 +134,7 @@ class CudaMemories:
 
     @property
     def kept_bytes(self) -> int:
+        """On this GPU."""
         return sum(memory.key[1] for memory in self._shelf)
 
     def take_back(self, memory: CudaMemory) -> None:
@@ -120,6 +144,8 @@ class CudaMemories:
 
     def give_back(self) -> None:
         """Free all kept memory."""
+        for other in self._others.values():
+            other.give_back()
         while self._shelf:
             self._shelf.pop().free()
 

@@ -171,3 +171,16 @@ class NvmlRecord:
 
     def state(self) -> GpuState | None:
         return summary(self.samples, self.repeated)
+
+
+@dataclass
+class NvmlRecords(NvmlRecord):
+    """Of several GPUs that a submission uses together: the first one's state, and every one's slowing and warming."""
+
+    others: Sequence[NvmlRecord] = ()
+
+    def round_counts(self) -> bool:
+        return all([super().round_counts(), *(other.round_counts() for other in self.others)])
+
+    def warmed(self, rounds: int) -> bool:
+        return super().warmed(rounds) or any(other.warmed(rounds) for other in self.others)

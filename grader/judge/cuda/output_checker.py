@@ -6,12 +6,13 @@ from __future__ import annotations
 import functools
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from grader.challenge.model import Kind
-from grader.judge.arena import Arena, Buffer
+from grader.judge.arena import Arena, Buffer, Shards
 from grader.judge.compare import LATE, compare, counted, forbidden_write, written_padding
 from grader.judge.cuda import kernels
 from grader.judge.cuda.memory import Staging
@@ -23,36 +24,58 @@ from grader.schemas.report import Mismatch
 _SPOTS = 1 << 16
 
 
+@dataclass(frozen=True)
+class _Part:
+    """A result, or one GPU's part of it, which begins at the flat place ``first``."""
+
+    buffer: Buffer
+    first: int
+    spots: Spots
+    #: Of this part, flat.
+    snapshot: torch.Tensor
+
+
+def _parts(buffer: Buffer) -> list[tuple[Buffer, int]]:
+    if not isinstance(buffer, Shards):
+        return [(buffer, 0)]
+    return [(part, number * part.count) for number, part in enumerate(buffer.each)]
+
+
+def _like(buffer: Buffer) -> torch.Tensor:
+    return torch.empty(buffer.count, dtype=buffer.dtype, device="meta")
+
+
 class CudaOutputChecker:
     """See ``OutputChecker``. Both checks are one pass of our kernel, which also copies its reads; suspects are
     compared again, exactly, on that copy, after the window."""
 
     def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena
-        self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
         self._snapshots = {
-            buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", buffer.values).view(
+            buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", _like(buffer)).view(
                 buffer.shape
             )
-            for buffer in self._results
+            for buffer in arena.of_kind(Kind.INOUT, Kind.OUTPUT)
         }
         # Of results that are not dense: the check reads copies.
-        self._packed = {
-            buffer.argument.name: torch.empty(buffer.count, dtype=buffer.dtype, device="cuda")
-            for buffer in self._results
-            if buffer.strides is not None
-        }
-        for buffer in self._results:
+        self._packed: dict[str, torch.Tensor] = {}
+        for buffer in arena.of_kind(Kind.INOUT, Kind.OUTPUT):
             if buffer.strides is not None:
-                buffer.read_into(self._packed[buffer.argument.name].view(buffer.shape))  # loads its kernel
-        self._spots = {
-            buffer.argument.name: Spots(buffer, self._snapshots[buffer.argument.name])
-            for buffer in self._results
-        }
+                packed = torch.empty(buffer.shape, dtype=buffer.dtype, device="cuda")
+                buffer.read_into(packed)  # loads its kernel
+                self._packed[buffer.argument.name] = packed.view(-1)
+        self._results = [
+            _Part(part, first, Spots(part, snapshot), snapshot)
+            for buffer in arena.of_kind(Kind.INOUT, Kind.OUTPUT)
+            for part, first in _parts(buffer)
+            for snapshot in [
+                self._snapshots[buffer.argument.name].view(-1)[first : first + part.count],
+            ]
+        ]
         blocks = [
             kernels.check_blocks(count, at_spots=spots)
-            for buffer in self._results
-            for count, spots in ((self._spots[buffer.argument.name].count, True), (buffer.count, False))
+            for part in self._results
+            for count, spots in ((part.spots.count, True), (part.buffer.count, False))
         ]
         # Every block writes each time: an atomic addition for each wrong block would take extra time.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
@@ -64,17 +87,14 @@ class CudaOutputChecker:
     def aim(self, question: Question) -> None:
         self._spot_checks, self._full_checks = [], []
         shares = iter(self._shares)
-        for buffer in self._results:
-            name = buffer.argument.name
-            spots = self._spots[name]
+        for part in self._results:
+            spots = part.spots
             spots.draw()
-            aimed = self._aimed(buffer, question)
+            aimed = self._aimed(part, question)
             self._spot_checks.append(
                 functools.partial(aimed, snapshot=spots.taken, suspects=next(shares), spots=spots.places)
             )
-            self._full_checks.append(
-                functools.partial(aimed, snapshot=self._snapshots[name].view(-1), suspects=next(shares))
-            )
+            self._full_checks.append(functools.partial(aimed, snapshot=part.snapshot, suspects=next(shares)))
 
     def spot_check(self) -> None:
         spot_checks, self._spot_checks = self._spot_checks, []  # frees answers, which are large
@@ -89,17 +109,19 @@ class CudaOutputChecker:
     def suspicious(self) -> bool:
         return bool(self._suspects.any().item()) if self._suspects.numel() else False
 
-    def _aimed(self, buffer: Buffer, question: Question) -> Callable[..., None]:
+    def _aimed(self, part: _Part, question: Question) -> Callable[..., None]:
+        buffer = part.buffer
         manifest, argument = self._arena.manifest, buffer.argument
         want = question.outputs[argument.name].reshape(-1)
         scale = question.magnitudes.get(argument.name)
+        here = slice(part.first, part.first + buffer.count)
         packed = self._packed.get(argument.name)
         check = functools.partial(
             kernels.full_check,
             buffer.values if packed is None else packed,
-            counted(manifest, argument, question, want.numel()),
-            want,
-            scale.reshape(-1) if scale is not None else None,
+            counted(manifest, argument, question, want.numel()) - part.first,
+            want[here],
+            scale.reshape(-1)[here] if scale is not None else None,
             allowance=buffer.allowance,
             poison=buffer.never_written,
         )
@@ -116,8 +138,8 @@ class CudaOutputChecker:
         """What the full check saw, or if that is right, what the spot check saw before it."""
         if found := compare(self._arena, self._snapshots, question):
             return found
-        for spots in self._spots.values():
-            spots.put_back()
+        for part in self._results:
+            part.spots.put_back()
         found = compare(self._arena, self._snapshots, question)
         return found and found.model_copy(update={"kind": LATE})
 
@@ -131,9 +153,9 @@ class Forbidden:
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
-        self._guards = [(buffer, *guard) for buffer in arena.buffers.values() for guard in buffer.guards()]
-        self._inputs = arena.of_kind(Kind.INPUT)
-        sizes = [zone.numel() for _, zone, _ in self._guards] + [buffer.count for buffer in self._inputs]
+        self._guards = [(buffer, *guard) for buffer in arena.pieces() for guard in buffer.guards()]
+        self._inputs = [part for buffer in arena.of_kind(Kind.INPUT) for part in _parts(buffer)]
+        sizes = [zone.numel() for _, zone, _ in self._guards] + [buffer.count for buffer, _ in self._inputs]
         blocks = [kernels.check_blocks(size) for size in sizes]
         self._numbers = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._numbers, blocks)
@@ -146,21 +168,21 @@ class Forbidden:
         shares = iter(self._shares)
         for _, zone, untouched in self._guards:
             kernels.differ(zone, untouched, next(shares))
-        for buffer in self._inputs if inputs else ():
-            revealed = question.inputs[buffer.argument.name]
-            kernels.differ(buffer.values, revealed.reshape(-1), next(shares))
+        for buffer, first in self._inputs if inputs else ():
+            revealed = question.inputs[buffer.argument.name].reshape(-1)
+            kernels.differ(buffer.values, revealed[first : first + buffer.count], next(shares))
         if not (self._numbers.numel() and self._numbers.any().item()):
             return None
         return forbidden_write(self._arena, question) or self._summary()
 
     def _summary(self) -> Mismatch:
         owners = [(buffer, "out_of_bounds") for buffer, _, _ in self._guards]
-        owners += [(buffer, "input_changed") for buffer in self._inputs]
+        owners += [(buffer, "input_changed") for buffer, _ in self._inputs]
         numbers = [int(share.sum()) for share in self._shares]
         buffer, kind, wrong = next(
             (*owner, number) for owner, number in zip(owners, numbers, strict=True) if number
         )
-        return Mismatch(argument=buffer.argument.name, kind=kind, wrong=wrong, total=buffer.count)
+        return Mismatch(argument=buffer.label, kind=kind, wrong=wrong, total=buffer.count)
 
 
 class Spots:

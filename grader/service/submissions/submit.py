@@ -17,7 +17,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.own_case import own_case
 from grader.challenge.source import check_taken, decode, language_of
 from grader.device_kinds import kind_of as device_kind
-from grader.device_kinds import serves
+from grader.device_kinds import serves, takes
 from grader.errors import BadRequest, Conflict, LanguageNotServed, UnknownDevice
 from grader.languages import ON_EMULATED, ON_GPU, Language
 from grader.logs import get_logger
@@ -152,7 +152,7 @@ def row_of(platform: Platform, user: User, what: SubmitOrder) -> SubmissionRow:
     if competition is not None:
         # The first is the default.
         devices = [device for device in competition.devices if device in devices]
-    device = _device(devices, body.device, language)
+    device = _device(devices, body.device, language, challenge)
     return SubmissionRow(
         user_id=user.id,
         challenge=challenge.slug,
@@ -276,17 +276,39 @@ def _judged_before(session: Session, row: SubmissionRow) -> str | None:
     )
 
 
-def _device(devices: list[str], chosen: str | None, language: Language) -> str:
-    """The chosen device, else the platform's first that runs the language."""
+def _device(devices: list[str], chosen: str | None, language: Language, challenge: Challenge) -> str:
+    """The chosen device, else the platform's first that runs the language and has the challenge's GPUs."""
     if chosen is not None and chosen not in devices:
         raise UnknownDevice(f"This platform has no device '{chosen}'.", f"Devices: {', '.join(devices)}.")
-    for device in [chosen] if chosen else devices:
+    gpus = challenge.manifest.gpus
+    fitting = [device for device in ([chosen] if chosen else devices) if takes(device, gpus)]
+    if not fitting:
+        raise UnknownDevice(_why_no_board(challenge, chosen), _board_hint(challenge, devices))
+    for device in fitting:
         if serves(device, language):
             return device
     where = f"The device '{chosen}'" if chosen else "This platform"
     raise LanguageNotServed(
         f"{where} has no GPU, so it cannot run {language}.",
         "`grader test` compiles it and shows the compiler's errors. Judging it needs a worker with a GPU.",
+    )
+
+
+def _why_no_board(challenge: Challenge, chosen: str | None) -> str:
+    gpus, where = challenge.manifest.gpus, f"The board '{chosen}'" if chosen else "This platform"
+    if gpus == 1:
+        return f"{where} is for challenges on several GPUs, and {challenge.slug} is for one."
+    has = f"has fewer than {gpus}" if chosen else f"has no board with {gpus}"
+    return f"{challenge.slug} runs on {gpus} GPUs, and {where[0].lower()}{where[1:]} {has} GPUs."
+
+
+def _board_hint(challenge: Challenge, devices: list[str]) -> str:
+    fitting = [device for device in devices if takes(device, challenge.manifest.gpus)]
+    if fitting:
+        return f"Boards for it: {', '.join(fitting)}."
+    return (
+        "Your file was not taken, and no attempt is counted. `grader test` judges it on the emulated GPU. Staff: "
+        "`grader worker --gpu 0+1` serves two GPUs together."
     )
 
 

@@ -27,9 +27,10 @@ from ..ptx import BadPtx
 from ..spills import spills_of
 from ..writers import Writer
 from .outcome import Call, Misuse, Returned, Unfreed
-from .refusals import why_not_launched
+from .refusals import why_not_launched, why_not_that_gpu
 from .requests import (
     COPY_HEAD,
+    GPU_OF,
     KERNEL_FACTS,
     LAUNCH_HEAD,
     MISUSED_HEAD,
@@ -99,6 +100,8 @@ class Device:
         # For ``TIME``: the first launch, and whether launches are counted only for it.
         self._timed_from, self._timed_apart = 0, False
         self._modules: list[Loaded | None] = []
+        # Of GPUs other than the first, which have variables of their own: by module and GPU.
+        self._on_others: dict[tuple[int, int], Loaded] = {}
         self._allocated: dict[int, _Allocated] = {}
         # Freed memory: size, and places of allocation and release.
         self._freed: dict[int, tuple[int, int, int]] = {}
@@ -111,10 +114,21 @@ class Device:
         self.call = Call()
 
     def adopt(
-        self, data: int, size: int, name: str, *, written: bool, constant: bool = False, misalign: int = 0
+        self,
+        data: int,
+        size: int,
+        name: str,
+        *,
+        written: bool,
+        constant: bool = False,
+        misalign: int = 0,
+        gpu: int = 0,
     ) -> int:
-        """Add a buffer of the call, see ``Engine.adopt``. Returns its device address."""
-        address = self.engine.adopt(data, size, name, misalign=misalign, written=written, constant=constant)
+        """Add a buffer of the call on ``gpu``, see ``Engine.adopt``. Returns its device address."""
+        with self.engine.on_gpu(gpu):
+            address = self.engine.adopt(
+                data, size, name, misalign=misalign, written=written, constant=constant
+            )
         self._memory[address], self._arguments[address] = (size, data), name
         return address
 
@@ -170,12 +184,14 @@ class Device:
     def _modelled(self) -> float | None:
         if self.engine.launches is None:
             return None
-        return seconds_of(self.engine.launches, self.call.copies, self.call.copied)
+        call = self.call
+        return seconds_of(self.engine.launches, call.copies, call.copied, linked=call.linked)
 
     def _profile(self) -> dict[str, Any] | None:
         if self.engine.launches is None:
             return None
-        return profile_of(self.engine.launches, self.call.copies, self.call.copied)
+        call = self.call
+        return profile_of(self.engine.launches, call.copies, call.copied, linked=call.linked)
 
     def _constructs(self) -> dict[str, Any] | None:
         if not self._watched or self.engine.launches is None:
@@ -222,11 +238,7 @@ class Device:
                 elif self._ptxas is not None:
                     self._not_assembled[number] = texts[-1]
                 self._modules[number] = loaded
-                for name, address in loaded.addresses.items():
-                    variable = loaded.module.variables[name]
-                    self._memory[address] = (variable.size, self.engine.data_at(address))
-                    if variable.managed:
-                        self._managed[address] = bytearray()
+                self._keep_variables(loaded)
         except (ValueError, BadPtx) as error:
             self.call.refused = f"the PTX cannot be read: {error}"
             return _BAD_PTX, struct.pack("<I", number)
@@ -234,8 +246,28 @@ class Device:
 
     def _find(self, body: bytes) -> tuple[Loaded | None, str]:
         (module,) = struct.unpack_from("<I", body)
-        loaded = self._modules[module] if module < len(self._modules) else None
-        return loaded, body[4:].decode("ascii", "replace")
+        return self._loaded(module), body[4:].decode("ascii", "replace")
+
+    def _loaded(self, number: int) -> Loaded | None:
+        """A module on the present GPU."""
+        first = self._modules[number] if number < len(self._modules) else None
+        if first is None or self.engine.gpu == 0:
+            return first
+        key = number, self.engine.gpu
+        if key not in self._on_others:
+            loaded = replace(first, addresses={}, kernels={})
+            self.engine.place_variables(loaded)
+            self._keep_variables(loaded)
+            self._on_others[key] = loaded
+        return self._on_others[key]
+
+    def _keep_variables(self, loaded: Loaded) -> None:
+        for name, address in loaded.addresses.items():
+            variable = loaded.module.variables[name]
+            self._memory[address] = (variable.size, self.engine.data_at(address))
+            if variable.managed:
+                self.engine.share(address)
+                self._managed[address] = bytearray()
 
     def _kernel(self, body: bytes) -> tuple[int, bytes]:
         loaded, name = self._find(body)
@@ -282,6 +314,7 @@ class Device:
         if size > self._left:
             return _NO_MEMORY, b""
         address, data = self.engine.allocate(size, "managed memory", written=True)
+        self.engine.share(address)
         self._left -= size
         self._allocated[address] = _Allocated(size, data, place)
         self._memory[address] = (size, ctypes.addressof(data))
@@ -389,6 +422,8 @@ class Device:
                     "Do this in a kernel, or use cudaMemcpy to copy to or from a host array."
                 )
                 call.on_host = Misuse("device_memory_on_host", self.line_at(place), text)
+            case MISUSE.OTHER_GPU:
+                self._misused("other_gpu", why_not_that_gpu(numbers), place)
             case MISUSE.NOT_HERE:
                 self._misused("not_here", f"{name[:100]} is not on the emulated GPU.", place)
         return 0, b""
@@ -464,6 +499,8 @@ class Device:
         to, source, size, kind, place = COPY_HEAD.unpack_from(body)
         given = body[COPY_HEAD.size :]
         self._copies(size)
+        if kind == 3 and self.engine.gpu_of(to) != self.engine.gpu_of(source):
+            self.call.linked += size
         into = self._range(to, size) if kind in (1, 3) else 0
         out_of = self._range(source, size) if kind in (2, 3) else 0
         if (
@@ -536,8 +573,11 @@ class Device:
         return 0, b""
 
     def _order(self, body: bytes) -> tuple[int, bytes]:
-        stream, *known = ORDER_OF.unpack(body)
+        stream, *known, _ = ORDER_OF.unpack(body)
         return (0 if self.engine.order(stream, known) else _INVALID_VALUE), b""
+
+    def _use_gpu(self, body: bytes) -> tuple[int, bytes]:
+        return (0 if self.engine.use_gpu(*GPU_OF.unpack(body)) else _INVALID_VALUE), b""
 
     def _time(self, body: bytes) -> tuple[int, bytes]:
         (begins,) = struct.unpack("<I", body)
@@ -554,7 +594,7 @@ class Device:
     def _launch(self, body: bytes) -> tuple[int, bytes]:
         module, length, cooperative, shared, *sizes, place = LAUNCH_HEAD.unpack_from(body)
         name = body[LAUNCH_HEAD.size : LAUNCH_HEAD.size + length].decode("ascii", "replace")
-        loaded = self._modules[module] if module < len(self._modules) else None
+        loaded = self._loaded(module)
         if not _is_kernel(loaded, name):
             return _NO_FUNCTION, b""
         assert loaded is not None
@@ -622,6 +662,7 @@ HANDLERS: dict[int, Callable[[Device, bytes], tuple[int, bytes]]] = {
     MESSAGE.TEXTURE: Device._texture,
     MESSAGE.ORDER: Device._order,
     MESSAGE.TIME: Device._time,
+    MESSAGE.GPU: Device._use_gpu,
     MESSAGE.UNWRITTEN: Device._unwritten,
     MESSAGE.MISUSED: Device._refused_there,
 }

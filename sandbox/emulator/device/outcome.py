@@ -67,6 +67,7 @@ class Call:
     launches: int = 0
     copies: int = 0
     copied: int = 0
+    linked: int = 0  # bytes of copies between GPUs
     taken: int = 0
     misuses: list[Misuse] = field(default_factory=list)
     broken: str = ""

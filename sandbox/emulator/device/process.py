@@ -58,7 +58,7 @@ class HostProcess:
         device.line_at = self._line_at
         with theirs:
             self._process = subprocess.Popen(
-                [str(host), str(theirs.fileno()), path],
+                [str(host), str(theirs.fileno()), path, str(device.engine.gpus)],
                 pass_fds=[theirs.fileno(), *given],
                 stdin=subprocess.DEVNULL,
                 stdout=output,

@@ -40,6 +40,20 @@ def why_not_launched(which: int, numbers: Sequence[int]) -> str:
     )
 
 
+def why_not_that_gpu(numbers: Sequence[int]) -> str:
+    """As OTHER_GPU of protocol.h."""
+    of_stream, other, is_event = numbers[:3]
+    if is_event:
+        return (
+            f"cudaEventRecord records an event that was made on GPU {other} in a stream of GPU {of_stream}: make the "
+            f"event after cudaSetDevice({of_stream}). A stream of any GPU may then wait for it."
+        )
+    return (
+        f"A launch is into a stream of GPU {of_stream}, and GPU {other} is set: call cudaSetDevice({of_stream}) before "
+        "the launch."
+    )
+
+
 def _shape(sizes: Sequence[int]) -> str:
     """``1,024``, or ``16 x 16`` for several dimensions."""
     last = max((i for i, size in enumerate(sizes) if size != 1), default=0)

@@ -7,11 +7,12 @@ import struct
 from ..names import MESSAGE, STREAMS
 
 # Requests that the runner sends, too; ``MESSAGE`` has them all.
-MODULE, KERNEL, ALLOCATE, RELEASE, COPY, LAUNCH, TIME, UNWRITTEN = (
-    MESSAGE[name] for name in "MODULE KERNEL ALLOCATE RELEASE COPY LAUNCH TIME UNWRITTEN".split()
+MODULE, KERNEL, ALLOCATE, RELEASE, COPY, LAUNCH, TIME, UNWRITTEN, GPU = (
+    MESSAGE[name] for name in "MODULE KERNEL ALLOCATE RELEASE COPY LAUNCH TIME UNWRITTEN GPU".split()
 )
 # As struct order of protocol.h.
-ORDER_OF = struct.Struct(f"<{1 + STREAMS}I")
+ORDER_OF = struct.Struct(f"<{2 + STREAMS}I")
+GPU_OF = struct.Struct("<II")
 UNWRITTEN_PATTERN_BYTES = 16
 SAID, MOST_SAID = struct.Struct("<ii"), 1024
 HEADER, REPLY = struct.Struct("<II"), struct.Struct("<iI")

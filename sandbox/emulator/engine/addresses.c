@@ -53,6 +53,10 @@ bool span_of(struct warp *w, const struct row *r, uint64_t address, uint64_t siz
         fault(w, &at, READ_ONLY, lane, region, (int64_t)offset, named, true);
         return false;
     }
+    if (!region_reached(w->block->launch->engine, region)) {
+        fault(w, &at, NO_PEER_ACCESS, lane, region, (int64_t)offset, named, writes);
+        return false;
+    }
     if (region->lazy && size) region_fill(w->block->launch->engine, region, offset, size);
     *span = (struct span){region, NULL, region->data, region->valid, offset};
     return true;

@@ -109,7 +109,7 @@ struct region {
      * ``read`` says that there are many. */
     uint32_t *written, *read, *read_too;
     uint32_t number;
-    bool constant, freed, heap;
+    bool constant, freed, heap, everywhere; /* everywhere: every GPU reaches it */
     struct lazy *lazy; /* NULL: all of it is there */
     struct block *owner; /* of shared memory; NULL for other memory */
     /* In a sampled call: sectors that counted blocks of this launch read from memory, and those that all blocks of
@@ -424,6 +424,10 @@ struct engine {
     struct region *regions; /* by address */
     uint32_t region_count, region_room, next_number;
     uint64_t next_address;
+    /* The number of GPUs; the one that new memory and the next launch are on; next addresses of the others; for each,
+     * the GPUs whose memory its kernels reach, as bits. */
+    uint32_t gpus, gpu, reach[MOST_GPUS];
+    uint64_t next_addresses[MOST_GPUS];
     struct segment **segments; /* in chunks */
     atomic_uint next_segment;
     atomic_ullong clock;
@@ -508,6 +512,11 @@ uint8_t *memory_at(struct warp *, const struct row *, uint64_t address, uint32_t
 
 /* regions.c */
 void regions_begin(struct engine *);
+/* A kernel of the present GPU may use the region. */
+static inline bool region_reached(const struct engine *engine, const struct region *region) {
+    return engine->gpus <= 1 || region->everywhere ||
+            (engine->reach[engine->gpu] >> (region->address - FIRST_ADDRESS) / GPU_ADDRESSES & 1);
+}
 void regions_delete(struct engine *);
 /* Forgets who accessed what, as if nobody had. */
 void regions_forget_accesses(struct engine *);

@@ -102,6 +102,10 @@ bool place_of(struct warp *w, const struct row *r, const uint64_t *address, uint
             fault(w, r, READ_ONLY, first, region, (int64_t)(address[first] - region->address), size, true);
             return false;
         }
+        if (!region_reached(block->launch->engine, region)) {
+            fault(w, r, NO_PEER_ACCESS, first, region, (int64_t)(address[first] - region->address), size, writes);
+            return false;
+        }
         p->region = region;
         p->data = region->data;
         p->valid = region->valid;

@@ -17,6 +17,9 @@
 #define FUNCTION_BASE 0x0008000000000000ull
 #define FIRST_ADDRESS 0x0000700000000000ull
 #define LAST_ADDRESS 0x0000780000000000ull
+/* If there are several GPUs, each has its own part of global memory's addresses. */
+#define GPU_ADDRESSES 0x0000008000000000ull
+#define MOST_GPUS 8
 
 #define MULTIPROCESSORS 16 /* that programs see, not those of the model's card */
 #define MOST_SHARED 232448u /* bytes of a block */
@@ -118,7 +121,7 @@
     X(DEADLOCK) X(USE_AFTER_FREE) X(READ_ONLY) X(TRAPPED) X(ASSERTED) X(STACK_OVERFLOW) X(BAD_CALL) X(LIMIT) \
     X(WARP_RACE) X(ASYNC_RACE) X(NO_PROXY_FENCE) X(MBARRIER_UNINITIALISED) X(MBARRIER_OVERRUN) X(MBARRIER_BYTES) \
     X(CLUSTER_EXITED) X(EARLY_RESULT) X(BAD_DESCRIPTOR) X(BULK_UNWAITED) X(BAD_FREE) X(BAD_MASK) X(SHUFFLED) \
-    X(BAD_COORDINATE) X(STREAM_RACE) X(ENDLESS)
+    X(BAD_COORDINATE) X(STREAM_RACE) X(ENDLESS) X(NO_PEER_ACCESS)
 #define SHARED_ARRAY 0x80000000u /* a finding's region: an array of shared memory, by its number in kernel.arrays */
 /* What the records say about the last write of an element in this call. */
 #define WRITERS(X) X(NOT_RECORDED) X(NOBODY) X(THREAD) X(COPIED)

@@ -61,7 +61,8 @@ uint64_t engine_add(
         if (!more) return 0;
         engine->regions = more;
     }
-    if (size > LAST_ADDRESS - FIRST_ADDRESS || engine->next_address + misalign > LAST_ADDRESS - size) return 0;
+    uint64_t last = engine->gpus > 1 ? FIRST_ADDRESS + (engine->gpu + 1) * GPU_ADDRESSES : LAST_ADDRESS;
+    if (size > last - FIRST_ADDRESS || engine->next_address + misalign > last - size) return 0;
     struct region region = {.address = engine->next_address + misalign,
             .size = size,
             .data = data,
@@ -76,8 +77,36 @@ uint64_t engine_add(
     }
     engine->next_number++;
     engine->next_address += (size + misalign + GAP + 511) / 512 * 512;
-    engine->regions[engine->region_count++] = region;
+    uint32_t at = engine->region_count++;
+    while (at && engine->regions[at - 1].address > region.address) at--;
+    memmove(engine->regions + at + 1, engine->regions + at, (engine->region_count - 1 - at) * sizeof region);
+    engine->regions[at] = region;
     return region.address;
+}
+
+/* Makes it several GPUs, each of which reaches the memory of all. Before any memory is added. */
+void engine_gpus(struct engine *engine, uint32_t gpus) {
+    engine->gpus = gpus;
+    for (uint32_t i = 0; i < gpus; i++) {
+        engine->next_addresses[i] = FIRST_ADDRESS + i * GPU_ADDRESSES;
+        engine->reach[i] = (1u << gpus) - 1;
+    }
+}
+
+/* The GPU of the next memory and launches; its kernels reach memory of the GPUs whose bits are set, and its own. */
+uint32_t engine_gpu(struct engine *engine, uint32_t gpu, uint32_t reach) {
+    if (gpu >= engine->gpus) return 0;
+    engine->next_addresses[engine->gpu] = engine->next_address;
+    engine->next_address = engine->next_addresses[gpu];
+    engine->gpu = gpu;
+    engine->reach[gpu] = reach | 1u << gpu;
+    return 1;
+}
+
+/* Every GPU reaches the memory at this address. */
+void engine_everywhere(struct engine *engine, uint64_t address) {
+    struct region *region = region_of(engine, address);
+    if (region) region->everywhere = true;
 }
 
 /* Leaves a gap before the next region. */

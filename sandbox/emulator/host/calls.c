@@ -23,7 +23,9 @@ void came_from(void *address) {
 
 error failed(error code) {
     if (code) last = code;
-    if (code >= STICKY_FROM && code <= STICKY_TO && code != ALREADY_REGISTERED && code != NOT_REGISTERED) lost = code;
+    bool of_call =
+            code == ALREADY_REGISTERED || code == NOT_REGISTERED || code == PEER_ENABLED || code == PEER_NOT_ENABLED;
+    if (code >= STICKY_FROM && code <= STICKY_TO && !of_call) lost = code;
     return code;
 }
 
@@ -50,6 +52,8 @@ static const struct {
         {700, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
         {701, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
         {702, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+        {704, "cudaErrorPeerAccessAlreadyEnabled", "peer access is already enabled"},
+        {705, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
         {710, "cudaErrorAssert", "device-side assert triggered"},
         {712, "cudaErrorHostMemoryAlreadyRegistered", "part or all of the requested memory range is already mapped"},
         {713, "cudaErrorHostMemoryNotRegistered", "pointer does not correspond to a registered memory region"},

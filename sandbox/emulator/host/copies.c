@@ -106,7 +106,10 @@ API error cudaMemcpy3D(const struct copy_3d *c) {
 }
 API error cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size, void *stream) {
     CALLED;
-    return to_device || from_device ? failed(INVALID_DEVICE) : copy_on(stream, to, from, size, ON_DEVICE);
+    if (to_device < 0 || from_device < 0 || (uint32_t)to_device >= gpus || (uint32_t)from_device >= gpus)
+        return failed(INVALID_DEVICE);
+    if (gpu_of(to) != (uint32_t)to_device || gpu_of(from) != (uint32_t)from_device) return failed(INVALID_VALUE);
+    return copy_on(stream, to, from, size, ON_DEVICE);
 }
 API error cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t size) {
     CALLED;

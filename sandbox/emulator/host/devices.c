@@ -7,6 +7,8 @@ error cudaDeviceSynchronize(void);
 #define CLOCK_KHZ 1410000
 #define MEMORY ((size_t)1 << 30)
 
+static bool is_gpu(int number) { return number >= 0 && (uint32_t)number < gpus; }
+
 API error cudaDeviceGetAttribute(int *value, int attribute, int device) {
     static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535},
             {8, (int)MOST_STATIC_SHARED}, {9, 65536}, {10, 32}, {11, 2147483647}, {12, 65536}, {13, CLOCK_KHZ},
@@ -14,7 +16,7 @@ API error cudaDeviceGetAttribute(int *value, int attribute, int device) {
             {25, 16384}, {26, 16384}, {31, 1}, {36, 1215000}, {37, 5120}, {38, 50 << 20}, {39, 2048}, {40, 3}, {41, 1},
             {75, 9}, {76, 0}, {78, 1}, {79, 1}, {80, 1}, {81, SHARED_ALL}, {82, 65536}, {83, 1}, {89, 1}, {90, 1},
             {95, 1}, {97, (int)MOST_SHARED}, {106, 32}, {108, 30 << 20}, {111, 1024}, {115, 1}, {120, 1}};
-    if (device) return failed(INVALID_DEVICE);
+    if (!is_gpu(device)) return failed(INVALID_DEVICE);
     *value = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i][0] == attribute) *value = known[i][1];
@@ -36,7 +38,7 @@ API error cudaGetDeviceProperties(uint8_t *into, int device) {
         size_t value;
     } longs[] = {{288, MEMORY}, {296, (int)MOST_STATIC_SHARED}, {312, 2147483647}, {352, 65536}, {368, 512}, {376, 32},
             {552, 512}, {624, SHARED_ALL}, {672, (int)MOST_SHARED}, {696, 1024}};
-    if (device) return failed(INVALID_DEVICE);
+    if (!is_gpu(device)) return failed(INVALID_DEVICE);
     memset(into, 0, 1008);
     snprintf((char *)into, 256, "Emulated GPU");
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) memcpy(into + words[i].offset, &words[i].value, 4);
@@ -51,7 +53,7 @@ API error cudaChooseDevice(int *device, const void *wanted) {
 API error cudaInitDevice(int device, unsigned a, unsigned b) {
     (void)a;
     (void)b;
-    return device ? failed(INVALID_DEVICE) : OK;
+    return is_gpu(device) ? OK : failed(INVALID_DEVICE);
 }
 API error cudaSetDeviceFlags(unsigned flags) {
     (void)flags;
@@ -67,35 +69,37 @@ API error cudaSetValidDevices(int *devices, int count) {
     return OK;
 }
 API error cudaDeviceGetPCIBusId(char *into, int size, int device) {
-    (void)device;
-    snprintf(into, (size_t)size, "0000:00:00.0");
+    if (!is_gpu(device)) return failed(INVALID_DEVICE);
+    snprintf(into, (size_t)size, "0000:%02x:00.0", (unsigned)device);
     return OK;
 }
 API error cudaDeviceGetByPCIBusId(int *device, const char *id) {
-    (void)id;
-    *device = 0;
+    unsigned number = 0;
+    if (!id || sscanf(id, "%*x:%x", &number) != 1 || number >= gpus) return failed(INVALID_VALUE);
+    *device = (int)number;
     return OK;
 }
 API error cudaDeviceCanAccessPeer(int *can, int device, int peer) {
-    (void)device;
-    (void)peer;
-    *can = 0;
+    if (!is_gpu(device) || !is_gpu(peer)) return failed(INVALID_DEVICE);
+    *can = device != peer;
     return OK;
 }
 API error cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-    (void)peer;
-    (void)flags;
-    return failed(INVALID_DEVICE);
+    if (flags) return failed(INVALID_VALUE);
+    if (!is_gpu(peer) || (uint32_t)peer == gpu) return failed(INVALID_DEVICE);
+    if (peers[gpu] >> peer & 1) return failed(PEER_ENABLED);
+    peers[gpu] |= 1u << peer;
+    return OK;
 }
 API error cudaDeviceDisablePeerAccess(int peer) {
-    (void)peer;
-    return failed(INVALID_DEVICE);
+    if (!is_gpu(peer) || (uint32_t)peer == gpu) return failed(INVALID_DEVICE);
+    if (!(peers[gpu] >> peer & 1)) return failed(PEER_NOT_ENABLED);
+    peers[gpu] &= ~(1u << peer);
+    return OK;
 }
 API error cudaDeviceGetP2PAttribute(int *value, int attribute, int a, int b) {
-    (void)attribute;
-    (void)a;
-    (void)b;
-    *value = 0;
+    if (!is_gpu(a) || !is_gpu(b) || a == b) return failed(INVALID_DEVICE);
+    *value = attribute == 2 || attribute == 3; /* access, and atomics */
     return OK;
 }
 API error cudaDeviceGetCacheConfig(int *value) {
@@ -152,7 +156,8 @@ API error cudaPointerGetAttributes(struct pointer_attributes *into, const void *
     *into = (struct pointer_attributes){managed ? 3
                     : device                    ? 2
                                                 : 0,
-            device ? 0 : -2, device ? (void *)pointer : NULL, managed || !device ? (void *)pointer : NULL, {0}};
+            device ? (int)gpu_of(pointer) : -2, device ? (void *)pointer : NULL,
+            managed || !device ? (void *)pointer : NULL, {0}};
     return OK;
 }
 /* Registered memory: kernels reach it at another address (cudaDevAttrCanUseHostPointerForRegisteredMem is 0), made
@@ -231,12 +236,12 @@ API error cudaStreamAttachMemAsync(void *stream, void *pointer, size_t size, uns
 static int pool;
 API error cudaDeviceGetDefaultMemPool(void **into, int device) {
     *into = &pool;
-    return device ? failed(INVALID_DEVICE) : OK;
+    return is_gpu(device) ? OK : failed(INVALID_DEVICE);
 }
 API error cudaDeviceGetMemPool(void **into, int device) { return cudaDeviceGetDefaultMemPool(into, device); }
 API error cudaDeviceSetMemPool(int device, void *it) {
     (void)it;
-    return device ? failed(INVALID_DEVICE) : OK;
+    return is_gpu(device) ? OK : failed(INVALID_DEVICE);
 }
 API error cudaMemPoolCreate(void **into, const void *properties) {
     (void)properties;
@@ -313,8 +318,7 @@ API error cudaStreamGetId(void *stream, unsigned long long *id) {
     return OK;
 }
 API error cudaStreamGetDevice(void *stream, int *device) {
-    (void)stream;
-    *device = 0;
+    *device = (int)stream_named(stream)->gpu;
     return OK;
 }
 API error cudaStreamSetAttribute(void *stream, int attribute, const void *value) {

@@ -4,15 +4,28 @@
  * device gets the clock of each launch, copy and memset, so it knows which of them are unordered. */
 #include "runtime.h"
 
-struct stream legacy = {.apart = true, .waits = true}, per_thread = {.next = &legacy}, *streams = &per_thread;
+struct stream default_streams[MOST_GPUS], thread_streams[MOST_GPUS], *streams;
+uint32_t gpus, gpu, peers[MOST_GPUS];
 struct graph *capturing;
 
 static struct clock host; /* what it waited for */
 static uint32_t given[STREAMS], slots = 1, calls;
 static bool told; /* the device gets orders, because there is more than one stream */
 
+void gpus_are(uint32_t count) {
+    gpus = count < 1 ? 1 : count < MOST_GPUS ? count : MOST_GPUS;
+    for (uint32_t i = 0; i < gpus; i++) peers[i] = (1u << gpus) - 1;
+    for (uint32_t i = gpus; i-- > 0;) {
+        default_streams[i] = (struct stream){.apart = true, .waits = true, .gpu = i, .next = streams};
+        thread_streams[i] = (struct stream){.gpu = i, .next = &default_streams[i]};
+        streams = &thread_streams[i];
+    }
+}
+bool is_default(const struct stream *stream) { return stream == &default_streams[stream->gpu]; }
+
 void order_begins(void) {
     calls++;
+    gpu = 0;
     slots = 1;
     told = false;
     host = (struct clock){{0}};
@@ -37,7 +50,7 @@ static uint32_t new_slot(void) {
 }
 
 static uint32_t slot_of(struct stream *stream) {
-    if (stream != &legacy && !stream->slot) stream->slot = new_slot();
+    if (stream != &default_streams[0] && !stream->slot) stream->slot = new_slot();
     return stream->slot;
 }
 
@@ -48,10 +61,10 @@ struct stream *stream_named(void *stream) {
 /* The clock of new work in a stream. The default stream and all that are not apart wait for each other. */
 static struct clock *known_by(struct stream *stream) {
     join(&stream->clock, &host);
-    if (stream == &legacy) {
+    if (is_default(stream)) {
         for (struct stream *it = streams; it; it = it->next)
-            if (!it->apart) join(&stream->clock, &it->clock);
-    } else if (!stream->apart) join(&stream->clock, &legacy.clock);
+            if (!it->apart && it->gpu == stream->gpu) join(&stream->clock, &it->clock);
+    } else if (!stream->apart) join(&stream->clock, &default_streams[stream->gpu].clock);
     return &stream->clock;
 }
 
@@ -60,12 +73,22 @@ struct order order_next(void *on) {
     uint32_t slot = slot_of(stream);
     struct clock *clock = known_by(stream);
     clock->at[slot] = ++given[slot];
-    return (struct order){slot, *clock};
+    return (struct order){slot, *clock, stream->gpu};
+}
+
+void order_between(void *on, uint32_t one, uint32_t other, bool after) {
+    struct stream *stream = stream_named(on);
+    for (struct stream *it = streams; it; it = it->next) {
+        if (it == stream || (it->gpu != one && it->gpu != other)) continue;
+        if (after) join(&it->clock, &stream->clock);
+        else join(&stream->clock, known_by(it));
+    }
 }
 
 void order_waited(void *stream) { join(&host, known_by(stream_named(stream))); }
 void order_waited_for_all(void) {
-    for (struct stream *it = streams; it; it = it->next) order_waited(it);
+    for (struct stream *it = streams; it; it = it->next)
+        if (it->gpu == gpu) order_waited(it);
 }
 
 void order_record(struct event *event, void *on) {
@@ -126,7 +149,7 @@ struct order order_node(struct graph *graph, void *on) {
     uint32_t chain = graph->placed ? graph->chain : stream->chain;
     struct clock *before = graph->placed ? &graph->before : &stream->before;
     before->at[chain] = ++graph->lengths[chain];
-    return (struct order){chain, *before};
+    return (struct order){chain, *before, stream->gpu};
 }
 
 void order_depends(const struct node *from, struct node *to) {
@@ -154,7 +177,7 @@ void order_launch(struct graph *graph, void *on, struct launched *launched) {
 }
 
 struct order order_launched(const struct launched *launched, const struct order *node) {
-    struct order order = {launched->slots[node->stream], launched->base};
+    struct order order = {launched->slots[node->stream], launched->base, node->gpu};
     for (uint32_t i = 0; i < STREAMS; i++) {
         uint32_t at = launched->starts[i] + node->known.at[i];
         if (node->known.at[i] && at > order.known.at[launched->slots[i]]) order.known.at[launched->slots[i]] = at;

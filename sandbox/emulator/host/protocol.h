@@ -26,11 +26,13 @@
  * MISUSED: struct misused, a name
  * TIME: not from the host program. u32 1: begin to count launches; u32 0: end, reply: f64 seconds by the model
  * UNWRITTEN: not from the host program. struct range, and what the host's memory holds there if nothing was written
- * ORDER: struct order of the next LAUNCH, COPY or SET; without it, that comes after all before it */
+ * ORDER: struct order of the next LAUNCH, COPY or SET; without it, that comes after all before it
+ * GPU: u32 the GPU that the next requests are for, u32 the GPUs whose memory its kernels reach, as bits */
 /* clang-format off */
 #define MESSAGES(X) \
     X(MODULE, 1) X(KERNEL) X(SYMBOL) X(ALLOCATE) X(RELEASE) X(COPY) X(SET) X(LAUNCH) X(LOADED) X(RETURNED) \
-    X(ALLOCATE_MANAGED, 16) X(PUSH) X(PULL) X(HEAP) X(TEXTURE) X(MISUSED) X(TIME, 32) X(UNWRITTEN) X(ORDER, 40)
+    X(ALLOCATE_MANAGED, 16) X(PUSH) X(PULL) X(HEAP) X(TEXTURE) X(MISUSED) X(TIME, 32) X(UNWRITTEN) X(ORDER, 40) \
+    X(GPU)
 /* clang-format on */
 enum message { MESSAGES(NUMBERED) };
 struct header { uint32_t kind, size; };
@@ -65,6 +67,7 @@ struct clock { uint32_t at[STREAMS]; };
 struct order {
     uint32_t stream;
     struct clock known;
+    uint32_t gpu;
 };
 /* Numbers of struct misused.
  *
@@ -74,11 +77,12 @@ struct order {
  * OTHER_DIRECTION: a copy's direction as it was stated, to, from; the copy is done
  * NOT_WAITED_FOR: nothing; work on a stream of its own was left out
  * ON_HOST: address, enum access; the process ends
- * NOT_HERE: nothing; the name is a call's of CUDA */
+ * NOT_HERE: nothing; the name is a call's of CUDA
+ * OTHER_GPU: the GPU of a stream, the GPU that is set, or that an event was made on; whether it is an event */
 /* clang-format off */
 #define MISUSES(X) \
     X(TOO_MUCH_SHARED, 1) X(SYMBOL_TOO_SMALL) X(NO_SUCH_KERNEL) X(NO_SUCH_SYMBOL) X(BAD_SHAPE) X(OTHER_DIRECTION) \
-    X(NOT_WAITED_FOR) X(ON_HOST) X(NOT_HERE)
+    X(NOT_WAITED_FOR) X(ON_HOST) X(NOT_HERE) X(OTHER_GPU)
 /* clang-format on */
 enum misuse { MISUSES(NUMBERED) };
 enum access { ACCESSES, READS, WRITES };
@@ -94,6 +98,7 @@ int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b
         size_t *got);
 /* See order.c and runtime.c. */
 void order_begins(void);
+void gpus_are(uint32_t count);
 uint32_t runtime_forget(void);
 int on_device(const void *pointer);
 const char *cudaGetErrorName(int code);

@@ -23,7 +23,7 @@ struct variable {
     const void *host;
     const char *name;
     uint32_t module;
-    uint64_t address, size;
+    uint64_t address[MOST_GPUS], size;
 };
 static struct function **functions;
 static struct variable *variables;
@@ -38,8 +38,9 @@ static uint64_t asked; /* what waits, or did */
 /* The default stream's work waits only if there is managed memory, in which the host may see results. */
 struct stream *own_stream(void *stream) {
     struct stream *it = stream_named(stream);
-    if (it != &legacy && it->waits) return it;
-    return managed_any() || legacy.done < legacy.given ? &legacy : NULL;
+    if (!is_default(it) && it->waits) return it;
+    it = &default_streams[it->gpu];
+    return managed_any() || it->done < it->given ? it : NULL;
 }
 
 static error later(struct graph *graph, const struct order *order, uint32_t kind, const void *a, size_t a_size,
@@ -72,6 +73,19 @@ static struct node *take(struct stream *stream) {
 
 static bool works(uint32_t kind) { return kind == LAUNCH || kind == COPY || kind == SET; }
 
+/* Says which GPU the next request is for. */
+static void for_gpu(uint32_t number) {
+    static uint32_t told = MOST_GPUS, reached;
+    uint64_t spare;
+    if (gpus <= 1 || (told == number && reached == peers[number])) return;
+    uint32_t words[2] = {told = number, reached = peers[number]};
+    request(GPU, words, sizeof words, NULL, 0, &spare, sizeof spare, NULL);
+}
+static uint64_t ask_symbol(uint32_t module, const char *name, uint64_t answer[2]) {
+    for_gpu(gpu);
+    return (uint64_t)request(SYMBOL, &module, 4, name, strlen(name), answer, 16, NULL);
+}
+
 /* Asks the device now. */
 static error perform(const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b,
         size_t b_size, void *answer, size_t room) {
@@ -82,6 +96,7 @@ static error perform(const struct order *order, uint32_t kind, const void *a, si
         it->function(it->argument);
         return lost;
     }
+    for_gpu(order->gpu);
     if (works(kind)) managed_push();
     if (works(kind) && order_is_told()) request(ORDER, order, sizeof *order, NULL, 0, &spare, sizeof spare, NULL);
     error code = failed(request(kind, a, a_size, b, b_size, room ? answer : &spare, room ? room : sizeof spare, NULL));
@@ -102,13 +117,17 @@ static error catch_up(struct stream *stream, uint64_t until) {
 }
 error finish(struct stream *stream) { return stream ? catch_up(stream, stream->given) : lost; }
 /* In the order in which it was asked for. */
-error catch_up_all(void) {
+static void catch_up_gpu(uint32_t number) {
     for (struct stream *next = streams; next;) {
         next = NULL;
         for (struct stream *it = streams; it; it = it->next)
-            if (it->done < it->given && (!next || it->work.first->asked < next->work.first->asked)) next = it;
+            if (it->gpu == number && it->done < it->given && (!next || it->work.first->asked < next->work.first->asked))
+                next = it;
         if (next) catch_up(next, next->done + 1);
     }
+}
+error catch_up_all(void) {
+    catch_up_gpu(gpu);
     order_waited_for_all();
     return lost;
 }
@@ -116,7 +135,7 @@ error catch_up_all(void) {
 /* Drops work that nothing waited for when the entry point returned, except releases of memory. */
 uint32_t runtime_forget(void) {
     uint32_t count = 0;
-    finish(&legacy);
+    for (uint32_t i = 0; i < gpus; i++) finish(&default_streams[i]);
     for (struct stream *it = streams; it; it = it->next)
         while (it->done < it->given) {
             struct node *node = take(it);
@@ -148,7 +167,7 @@ error ask_in_order(void *on, const struct order *order, uint32_t kind, const voi
 }
 error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer,
         size_t room) {
-    struct order order = {0};
+    struct order order = {.gpu = stream_named(on)->gpu};
     if (lost) return lost;
     if (capturing && kind != RELEASE) {
         order = order_node(capturing, on);
@@ -158,7 +177,7 @@ error ask_on(void *on, uint32_t kind, const void *a, size_t a_size, const void *
     return ask_in_order(on, &order, kind, a, a_size, b, b_size, answer, room);
 }
 error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room) {
-    struct order order = {0};
+    struct order order = {.gpu = gpu};
     return perform(&order, kind, a, a_size, b, b_size, answer, room);
 }
 error call_on(void *stream, void (*function)(void *), void *argument) {
@@ -209,14 +228,13 @@ API void __cudaRegisterVar(void **module, char *host, char *device, const char *
     (void)constant;
     (void)global;
     variables = realloc(variables, (variable_count + 1) * sizeof *variables);
-    variables[variable_count++] = (struct variable){host, name, *(uint32_t *)module, 0, size};
+    variables[variable_count++] = (struct variable){host, name, *(uint32_t *)module, {0}, size};
 }
 API void __cudaRegisterManagedVar(void **module, void **host, char *device, const char *name, int external, size_t size,
         int constant, int global) {
     uint64_t answer[2] = {0, 0};
     __cudaRegisterVar(module, (char *)host, device, name, external, size, constant, global);
-    if (request(SYMBOL, module, 4, name, strlen(name), answer, sizeof answer, NULL) == OK)
-        managed_variable(host, answer[0], answer[1]);
+    if (ask_symbol(*(uint32_t *)module, name, answer) == OK) managed_variable(host, answer[0], answer[1]);
 }
 
 static struct {
@@ -280,6 +298,8 @@ static error launch_cluster(const void *host, dim3 grid, dim3 block, dim3 cluste
             it->shared_limit > (int)MOST_STATIC_SHARED ? it->shared_limit + it->facts.shared : (int)MOST_STATIC_SHARED;
     if (shared + it->facts.shared > most)
         return misused(TOO_MUCH_SHARED, INVALID_VALUE, shared, it->facts.shared, most);
+    uint32_t of_stream = stream_named(stream)->gpu;
+    if (of_stream != gpu) return misused(OTHER_GPU, INVALID_HANDLE, of_stream, gpu, 0);
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
     if (!grid.x || !grid.y || !grid.z || !threads || threads > 1024 || block.z > 64 || grid.x > INT32_MAX ||
             grid.y > 65535 || grid.z > 65535)
@@ -455,6 +475,9 @@ int on_device(const void *pointer) {
     uint64_t a = (uint64_t)pointer;
     return a >= FIRST_ADDRESS && a < LAST_ADDRESS;
 }
+uint32_t gpu_of(const void *pointer) {
+    return gpus > 1 && on_device(pointer) ? (uint32_t)(((uint64_t)pointer - FIRST_ADDRESS) / GPU_ADDRESSES) : 0;
+}
 /* With unified addressing, a device pointer counts as one whatever the call states. A host pointer in its place is
  * refused. */
 int direction(const void *to, const void *from, int kind) {
@@ -479,6 +502,15 @@ error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
     struct copy copy = {(uint64_t)to, (uint64_t)from, size, (uint32_t)kind, called_at};
     bool lies = (kind != FROM_DEVICE && !on_device(to)) || (kind != TO_DEVICE && !on_device(from));
     if (lies) return ask(COPY, &copy, sizeof copy, NULL, 0, NULL, 0); /* it is refused there */
+    uint32_t one = gpu_of(from), other = gpu_of(to);
+    if (kind == ON_DEVICE && one != other && is_default(stream_named(stream)) && !capturing) {
+        catch_up_gpu(one);
+        catch_up_gpu(other);
+        order_between(stream, one, other, false);
+        error code = ask_on(stream, COPY, &copy, sizeof copy, NULL, 0, NULL, 0);
+        order_between(stream, one, other, true);
+        return code;
+    }
     return ask_on(stream, COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0,
             kind == 2 ? to : NULL, kind == 2 ? size : 0);
 }
@@ -537,16 +569,14 @@ static error symbol(const void *host, uint64_t *address, uint64_t *size) {
     for (size_t i = 0; i < variable_count; i++) {
         struct variable *it = &variables[i];
         if (it->host != host) continue;
-        if (!it->address) {
+        if (!it->address[gpu]) {
             uint64_t answer[2];
-            error code = lost
-                    ? lost
-                    : failed(request(SYMBOL, &it->module, 4, it->name, strlen(it->name), answer, sizeof answer, NULL));
+            error code = lost ? lost : failed((error)ask_symbol(it->module, it->name, answer));
             if (code) return code;
-            it->address = answer[0];
+            it->address[gpu] = answer[0];
             it->size = answer[1];
         }
-        *address = it->address;
+        *address = it->address[gpu];
         *size = it->size;
         return OK;
     }
@@ -615,12 +645,16 @@ API error cudaMemcpyFromSymbolAsync_ptsz(
 /* ---- devices ---- */
 API error cudaDeviceSynchronize(void) { return managed_pull(catch_up_all()); }
 API error cudaGetDevice(int *device) {
-    *device = 0;
+    *device = (int)gpu;
     return OK;
 }
-API error cudaSetDevice(int device) { return device ? failed(101) : OK; }
+API error cudaSetDevice(int device) {
+    if (device < 0 || (uint32_t)device >= gpus) return failed(INVALID_DEVICE);
+    gpu = (uint32_t)device;
+    return OK;
+}
 API error cudaGetDeviceCount(int *count) {
-    *count = 1;
+    *count = (int)gpus;
     return OK;
 }
 API error cudaDeviceReset(void) { return OK; }
@@ -689,6 +723,7 @@ static error new_stream(void **into, bool apart) {
     struct stream *made = calloc(1, sizeof *made);
     if (!made) return failed(NO_MEMORY);
     made->waits = made->apart = apart;
+    made->gpu = gpu;
     made->next = streams;
     streams = *into = made;
     return lost;
@@ -726,8 +761,10 @@ API error cudaStreamWaitEvent_ptsz(void *stream, void *event, unsigned flags) {
     return cudaStreamWaitEvent(ON_THREADS(stream), event, flags);
 }
 static error new_event(void **event) {
-    *event = calloc(1, sizeof(struct event));
-    return *event ? lost : failed(NO_MEMORY);
+    struct event *made = *event = calloc(1, sizeof(struct event));
+    if (!made) return failed(NO_MEMORY);
+    made->gpu = gpu;
+    return lost;
 }
 API error cudaEventCreate(void **event) { return new_event(event); }
 API error cudaEventCreateWithFlags(void **event, unsigned flags) {
@@ -736,6 +773,9 @@ API error cudaEventCreateWithFlags(void **event, unsigned flags) {
 }
 API error cudaEventRecord(void *event, void *stream) {
     struct event *it = event;
+    CALLED;
+    uint32_t of_stream = stream_named(stream)->gpu;
+    if (of_stream != it->gpu) return misused(OTHER_GPU, INVALID_HANDLE, of_stream, it->gpu, 1);
     it->stream = own_stream(stream);
     it->after = it->stream ? it->stream->given : 0;
     it->at = instructions;

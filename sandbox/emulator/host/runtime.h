@@ -19,6 +19,8 @@ enum {
     INVALID_FUNCTION = 98,
     INVALID_DEVICE = 101,
     INVALID_HANDLE = 400,
+    PEER_ENABLED = 704,
+    PEER_NOT_ENABLED = 705,
     ALREADY_REGISTERED = 712,
     NOT_REGISTERED = 713,
     TOO_LARGE = 720,
@@ -56,7 +58,7 @@ struct stream {
     bool waits, apart;
     uint64_t given, done;
     struct stream *next;
-    uint32_t slot, chain;
+    uint32_t slot, chain, gpu;
     struct clock clock, before;
     struct graph *captured;
 };
@@ -64,7 +66,7 @@ struct event {
     struct stream *stream;
     uint64_t after, at;
     struct clock clock;
-    uint32_t call;
+    uint32_t call, gpu;
     struct graph *graph;
 };
 struct call_host {
@@ -95,7 +97,7 @@ error ask_on(void *stream, uint32_t kind, const void *a, size_t a_size, const vo
         size_t room);
 error ask(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room);
 error finish(struct stream *);
-error catch_up_all(void);
+error catch_up_all(void); /* of the present GPU */
 error waited_on(void *stream, error code, int kind);
 error launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared, int cooperative, void *stream);
 /* The direction of a copy, by its pointers. */
@@ -107,14 +109,23 @@ error call_on(void *stream, void (*function)(void *), void *argument);
 /* order.c: what comes before what */
 #define PER_THREAD ((void *)2) /* the stream that is the default one with --default-stream per-thread */
 #define ON_THREADS(stream) ((stream) ? (stream) : PER_THREAD)
-extern struct stream legacy, per_thread, *streams;
+/* The number of GPUs; the one that cudaSetDevice set; for each, those whose memory its kernels reach, as bits. */
+extern uint32_t gpus, gpu, peers[MOST_GPUS];
+/* The default stream, and the one of each thread, of the present GPU. */
+#define legacy default_streams[gpu]
+#define per_thread thread_streams[gpu]
+extern struct stream default_streams[MOST_GPUS], thread_streams[MOST_GPUS], *streams;
+bool is_default(const struct stream *);
+/* Orders a copy in ``stream`` between two GPUs with all work of both, as CUDA does in a default stream. */
+void order_between(void *stream, uint32_t one, uint32_t other, bool after);
+uint32_t gpu_of(const void *pointer); /* that a device pointer is of */
 extern struct graph *capturing; /* NULL: none captures */
 struct stream *stream_named(void *stream);
 void order_begins(void); /* a call; all before it is done */
 bool order_is_told(void);
 struct order order_next(void *stream);
 void order_waited(void *stream); /* the host did, for all that is in the stream */
-void order_waited_for_all(void);
+void order_waited_for_all(void); /* work of the present GPU */
 void order_record(struct event *, void *stream);
 void order_reached(const struct event *);
 void order_wait(void *stream, const struct event *);
