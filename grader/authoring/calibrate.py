@@ -14,8 +14,9 @@ from grader.authoring.findings import check, unless_waived
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Tolerance
+from grader.challenge.numbers import of_reference
 from grader.judge.compare import counted
-from grader.judge.oracle import Question, ask, scalar_values
+from grader.judge.oracle import OUTPUT, Question, ask, natives, scalar_values
 from grader.schemas.proof import Check, Status
 
 if TYPE_CHECKING:
@@ -91,15 +92,17 @@ def native_results(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> dict[str, torch.Tensor]:
     """``compute`` on the native inputs; results flat, in their own dtypes."""
-    import torch
 
-    given: dict[str, Any] = {name: values.clone() for name, values in question.inputs.items()}
-    given |= {**scalar_values(challenge.manifest, case), **case.sizes}
+    manifest = challenge.manifest
+    given: dict[str, Any] = natives(
+        manifest, {name: values.clone() for name, values in question.inputs.items()}
+    )
+    given |= {**scalar_values(manifest, case), **case.sizes}
     answer = compute(**given)
     answers = answer if isinstance(answer, tuple) else (answer,)
     return {
-        arg.name: answer.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
-        for arg, answer in zip(challenge.manifest.results, answers, strict=True)
+        arg.name: OUTPUT.rounded(arg, of_reference(answer.detach(), arg.dtype)).reshape(-1)
+        for arg, answer in zip(manifest.results, answers, strict=True)
     }
 
 

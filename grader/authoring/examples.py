@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 from grader.authoring.findings import check
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.numbers import exact, of_reference, python_values, rounded
 from grader.errors import ChallengeInvalid
+from grader.judge.oracle import OUTPUT
 from grader.schemas.proof import Check, Status
 
 if TYPE_CHECKING:
@@ -58,7 +60,6 @@ def _problems(challenge: Challenge, text: str) -> list[str]:
 
 
 def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
-    import torch
 
     manifest = challenge.manifest
     sizes = {name: int(values[name]) for name in manifest.sizes}
@@ -67,11 +68,11 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
     for arg in manifest.buffers:
         if arg.kind is not Kind.OUTPUT:
             tensor = _tensor(manifest, arg, values[arg.name], sizes)
-            given[arg.name] = tensor.double() if tensor.is_floating_point() else tensor
+            given[arg.name] = exact(tensor, arg.dtype)
     answer = challenge.reference.compute(**given)
     answers = answer if isinstance(answer, tuple) else (answer,)
     named = {
-        arg.name: answer.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
+        arg.name: OUTPUT.rounded(arg, of_reference(answer.detach(), arg.dtype)).reshape(-1)
         for arg, answer in zip(manifest.results, answers, strict=True)
     }
     problems = []
@@ -79,7 +80,7 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
         rule = manifest.compare.get(arg.name)
         count = int(named[rule.first][0]) if rule is not None and rule.first else named[arg.name].numel()
         said = values[arg.name + _AFTER if arg.kind is Kind.INOUT else arg.name]
-        problems += _unlike(manifest, arg, _flat(said), named[arg.name].tolist(), count)
+        problems += _unlike(manifest, arg, _flat(said), python_values(named[arg.name], arg.dtype), count)
     return problems
 
 
@@ -126,9 +127,10 @@ def _flat(value: Any) -> list[int | Decimal]:
 def _tensor(manifest: Manifest, arg: Argument, value: Any, sizes: Mapping[str, int]) -> torch.Tensor:
     import torch
 
-    shape, flat = manifest.shape(arg, sizes), _flat(value)
+    shape, flat = arg.dtype.held_shape(manifest.shape(arg, sizes)), _flat(value)
     numbers = [float(number) for number in flat] if arg.dtype.floating else [int(number) for number in flat]
-    tensor = torch.tensor(numbers, dtype=getattr(torch, arg.dtype.value))
+    wide = torch.float64 if arg.dtype.floating else torch.int64
+    tensor = rounded(torch.tensor(numbers, dtype=wide), arg.dtype)
     if tensor.numel() and _nesting(value) != shape:
         raise ValueError(f"'{arg.name}' has shape {list(_nesting(value))}, the sizes make it {list(shape)}")
     return tensor.reshape(shape)

@@ -11,6 +11,7 @@ from grader.challenge.cases import NAN, Case, Category, Derived, Recipe, Sprinkl
 from grader.challenge.draw import default_recipe, draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind, Manifest
+from grader.challenge.numbers import given_tensor
 from grader.judge.oracle import scalar_values, workload_case
 
 if TYPE_CHECKING:
@@ -40,8 +41,14 @@ def makes_a_difference(challenge: Challenge, candidate: Candidate) -> str:
     # Staff's reference, followed by our own code.
     exec(compile(candidate.source, "generic.py", "exec"), names)  # noqa: S102
     for case in _probes(challenge, mistake):
+        manifest = challenge.manifest
+        drawn = draw_inputs(manifest, case, _SEED)
         given = {
-            **draw_inputs(challenge.manifest, case, _SEED),
+            **{
+                arg.name: given_tensor(drawn[arg.name], arg.dtype, manifest.shape(arg, case.sizes))
+                for arg in manifest.buffers
+                if arg.name in drawn
+            },
             **scalar_values(challenge.manifest, case),
             **case.sizes,
         }
@@ -87,7 +94,9 @@ def _differs(
     import torch
 
     outputs = {
-        arg.name: torch.zeros(manifest.shape(arg, sizes), dtype=getattr(torch, arg.dtype.value))
+        arg.name: torch.zeros(
+            arg.dtype.given_shape(manifest.shape(arg, sizes)), dtype=getattr(torch, arg.dtype.given)
+        )
         for arg in manifest.buffers
         if arg.kind is Kind.OUTPUT
     }
@@ -95,9 +104,11 @@ def _differs(
         name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in given.items()
     }
     values = {**copied, **outputs}
-    right = names["right"](names["copied"](given))
+    right = names["answers"](**names["copied"](given))
     names["solve"](**values)
-    got, want = values[result].reshape(-1), right[result].to(values[result].dtype)
+    dtype = next(arg.dtype for arg in manifest.results if arg.name == result)
+    got = names["decoded"](values[result], dtype.value).reshape(-1)
+    want = right[result] if right[result].dtype is torch.bool else right[result].to(got.dtype)
     counter = names["COUNTERS"].get(result)
     count = int(right[counter][0]) if counter else want.numel()
     return not _same(got[:count], want[:count])

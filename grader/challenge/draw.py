@@ -18,12 +18,15 @@ from grader.challenge.cases import (
     Normal,
     Part,
     PartRecipe,
+    PowersOfTwo,
     Recipe,
     Uniform,
     drawn_into,
 )
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.numbers import held_type, missing_special, rounded
 from grader.errors import ChallengeInvalid
 
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) 
         raise ChallengeInvalid(f"{manifest.title}: args '{arg.name}' values: {error}") from error
     if values.dist == "uniform":
         return Uniform(low, high)
-    return Integers(int(low), int(high))
+    return (PowersOfTwo if values.dist == "powers" else Integers)(int(low), int(high))
 
 
 def input_role(name: str) -> str:
@@ -63,7 +66,8 @@ def draw_inputs(
     room: Room | None = None,
     without: Collection[str] = (),
 ) -> dict[str, torch.Tensor]:
-    """Contiguous tensors on ``device`` for every input and in-out except ``without``, in signature order.
+    """Contiguous tensors of held values (see ``grader.challenge.numbers``) on ``device`` for every input and in-out
+    except ``without``, in signature order.
 
     Each argument has its own generator: adding one does not change another. Plain recipes are drawn before derived
     ones. Recipes draw into memory from ``room`` if they can.
@@ -83,9 +87,7 @@ def draw_recipe(
     manifest: Manifest, case: Case, arg: Argument, recipe: Recipe, shape: tuple[int, ...], seed: int
 ) -> torch.Tensor:
     """``recipe`` drawn as ``arg`` in ``shape``, on the CPU. Raises ChallengeInvalid."""
-    import torch
-
-    dtype: torch.dtype = getattr(torch, arg.dtype.value)
+    dtype = held_type(arg.dtype)
     generator = _generator(f"{seed}:{arg.name}", "cpu")
     return _checked(lambda: recipe.draw(shape, dtype, generator), manifest, case, arg, shape, "cpu")
 
@@ -101,8 +103,8 @@ def _draw(
 ) -> torch.Tensor:
     import torch
 
-    shape = manifest.shape(arg, case.sizes)
-    dtype: torch.dtype = getattr(torch, arg.dtype.value)
+    shape = arg.dtype.held_shape(manifest.shape(arg, case.sizes))
+    dtype = held_type(arg.dtype)
     filling = filling_of(manifest, case, arg)
     generator = _generator(f"{seed}:{arg.name}", device)
 
@@ -128,10 +130,11 @@ def _checked(
     shape: tuple[int, ...],
     device: str,
 ) -> torch.Tensor:
-    """The result of ``draw``. Raises ChallengeInvalid if it fails or is not the expected tensor."""
+    """The result of ``draw``, rounded to numbers that the dtype has. Raises ChallengeInvalid if it fails or is not the
+    expected tensor."""
     import torch
 
-    dtype: torch.dtype = getattr(torch, arg.dtype.value)
+    dtype = held_type(arg.dtype)
     where = f"{manifest.title}: case '{case.name}', input '{arg.name}'"
     try:
         values = draw()
@@ -146,6 +149,14 @@ def _checked(
     if tuple(values.shape) != shape or values.dtype is not dtype or values.device.type != device:
         got = f"{values.dtype} {list(values.shape)} on {values.device.type}"
         raise ChallengeInvalid(f"{where}: its recipe gives {got}, expected {dtype} {list(shape)} on {device}")
+    if missing := missing_special(values, arg.dtype):
+        words = filling_of(manifest, case, arg).words()
+        raise ChallengeInvalid(
+            f"{where}: {words}: {arg.dtype} has no {missing}",
+            f"Give '{arg.name}' other `inputs` in this case, or other `values` in challenge.toml.",
+        )
+    if arg.dtype.encoded or arg.dtype is DType.BOOL:
+        values = rounded(values, arg.dtype)
     return values.contiguous()
 
 
@@ -169,7 +180,7 @@ class InputInParts:
     ) -> None:
         self._manifest, self._case, self.arg = manifest, case, arg
         self._seed, self._device, self._rows = seed, device, rows
-        self._whole = manifest.shape(arg, case.sizes)
+        self._whole = arg.dtype.held_shape(manifest.shape(arg, case.sizes))
         self._drawn: dict[int, torch.Tensor] = {}
 
     def parts(self) -> Iterator[torch.Tensor]:
@@ -194,13 +205,12 @@ class InputInParts:
         self._drawn.clear()
 
     def _draw(self, number: int) -> torch.Tensor:
-        import torch
 
         start = number * self._rows
         part = Part(self._whole, start, max(0, min(self._rows, self._whole[0] - start)))
         filling = filling_of(self._manifest, self._case, self.arg)
         generator = _generator(f"{self._seed}:{self.arg.name}:{number}", self._device)
-        dtype: torch.dtype = getattr(torch, self.arg.dtype.value)
+        dtype = held_type(self.arg.dtype)
 
         def draw() -> torch.Tensor:
             assert isinstance(filling, PartRecipe)

@@ -63,15 +63,15 @@ _ORDER = [Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE]
 
 
 class Values(Strict, allow_inf_nan=False):
-    dist: Literal["normal", "uniform", "integers"] = "normal"
+    dist: Literal["normal", "uniform", "integers", "powers"] = "normal"
     low: ExpressionText | float = 0.0
     high: ExpressionText | float = 1.0
 
     @model_validator(mode="after")
     def _integers_have_an_end(self) -> Self:
-        if self.dist == "integers" and "high" not in self.model_fields_set:
+        if self.dist in ("integers", "powers") and "high" not in self.model_fields_set:
             raise ValueError(
-                "integers need `high`, the exclusive upper bound: the default of 1 would draw only 0"
+                f"{self.dist} need `high`, the exclusive upper bound: the default of 1 would draw only 0"
             )
         return self
 
@@ -106,6 +106,16 @@ class Argument(Strict, allow_inf_nan=False):
             raise ValueError(f"'{self.name}' is a scalar: its dtype must be {allowed}")
         if self.kind is Kind.SCALAR and self.value is None:
             raise ValueError(f"'{self.name}' is a scalar: it needs a default value")
+        if (
+            self.dtype.floating
+            and not self.dtype.as_float.signed
+            and self.kind in (Kind.INPUT, Kind.INOUT)
+            and "values" not in self.model_fields_set
+        ):
+            raise ValueError(
+                f"'{self.name}' is {self.dtype}, which has powers of two only: give it values, such as "
+                '{ dist = "powers", low = -3, high = 4 }'
+            )
         if self.kind is Kind.SIZE and self.dtype is not DType.INT64:
             raise ValueError(f"'{self.name}' is a size: sizes are int64")
         return self
@@ -321,8 +331,14 @@ class Manifest(Strict):
         return [arg for arg in self.args if arg.kind is Kind.SCALAR]
 
     def shape(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """Raises ExpressionError if a dimension is negative at ``sizes``."""
-        return tuple(parse(text).integer(sizes) for text in arg.shape)
+        """Raises ExpressionError if a dimension is negative at ``sizes``, or the last one of a packed dtype is odd."""
+        found = tuple(parse(text).integer(sizes) for text in arg.shape)
+        if arg.dtype.packed and found[-1] % 2:
+            raise ExpressionError(
+                f"the last dimension of {arg.dtype} is even, because two elements share a byte; "
+                f"'{arg.shape[-1]}' is {found[-1]}"
+            )
+        return found
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Manifest:

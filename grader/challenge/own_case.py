@@ -363,7 +363,7 @@ def _check_extent(manifest: Manifest, sizes: Mapping[str, int]) -> None:
     total = 0
     for arg in manifest.buffers:
         try:
-            total += math.prod(manifest.shape(arg, sizes)) * arg.dtype.itemsize
+            total += arg.dtype.bytes_of(math.prod(manifest.shape(arg, sizes)))
         except ExpressionError as error:
             raise BadRequest(
                 f"The sizes {_named(sizes)} do not fit together: the shape of {arg.name}: {error}.",

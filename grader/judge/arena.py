@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.challenge.dtypes import BITS
 from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.numbers import decode, encode, held_type, saturated, stored_type
 
 if TYPE_CHECKING:
     import torch
@@ -110,11 +111,12 @@ HOST = HostMemories()
 
 
 class Buffer:
+    """``shape`` and ``count``: of the held values, see ``grader.challenge.numbers``."""
+
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
-        self.argument = argument
-        self.shape = shape
-        self.count = math.prod(shape)
-        self.layout = lay_out(self.count * argument.dtype.itemsize, memories.page)
+        """``shape``: the argument's."""
+        self._describe(argument, shape)
+        self.layout = lay_out(self._nbytes, memories.page)
         self._memory = memories.make(argument.name, self.layout.mapped)
         self.descriptor = self._memory.descriptor
         self.memory_number = self._memory.number
@@ -131,11 +133,21 @@ class Buffer:
         self._fill_guards()
         self._poison = Poison.NAN
 
+    def _describe(self, argument: Argument, shape: tuple[int, ...]) -> None:
+        self.argument = argument
+        self.shape = argument.dtype.held_shape(shape)
+        self.count = math.prod(self.shape)
+        self.given_shape = argument.dtype.given_shape(shape)
+        self._nbytes = argument.dtype.bytes_of(math.prod(shape))
+
     @property
     def dtype(self) -> torch.dtype:
-        import torch
+        return held_type(self.argument.dtype)
 
-        return getattr(torch, self.argument.dtype.value)  # type: ignore[no-any-return]
+    @property
+    def encoded(self) -> bool:
+        """Its words are not its values."""
+        return self.argument.dtype.encoded
 
     def _fill_guards(self) -> None:
         for zone, untouched in self.guards():
@@ -163,7 +175,8 @@ class Buffer:
             (self._after, self.layout.nbytes),
         ):
             changed = (zone != self._pattern(zone.numel())).nonzero().reshape(-1) + first_byte
-            elements = torch.div(changed, self.argument.dtype.itemsize, rounding_mode="floor")
+            size = self.argument.dtype.itemsize
+            elements = torch.div(changed, size, rounding_mode="floor") * self.argument.dtype.facts.packed
             places += torch.unique_consecutive(elements).tolist()
         return places
 
@@ -171,84 +184,120 @@ class Buffer:
         """Put ``values`` where the runner sees them, from the flat place ``first`` on."""
         if not values.numel():
             return
-        part = values.numel() != self.count
-        target = self.values[first : first + values.numel()] if part else self.values
+        words = encode(values, self.argument.dtype)
+        target = self.words
+        if words.numel() != target.numel():
+            begin = first // self.argument.dtype.facts.packed
+            target = target[begin : begin + words.numel()]
         if values.is_cuda:
             from grader.judge.cuda.kernels import copy
 
-            copy(values.reshape(-1), target)
+            copy(words, target)
         else:
-            target.copy_(values.reshape(-1))
+            target.copy_(words)
+
+    @property
+    def words(self) -> torch.Tensor:
+        """The shared memory, flat. Two reads may differ: take a snapshot."""
+        return self._bytes.view(stored_type(self.argument.dtype))
 
     @property
     def values(self) -> torch.Tensor:
-        """The shared elements, flat. Two reads may differ: take a snapshot."""
-        return self._bytes.view(self.dtype)
+        """The shared values, flat; a copy if the words are not the values."""
+        return decode(self.words, self.argument.dtype)
+
+    def values_from(self, first: int, count: int) -> torch.Tensor:
+        """``count`` of ``values`` from the flat place ``first`` on."""
+        each = self.argument.dtype.facts.packed
+        begin, ahead = divmod(first, each)
+        words = self.words[begin : -(-(first + count) // each)]
+        return decode(words, self.argument.dtype)[ahead : ahead + count]
 
     def poison(self, poison: Poison = Poison.NAN) -> None:
         """Fill with the pattern for "never written"; floats with that ``poison``."""
         self._poison = poison
         if self.count:
-            self._fill_with_poison(self._integers(self._bytes))
+            self._fill_with_poison(self._integers(self.words))
 
     def _fill_with_poison(self, bits: torch.Tensor, first: int = 0) -> None:
         """Every other integer has its highest bit set: a minimum or a maximum with an output that was not set first is
         wrong in one of them."""
         bits.fill_(self.poison_value)
-        if not self.argument.dtype.floating:
-            bits[1 - first % 2 :: 2] = _with_highest_bit(self.poison_value, self.argument.dtype.itemsize)
+        if not self._poisoned_as_float:
+            bits[1 - first % 2 :: 2] = _with_highest_bit(self.poison_value, self._width)
+
+    @property
+    def _width(self) -> int:
+        """Bytes of a word."""
+        return stored_type(self.argument.dtype).itemsize
+
+    @property
+    def _poisoned_as_float(self) -> bool:
+        return self.argument.dtype.floating and not self.argument.dtype.packed
 
     @property
     def poison_value(self) -> int:
         """The bits of the first element before it is written, as ``_integers`` reads them."""
-        dtype = self.argument.dtype
-        if not dtype.floating:
-            return 0x5A if dtype.itemsize == 1 else int("2B5AFEC0DE15BAD1"[: dtype.itemsize * 2], 16)
+        dtype, width = self.argument.dtype, self._width
+        if not self._poisoned_as_float:
+            return 0x5A if width == 1 else int("2B5AFEC0DE15BAD1"[: width * 2], 16)
         if self._poison is Poison.NAN:
             return dtype.as_float.poison
         large = dtype.as_float.large
-        return large if self._poison is Poison.LARGE else _with_highest_bit(large, dtype.itemsize)
+        return large if self._poison is Poison.LARGE else _with_highest_bit(large, width)
 
     @property
     def never_written(self) -> int | None:
         """The bits of the NaN poison of a float output: an element with them is wrong, even if NaN is right. The other
         poisons are wrong by their value."""
-        written = self.argument.kind is Kind.OUTPUT and self.argument.dtype.floating
+        floats = self.argument.dtype.floating and not self.encoded
+        written = self.argument.kind is Kind.OUTPUT and floats
         return self.argument.dtype.as_float.poison if written else None
 
     @property
     def holds_nan(self) -> bool:
         """True if unwritten elements hold a NaN that no right answer is."""
-        return self.argument.dtype.floating and self._poison is Poison.NAN
+        dtype = self.argument.dtype
+        return dtype.floating and dtype.as_float.nan_poison and self._poison is Poison.NAN
 
     def snapshot(self) -> torch.Tensor:
-        """A private copy, which cannot change during the comparison."""
+        """The values of a private copy, which cannot change during the comparison."""
         import torch
 
         if not self.count:
             return torch.empty(self.shape, dtype=self.dtype, device=self._bytes.device)
-        return self._bytes.clone().view(self.dtype).view(self.shape)
+        return self.values_of(self._bytes.clone().view(stored_type(self.argument.dtype)))
+
+    def values_of(self, words: torch.Tensor) -> torch.Tensor:
+        """The values of a copy of all words, for a comparison."""
+        return saturated(decode(words.reshape(-1), self.argument.dtype), self.argument.dtype).view(self.shape)
 
     def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
         """True for each element of a snapshot (or a piece from the flat place ``first`` on) that still is poison,
         flat."""
         bits = self._integers(snapshot.reshape(-1))
-        if self.argument.dtype.floating:
+        if self._poisoned_as_float and not self.encoded:
             return bits == self.poison_value
         return bits == self._integers(self.poison_elements(bits.numel(), first))
 
     def poison_elements(self, count: int, first: int = 0) -> torch.Tensor:
         import torch
 
-        elements = torch.empty(count, dtype=self.dtype, device=self._bytes.device)
-        self._fill_with_poison(self._integers(elements), first)
-        return elements
+        dtype = self.argument.dtype
+        before, ahead = divmod(first, dtype.facts.packed)
+        words = torch.empty(
+            -(-(ahead + count) // dtype.facts.packed), dtype=stored_type(dtype), device=self._bytes.device
+        )
+        self._fill_with_poison(self._integers(words), before)
+        return decode(words, dtype)[ahead : ahead + count]
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
         """True for each float that is the NaN that arithmetic on the poison makes, of either sign, flat. CPUs keep a
         NaN's bits; NVIDIA's GPUs only in float64, else nothing is found."""
         import torch
 
+        if self.encoded:  # its arithmetic is that of a larger type
+            return torch.zeros(snapshot.numel(), dtype=torch.bool, device=snapshot.device)
         made = self.poison_value | self.argument.dtype.as_float.quiet_bit
         bits = self._integers(snapshot.reshape(-1))
         return bits & torch.iinfo(bits.dtype).max == made
@@ -256,7 +305,7 @@ class Buffer:
     def _integers(self, values: torch.Tensor) -> torch.Tensor:
         import torch
 
-        word: torch.dtype = getattr(torch, BITS[self.argument.dtype.itemsize])
+        word: torch.dtype = getattr(torch, BITS[values.element_size()])
         return values.view(word)
 
     def close(self) -> None:
@@ -311,8 +360,8 @@ class Arena:
             return {
                 "kind": "buffer",
                 "name": arg.name,
-                "dtype": arg.dtype.value,
-                "shape": list(buffer.shape),
+                "dtype": arg.dtype.given,
+                "shape": list(buffer.given_shape),
                 "mapped": layout.mapped,
                 "memory": buffer.memory_number,
                 "offset": layout.offset,

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader import limits
-from grader.challenge.dtypes import BITS
+from grader.challenge.dtypes import BITS, DType
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
+from grader.challenge.numbers import encode, native, saturated, shown
 from grader.judge.arena import Arena, Buffer
 from grader.judge.evidence import Wrong
 from grader.judge.oracle import Question
@@ -84,7 +85,8 @@ def _checked(
     if refused is None:
         return None
     name = refused.result or arg.name
-    got, want = shaped[name], question.outputs[name]
+    dtype = arena.buffers[name].argument.dtype
+    got, want = (native(values, dtype) for values in (shaped[name], question.outputs[name]))
     index = refused.index
     inside = index is not None and all(
         0 <= place < size for place, size in zip(index, got.shape, strict=True)
@@ -117,7 +119,8 @@ def compare_written(
             assert left is not None
         else:
             before = question.inputs[arg.name].reshape(-1)[: compared.got.numel()]
-            each = (compared.got.numel(), arg.dtype.itemsize)
+            before = saturated(before, arg.dtype)
+            each = (compared.got.numel(), compared.got.element_size())
             bits = [values.contiguous().view(torch.uint8).view(each) for values in (before, compared.got)]
             left = (bits[0] == bits[1]).all(dim=1) & wrong_elements(
                 before, compared.want, arena.manifest.tolerance, compared.magnitude
@@ -192,7 +195,7 @@ def compare_piece(buffer: Buffer, tolerance: Tolerance, piece: Piece) -> Mismatc
     if not number:
         return None
     if along is None:
-        values, shape, first = buffer.values[piece.start : piece.start + number], buffer.shape, piece.start
+        values, shape, first = buffer.values_from(piece.start, number), buffer.shape, piece.start
     else:
         shape = tuple(piece.want.shape)
         values = buffer.values.view(buffer.shape).narrow(along, piece.start, shape[along])
@@ -228,6 +231,8 @@ def _taken(
     """A private flat copy of ``values``, and True if it is certainly right."""
     import torch
 
+    if buffer.encoded:
+        values = saturated(values, buffer.argument.dtype)
     if not values.is_cuda:
         got = values.clone(memory_format=torch.contiguous_format).reshape(-1)
         return got, _same_bits(got, want)
@@ -307,8 +312,13 @@ def changed_input(arena: Arena, question: Question) -> Mismatch | None:
 
 
 def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mismatch | None:
-    part = buffer.values[first : first + revealed.numel()]
-    if _same_in_place(part, revealed):
+    if buffer.encoded:
+        each = buffer.argument.dtype.facts.packed
+        words = encode(revealed, buffer.argument.dtype)
+        if _same_in_place(buffer.words[first // each : first // each + words.numel()], words):
+            return None
+    part = buffer.values_from(first, revealed.numel())
+    if not buffer.encoded and _same_in_place(part, revealed):
         return None
     tally, step = Tally(), _LARGE_PIECE_BYTES // revealed.element_size()
     for start in range(0, revealed.numel(), step):
@@ -326,6 +336,7 @@ def _changed(buffer: Buffer, before: torch.Tensor, now: torch.Tensor, first: int
     if not differs.any():
         return None
     place = int(differs.nonzero()[0])
+    now, before = (shown(values, buffer.argument.dtype) for values in (now, before))
     return Mismatch(
         argument=buffer.argument.name,
         kind="input_changed",
@@ -372,6 +383,7 @@ def explain(
     on_poison = _computed_from_poison(buffer, compared)
     not_cleared = bool(on_poison.any())
     first = int((on_poison if not_cleared else wrong).nonzero()[0])
+    got, want = (shown(values, buffer.argument.dtype) for values in (got, want))
     suspects = Suspects(got, want, wrong, poisoned, compared.magnitude)
     unwritten = poisoned is not None and bool(poisoned[first]) and not not_cleared
     kind = _kind(float(got[first].double()), float(want[first].double()))
@@ -380,12 +392,17 @@ def explain(
         kind=NOT_CLEARED if not_cleared else "unwritten" if unwritten else kind,
         index=index_of(first_place + first, shape),
         expected=text_of(want[first]),
-        got="never written" if unwritten else text_of(got[first]),
+        got="never written" if unwritten else _text(got[first], buffer.argument.dtype),
         wrong=int(wrong.sum()),
         total=want.numel(),
         max_error=_largest(suspects),
         worst=worst_elements(suspects, shape, tolerance, first_place),
     )
+
+
+def _text(value: torch.Tensor, dtype: DType) -> str:
+    text = text_of(value)
+    return f"{text} (a bool is 0 or 1)" if dtype is DType.BOOL and int(value) > 1 else text
 
 
 def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:

@@ -120,7 +120,7 @@ def kernels_request(
 def _arguments(manifest: Manifest, case: Case) -> tuple[Argument, ...]:
     values = {**scalar_values(manifest, case), **case.sizes}
     return tuple(
-        {"dtype": arg.dtype.value, "shape": list(manifest.shape(arg, case.sizes))}
+        {"dtype": arg.dtype.given, "shape": list(arg.dtype.given_shape(manifest.shape(arg, case.sizes)))}
         if arg.kind.buffer
         else {"value": values[arg.name]}
         for arg in manifest.args

@@ -27,9 +27,10 @@ from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
+from grader.challenge.numbers import of_reference, rounded
 from grader.errors import BadRequest, GraderError
 from grader.judge.boxed_reference import ReferenceBox
-from grader.judge.oracle import scalar_values
+from grader.judge.oracle import natives, scalar_values
 from grader.languages import Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.local_box import LocalBoxes
@@ -302,15 +303,15 @@ class ImportedOperation:
 
     def _problem(self, manifest: Manifest, case: Case, seed: int) -> str:
         """Why the reference's answer is of no use, or an empty text."""
-        inputs = draw_inputs(manifest, case, seed)
+        inputs = natives(manifest, draw_inputs(manifest, case, seed))
         given = {**inputs, **scalar_values(manifest, case), **case.sizes}
-        results, native = self._call(manifest, given), self._call(manifest, given, wide=False)
+        results, usual = self._call(manifest, given), self._call(manifest, given, wide=False)
         shapes = [tuple(result.shape) for result in results]
         wanted = [manifest.shape(arg, case.sizes) for arg in manifest.results]
         if shapes != wanted:
             return f"its results have the shapes {shapes} instead of {wanted}"
-        for arg, exact, rounded in zip(manifest.results, results, native, strict=True):
-            if arg.dtype.floating and bool((exact.isfinite() != rounded.isfinite()).any()):
+        for arg, exact, single in zip(manifest.results, results, usual, strict=True):
+            if arg.dtype.floating and bool((exact.isfinite() != single.isfinite()).any()):
                 return f"'{arg.name}' overflows in {arg.dtype.value} alone"
         return ""
 
@@ -338,19 +339,22 @@ class ImportedOperation:
         for arg in manifest.buffers:
             if arg.kind is not Kind.OUTPUT:
                 shape = manifest.shape(arg, sizes)
+                shape = arg.dtype.held_shape(shape)
                 numbers = torch.arange(math.prod(shape)) % (4 if arg.dtype.floating else 2)
-                inputs[arg.name] = numbers.to(getattr(torch, arg.dtype.value)).reshape(shape)
+                if arg.dtype.floating and not arg.dtype.as_float.signed:
+                    numbers = numbers + 1
+                inputs[arg.name] = rounded(numbers, arg.dtype).reshape(shape)
         scalars = {arg.name: arg.value for arg in manifest.scalars}
         try:
-            results = self._call(manifest, {**inputs, **scalars, **sizes})
+            results = self._call(manifest, {**natives(manifest, inputs), **scalars, **sizes})
         except GraderError:
             return ""
         lines = [f"{name} = {value}" for name, value in [*sizes.items(), *scalars.items()]]
         lines += [f"{name} = {json.dumps(values.tolist())}" for name, values in inputs.items()]
         for arg, values in zip(manifest.results, results, strict=True):
             name = f"{arg.name}_after" if arg.kind is Kind.INOUT else arg.name
-            rounded = values.to(getattr(torch, arg.dtype.value)).tolist()
-            lines.append(f"{name} = {json.dumps(rounded)}")
+            printed = rounded(of_reference(values, arg.dtype), arg.dtype).tolist()
+            lines.append(f"{name} = {json.dumps(printed)}")
         return "\n".join(lines)
 
     def close(self) -> None:

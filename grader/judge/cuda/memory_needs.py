@@ -57,7 +57,7 @@ def own_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _bytes(args: Iterable[Argument], manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    return sum(argument.dtype.itemsize * math.prod(manifest.shape(argument, sizes)) for argument in args)
+    return sum(argument.dtype.bytes_of(math.prod(manifest.shape(argument, sizes))) for argument in args)
 
 
 def kept_bytes(challenge: Challenge) -> int:
@@ -68,15 +68,18 @@ def kept_bytes(challenge: Challenge) -> int:
         if workload.on == "gpu"
         for arg in manifest.buffers
     ]
-    return sum(3 * arg.dtype.itemsize * math.prod(manifest.shape(arg, sizes)) for arg, sizes in buffers)
+    return sum(3 * _held(arg, manifest, sizes) for arg, sizes in buffers)
 
 
 def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
     """Each buffer in the arena, drawn and staged, and snapshots of results."""
-    return sum(
-        (3 if arg.kind is Kind.INPUT else 4) * arg.dtype.itemsize * math.prod(manifest.shape(arg, sizes))
-        for arg in manifest.buffers
-    )
+    return sum((3 if arg.kind is Kind.INPUT else 4) * _held(arg, manifest, sizes) for arg in manifest.buffers)
+
+
+def _held(arg: Argument, manifest: Manifest, sizes: Mapping[str, int]) -> int:
+    """Bytes of its values, or of its words if those are more."""
+    count = math.prod(manifest.shape(arg, sizes))
+    return max(arg.dtype.bytes_of(count), arg.dtype.held_bytes(count))
 
 
 def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import torch
 
 from grader.challenge.model import Kind
+from grader.challenge.numbers import encode
 from grader.judge.arena import Arena, Buffer
 from grader.judge.compare import LATE, compare, counted, forbidden_write
 from grader.judge.cuda import kernels
@@ -29,20 +30,21 @@ class CudaOutputChecker:
     def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena
         self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
+        # Flat words, see ``grader.challenge.numbers``.
         self._snapshots = {
-            buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", buffer.values).view(
-                buffer.shape
-            )
+            buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", buffer.words)
             for buffer in self._results
         }
         self._spots = {
-            buffer.argument.name: Spots(buffer, self._snapshots[buffer.argument.name])
-            for buffer in self._results
+            buffer.argument.name: Spots(self._snapshots[buffer.argument.name]) for buffer in self._results
         }
         blocks = [
             kernels.check_blocks(count, at_spots=spots)
             for buffer in self._results
-            for count, spots in ((self._spots[buffer.argument.name].count, True), (buffer.count, False))
+            for count, spots in (
+                (self._spots[buffer.argument.name].count, True),
+                (buffer.words.numel(), False),
+            )
         ]
         # Every block writes each time: an atomic addition for each wrong block would take extra time.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
@@ -63,7 +65,7 @@ class CudaOutputChecker:
                 functools.partial(aimed, snapshot=spots.taken, suspects=next(shares), spots=spots.places)
             )
             self._full_checks.append(
-                functools.partial(aimed, snapshot=self._snapshots[name].view(-1), suspects=next(shares))
+                functools.partial(aimed, snapshot=self._snapshots[name], suspects=next(shares))
             )
 
     def spot_check(self) -> None:
@@ -83,10 +85,16 @@ class CudaOutputChecker:
         manifest, argument = self._arena.manifest, buffer.argument
         want = question.outputs[argument.name].reshape(-1)
         scale = question.magnitudes.get(argument.name)
+        number = counted(manifest, argument, question, want.numel())
+        if buffer.encoded:
+            # Other words are suspects, and compared as values after the window: decoding takes torch's kernels, which
+            # may not be loaded while the stream is held.
+            want, scale = encode(want, argument.dtype), None
+            number = -(-number // argument.dtype.facts.packed)
         return functools.partial(
             kernels.full_check,
-            buffer.values,
-            counted(manifest, argument, question, want.numel()),
+            buffer.words,
+            number,
             want,
             scale.reshape(-1) if scale is not None else None,
             tolerance=(manifest.tolerance.atol, manifest.tolerance.rtol),
@@ -95,12 +103,18 @@ class CudaOutputChecker:
 
     def explain(self, question: Question) -> Mismatch | None:
         """What the full check saw, or if that is right, what the spot check saw before it."""
-        if found := compare(self._arena, self._snapshots, question):
+        if found := compare(self._arena, self._values(), question):
             return found
         for spots in self._spots.values():
             spots.put_back()
-        found = compare(self._arena, self._snapshots, question)
+        found = compare(self._arena, self._values(), question)
         return found and found.model_copy(update={"kind": LATE})
+
+    def _values(self) -> dict[str, torch.Tensor]:
+        return {
+            buffer.argument.name: buffer.values_of(self._snapshots[buffer.argument.name])
+            for buffer in self._results
+        }
 
     def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
         return self._forbidden.seen(question, inputs)
@@ -114,7 +128,9 @@ class Forbidden:
         self._arena = arena
         self._guards = [(buffer, *guard) for buffer in arena.buffers.values() for guard in buffer.guards()]
         self._inputs = arena.of_kind(Kind.INPUT)
-        sizes = [zone.numel() for _, zone, _ in self._guards] + [buffer.count for buffer in self._inputs]
+        sizes = [zone.numel() for _, zone, _ in self._guards] + [
+            buffer.words.numel() for buffer in self._inputs
+        ]
         blocks = [kernels.check_blocks(size) for size in sizes]
         self._numbers = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._numbers, blocks)
@@ -126,7 +142,7 @@ class Forbidden:
             kernels.differ(zone, untouched, next(shares))
         for buffer in self._inputs if inputs else ():
             revealed = question.inputs[buffer.argument.name]
-            kernels.differ(buffer.values, revealed.reshape(-1), next(shares))
+            kernels.differ(buffer.words, encode(revealed, buffer.argument.dtype), next(shares))
         if not (self._numbers.numel() and self._numbers.any().item()):
             return None
         return forbidden_write(self._arena, question) or self._summary()
@@ -145,11 +161,12 @@ class Spots:
     """The elements of one result that a spot check reads: a random one of each of ``_SPOTS`` equal parts, or all of a
     result with fewer elements."""
 
-    def __init__(self, buffer: Buffer, snapshot: torch.Tensor) -> None:
-        self._snapshot = snapshot.view(-1)
-        self._part = max(1, -(-buffer.count // _SPOTS))
-        self.count = -(-buffer.count // self._part)
-        self._last = buffer.count - 1
+    def __init__(self, snapshot: torch.Tensor) -> None:
+        """``snapshot``: flat."""
+        self._snapshot, count = snapshot, snapshot.numel()
+        self._part = max(1, -(-count // _SPOTS))
+        self.count = -(-count // self._part)
+        self._last = count - 1
         self._first = torch.arange(self.count, device="cuda") * self._part
         self._chance = torch.Generator("cuda").manual_seed(secrets.randbits(63))
         self.places = self._first.clone()
