@@ -301,7 +301,7 @@ class PowersOfTwo(_Alike):
             exponents = torch.randint(
                 self.low, max(self.high, self.low + 1), shape, generator=generator, device=generator.device
             )
-            return torch.ldexp(torch.ones((), dtype=torch.float64, device=generator.device), exponents)
+            return torch.ldexp(torch.ones(shape, dtype=torch.float64, device=generator.device), exponents)
 
         return _in_pieces(shape, dtype, generator, piece)
 

@@ -186,11 +186,18 @@ def _nearest(values: torch.Tensor, dtype: DType) -> torch.Tensor:
     return found.view(values.shape)
 
 
-def saturated(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """Held results for a comparison: infinities of a float of 8 bits are its largest number. CUDA's conversions
-    saturate and torch's do not, so both count as the same."""
+def comparable(values: torch.Tensor, dtype: DType) -> torch.Tensor:
+    """Held results for a comparison. Infinities of a float of 8 bits are its largest number: CUDA's conversions saturate
+    and torch's do not. A complex number with a part that is not finite is NaN: libraries differ in what they make of
+    infinities, torch even in a sum."""
+    import torch
+
     if small_float(dtype) and dtype.as_float.infinite:
         return values.clamp(-largest(dtype), largest(dtype))
+    if dtype.complex:
+        pairs = values.reshape(-1, 2)
+        lost = ~pairs.isfinite().all(dim=-1, keepdim=True) & ~pairs.isnan()
+        return torch.where(lost, float("nan"), pairs).reshape(values.shape)
     return values
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.challenge.dtypes import BITS
 from grader.challenge.model import Argument, Kind, Manifest
-from grader.challenge.numbers import decode, encode, held_type, saturated, stored_type
+from grader.challenge.numbers import comparable, decode, encode, held_type, stored_type
 
 if TYPE_CHECKING:
     import torch
@@ -270,7 +270,9 @@ class Buffer:
 
     def values_of(self, words: torch.Tensor) -> torch.Tensor:
         """The values of a copy of all words, for a comparison."""
-        return saturated(decode(words.reshape(-1), self.argument.dtype), self.argument.dtype).view(self.shape)
+        return comparable(decode(words.reshape(-1), self.argument.dtype), self.argument.dtype).view(
+            self.shape
+        )
 
     def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
         """True for each element of a snapshot (or a piece from the flat place ``first`` on) that still is poison,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from grader import limits
 from grader.challenge.dtypes import BITS, DType
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
-from grader.challenge.numbers import encode, native, saturated, shown
+from grader.challenge.numbers import comparable, encode, native, shown
 from grader.judge.arena import Arena, Buffer
 from grader.judge.evidence import Wrong
 from grader.judge.oracle import Question
@@ -119,7 +119,7 @@ def compare_written(
             assert left is not None
         else:
             before = question.inputs[arg.name].reshape(-1)[: compared.got.numel()]
-            before = saturated(before, arg.dtype)
+            before = comparable(before, arg.dtype)
             each = (compared.got.numel(), compared.got.element_size())
             bits = [values.contiguous().view(torch.uint8).view(each) for values in (before, compared.got)]
             left = (bits[0] == bits[1]).all(dim=1) & wrong_elements(
@@ -231,8 +231,7 @@ def _taken(
     """A private flat copy of ``values``, and True if it is certainly right."""
     import torch
 
-    if buffer.encoded:
-        values = saturated(values, buffer.argument.dtype)
+    values = comparable(values, buffer.argument.dtype)
     if not values.is_cuda:
         got = values.clone(memory_format=torch.contiguous_format).reshape(-1)
         return got, _same_bits(got, want)

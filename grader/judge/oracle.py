@@ -13,7 +13,7 @@ from grader.challenge.draw import Room, draw_inputs
 from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest, Workload
-from grader.challenge.numbers import exact, held_type, native, of_reference, rounded, saturated
+from grader.challenge.numbers import comparable, exact, held_type, native, of_reference, rounded
 from grader.challenge.overlays import Overlay, overlays
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.phases import phase
@@ -27,8 +27,8 @@ Put = Callable[["torch.Tensor", "torch.Tensor", DType], None]
 
 def _rounded_to(target: torch.Tensor, values: torch.Tensor, dtype: DType) -> None:
     # One copy if torch's conversion is the right rounding.
-    plain = not dtype.encoded and dtype is not DType.BOOL
-    target.copy_(values if plain else saturated(rounded(values, dtype), dtype))
+    plain = not dtype.encoded and not dtype.complex and dtype is not DType.BOOL
+    target.copy_(values if plain else comparable(rounded(values, dtype), dtype))
 
 
 def _no_more_than(target: torch.Tensor, values: torch.Tensor, dtype: DType) -> None:

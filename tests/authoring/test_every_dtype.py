@@ -19,7 +19,9 @@ from tests.authoring.conftest import Write
 @pytest.mark.needs("nvcc", "emulator")
 @pytest.mark.parametrize("dtype", list(DType))
 def test_a_new_challenge_accepts_a_right_kernel_and_refuses_a_wrong_one(dtype: DType, write: Write) -> None:
-    made = write(f"x:input:{dtype}:n", f"out:output:{dtype}:n")
+    # Of packed types the last dimension is even.
+    n = "2*n" if dtype.packed else "n"
+    made = write(f"x:input:{dtype}:{n}", f"out:output:{dtype}:{n}")
     assert f"const {dtype.c_type}* x, {dtype.c_type}* out" in declaration(
         made.challenge.manifest, Language.CUDA
     )
@@ -32,13 +34,14 @@ def test_a_new_challenge_accepts_a_right_kernel_and_refuses_a_wrong_one(dtype: D
     wrong = right.replace("if (i >= total) return;", "if (i >= total - 1) return;")
     assert wrong != right
     trial = Trial(made.challenge, make_device("emulated", 0), made.boxes)
-    endings = [
-        trial.try_out(
-            Candidate(CandidateRole.MUTANT, "kernel", Language.CUDA, source), every_case=False
-        ).ending
+    tried = [
+        trial.try_out(Candidate(CandidateRole.MUTANT, "kernel", Language.CUDA, source), every_case=False)
         for source in (right, wrong)
     ]
-    assert endings == [CandidateOutcome.ACCEPTED, CandidateOutcome.FAILED]
+    endings = [result.ending for result in tried]
+    assert endings == [CandidateOutcome.ACCEPTED, CandidateOutcome.FAILED], [
+        result.detail for result in tried
+    ]
 
 
 def without_cstdint(source: str, dtype: DType) -> str:

@@ -92,6 +92,8 @@ def read_arg(text: str) -> Argument:
     if kind in (Kind.INPUT, Kind.INOUT) and dtype in list(DType) and not DType(dtype).floating:
         integer = DType(dtype).as_integer
         values["values"] = {"dist": "integers", "low": integer.low, "high": integer.high + 1}
+    elif kind in (Kind.INPUT, Kind.INOUT) and dtype == DType.FLOAT8_E8M0:
+        values["values"] = {"dist": "powers", "low": -3, "high": 4}
     try:
         return Argument.model_validate(values)
     except ValidationError as error:
@@ -212,6 +214,7 @@ def _product(arg: Argument) -> str:
 def _bytes(args: list[Argument]) -> str:
     terms = [
         f"{arg.dtype.itemsize * (2 if arg.kind is Kind.INOUT else 1)} * {_product(arg)}"
+        + (f" / {arg.dtype.facts.packed}" if arg.dtype.packed else "")
         for arg in args
         if arg.kind.buffer
     ]
