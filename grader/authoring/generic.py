@@ -276,7 +276,11 @@ def solve({parameters}):
 '''
 
 # How a generic kernel reads and writes arguments whose tensors torch does not compute with.
-_CODED = frozenset(dtype for dtype in DType if dtype.given != dtype.held or dtype.encoded or dtype.complex)
+_CODED = frozenset(
+    dtype
+    for dtype in DType
+    if dtype is not DType.BOOL and (dtype.given != dtype.held or dtype.encoded or dtype.complex)
+)
 
 
 def _given(arg: Argument) -> str:

@@ -187,9 +187,9 @@ def _nearest(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def comparable(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """Held results for a comparison. Infinities of a float of 8 bits are its largest number: CUDA's conversions saturate
-    and torch's do not. A complex number with a part that is not finite is NaN: libraries differ in what they make of
-    infinities, torch even in a sum."""
+    """Held results for a comparison. Infinities of a float of 8 bits are its largest number: CUDA's conversions
+    saturate and torch's do not. A complex number with a part that is not finite is NaN: libraries differ in what they
+    make of infinities, torch even in a sum."""
     import torch
 
     if small_float(dtype) and dtype.as_float.infinite:

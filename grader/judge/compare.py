@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from grader import limits
 from grader.challenge.dtypes import BITS, DType
 from grader.challenge.model import Argument, Kind, Manifest, Tolerance
-from grader.challenge.numbers import comparable, encode, native, shown
+from grader.challenge.numbers import comparable, encode, native, rounded, shown
 from grader.judge.arena import Arena, Buffer
 from grader.judge.evidence import Wrong
 from grader.judge.oracle import Question
@@ -417,7 +417,8 @@ def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
         return torch.zeros_like(wrong)
     # In 64 bits: torch does not add every unsigned type.
     want, poison = want.long(), buffer.poison_elements(got.numel(), compared.first).long()
-    added = wrong & (got == (want + poison).to(got.dtype))
+    dtype = buffer.argument.dtype
+    added = wrong & (got == (want + poison if dtype is DType.BOOL else rounded(want + poison, dtype)))
     sums = added & (want != 0)
     if 2 * int(added.sum()) > int(wrong.sum()) and bool(sums.any()):
         return sums

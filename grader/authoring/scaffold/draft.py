@@ -29,6 +29,8 @@ _OUTER_COMMA = re.compile(r",(?![^(]*\))")
 _INTERPRETER_ELEMENTS = 50_000
 # In all buffers together, and operations: drawing, computing and comparing them takes a second or two.
 _EMULATED_ELEMENTS, _EMULATED_FLOPS = 1 << 25, 1 << 34
+# Terms of a cost that are written one by one.
+_MANY_TERMS = 8
 # Bound of a generated ladder: no GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
 # Also ranks a generated workload on GPUs faster than the H200.
@@ -212,14 +214,24 @@ def _product(arg: Argument) -> str:
 
 
 def _bytes(args: list[Argument]) -> str:
-    terms = [
-        f"{arg.dtype.itemsize * (2 if arg.kind is Kind.INOUT else 1)} * {_product(arg)}"
-        + (f" / {arg.dtype.facts.packed}" if arg.dtype.packed else "")
+    each = [
+        (arg.dtype.itemsize * (2 if arg.kind is Kind.INOUT else 1) / arg.dtype.facts.packed, _product(arg))
         for arg in args
         if arg.kind.buffer
     ]
-    return " + ".join(terms) or "0"
+    return _sum(each) or "0"
+
+
+def _sum(terms: Sequence[tuple[float, str]]) -> str:
+    """``factor * product`` of each term; of many, those with the same product together."""
+    if len(terms) > _MANY_TERMS:
+        products = dict.fromkeys(product for _, product in terms)
+        terms = [(sum(factor for factor, its in terms if its == product), product) for product in products]
+    return " + ".join(f"{factor:g} * {product}" for factor, product in terms)
 
 
 def _elements(args: list[Argument]) -> str:
-    return " + ".join(_product(arg) for arg in args if arg.kind in (Kind.INOUT, Kind.OUTPUT)) or "0"
+    written = [_product(arg) for arg in args if arg.kind in (Kind.INOUT, Kind.OUTPUT)]
+    return (
+        _sum([(1, product) for product in written]) if len(written) > _MANY_TERMS else " + ".join(written)
+    ) or "0"

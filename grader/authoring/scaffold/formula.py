@@ -32,6 +32,11 @@ class Formula:
         return self.source.dtype.packed and self.source.dtype is self.result.dtype
 
     @property
+    def negates(self) -> bool:
+        """From bool to an integer."""
+        return self.source.dtype is DType.BOOL and not self.result.dtype.floating
+
+    @property
     def flip(self) -> int:
         """What to xor a byte with."""
         return 0x88 if self.result.dtype.floating else 0xFF
@@ -45,7 +50,7 @@ class Formula:
     def converts(self) -> bool:
         """From integers to floats: the highest 8 bits, exact in every float type."""
         floats = self.result.dtype.floating and not self.source.dtype.floating
-        return floats and not self.source.dtype.packed
+        return floats and not self.asks
 
     @property
     def shift(self) -> int:
@@ -58,9 +63,9 @@ class Formula:
         pair = (self.source.dtype, self.result.dtype)
         narrowed = pair[1] is DType.BFLOAT16 and pair[0] is not DType.BFLOAT16
         narrowed = narrowed or pair == (DType.FLOAT64, DType.FLOAT16)
-        narrowed = narrowed or (self.result.dtype.encoded and pair[0] is not pair[1])
+        small = self.result.dtype.floating and self.result.dtype.encoded and pair[0] is not pair[1]
         asked = self.source.dtype.floating and (narrowed or not self.result.dtype.floating)
-        return asked or (self.source.dtype.packed and not self.bytewise)
+        return not self.bytewise and (asked or small or self.source.dtype.packed)
 
     @property
     def words(self) -> str:
@@ -71,7 +76,7 @@ class Formula:
             return f"2 * {value}"
         if self.bytewise and self.result.dtype.floating:
             return f"-{value}"
-        if self.result.dtype is self.source.dtype is DType.BOOL:
+        if self.negates:
             return f"not {value}"
         if self.converts:
             return f"{value} >> {self.shift}" if self.shift else value
@@ -82,8 +87,10 @@ class Formula:
             return 2 * number
         if self.bytewise:
             return -number if self.result.dtype.floating else ~int(number)
-        if self.result.dtype is self.source.dtype is DType.BOOL:
+        if self.negates:
             return int(not number)
+        if self.result.dtype is DType.BOOL and not self.asks:
+            return int(~int(number) != 0)
         if self.converts:
             return int(number) >> self.shift
         if self.asks:

@@ -94,7 +94,7 @@ def _triton_value(formula: Formula) -> str:
     if formula.bytewise:
         return f"values ^ {formula.flip}"
     if dtype is DType.FLOAT8_E8M0:
-        return "tl.where(values < 254, values + 1, values)  # the exponent; 255 is NaN"
+        return "tl.where(values < 254, values + 1, values)"
     if formula.source.dtype.half or (formula.source.dtype.encoded and formula.source.dtype.floating):
         values = "values.to(tl.float32)"
     if formula.doubles:
@@ -193,8 +193,8 @@ def _cuda_value(formula: Formula) -> str:
         return f"value ^ {formula.flip}"
     if formula.result.dtype.complex:
         return "make_float2(2 * value.x, 2 * value.y)"
-    if formula.result.dtype is formula.source.dtype is DType.BOOL:
-        return "!value"
+    if formula.negates:
+        return f"static_cast<{kind}>(!value)"
     if formula.asks and formula.source.dtype.packed:
         return f"static_cast<{kind}>(value > 0 && value < 8 ? 1.0f : 0.0f)"
     if formula.doubles:

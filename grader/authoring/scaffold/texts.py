@@ -240,7 +240,10 @@ Neighbouring threads should access neighbouring addresses, and each should have 
 def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
     sizes = example_sizes(manifest)
     numbers = {
-        arg.name: [number + 1 for number in range(math.prod(manifest.shape(arg, sizes)))]
+        arg.name: [
+            number % 2 if arg.dtype is DType.BOOL else number + 1
+            for number in range(math.prod(manifest.shape(arg, sizes)))
+        ]
         for arg in manifest.buffers
         if arg.kind is not Kind.OUTPUT
     }
