@@ -241,8 +241,7 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
     sizes = example_sizes(manifest)
     numbers = {
         arg.name: [
-            number % 2 if arg.dtype is DType.BOOL else number + 1
-            for number in range(math.prod(manifest.shape(arg, sizes)))
+            _example_number(arg.dtype, number) for number in range(math.prod(manifest.shape(arg, sizes)))
         ]
         for arg in manifest.buffers
         if arg.kind is not Kind.OUTPUT
@@ -264,6 +263,15 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
             if arg.kind is Kind.INOUT:
                 lines.append(_array(manifest, arg, f"{arg.name}_after", results[arg.name], sizes))
     return "\n".join(lines)
+
+
+def _example_number(dtype: DType, number: int) -> int:
+    """Small, positive, and exact in the type, doubled too."""
+    if dtype is DType.BOOL:
+        return number % 2
+    if dtype is DType.FLOAT8_E8M0:
+        return 1 << number % 3
+    return number % 4 + 1 if dtype.facts.stored == "uint8" else number + 1
 
 
 def example_sizes(manifest: Manifest) -> dict[str, int]:
