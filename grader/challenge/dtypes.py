@@ -409,7 +409,7 @@ _FACTS: Mapping[DType, Facts] = {
 }
 
 # Bytes of one held value, by torch's type.
-_HELD_BYTES = {
+_HELD_BYTES: Mapping[str, int] = {
     dtype.value: dtype.itemsize for dtype in DType if dtype.held == dtype.value and dtype.facts.parts == 1
 }
 

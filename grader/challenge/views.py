@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import metadata
 
 from grader.challenge import signature
-from grader.challenge.cases import Case, Integers, Normal, Recipe, Uniform
+from grader.challenge.cases import Case, Integers, Normal, PowersOfTwo, Recipe, Uniform
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
@@ -131,3 +131,5 @@ def _default(arg: Argument, case: Case) -> Recipe:
             return Uniform(low, high)
         case "integers":
             return Integers(int(low), int(high))
+        case "powers":
+            return PowersOfTwo(int(low), int(high))
