@@ -197,7 +197,8 @@ def comparable(values: torch.Tensor, dtype: DType) -> torch.Tensor:
     if dtype.complex:
         pairs = values.reshape(-1, 2)
         lost = ~pairs.isfinite().all(dim=-1, keepdim=True) & ~pairs.isnan()
-        return torch.where(lost, float("nan"), pairs).reshape(values.shape)
+        # Not torch.where, which changes the bits of other NaN: the poison's.
+        return pairs.masked_fill(lost, float("nan")).reshape(values.shape)
     return values
 
 

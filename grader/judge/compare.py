@@ -382,6 +382,8 @@ def explain(
     on_poison = _computed_from_poison(buffer, compared)
     not_cleared = bool(on_poison.any())
     first = int((on_poison if not_cleared else wrong).nonzero()[0])
+    if buffer.argument.dtype.complex and poisoned is not None and bool((poisoned & wrong).any()):
+        first = int((poisoned & wrong).nonzero()[0])  # the other part is NaN only because of it
     got, want = (shown(values, buffer.argument.dtype) for values in (got, want))
     suspects = Suspects(got, want, wrong, poisoned, compared.magnitude)
     unwritten = poisoned is not None and bool(poisoned[first]) and not not_cleared

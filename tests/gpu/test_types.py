@@ -16,13 +16,16 @@ from grader.authoring.scaffold.draft import Draft
 from grader.authoring.scaffold.folder import write_challenge
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.dtypes import DType
+from grader.judge.device import Device
+from grader.judge.request import Request
+from grader.judge.session import Session
 from grader.languages import Language
 from grader.sandbox.toolkit import cuda_home
 from grader.schemas.proof import CandidateRole
 from grader.schemas.report import Verdict
 from tests.components import need
 from tests.gpu.builders import GPU
-from tests.gpu.conftest import Judge
+from tests.gpu.conftest import Judge, Refilled
 from tests.judge.test_types import CATALOGUE, FP8, INT8
 
 ENDS = {CandidateRole.SOLUTION: Verdict.ACCEPTED, CandidateRole.MUTANT: Verdict.WRONG_ANSWER}
@@ -62,8 +65,9 @@ def test_products_with_scales_are_told_right_from_wrong(judge: Judge, slug: str,
 
 @pytest.mark.parametrize("language", list(Language))
 def test_a_right_kernel_of_every_type_is_accepted_and_timed(
-    judge: Judge, language: Language, tmp_path: Path
+    device: Device, boxes: Refilled, language: Language, tmp_path: Path
 ) -> None:
+    """Timed rounds compare words in the window, see ``CudaOutputChecker``."""
     args = [f"{way}_{dtype.value}:{way}put:{dtype}:2*n" for way in ("in", "out") for dtype in DType]
     (tmp_path / "challenges").mkdir()
     catalogue = Catalogue(tmp_path)
@@ -72,5 +76,14 @@ def test_a_right_kernel_of_every_type_is_accepted_and_timed(
     (right,) = (
         subject for subject in subjects(challenge, (language,)) if subject.role is CandidateRole.SOLUTION
     )
-    report = judge(right.source, language, slug="every", of=catalogue)
+    request = Request(
+        challenge=challenge,
+        language=language,
+        source=right.source,
+        device=device.name,
+        seed_key=b"types" * 8,
+        cases=[*challenge.cases, *challenge.hidden_cases],
+        timing=True,
+    )
+    report = Session(request, device, boxes, lambda _: None, lambda: None, boxes.quiet).run().report
     assert report.verdict is Verdict.ACCEPTED, [case for case in report.cases if case.detail] or report
