@@ -58,6 +58,7 @@ def _values_of_codes(dtype: DType) -> tuple[float, ...]:
     return tuple(found)
 
 
+@functools.lru_cache
 def largest(dtype: DType) -> float:
     """Of a float of at most 8 bits."""
     return max(value for value in _values_of_codes(dtype) if value < float("inf"))
@@ -112,27 +113,22 @@ def encode(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def _codes(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """Codes (uint8) of float32 values that the dtype has."""
+    """Codes (uint8) of float32 values that the dtype has. Nothing waits for a GPU: its stream may be held."""
     import torch
 
     facts, table = dtype.as_float, _finite(dtype, str(values.device))
+    most, top = largest(dtype), len(_values_of_codes(dtype)) - 1
     found = torch.empty(values.numel(), dtype=torch.uint8, device=values.device)
     for start in range(0, values.numel(), _STEP):
         part = values[start : start + _STEP]
         size = part.abs().double()
-        codes = torch.searchsorted(table, size.clamp(max=float(table[-1]))).to(torch.uint8)
+        codes = torch.searchsorted(table, size.clamp(max=most))
         if facts.infinite:
-            codes[size == float("inf")] = table.numel()
-        top = len(_values_of_codes(dtype)) - 1
-        if facts.signed:
-            codes |= torch.signbit(part).to(torch.uint8) * (top + 1)
-        nan = part.isnan()
-        if nan.any():
-            bits = part[nan].view(torch.int32)
-            kept = (bits >> 8) & 0xFF
-            sign = torch.signbit(part[nan]).int() * (top + 1) if facts.signed else torch.zeros_like(kept)
-            codes[nan] = torch.where(kept == 0, top | sign, kept).to(torch.uint8)
-        found[start : start + _STEP] = codes
+            codes = torch.where(size == float("inf"), table.numel(), codes)
+        sign = torch.signbit(part).long() * (top + 1) if facts.signed else 0
+        kept = (part.view(torch.int32) >> 8).long() & 0xFF
+        lost = torch.where(kept == 0, top | sign, kept)
+        found[start : start + _STEP] = torch.where(part.isnan(), lost, codes | sign).to(torch.uint8)
     return found
 
 
@@ -181,7 +177,7 @@ def _nearest(values: torch.Tensor, dtype: DType) -> torch.Tensor:
         near = table[place].copysign(part) if facts.signed else table[place]
         if facts.infinite:
             near = torch.where(part.isinf(), part, near)
-        nan = float("nan") if facts.nan else float(table[-1])
+        nan = float("nan") if facts.nan else largest(dtype)
         found[start : start + _STEP] = torch.where(part.isnan(), nan, near).float()
     return found.view(values.shape)
 
@@ -190,7 +186,6 @@ def comparable(values: torch.Tensor, dtype: DType) -> torch.Tensor:
     """Held results for a comparison. Infinities of a float of 8 bits are its largest number: CUDA's conversions
     saturate and torch's do not. A complex number with a part that is not finite is NaN: libraries differ in what they
     make of infinities, torch even in a sum."""
-    import torch
 
     if small_float(dtype) and dtype.as_float.infinite:
         return values.clamp(-largest(dtype), largest(dtype))
