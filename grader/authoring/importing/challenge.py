@@ -27,9 +27,10 @@ from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
+from grader.challenge.numbers import of_reference, rounded
 from grader.errors import BadRequest, GraderError
 from grader.judge.boxed_reference import ReferenceBox
-from grader.judge.oracle import plain_values
+from grader.judge.oracle import arguments, natives
 from grader.languages import Language
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.local_box import LocalBoxes
@@ -175,8 +176,10 @@ def _arguments(problem: Mapping[str, Any]) -> list[Argument]:
                     f"There are: {', '.join(DType)}.",
                 )
             values |= {"dtype": said["dtype"], "shape": _shape(name, samples)}
-            if kind is not Kind.OUTPUT and not DType(said["dtype"]).floating:
+            if kind.given and not DType(said["dtype"]).floating:
                 values["values"] = _integers(name, samples)
+            elif kind.given and said["dtype"] == DType.FLOAT8_E8M0:
+                values["values"] = {"dist": "powers", "low": -3, "high": 4}
         found.append(Argument.model_validate(values))
     return found
 
@@ -304,15 +307,14 @@ class ImportedOperation:
 
     def _problem(self, manifest: Manifest, case: Case, seed: int) -> str:
         """Why the reference's answer is of no use, or an empty text."""
-        inputs = draw_inputs(manifest, case, seed)
-        given = {**inputs, **plain_values(manifest, case)}
-        results, native = self._call(manifest, given), self._call(manifest, given, wide=False)
+        given = arguments(manifest, case, draw_inputs(manifest, case, seed))
+        results, usual = self._call(manifest, given), self._call(manifest, given, wide=False)
         shapes = [tuple(result.shape) for result in results]
         wanted = [manifest.shape(arg, case.sizes) for arg in manifest.results]
         if shapes != wanted:
             return f"its results have the shapes {shapes} instead of {wanted}"
-        for arg, exact, rounded in zip(manifest.results, results, native, strict=True):
-            if arg.dtype.floating and bool((exact.isfinite() != rounded.isfinite()).any()):
+        for arg, exact, single in zip(manifest.results, results, usual, strict=True):
+            if arg.dtype.floating and bool((exact.isfinite() != single.isfinite()).any()):
                 return f"'{arg.name}' overflows in {arg.dtype.value} alone"
         return ""
 
@@ -337,22 +339,23 @@ class ImportedOperation:
 
         sizes = texts.example_sizes(manifest)
         inputs: dict[str, Any] = {}
-        for arg in manifest.buffers:
-            if arg.kind is not Kind.OUTPUT:
-                shape = manifest.shape(arg, sizes)
-                numbers = torch.arange(math.prod(shape)) % (4 if arg.dtype.floating else 2)
-                inputs[arg.name] = numbers.to(getattr(torch, arg.dtype.value)).reshape(shape)
+        for arg in manifest.given:
+            shape = arg.dtype.held_shape(manifest.shape(arg, sizes))
+            numbers = torch.arange(math.prod(shape)) % (4 if arg.dtype.floating else 2)
+            if arg.dtype.floating and not arg.dtype.as_float.signed:
+                numbers = numbers + 1
+            inputs[arg.name] = rounded(numbers, arg.dtype).reshape(shape)
         scalars = {arg.name: arg.value for arg in manifest.scalars}
         try:
-            results = self._call(manifest, {**inputs, **scalars, **sizes})
+            results = self._call(manifest, {**natives(manifest, inputs), **scalars, **sizes})
         except GraderError:
             return ""
         lines = [f"{name} = {value}" for name, value in [*sizes.items(), *scalars.items()]]
         lines += [f"{name} = {json.dumps(values.tolist())}" for name, values in inputs.items()]
         for arg, values in zip(manifest.results, results, strict=True):
             name = f"{arg.name}_after" if arg.kind is Kind.INOUT else arg.name
-            rounded = values.to(getattr(torch, arg.dtype.value)).tolist()
-            lines.append(f"{name} = {json.dumps(rounded)}")
+            printed = rounded(of_reference(values, arg.dtype), arg.dtype).tolist()
+            lines.append(f"{name} = {json.dumps(printed)}")
         return "\n".join(lines)
 
     def close(self) -> None:

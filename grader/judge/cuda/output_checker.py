@@ -11,6 +11,8 @@ from typing import Any
 import torch
 
 from grader.challenge.model import Kind
+from grader.challenge.numbers import encode
+from grader.challenge.tolerance import Allowance
 from grader.judge.arena import Arena, Buffer
 from grader.judge.compare import LATE, compare, counted, forbidden_write, written_padding
 from grader.judge.cuda import kernels
@@ -30,29 +32,30 @@ class CudaOutputChecker:
     def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena
         self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
+        # Flat words (see ``grader.challenge.numbers``), without padding.
         self._snapshots = {
-            buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", buffer.values).view(
-                buffer.shape
-            )
+            buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", buffer.dense_words)
             for buffer in self._results
         }
         # Of results that are not dense: the check reads copies.
-        self._packed = {
+        self._dense = {
             buffer.argument.name: torch.empty(buffer.count, dtype=buffer.dtype, device="cuda")
             for buffer in self._results
             if buffer.strides is not None
         }
         for buffer in self._results:
             if buffer.strides is not None:
-                buffer.read_into(self._packed[buffer.argument.name].view(buffer.shape))  # loads its kernel
+                buffer.read_into(self._dense[buffer.argument.name].view(buffer.shape))  # loads its kernel
         self._spots = {
-            buffer.argument.name: Spots(buffer, self._snapshots[buffer.argument.name])
-            for buffer in self._results
+            buffer.argument.name: Spots(self._snapshots[buffer.argument.name]) for buffer in self._results
         }
         blocks = [
             kernels.check_blocks(count, at_spots=spots)
             for buffer in self._results
-            for count, spots in ((self._spots[buffer.argument.name].count, True), (buffer.count, False))
+            for count, spots in (
+                (self._spots[buffer.argument.name].count, True),
+                (self._snapshots[buffer.argument.name].numel(), False),
+            )
         ]
         # Every block writes each time: an atomic addition for each wrong block would take extra time.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
@@ -73,7 +76,7 @@ class CudaOutputChecker:
                 functools.partial(aimed, snapshot=spots.taken, suspects=next(shares), spots=spots.places)
             )
             self._full_checks.append(
-                functools.partial(aimed, snapshot=self._snapshots[name].view(-1), suspects=next(shares))
+                functools.partial(aimed, snapshot=self._snapshots[name], suspects=next(shares))
             )
 
     def spot_check(self) -> None:
@@ -93,33 +96,45 @@ class CudaOutputChecker:
         manifest, argument = self._arena.manifest, buffer.argument
         want = question.outputs[argument.name].reshape(-1)
         scale = question.magnitudes.get(argument.name)
-        packed = self._packed.get(argument.name)
+        number = counted(manifest, argument, question, want.numel())
+        dense, allowance = self._dense.get(argument.name), buffer.allowance
+        if buffer.encoded:
+            # Other words are suspects, and compared as values after the window: decoding takes torch's kernels, which
+            # may not be loaded while the stream is held.
+            want, scale, allowance = encode(want, argument.dtype), None, Allowance()
+            number = -(-number // argument.dtype.facts.packed)
         check = functools.partial(
             kernels.full_check,
-            buffer.values if packed is None else packed,
-            counted(manifest, argument, question, want.numel()),
+            buffer.words if dense is None else dense,
+            number,
             want,
             scale.reshape(-1) if scale is not None else None,
-            allowance=buffer.allowance,
+            allowance=allowance,
             poison=buffer.never_written,
         )
-        if packed is None:
+        if dense is None:
             return check
 
         def read_and_check(**how: Any) -> None:
-            buffer.read_into(packed.view(buffer.shape))
+            buffer.read_into(dense.view(buffer.shape))
             check(**how)
 
         return read_and_check
 
     def explain(self, question: Question) -> Mismatch | None:
         """What the full check saw, or if that is right, what the spot check saw before it."""
-        if found := compare(self._arena, self._snapshots, question):
+        if found := compare(self._arena, self._values(), question):
             return found
         for spots in self._spots.values():
             spots.put_back()
-        found = compare(self._arena, self._snapshots, question)
+        found = compare(self._arena, self._values(), question)
         return found and found.model_copy(update={"kind": LATE})
+
+    def _values(self) -> dict[str, torch.Tensor]:
+        return {
+            buffer.argument.name: buffer.values_of(self._snapshots[buffer.argument.name])
+            for buffer in self._results
+        }
 
     def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
         return self._forbidden.seen(question, inputs)
@@ -133,7 +148,9 @@ class Forbidden:
         self._arena = arena
         self._guards = [(buffer, *guard) for buffer in arena.buffers.values() for guard in buffer.guards()]
         self._inputs = arena.of_kind(Kind.INPUT)
-        sizes = [zone.numel() for _, zone, _ in self._guards] + [buffer.count for buffer in self._inputs]
+        sizes = [zone.numel() for _, zone, _ in self._guards] + [
+            buffer.dense_words.numel() for buffer in self._inputs
+        ]
         blocks = [kernels.check_blocks(size) for size in sizes]
         self._numbers = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._numbers, blocks)
@@ -148,7 +165,7 @@ class Forbidden:
             kernels.differ(zone, untouched, next(shares))
         for buffer in self._inputs if inputs else ():
             revealed = question.inputs[buffer.argument.name]
-            kernels.differ(buffer.values, revealed.reshape(-1), next(shares))
+            kernels.differ(buffer.dense_words, encode(revealed, buffer.argument.dtype), next(shares))
         if not (self._numbers.numel() and self._numbers.any().item()):
             return None
         return forbidden_write(self._arena, question) or self._summary()
@@ -167,11 +184,12 @@ class Spots:
     """The elements of one result that a spot check reads: a random one of each of ``_SPOTS`` equal parts, or all of a
     result with fewer elements."""
 
-    def __init__(self, buffer: Buffer, snapshot: torch.Tensor) -> None:
-        self._snapshot = snapshot.view(-1)
-        self._part = max(1, -(-buffer.count // _SPOTS))
-        self.count = -(-buffer.count // self._part)
-        self._last = buffer.count - 1
+    def __init__(self, snapshot: torch.Tensor) -> None:
+        """``snapshot``: flat."""
+        self._snapshot, count = snapshot, snapshot.numel()
+        self._part = max(1, -(-count // _SPOTS))
+        self.count = -(-count // self._part)
+        self._last = count - 1
         self._first = torch.arange(self.count, device="cuda") * self._part
         self._chance = torch.Generator("cuda").manual_seed(secrets.randbits(63))
         self.places = self._first.clone()
