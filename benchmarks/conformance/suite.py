@@ -64,7 +64,8 @@ class Family:
 FAMILIES = (
     Family("integers"), Family("bits"), Family("floats"), Family("flush", ("-ftz=true",)), Family("compare"),
     Family("conversions"), Family("approximations"), Family("mathematics"), Family("fast_math", ("-use_fast_math",)),
-    Family("halves"), Family("fp8", architecture=90), Family("hopper", architecture=90),
+    Family("halves"), Family("fp8", architecture=90), Family("types", architecture=90),
+    Family("hopper", architecture=90),
     Family("atomics"), Family("warps"), Family("blocks"),
     Family("memory"), Family("control"), Family("matrices"), Family("host"), Family("libraries"),
     Family("faults", alone=True),

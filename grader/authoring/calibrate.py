@@ -14,10 +14,11 @@ from grader.authoring.findings import check, unless_waived
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument
+from grader.challenge.numbers import of_reference
 from grader.challenge.tolerance import Tolerance, Unit
 from grader.formats import in_units
 from grader.judge.compare import counted
-from grader.judge.oracle import Question, arguments, ask, scalar_values
+from grader.judge.oracle import OUTPUT, Question, arguments, ask, scalar_values
 from grader.judge.worst import allowed_error, unit_sizes
 from grader.schemas.proof import Check, Status
 
@@ -107,14 +108,13 @@ def native_results(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> dict[str, torch.Tensor]:
     """``compute`` on the native inputs; results flat, in their own dtypes."""
-    import torch
-
-    given: dict[str, Any] = {name: values.clone() for name, values in question.inputs.items()}
-    answer = compute(**arguments(challenge.manifest, case, given))
+    manifest = challenge.manifest
+    given = {name: values.clone() for name, values in question.inputs.items()}
+    answer = compute(**arguments(manifest, case, given))
     answers = answer if isinstance(answer, tuple) else (answer,)
     return {
-        arg.name: answer.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
-        for arg, answer in zip(challenge.manifest.results, answers, strict=True)
+        arg.name: OUTPUT.rounded(arg, of_reference(answer.detach(), arg.dtype)).reshape(-1)
+        for arg, answer in zip(manifest.results, answers, strict=True)
     }
 
 

@@ -33,8 +33,17 @@ _LOOKED_AT = 512
 
 
 def wanted(manifest: Manifest) -> tuple[str, ...]:
-    readable = manifest.given
-    return SIZES + (FLOATS if any(arg.dtype.floating for arg in readable) else INTEGERS)
+    floats = [arg.dtype.as_float for arg in manifest.given if arg.dtype.floating]
+    if not floats:
+        return SIZES + INTEGERS
+    impossible = set()
+    if not any(facts.infinite for facts in floats):
+        impossible |= {"pos_inf", "neg_inf"}
+    if not any(facts.nan for facts in floats):
+        impossible.add("nan")
+    if not any(facts.signed for facts in floats):
+        impossible |= {"zeros", "denormal"}
+    return SIZES + tuple(name for name in FLOATS if name not in impossible)
 
 
 def category_checks(challenge: Challenge) -> list[Check]:
@@ -74,8 +83,13 @@ def holds(challenge: Challenge, case: Case) -> bool:
     if case.category not in _VALUE_CLAIMS:
         return True
     claim = _VALUE_CLAIMS[case.category]
-    drawn = draw_inputs(challenge.manifest, small(challenge.manifest, case), _SEED).values()
-    return any(claim(values) for values in drawn if values.is_floating_point())
+    manifest = challenge.manifest
+    drawn = draw_inputs(manifest, small(manifest, case), _SEED)
+    return any(
+        claim(drawn[arg.name], arg.dtype)
+        for arg in manifest.buffers
+        if arg.name in drawn and arg.dtype.floating
+    )
 
 
 def small(manifest: Manifest, case: Case) -> Case:
@@ -123,15 +137,15 @@ _SIZE_CLAIMS: Mapping[Category, Callable[[Manifest, Case], bool]] = {
 }
 
 
-def _has_denormal(values: torch.Tensor) -> bool:
-    limit = DType(str(values.dtype).removeprefix("torch.")).as_float.smallest_normal
+def _has_denormal(values: torch.Tensor, dtype: DType) -> bool:
+    limit = dtype.as_float.smallest_normal
     return bool(((values != 0) & (values.abs() < limit)).any())
 
 
-_VALUE_CLAIMS: Mapping[Category, Callable[[torch.Tensor], bool]] = {
-    Category.NAN: lambda values: bool(values.isnan().any()),
-    Category.POS_INF: lambda values: bool(values.isposinf().any()),
-    Category.NEG_INF: lambda values: bool(values.isneginf().any()),
+_VALUE_CLAIMS: Mapping[Category, Callable[[torch.Tensor, DType], bool]] = {
+    Category.NAN: lambda values, _: bool(values.isnan().any()),
+    Category.POS_INF: lambda values, _: bool(values.isposinf().any()),
+    Category.NEG_INF: lambda values, _: bool(values.isneginf().any()),
     Category.DENORMAL: _has_denormal,
 }
 _SAID = {

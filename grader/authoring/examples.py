@@ -14,13 +14,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from grader.authoring.findings import check
+from grader.challenge import scalars
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest
-from grader.challenge.scalars import rounded
+from grader.challenge.numbers import exact, of_reference, python_values, rounded
 from grader.challenge.tolerance import Allowance
 from grader.errors import ChallengeInvalid
 from grader.judge.compare import counted
-from grader.judge.oracle import Question
+from grader.judge.oracle import OUTPUT, Question
 from grader.schemas.proof import Check, Status
 
 if TYPE_CHECKING:
@@ -64,21 +65,19 @@ def _problems(challenge: Challenge, text: str) -> list[str]:
 
 
 def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
-    import torch
-
     manifest = challenge.manifest
     sizes = {name: int(values[name]) for name in manifest.sizes}
     given: dict[str, Any] = dict(sizes)
-    given |= {arg.name: rounded(arg.dtype, _plain(values[arg.name])) for arg in manifest.scalars}
+    given |= {arg.name: scalars.rounded(arg.dtype, _plain(values[arg.name])) for arg in manifest.scalars}
     for arg in manifest.given:
         given[arg.name] = None
         if arg.name in values:
             tensor = _tensor(manifest, arg, values[arg.name], sizes)
-            given[arg.name] = tensor.double() if tensor.is_floating_point() else tensor
+            given[arg.name] = exact(tensor, arg.dtype)
     answer = challenge.reference.compute(**given)
     answers = answer if isinstance(answer, tuple) else (answer,)
     named = {
-        arg.name: answer.detach().to(getattr(torch, arg.dtype.value)).reshape(-1)
+        arg.name: OUTPUT.rounded(arg, of_reference(answer.detach(), arg.dtype)).reshape(-1)
         for arg, answer in zip(manifest.results, answers, strict=True)
     }
     problems = []
@@ -86,7 +85,8 @@ def _compared(challenge: Challenge, values: Mapping[str, Any]) -> list[str]:
         count = counted(manifest, arg, Question({}, named, {}, sizes=sizes), named[arg.name].numel())
         said = values[arg.name + _AFTER if arg.kind is Kind.INOUT else arg.name]
         allowance = manifest.allowance(arg, sizes, {each.name: given[each.name] for each in manifest.scalars})
-        problems += _unlike(allowance, arg, _flat(said), named[arg.name].tolist(), count)
+        found = python_values(named[arg.name], arg.dtype)
+        problems += _unlike(allowance, arg, _flat(said), found, count)
     return problems
 
 
@@ -137,9 +137,10 @@ def _flat(value: Any) -> list[int | Decimal]:
 def _tensor(manifest: Manifest, arg: Argument, value: Any, sizes: Mapping[str, int]) -> torch.Tensor:
     import torch
 
-    shape, flat = manifest.shape(arg, sizes), _flat(value)
+    shape, flat = arg.dtype.held_shape(manifest.shape(arg, sizes)), _flat(value)
     numbers = [float(number) for number in flat] if arg.dtype.floating else [int(number) for number in flat]
-    tensor = torch.tensor(numbers, dtype=getattr(torch, arg.dtype.value))
+    wide = torch.float64 if arg.dtype.floating else torch.int64
+    tensor = rounded(torch.tensor(numbers, dtype=wide), arg.dtype)
     if tensor.numel() and _nesting(value) != shape:
         raise ValueError(f"'{arg.name}' has shape {list(_nesting(value))}, the sizes make it {list(shape)}")
     return tensor.reshape(shape)

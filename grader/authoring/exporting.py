@@ -66,6 +66,10 @@ def _refuse_unsaid(challenge: Challenge) -> None:
         "[tolerance] of single outputs": bool(manifest.tolerance.results),
         "[autograd]": manifest.autograd is not None,
         "arguments with a layout": any(arg.layout is not None for arg in manifest.args),
+        "types of 8 bits, packed or complex types": any(
+            arg.kind.buffer and not arg.dtype.strided for arg in manifest.args
+        ),
+        "several GPUs": manifest.gpus > 1,
         "workspaces": any(arg.kind is Kind.WORKSPACE for arg in manifest.args),
         "optional inputs": bool(manifest.optional),
         "results that count in part (`valid`)": any(arg.valid for arg in manifest.args),

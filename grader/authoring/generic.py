@@ -117,13 +117,19 @@ def _low_precision(manifest: Manifest, arg: Argument) -> Parts:
     if floats:
         lines = [f"given[{arg.name!r}] = rounded(given[{arg.name!r}], {_bits(arg.dtype)})" for arg in floats]
     else:
-        lines = [f"given[{arg.name!r}] = {_narrowed(arg)}" for arg in _readable(manifest)]
+        digits = [arg for arg in _readable(manifest) if arg.dtype is not DType.BOOL]
+        lines = [f"given[{arg.name!r}] = {_narrowed(arg)}" for arg in digits]
+        if not digits and _readable(manifest):
+            return "", "", "a bool has no digits"
     return "\n".join(lines), "target.copy_(value)", "" if lines else "there is no input"
 
 
 def _bits(dtype: DType) -> str:
     """The integer type for its bits, and how many of them to drop."""
-    return f"torch.{BITS[dtype.itemsize]}, {dtype.as_float.dropped_bits}"
+    if dtype.held == dtype.value:
+        return f"torch.{BITS[dtype.itemsize]}, {dtype.as_float.dropped_bits}"
+    single = DType.FLOAT32.as_float.digits
+    return f"torch.int32, {single - dtype.as_float.digits + dtype.as_float.dropped_bits}"
 
 
 def _stale(manifest: Manifest, arg: Argument) -> Parts:
@@ -166,8 +172,8 @@ def _as_large_as_inputs(manifest: Manifest, arg: Argument) -> bool:
 def _narrowed(arg: Argument) -> str:
     """An integer input cast to a type of half its width and back."""
     if narrower := arg.dtype.as_integer.narrower:
-        return f"given[{arg.name!r}].to(torch.{narrower}).to(torch.{arg.dtype.value})"
-    return f"given[{arg.name!r}] & 15"
+        return f"given[{arg.name!r}].to(torch.{narrower}).to(torch.{arg.dtype.held})"
+    return f"given[{arg.name!r}] & {3 if arg.dtype.packed else 15}"
 
 
 _TEMPLATE = '''
@@ -180,8 +186,52 @@ RESULTS = {results}
 COUNTS = {counts}
 
 
+FOURS = torch.tensor([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])
+
+
+def decoded(tensor, kind):
+    """The numbers of an argument: of a type in which torch does not compute, in a wider one."""
+    if kind == "complex64":
+        return torch.view_as_complex(tensor.contiguous())
+    if kind in ("float4_e2m1fn", "int4"):
+        codes = torch.stack((tensor & 15, tensor >> 4), dim=-1).reshape(*tensor.shape[:-1], -1)
+        if kind == "int4":
+            return (codes.to(torch.int8) ^ 8) - 8
+        size = FOURS.to(tensor.device)[(codes & 7).long()]
+        return torch.where(codes > 7, -size, size)
+    if kind == "float8_e8m0fnu":
+        return tensor.view(torch.float8_e8m0fnu).float()
+    if kind in ("float8_e4m3fn", "float8_e5m2"):
+        return tensor.float()
+    wide = {{"uint16": torch.int32, "uint32": torch.int64, "uint64": torch.int64}}.get(kind)
+    return tensor if wide is None else tensor.to(wide)
+
+
+def encoded(tensor, values, kind):
+    """Put ``values`` (flat) into an argument."""
+    values = values.reshape(-1)
+    if kind == "complex64":
+        values = torch.view_as_real(values.to(torch.complex64))
+    elif kind in ("float4_e2m1fn", "int4"):
+        if kind == "int4":
+            codes = values.to(torch.uint8) & 15
+        else:
+            fours = FOURS.to(values.device)
+            size = values.abs().double().nan_to_num(6.0).clamp(max=6.0)
+            middles = ((fours[1:] + fours[:-1]) / 2).double()
+            place = torch.searchsorted(middles, size)
+            halfway = (place < 7) & (middles[place.clamp(max=6)] == size) & (place % 2 == 1)
+            codes = (place + halfway).to(torch.uint8) | (torch.signbit(values).to(torch.uint8) << 3)
+        values = codes[0::2] | (codes[1::2] << 4)
+    elif kind == "float8_e8m0fnu":
+        values = values.float().to(torch.float8_e8m0fnu).view(torch.uint8)
+    tensor.copy_(values.reshape(tensor.shape).to(tensor.dtype))
+
+
 def rounded(values, bits, drop):
     """``values`` without their lowest ``drop`` bits, rounded to nearest; NaN and infinities stay."""
+    if values.is_complex():
+        return torch.view_as_complex(rounded(torch.view_as_real(values), bits, drop))
     whole = (values.contiguous().view(bits) + (1 << (drop - 1))) & -(1 << drop)
     return torch.where(values.isfinite(), whole.view(values.dtype), values)
 
@@ -216,6 +266,10 @@ def copy_of(values):
     return made.copy_(values)
 
 
+def answers({passed}):
+    return right({{{given}}})
+
+
 def prepared(given):
     {before}
     return given
@@ -242,7 +296,31 @@ def solve({parameters}):
     for target, packed in {packed}:
         target.copy_(packed.view(target.shape))
     {scatter}
+    {written}
 '''
+
+# How a generic kernel reads and writes arguments whose tensors torch does not compute with.
+_CODED = frozenset(
+    dtype
+    for dtype in DType
+    if dtype is not DType.BOOL and (dtype.given != dtype.held or dtype.encoded or dtype.complex)
+)
+
+
+def _given(arg: Argument) -> str:
+    if arg.dtype not in _CODED or not arg.kind.buffer:
+        return arg.name
+    decoded = f"decoded({arg.name}, {arg.dtype.value!r})"
+    return f"None if {arg.name} is None else {decoded}" if arg.optional else decoded
+
+
+def _target(arg: Argument) -> str:
+    """Its elements, flat: a copy that is put back, if they are not dense or not its words."""
+    if arg.layout is not None:
+        return f"{arg.name}_packed"
+    if arg.dtype not in _CODED:
+        return f"{arg.name}.view(-1)"
+    return f"decoded({arg.name}, {arg.dtype.value!r}).reshape(-1).clone()"
 
 
 def spoilt_source(
@@ -251,7 +329,12 @@ def spoilt_source(
     """A submission that gives the reference's answer, and in the result ``spoilt`` what ``body`` makes of it.
     ``before`` changes the inputs, for this result alone."""
     manifest = challenge.manifest
-    passed = manifest.passed
+    passed = [arg for arg in manifest.args if arg.kind.passed]
+    written = [
+        f"encoded({arg.name}, targets[{arg.name!r}], {arg.dtype.value!r})"
+        for arg in manifest.results
+        if arg.dtype in _CODED
+    ]
     results = [arg.name for arg in manifest.results]
     packed = [arg.name for arg in manifest.results if arg.layout is not None]
     value = "right(prepared(copied(given)))" if before else "values"
@@ -272,19 +355,16 @@ def spoilt_source(
         ),
         gather=_indented(_gather(manifest)) or "pass",
         scatter=_indented(_scatter(manifest)) or "pass",
-        given=_pairs({name: name for name in passed}),
+        passed=", ".join(arg.name for arg in passed),
+        given=_pairs({arg.name: _given(arg) for arg in passed}),
         targets=_pairs({arg.name: _target(arg) for arg in manifest.results}),
         packing="; ".join(f"{name}_packed = {name}.reshape(-1).clone()" for name in packed) or "pass",
         packed=f"[{', '.join(f'({name}, {name}_packed)' for name in packed)}]",
+        written="\n    ".join(written) or "pass",
         spoiling=spoiling if spoilt else "pass",
         spoilt=spoilt,
     )
     return f"{challenge.reference_source if reference is None else reference}{code}"
-
-
-def _target(arg: Argument) -> str:
-    """Its elements, flat: a copy that is put back, if they are not dense."""
-    return f"{arg.name}.view(-1)" if arg.layout is None else f"{arg.name}_packed"
 
 
 def _counts(manifest: Manifest) -> list[str]:

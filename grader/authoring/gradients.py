@@ -13,6 +13,7 @@ from grader.authoring.findings import check
 from grader.challenge.autograd import forward_arguments, forward_results
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
+from grader.challenge.numbers import exact
 from grader.judge.oracle import draw_for, scalar_values
 from grader.schemas.proof import Check, Status
 
@@ -56,7 +57,7 @@ def _wrong(challenge: Challenge, forward: Any, sizes: dict[str, int]) -> str:
     case = Case("gradients", challenge.cases[0].category, sizes, dict(challenge.inputs))
     drawn = draw_for(challenge, case, _SEED, "cpu")
     given: dict[str, Any] = {
-        name: values.double() if values.is_floating_point() else values for name, values in drawn.items()
+        arg.name: exact(drawn[arg.name], arg.dtype) for arg in challenge.manifest.given if arg.name in drawn
     }
     given |= {**scalar_values(challenge.manifest, case), **sizes}
     given = {name: given[name] for name in forward_arguments(challenge.manifest)}

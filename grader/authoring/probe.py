@@ -11,7 +11,8 @@ from grader.challenge.cases import NAN, Case, Category, Derived, Recipe, Sprinkl
 from grader.challenge.draw import default_recipe, draw_inputs
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Manifest
-from grader.judge.oracle import arguments, workload_case
+from grader.challenge.numbers import given_tensor
+from grader.judge.oracle import laid_out, plain_values, workload_case
 
 if TYPE_CHECKING:
     import torch
@@ -40,7 +41,14 @@ def makes_a_difference(challenge: Challenge, candidate: Candidate) -> str:
     # Staff's reference, followed by our own code.
     exec(compile(candidate.source, "generic.py", "exec"), names)  # noqa: S102
     for case in _probes(challenge, mistake):
-        given = arguments(challenge.manifest, case, draw_inputs(challenge.manifest, case, _SEED))
+        manifest = challenge.manifest
+        drawn = draw_inputs(manifest, case, _SEED)
+        tensors = {
+            arg.name: given_tensor(drawn[arg.name], arg.dtype, manifest.shape(arg, case.sizes))
+            for arg in manifest.given
+            if arg.name in drawn
+        }
+        given = {**laid_out(manifest, tensors, case.sizes), **plain_values(manifest, case)}
         if _differs(challenge.manifest, names, given, result, case.sizes):
             return ""
     return _REASONS[mistake]
@@ -83,7 +91,9 @@ def _differs(
     import torch
 
     outputs = {
-        arg.name: torch.zeros(manifest.shape(arg, sizes), dtype=getattr(torch, arg.dtype.value))
+        arg.name: torch.zeros(
+            arg.dtype.given_shape(manifest.shape(arg, sizes)), dtype=getattr(torch, arg.dtype.given)
+        )
         for arg in manifest.buffers
         if not arg.kind.given
     }
@@ -91,9 +101,11 @@ def _differs(
         name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in given.items()
     }
     values = {**copied, **outputs}
-    right = names["right"](names["copied"](given))
+    right = names["answers"](**names["copied"](given))
     names["solve"](**values)
-    got, want = values[result].reshape(-1), right[result].to(values[result].dtype)
+    dtype = next(arg.dtype for arg in manifest.results if arg.name == result)
+    got = names["decoded"](values[result], dtype.value).reshape(-1)
+    want = right[result] if right[result].dtype is torch.bool else right[result].to(got.dtype)
     count = min(want.numel(), names["counted_of"](result, right, given, want.numel()))
     return not _same(got[:count], want[:count])
 

@@ -346,6 +346,31 @@ class Offsets:
 
 
 @dataclass(frozen=True)
+class PowersOfTwo(_Alike):
+    """2^low to 2^(high - 1), each with the same probability: scales of blocks."""
+
+    low: int
+    high: int
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
+        import torch
+
+        def piece(shape: tuple[int, ...]) -> torch.Tensor:
+            exponents = torch.randint(
+                self.low, max(self.high, self.low + 1), shape, generator=generator, device=generator.device
+            )
+            return torch.ldexp(torch.ones(shape, dtype=torch.float64, device=generator.device), exponents)
+
+        return _in_pieces(shape, dtype, generator, piece)
+
+    def bytes_beside(self, count: int, itemsize: int) -> int:
+        return 3 * _WHOLE * min(count, _PIECE)
+
+    def words(self) -> str:
+        return f"powers of two from 2^{self.low} to 2^{self.high - 1}"
+
+
+@dataclass(frozen=True)
 class Constant(_Alike):
     value: float
 

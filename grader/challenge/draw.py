@@ -20,12 +20,15 @@ from grader.challenge.cases import (
     Offsets,
     Part,
     PartRecipe,
+    PowersOfTwo,
     Recipe,
     Uniform,
     drawn_into,
 )
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.model import Argument, Manifest
+from grader.challenge.numbers import held_type, missing_special, rounded
 from grader.errors import ChallengeInvalid
 
 if TYPE_CHECKING:
@@ -50,6 +53,8 @@ def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) 
         raise ChallengeInvalid(f"{manifest.title}: args '{arg.name}' values: {error}") from error
     if values.dist == "uniform":
         return Uniform(low, high)
+    if values.dist == "powers":
+        return PowersOfTwo(int(low), int(high))
     if values.dist == "offsets":
         return Offsets(int(low), int(high))
     if not arg.dtype.floating:  # a type may hold less than the sizes allow
@@ -81,8 +86,8 @@ def draw_inputs(
     room: Room | None = None,
     without: Collection[str] = (),
 ) -> dict[str, torch.Tensor]:
-    """Contiguous tensors on ``device`` for every input and in-out except ``without`` and those that the case leaves
-    out, in signature order.
+    """Contiguous tensors of held values (see ``grader.challenge.numbers``) on ``device`` for every input and in-out
+    except ``without`` and those that the case leaves out, in signature order.
 
     Each argument has its own generator: adding one does not change another. Plain recipes are drawn before derived
     ones. Recipes draw into memory from ``room`` if they can.
@@ -102,9 +107,7 @@ def draw_recipe(
     manifest: Manifest, case: Case, arg: Argument, recipe: Recipe, shape: tuple[int, ...], seed: int
 ) -> torch.Tensor:
     """``recipe`` drawn as ``arg`` in ``shape``, on the CPU. Raises ChallengeInvalid."""
-    import torch
-
-    dtype: torch.dtype = getattr(torch, arg.dtype.value)
+    dtype = held_type(arg.dtype)
     generator = _generator(f"{seed}:{arg.name}", "cpu")
     return _checked(lambda: recipe.draw(shape, dtype, generator), manifest, case, arg, shape, "cpu")
 
@@ -120,8 +123,8 @@ def _draw(
 ) -> torch.Tensor:
     import torch
 
-    shape = manifest.shape(arg, case.sizes)
-    dtype: torch.dtype = getattr(torch, arg.dtype.value)
+    shape = arg.dtype.held_shape(manifest.shape(arg, case.sizes))
+    dtype = held_type(arg.dtype)
     filling = filling_of(manifest, case, arg)
     generator = _generator(f"{seed}:{arg.name}", device)
 
@@ -147,10 +150,11 @@ def _checked(
     shape: tuple[int, ...],
     device: str,
 ) -> torch.Tensor:
-    """The result of ``draw``. Raises ChallengeInvalid if it fails or is not the expected tensor."""
+    """The result of ``draw``, rounded to numbers that the dtype has. Raises ChallengeInvalid if it fails or is not the
+    expected tensor."""
     import torch
 
-    dtype: torch.dtype = getattr(torch, arg.dtype.value)
+    dtype = held_type(arg.dtype)
     where = f"{manifest.title}: case '{case.name}', input '{arg.name}'"
     try:
         values = draw()
@@ -165,6 +169,14 @@ def _checked(
     if tuple(values.shape) != shape or values.dtype is not dtype or values.device.type != device:
         got = f"{values.dtype} {list(values.shape)} on {values.device.type}"
         raise ChallengeInvalid(f"{where}: its recipe gives {got}, expected {dtype} {list(shape)} on {device}")
+    if missing := missing_special(values, arg.dtype):
+        words = filling_of(manifest, case, arg).words()
+        raise ChallengeInvalid(
+            f"{where}: {words}: {arg.dtype} has no {missing}",
+            f"Give '{arg.name}' other `inputs` in this case, or other `values` in challenge.toml.",
+        )
+    if arg.dtype.encoded or arg.dtype is DType.BOOL:
+        values = rounded(values, arg.dtype)
     _check_bounds(values, arg, case, where)
     return values.contiguous()
 
@@ -214,7 +226,7 @@ class InputInParts:
     ) -> None:
         self._manifest, self._case, self.arg = manifest, case, arg
         self._seed, self._device, self._rows = seed, device, rows
-        self._whole = manifest.shape(arg, case.sizes)
+        self._whole = arg.dtype.held_shape(manifest.shape(arg, case.sizes))
         self._drawn: dict[int, torch.Tensor] = {}
 
     def parts(self) -> Iterator[torch.Tensor]:
@@ -239,13 +251,12 @@ class InputInParts:
         self._drawn.clear()
 
     def _draw(self, number: int) -> torch.Tensor:
-        import torch
 
         start = number * self._rows
         part = Part(self._whole, start, max(0, min(self._rows, self._whole[0] - start)))
         filling = filling_of(self._manifest, self._case, self.arg)
         generator = _generator(f"{self._seed}:{self.arg.name}:{number}", self._device)
-        dtype: torch.dtype = getattr(torch, self.arg.dtype.value)
+        dtype = held_type(self.arg.dtype)
 
         def draw() -> torch.Tensor:
             assert isinstance(filling, PartRecipe)

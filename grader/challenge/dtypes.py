@@ -13,12 +13,20 @@ from enum import StrEnum
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    itemsize: int  # bytes of one element
+    itemsize: int  # bytes of one element; of a packed type, of ``packed`` elements
     c_type: str  # in the signature of solve
     built_in: str = ""  # the same without any header, as 64-bit Linux defines it; empty: c_type is built in
     header: str = ""  # the CUDA header that defines c_type; empty: <cstdint>, or none
     scalar: bool = True  # a scalar may have it: one element has bytes of its own and is one number
     rate_as: str = ""  # the dtype whose arithmetic rate it has; empty: its own
+    # Torch's types. ``held``: of the values that the judge and the reference compute with; empty: its own name.
+    # ``stored``: of the words in memory, if they are not those values: see ``grader.challenge.numbers``. ``given``:
+    # what a submission in Python receives; empty: its own name.
+    held: str = ""
+    stored: str = ""
+    given: str = ""
+    packed: int = 1  # elements in one word of memory, along the last dimension
+    parts: int = 1  # held values of one element, in a last dimension: real and imaginary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +47,14 @@ class FloatFacts(Facts):
     tiny: str
     denormal: str
     most_outlier: float = float("inf")  # the largest value that a timed round mixes in
+    infinite: bool = True  # it has infinities
+    nan: bool = True  # it has NaN
+    signed: bool = True  # it has zero and negative numbers
+    # A float of at most 8 bits: bits of its exponent, and its bias. 0: a larger one.
+    exponent_bits: int = 0
+    bias: int = 0
+    # Whether the poison can be a NaN that no right answer is.
+    nan_poison: bool = True
 
     @property
     def smallest_normal(self) -> float:
@@ -70,6 +86,17 @@ class DType(StrEnum):
     UINT8 = "uint8"
     INT32 = "int32"
     INT64 = "int64"
+    INT16 = "int16"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+    UINT64 = "uint64"
+    BOOL = "bool"
+    FLOAT8_E4M3 = "float8_e4m3fn"
+    FLOAT8_E5M2 = "float8_e5m2"
+    FLOAT8_E8M0 = "float8_e8m0fnu"
+    COMPLEX64 = "complex64"
+    FLOAT4_E2M1 = "float4_e2m1fn"
+    INT4 = "int4"
 
     @property
     def facts(self) -> Facts:
@@ -87,6 +114,52 @@ class DType(StrEnum):
     def half(self) -> bool:
         """A float of 16 bits."""
         return self.floating and self.itemsize == 2
+
+    @property
+    def held(self) -> str:
+        return self.facts.held or self.value
+
+    @property
+    def stored(self) -> str:
+        return self.facts.stored or self.held
+
+    @property
+    def encoded(self) -> bool:
+        """Its words in memory are not the values that the judge holds."""
+        return bool(self.facts.stored)
+
+    @property
+    def strided(self) -> bool:
+        """Its arrays may have a layout."""
+        return not self.encoded and not self.complex
+
+    @property
+    def given(self) -> str:
+        return self.facts.given or self.value
+
+    @property
+    def packed(self) -> bool:
+        return self.facts.packed > 1
+
+    @property
+    def complex(self) -> bool:
+        return self.facts.parts > 1
+
+    def bytes_of(self, elements: int) -> int:
+        """Bytes of an array in memory."""
+        return self.facts.itemsize * -(-elements // self.facts.packed)
+
+    def held_bytes(self, elements: int) -> int:
+        """Bytes of the values that the judge holds for an array."""
+        return _HELD_BYTES[self.held] * self.facts.parts * elements
+
+    def held_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of the values that the judge holds for an array of ``shape``."""
+        return (*shape, self.facts.parts) if self.complex else shape
+
+    def given_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of the tensor that a submission in Python receives for an array of ``shape``."""
+        return (*shape[:-1], shape[-1] // self.facts.packed) if self.packed else self.held_shape(shape)
 
     @property
     def c_type(self) -> str:
@@ -182,6 +255,169 @@ _FACTS: Mapping[DType, Facts] = {
         high=2**53 - 1,
         narrower="int32",
     ),
+    DType.INT16: IntegerFacts(
+        itemsize=2, c_type="int16_t", built_in="short", low=-(2**15), high=2**15 - 1, narrower="int8"
+    ),
+    # Held in wider types: torch computes with no unsigned type but uint8.
+    DType.UINT16: IntegerFacts(
+        itemsize=2,
+        c_type="uint16_t",
+        built_in="unsigned short",
+        held="int32",
+        stored="int16",
+        low=0,
+        high=2**16 - 1,
+        narrower="uint8",
+    ),
+    DType.UINT32: IntegerFacts(
+        itemsize=4,
+        c_type="uint32_t",
+        built_in="unsigned int",
+        held="int64",
+        stored="int32",
+        low=0,
+        high=2**32 - 1,
+        narrower="int16",
+    ),
+    # Held as int64 with the same bits: those from 2^63 on are negative there.
+    DType.UINT64: IntegerFacts(
+        itemsize=8,
+        c_type="uint64_t",
+        built_in="unsigned long",
+        held="int64",
+        low=0,
+        high=2**53 - 1,
+        narrower="int32",
+    ),
+    # Held as bytes: a byte that is neither 0 nor 1 must be seen.
+    DType.BOOL: IntegerFacts(itemsize=1, c_type="bool", rate_as="int8", held="uint8", low=0, high=1),
+    # The poison is the negative NaN of all ones: conversions on a GPU and in torch give the positive one. ``large`` is
+    # the largest number.
+    DType.FLOAT8_E4M3: FloatFacts(
+        itemsize=1,
+        c_type="__nv_fp8_e4m3",
+        header="cuda_fp8.h",
+        rate_as="int8",
+        held="float32",
+        stored="uint8",
+        digits=4,
+        least_exponent=-6,
+        dropped_bits=2,
+        poison=0xFF,
+        large=0x7E,
+        huge="200.0",
+        tiny="0.05",
+        denormal="0.01",
+        most_outlier=8.0,
+        infinite=False,
+        exponent_bits=4,
+        bias=7,
+    ),
+    DType.FLOAT8_E5M2: FloatFacts(
+        itemsize=1,
+        c_type="__nv_fp8_e5m2",
+        header="cuda_fp8.h",
+        rate_as="int8",
+        held="float32",
+        stored="uint8",
+        digits=3,
+        least_exponent=-14,
+        dropped_bits=1,
+        poison=0xFF,
+        large=0x7B,
+        huge="2e4",
+        tiny="1e-3",
+        denormal="5e-5",
+        most_outlier=8.0,
+        exponent_bits=5,
+        bias=15,
+    ),
+    # A power of two: a scale of MX formats. Its only NaN is what a conversion gives, so it is no poison.
+    DType.FLOAT8_E8M0: FloatFacts(
+        itemsize=1,
+        scalar=False,
+        c_type="__nv_fp8_e8m0",
+        header="cuda_fp8.h",
+        rate_as="int8",
+        held="float32",
+        stored="uint8",
+        given="uint8",
+        digits=1,
+        least_exponent=-126,
+        dropped_bits=1,
+        poison=0xF5,
+        large=0xF5,
+        huge="5e37",
+        tiny="1e-30",
+        denormal="5.9e-39",
+        infinite=False,
+        signed=False,
+        exponent_bits=8,
+        bias=127,
+        nan_poison=False,
+    ),
+    # In memory as float32, real before imaginary.
+    DType.COMPLEX64: FloatFacts(
+        itemsize=8,
+        scalar=False,
+        c_type="float2",
+        held="float32",
+        given="float32",
+        rate_as="float32",
+        parts=2,
+        digits=24,
+        least_exponent=-126,
+        dropped_bits=13,
+        poison=0x7FA5_C0DE,
+        large=0x7F65_C0DE,
+        huge="1.6e38",
+        tiny="1e-30",
+        denormal="1e-39",
+    ),
+    # Two in a byte: the element of even place in the low bits.
+    DType.FLOAT4_E2M1: FloatFacts(
+        itemsize=1,
+        scalar=False,
+        c_type="__nv_fp4x2_e2m1",
+        header="cuda_fp4.h",
+        rate_as="int8",
+        held="float32",
+        stored="uint8",
+        given="uint8",
+        packed=2,
+        digits=2,
+        least_exponent=0,
+        dropped_bits=1,
+        poison=0x5A,
+        large=0x77,
+        huge="2.5",
+        tiny="1.25",
+        denormal="0.6",
+        most_outlier=6.0,
+        infinite=False,
+        nan=False,
+        exponent_bits=2,
+        bias=1,
+        nan_poison=False,
+    ),
+    DType.INT4: IntegerFacts(
+        itemsize=1,
+        scalar=False,
+        c_type="uint8_t",
+        built_in="unsigned char",
+        rate_as="int8",
+        held="int8",
+        stored="uint8",
+        given="uint8",
+        packed=2,
+        low=-8,
+        high=7,
+    ),
+}
+
+# Bytes of one held value, by torch's type.
+_HELD_BYTES: Mapping[str, int] = {
+    dtype.value: dtype.itemsize for dtype in DType if dtype.held == dtype.value and dtype.facts.parts == 1
 }
 
 # torch's integer type through which the bits of an element are seen, by its bytes.

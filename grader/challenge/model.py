@@ -92,20 +92,20 @@ MOST_GPUS = 8
 
 class Values(Strict, allow_inf_nan=False):
     """``integers``: any in [low, high). ``sorted``: each row of these strictly increases. ``offsets``: each row begins
-    at ``low``, ends at ``high`` and never decreases."""
+    at ``low``, ends at ``high`` and never decreases. ``powers``: 2^low to 2^(high - 1)."""
 
-    dist: Literal["normal", "uniform", "integers", "sorted", "offsets"] = "normal"
+    dist: Literal["normal", "uniform", "integers", "sorted", "offsets", "powers"] = "normal"
     low: ExpressionText | float = 0.0
     high: ExpressionText | float = 1.0
     strict: bool = Field(default=False, description="no case and no run may have other values")
 
     @model_validator(mode="after")
     def _integers_have_an_end(self) -> Self:
-        if self.whole and "high" not in self.model_fields_set:
+        if (self.whole or self.dist == "powers") and "high" not in self.model_fields_set:
             raise ValueError(
-                f"{self.dist} need `high`, the upper bound: the default of 1 would draw only 0"
-                if self.dist != "integers"
-                else "integers need `high`, the exclusive upper bound: the default of 1 would draw only 0"
+                f"{self.dist} need `high`, the exclusive upper bound: the default of 1 would draw only 0"
+                if self.dist in ("integers", "powers")
+                else f"{self.dist} need `high`, the upper bound: the default of 1 would draw only 0"
             )
         if self.strict and not self.whole:
             raise ValueError(f"strict is for whole numbers; these are {self.dist}")
@@ -113,7 +113,7 @@ class Values(Strict, allow_inf_nan=False):
 
     @property
     def whole(self) -> bool:
-        return self.dist not in ("normal", "uniform")
+        return self.dist not in ("normal", "uniform", "powers")
 
 
 class Layout(Strict):
@@ -185,6 +185,11 @@ class Argument(Strict, allow_inf_nan=False):
             raise ValueError(f"'{self.name}' is a {self.kind.value}: only an input may be optional")
         if self.layout is not None and not self.kind.buffer:
             raise ValueError(f"'{self.name}' is a {self.kind.value}: it has no layout")
+        if self.layout is not None and not self.dtype.strided:
+            able = ", ".join(dtype for dtype in DType if dtype.strided)
+            raise ValueError(
+                f"'{self.name}' is {self.dtype}, which has no layout; these types have one: {able}"
+            )
         if self.layout is not None and self.layout.pitch is not None and len(self.shape) < 2:
             raise ValueError(f"'{self.name}' has one dimension: a pitch needs rows")
         strides = self.layout.strides if self.layout is not None else None
@@ -195,6 +200,16 @@ class Argument(Strict, allow_inf_nan=False):
         ordered = self.values.dist in ("sorted", "offsets")
         if ordered and self.kind.buffer and self.dtype.floating:
             raise ValueError(f"'{self.name}': {self.values.dist} values are integers")
+        if (
+            self.dtype.floating
+            and not self.dtype.as_float.signed
+            and self.kind in (Kind.INPUT, Kind.INOUT)
+            and "values" not in self.model_fields_set
+        ):
+            raise ValueError(
+                f"'{self.name}' is {self.dtype}, which has powers of two only: give it values, such as "
+                '{ dist = "powers", low = -3, high = 4 }'
+            )
         if self.kind is Kind.SIZE and self.dtype is not DType.INT64:
             raise ValueError(f"'{self.name}' is a size: sizes are int64")
         return self
@@ -478,9 +493,14 @@ class Manifest(Strict):
 
     def shape(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """With the GPUs as first dimension if each has one. Raises ExpressionError if a dimension is negative at
-        ``sizes``."""
-        stacked = (self.gpus,) if self.on_each(arg) else ()
-        return (*stacked, *(parse(text).integer(sizes) for text in arg.shape))
+        ``sizes``, or the last one of a packed dtype is odd."""
+        found = tuple(parse(text).integer(sizes) for text in arg.shape)
+        if arg.dtype.packed and found[-1] % 2:
+            raise ExpressionError(
+                f"the last dimension of {arg.dtype} is even, because two elements share a byte; "
+                f"'{arg.shape[-1]}' is {found[-1]}"
+            )
+        return (self.gpus, *found) if self.on_each(arg) else found
 
     def on_each(self, arg: Argument) -> bool:
         """True if every GPU has this buffer, with values of its own."""
@@ -591,6 +611,10 @@ class Manifest(Strict):
         if any(arg.name == _GPUS.name for arg in self.args):
             raise ValueError(f"args: '{_GPUS.name}' is passed to solve by itself: remove it")
         for arg in self.buffers:
+            if self.on_each(arg) and not arg.dtype.strided:
+                raise ValueError(
+                    f"args '{arg.name}': {arg.dtype} cannot be on each of several GPUs; say `on = 0`, or change dtype"
+                )
             if isinstance(arg.on, int) and arg.on >= self.gpus:
                 raise ValueError(f"args '{arg.name}' on: GPU {arg.on} is not there; gpus = {self.gpus}")
             if arg.layout is not None:

@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grader import limits
-from grader.challenge.cases import Case, Choice, Constant, Filling, Integers, Normal, Sprinkle, Uniform
+from grader.challenge.cases import (
+    Case,
+    Choice,
+    Constant,
+    Filling,
+    Integers,
+    Normal,
+    PowersOfTwo,
+    Sprinkle,
+    Uniform,
+)
 from grader.challenge.expression import ExpressionError, parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest
@@ -97,6 +107,13 @@ _RECIPES: Mapping[str, _NamedRecipe] = {
     "integers": _NamedRecipe(
         lambda low, high: Integers(_whole(low), _whole(high) + 1), "low, high", least=2, most=2
     ),
+    "powers": _NamedRecipe(
+        lambda low, high: PowersOfTwo(_whole(low), _whole(high) + 1),
+        "low, high",
+        least=2,
+        most=2,
+        integers=False,
+    ),
     "choice": _NamedRecipe(lambda *values: Choice(values), "value, value, ...", least=1, most=64),
     "sprinkle": _NamedRecipe(Sprinkle, "value, share", least=1, most=2, integers=False),
 }
@@ -131,7 +148,7 @@ def own_case(challenge: Challenge, asked: OwnCase, kind: DeviceKind) -> Case:
         name for name in manifest.optional if name in left_out or name in set(case.without) - set(given)
     )
     inputs = {
-        arg.name: _filling(arg, given[arg.name], manifest.shape(arg, sizes), sizes)
+        arg.name: _filling(arg, given[arg.name], arg.dtype.held_shape(manifest.shape(arg, sizes)), sizes)
         for arg in manifest.given
         if arg.name in given and arg.name not in left_out
     }
@@ -280,9 +297,20 @@ def _number(arg: Argument, value: Any, where: str) -> float:
     if not arg.dtype.floating:
         return _fits(arg, number, where)
     try:
-        return float(number)
+        found = float(number)
     except OverflowError:
-        return math.inf if number > 0 else -math.inf
+        found = math.inf if number > 0 else -math.inf
+    return _has(arg, found, where)
+
+
+def _has(arg: Argument, number: float, where: str) -> float:
+    facts = arg.dtype.as_float
+    if (math.isinf(number) and not facts.infinite) or (math.isnan(number) and not facts.nan):
+        raise BadRequest(
+            f"Input {arg.name} has the type {arg.dtype}, which has no {number:g}{where}.",
+            "Write a finite number.",
+        )
+    return number
 
 
 def _fits(arg: Argument, number: float, where: str) -> int:
@@ -385,7 +413,7 @@ def _check_extent(manifest: Manifest, sizes: Mapping[str, int]) -> None:
     for arg in manifest.buffers:
         try:
             strides = manifest.strides(arg, sizes) or (0,)
-            total += max(math.prod(manifest.shape(arg, sizes)), *strides) * arg.dtype.itemsize
+            total += arg.dtype.bytes_of(max(math.prod(manifest.shape(arg, sizes)), *strides))
         except ExpressionError as error:
             raise BadRequest(
                 f"The sizes {_named(sizes)} do not fit together: the shape of {arg.name}: {error}.",

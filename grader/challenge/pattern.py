@@ -75,7 +75,7 @@ class Pattern:
 
 
 def is_large(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> bool:
-    return math.prod(manifest.shape(arg, sizes)) * arg.dtype.itemsize >= LARGE_BYTES
+    return arg.dtype.bytes_of(math.prod(manifest.shape(arg, sizes))) >= LARGE_BYTES
 
 
 def elements_along(manifest: Manifest, sizes: Mapping[str, int]) -> int:
@@ -92,6 +92,7 @@ def can_be_sampled(manifest: Manifest, case: Case) -> bool:
     if (
         case.hidden
         or manifest.pieces is None
+        or any(arg.dtype.encoded or arg.dtype.complex for arg in manifest.buffers)
         or not any(is_large(manifest, arg, case.sizes) for arg in manifest.buffers)
     ):
         return False

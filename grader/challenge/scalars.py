@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import struct
 
+from grader.challenge import numbers
 from grader.challenge.dtypes import DType
 
 Number = int | float
@@ -38,7 +39,7 @@ def rounded(dtype: DType, value: Number) -> Number:
     if kind is None:
         import torch
 
-        return float(torch.tensor(value, dtype=torch.float64).to(getattr(torch, dtype.value)).item())
+        return float(numbers.rounded(torch.tensor([value], dtype=torch.float64), dtype).item())
     try:
         return float(struct.unpack(kind, struct.pack(kind, value))[0])
     except OverflowError:
@@ -53,8 +54,8 @@ def data_of(dtype: DType, value: Number) -> bytes:
         return struct.pack(_STRUCT[dtype], rounded(dtype, value))
     import torch
 
-    narrow = torch.tensor([value], dtype=torch.float64).to(getattr(torch, dtype.value))
-    return bytes(narrow.view(torch.uint8).tolist())
+    narrow = numbers.rounded(torch.tensor([value], dtype=torch.float64), dtype)
+    return bytes(numbers.encode(narrow, dtype).view(torch.uint8).tolist())
 
 
 def text_of(value: Number) -> str:

@@ -9,7 +9,7 @@ from grader.challenge.autograd import forward_arguments, forward_results
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.languages import Language, filled
 
-# Numbers of arguments that the footer's messages tell apart; no challenge comes near.
+# Numbers of arguments that the footer's messages tell apart, at least.
 _MOST_ARGUMENTS = 24
 
 
@@ -122,7 +122,7 @@ def cuda_footer(manifest: Manifest) -> str:
     """
     count = len(manifest.parameters)
     wanted = declaration(manifest, Language.CUDA).replace('"', '\\"')
-    other_counts = [number for number in range(_MOST_ARGUMENTS + 1) if number != count]
+    other_counts = [number for number in range(max(_MOST_ARGUMENTS, count) + 1) if number != count]
     arity = "".join(
         f"static_assert(grader_calls::exact || !grader_calls::takes_{number},\n"
         f'              "solve takes {number} argument{"" if number == 1 else "s"}, '
@@ -178,7 +178,7 @@ def _probes(manifest: Manifest) -> str:
     """
     types = [_entry_type(manifest, arg) for arg in manifest.parameters]
     count = len(types)
-    numbers = range(_MOST_ARGUMENTS + 1)
+    numbers = range(max(_MOST_ARGUMENTS, count) + 1)
     takes = "".join(
         f"constexpr bool takes_{number} = grader_takes<{', '.join(['grader_anything'] * number)}>;\n"
         for number in numbers

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
+from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
 from grader.formats import in_units
 from grader.schemas.strict import Strict
@@ -20,6 +21,8 @@ from grader.schemas.strict import Strict
 if TYPE_CHECKING:
     from grader.challenge.model import Argument, Manifest
 
+# A step of bool allows every answer; int64 with the bits of uint64, as the judge holds it, has its ends elsewhere.
+_WITHOUT_STEPS = (DType.BOOL, DType.UINT64)
 # Between two whole numbers of steps, floats are rounded to the nearer one.
 _HALF_STEP = 0.5
 
@@ -196,6 +199,10 @@ def check_tolerances(manifest: Manifest) -> None:
         arg = results[name]
         if not arg.dtype.floating and own.steps is None:
             raise ValueError(f"{where}: '{name}' is {arg.dtype}: give steps, by how many it may be off")
+        if arg.dtype in _WITHOUT_STEPS:
+            raise ValueError(
+                f"{where}: '{name}' is {arg.dtype}, which has no steps here: it must be exact, so leave the table out"
+            )
         if not arg.dtype.floating and own.step is not None:
             raise ValueError(f"{where}: '{name}' is {arg.dtype}: its step is 1, so leave step out")
         if arg.dtype.floating and own.steps is not None and own.step is None:

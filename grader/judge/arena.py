@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from grader.challenge.dtypes import BITS
 from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.numbers import comparable, decode, encode, held_type, stored_type
 from grader.challenge.scalars import Number, data_of
 from grader.challenge.tolerance import Allowance
 
@@ -118,6 +119,8 @@ HOST = HostMemories()
 
 
 class Buffer:
+    """``shape`` and ``count``: of the held values, see ``grader.challenge.numbers``. With strides, words are values."""
+
     #: In elements; None: it is dense and row-major. ``count`` and flat places leave padding out, ``values`` too.
     strides: tuple[int, ...] | None = None
     # Of padding: its places in the memory, in elements, and the bits that they must keep.
@@ -136,16 +139,16 @@ class Buffer:
         strides: tuple[int, ...] | None = None,
         label: str = "",
     ) -> None:
-        self.argument = argument
+        """``shape``: the argument's."""
+        self._describe(argument, shape)
         #: For messages: the argument's name, or "x[1]" on GPU 1.
         self.label = label or argument.name
-        self.shape = shape
-        self.count = math.prod(shape)
         self.strides = strides if self.count else None
-        extent = self.count
         if self.strides is not None:
+            assert argument.dtype.strided
             extent = max(size * stride for size, stride in zip(shape, self.strides, strict=True))
-        self.layout = lay_out(extent * argument.dtype.itemsize, memories.page)
+            self._nbytes = argument.dtype.bytes_of(extent)
+        self.layout = lay_out(self._nbytes, memories.page)
         self._memory = memories.make(self.label, self.layout.mapped)
         self.descriptor = self._memory.descriptor
         self.memory_number = self._memory.number
@@ -167,11 +170,21 @@ class Buffer:
             self.pad()
             self.changed_padding()
 
+    def _describe(self, argument: Argument, shape: tuple[int, ...]) -> None:
+        self.argument = argument
+        self.shape = argument.dtype.held_shape(shape)
+        self.count = math.prod(self.shape)
+        self.given_shape = argument.dtype.given_shape(shape)
+        self._nbytes = argument.dtype.bytes_of(math.prod(shape))
+
     @property
     def dtype(self) -> torch.dtype:
-        import torch
+        return held_type(self.argument.dtype)
 
-        return getattr(torch, self.argument.dtype.value)  # type: ignore[no-any-return]
+    @property
+    def encoded(self) -> bool:
+        """Its words are not its values."""
+        return self.argument.dtype.encoded
 
     def _fill_guards(self) -> None:
         for zone, untouched in self.guards():
@@ -199,7 +212,8 @@ class Buffer:
             (self._after, self.layout.nbytes),
         ):
             changed = (zone != self._pattern(zone.numel())).nonzero().reshape(-1) + first_byte
-            elements = torch.div(changed, self.argument.dtype.itemsize, rounding_mode="floor")
+            size = self.argument.dtype.itemsize // self.argument.dtype.facts.parts
+            elements = torch.div(changed, size, rounding_mode="floor") * self.argument.dtype.facts.packed
             places += torch.unique_consecutive(elements).tolist()
         return places
 
@@ -207,44 +221,65 @@ class Buffer:
         """Put ``values`` where the runner sees them, from the flat place ``first`` on."""
         if not values.numel():
             return
+        words = encode(values, self.argument.dtype)
         if self.strides is not None:
-            assert values.numel() == self.count
+            assert words.numel() == self.count
             # As integers, by the kernel that ``poison`` has loaded.
-            bits = self._integers(values.contiguous().reshape(-1))
-            self._view(self._integers(self._bytes)).copy_(bits.view(self.shape))
+            bits = self._integers(words.contiguous())
+            self._view(self._integers(self.words)).copy_(bits.view(self.shape))
             return
-        part = values.numel() != self.count
-        target = self.values[first : first + values.numel()] if part else self.values
+        target = self.words
+        if words.numel() != target.numel():
+            begin = first // self.argument.dtype.facts.packed
+            target = target[begin : begin + words.numel()]
         if values.is_cuda:
             from grader.judge.cuda.kernels import copy
 
-            copy(values.reshape(-1), target)
+            copy(words, target)
         else:
-            target.copy_(values.reshape(-1))
+            target.copy_(words)
+
+    @property
+    def words(self) -> torch.Tensor:
+        """The shared memory, flat. Two reads may differ: take a snapshot."""
+        return self._bytes.view(stored_type(self.argument.dtype))
 
     @property
     def values(self) -> torch.Tensor:
-        """The shared elements, flat. Two reads may differ: take a snapshot. With strides, a copy."""
-        flat = self._bytes.view(self.dtype)
-        return flat if self.strides is None else self._view(flat).reshape(-1)
+        """The shared values, flat; a copy if the words are not the values, or not dense."""
+        return decode(self.dense_words, self.argument.dtype)
+
+    @property
+    def dense_words(self) -> torch.Tensor:
+        """``words`` without padding; with strides, a copy."""
+        return self.words if self.strides is None else self._view(self.words).reshape(-1)
+
+    def values_from(self, first: int, count: int) -> torch.Tensor:
+        """``count`` of ``values`` from the flat place ``first`` on."""
+        if self.strides is not None:
+            return self.values[first : first + count]
+        each = self.argument.dtype.facts.packed
+        begin, ahead = divmod(first, each)
+        words = self.words[begin : -(-(first + count) // each)]
+        return decode(words, self.argument.dtype)[ahead : ahead + count]
 
     def _view(self, flat: torch.Tensor) -> torch.Tensor:
         """A view of the elements of the memory ``flat`` in their shape."""
         return flat.view(self.shape) if self.strides is None else flat.as_strided(self.shape, self.strides)
 
     def read_into(self, target: torch.Tensor) -> None:
-        """Copy the elements to a contiguous tensor of this shape. Enqueues."""
-        target.copy_(self._view(self._bytes.view(self.dtype)))
+        """Copy the elements of a strided buffer to a contiguous tensor of this shape. Enqueues."""
+        target.copy_(self._view(self.words))
 
     def poison(self, poison: Poison = Poison.NAN) -> None:
         """Fill with the pattern for "never written"; floats with that ``poison``."""
         self._poison = poison
         if self.strides is not None:
-            self._view(self._integers(self._bytes)).copy_(
+            self._view(self._integers(self.words)).copy_(
                 self._integers(self.poison_elements(self.count)).view(self.shape)
             )
         elif self.count:
-            self._fill_with_poison(self._integers(self._bytes))
+            self._fill_with_poison(self._integers(self.words))
 
     def pad(self, poison: Poison = Poison.NAN) -> None:
         """Fill what is between the elements: of inputs with ``poison``, so that reading it shows, of results with
@@ -253,7 +288,7 @@ class Buffer:
 
         if self.strides is None:
             return
-        bits = self._integers(self._bytes)
+        bits = self._integers(self.words)
         if self._padding is None:
             outside = torch.ones(bits.numel(), dtype=torch.bool, device=bits.device)
             outside.as_strided(self.shape, self.strides).fill_(False)
@@ -267,7 +302,7 @@ class Buffer:
             # Once: a copy to a GPU waits for its stream.
             size = self.argument.dtype.itemsize * places.numel()
             kept = torch_bytes(secrets.token_bytes(ALIGNMENT)).repeat(-(-size // ALIGNMENT))[:size]
-            kept = self._integers(kept.to(bits.device))
+            kept = kept.to(bits.device).view(bits.dtype)
         bits[places] = kept
         self._padding = places, kept
 
@@ -276,69 +311,92 @@ class Buffer:
         if self._padding is None:
             return None
         places, kept = self._padding
-        changed = places[self._integers(self._bytes)[places] != kept]
+        changed = places[self._integers(self.words)[places] != kept]
         return changed if changed.numel() else None
 
     def _fill_with_poison(self, bits: torch.Tensor, first: int = 0) -> None:
         """Every other integer has its highest bit set: a minimum or a maximum with an output that was not set first is
         wrong in one of them."""
         bits.fill_(self.poison_value)
-        if not self.argument.dtype.floating:
-            bits[1 - first % 2 :: 2] = _with_highest_bit(self.poison_value, self.argument.dtype.itemsize)
+        if not self._poisoned_as_float:
+            bits[1 - first % 2 :: 2] = _with_highest_bit(self.poison_value, self._width)
+
+    @property
+    def _width(self) -> int:
+        """Bytes of a word."""
+        return stored_type(self.argument.dtype).itemsize
+
+    @property
+    def _poisoned_as_float(self) -> bool:
+        return self.argument.dtype.floating and not self.argument.dtype.packed
 
     @property
     def poison_value(self) -> int:
         """The bits of the first element before it is written, as ``_integers`` reads them."""
-        dtype = self.argument.dtype
-        if not dtype.floating:
-            return 0x5A if dtype.itemsize == 1 else int("2B5AFEC0DE15BAD1"[: dtype.itemsize * 2], 16)
+        dtype, width = self.argument.dtype, self._width
+        if not self._poisoned_as_float:
+            return 0x5A if width == 1 else int("2B5AFEC0DE15BAD1"[: width * 2], 16)
         if self._poison is Poison.NAN:
             return dtype.as_float.poison
         large = dtype.as_float.large
-        return large if self._poison is Poison.LARGE else _with_highest_bit(large, dtype.itemsize)
+        return large if self._poison is Poison.LARGE else _with_highest_bit(large, width)
 
     @property
     def never_written(self) -> int | None:
         """The bits of the NaN poison of a float output: an element with them is wrong, even if NaN is right. The other
         poisons are wrong by their value."""
-        written = self.argument.kind is Kind.OUTPUT and self.argument.dtype.floating
+        floats = self.argument.dtype.floating and not self.encoded
+        written = self.argument.kind is Kind.OUTPUT and floats
         return self.argument.dtype.as_float.poison if written else None
 
     @property
     def holds_nan(self) -> bool:
         """True if unwritten elements hold a NaN that no right answer is."""
-        return self.argument.dtype.floating and self._poison is Poison.NAN
+        dtype = self.argument.dtype
+        return dtype.floating and dtype.as_float.nan_poison and self._poison is Poison.NAN
 
     def snapshot(self) -> torch.Tensor:
-        """A private copy, which cannot change during the comparison."""
+        """The values of a private copy, which cannot change during the comparison."""
         import torch
 
         if not self.count:
             return torch.empty(self.shape, dtype=self.dtype, device=self._bytes.device)
         if self.strides is not None:
-            return self._view(self._bytes.view(self.dtype)).contiguous()
-        return self._bytes.clone().view(self.dtype).view(self.shape)
+            return self._view(self.words).contiguous()
+        return self.values_of(self._bytes.clone().view(stored_type(self.argument.dtype)))
+
+    def values_of(self, words: torch.Tensor) -> torch.Tensor:
+        """The values of a copy of all words, for a comparison."""
+        return comparable(decode(words.reshape(-1), self.argument.dtype), self.argument.dtype).view(
+            self.shape
+        )
 
     def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
         """True for each element of a snapshot (or a piece from the flat place ``first`` on) that still is poison,
         flat."""
         bits = self._integers(snapshot.reshape(-1))
-        if self.argument.dtype.floating:
+        if self._poisoned_as_float and not self.encoded:
             return bits == self.poison_value
         return bits == self._integers(self.poison_elements(bits.numel(), first))
 
     def poison_elements(self, count: int, first: int = 0) -> torch.Tensor:
         import torch
 
-        elements = torch.empty(count, dtype=self.dtype, device=self._bytes.device)
-        self._fill_with_poison(self._integers(elements), first)
-        return elements
+        dtype = self.argument.dtype
+        before, ahead = divmod(first, dtype.facts.packed)
+        words = torch.empty(
+            -(-(ahead + count) // dtype.facts.packed), dtype=stored_type(dtype), device=self._bytes.device
+        )
+        self._fill_with_poison(self._integers(words), before)
+        return decode(words, dtype)[ahead : ahead + count]
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
         """True for each float that is the NaN that arithmetic on the poison makes, of either sign, flat. CPUs keep a
         NaN's bits; NVIDIA's GPUs only in float64, else nothing is found."""
         import torch
 
+        if self.encoded:  # its arithmetic is that of a larger type
+            return torch.zeros(snapshot.numel(), dtype=torch.bool, device=snapshot.device)
         made = self.poison_value | self.argument.dtype.as_float.quiet_bit
         bits = self._integers(snapshot.reshape(-1))
         return bits & torch.iinfo(bits.dtype).max == made
@@ -346,7 +404,7 @@ class Buffer:
     def _integers(self, values: torch.Tensor) -> torch.Tensor:
         import torch
 
-        word: torch.dtype = getattr(torch, BITS[self.argument.dtype.itemsize])
+        word: torch.dtype = getattr(torch, BITS[values.element_size()])
         return values.view(word)
 
     def close(self) -> None:
@@ -366,10 +424,8 @@ class Shards(Buffer):
     (so there is no ``super().__init__``); what is read is gathered where the first one is."""
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
-        self.argument = argument
+        self._describe(argument, shape)
         self.label = argument.name
-        self.shape = shape
-        self.count = math.prod(shape)
         self.each: list[Buffer] = []
         for gpu in range(shape[0]):
             shard = Buffer(argument, shape[1:], memories.on(gpu), label=f"{argument.name}[{gpu}]")
@@ -392,6 +448,10 @@ class Shards(Buffer):
     def values(self) -> torch.Tensor:
         """A copy of all elements, flat."""
         return self.snapshot().reshape(-1)
+
+    @property
+    def dense_words(self) -> torch.Tensor:
+        return self.values
 
     def guards(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         return [guard for shard in self.each for guard in shard.guards()]
@@ -515,9 +575,9 @@ class Arena:
             return {
                 "kind": "buffer",
                 "name": buffer.label,
-                "dtype": arg.dtype.value,
-                "itemsize": arg.dtype.itemsize,
-                "shape": list(buffer.shape),
+                "dtype": arg.dtype.given,
+                "itemsize": arg.dtype.itemsize // arg.dtype.facts.parts,
+                "shape": list(buffer.given_shape),
                 **({"strides": list(buffer.strides)} if buffer.strides is not None else {}),
                 "mapped": layout.mapped,
                 "memory": buffer.memory_number,

@@ -29,7 +29,7 @@ _LOOK_SECONDS = 0.5
 _LENGTH_BYTES = 4
 _MESSAGE_BYTES = 4 * limits.MIB
 # Those of arguments, and others that a reference may compute in.
-_DTYPES = frozenset([*DType, "int16", "bool", "complex64", "complex128"])
+_DTYPES = frozenset([*(dtype.held for dtype in DType), "int16", "bool", "complex64", "complex128"])
 # More than the largest case of the largest card.
 _ANSWER_BYTES = 64 * limits.GIB
 

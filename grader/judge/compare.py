@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from grader import limits
 from grader.challenge.checker import Refused
-from grader.challenge.dtypes import BITS
+from grader.challenge.dtypes import BITS, DType
 from grader.challenge.expression import parse
 from grader.challenge.model import Argument, Kind, Manifest
+from grader.challenge.numbers import comparable, encode, native, rounded, shown
 from grader.judge.arena import Arena, Buffer
 from grader.judge.evidence import Wrong
 from grader.judge.oracle import Question
@@ -96,7 +97,8 @@ def _checked(
     if refused is None:
         return None
     name = refused.result or arg.name
-    return refusal(refused, name, shaped[name], question.outputs[name])
+    dtype = arena.buffers[name].argument.dtype
+    return refusal(refused, name, native(shaped[name], dtype), native(question.outputs[name], dtype))
 
 
 def refusal(
@@ -138,7 +140,8 @@ def compare_written(
             assert left is not None
         else:
             before = question.inputs[arg.name].reshape(-1)[: compared.got.numel()]
-            each = (compared.got.numel(), arg.dtype.itemsize)
+            before = comparable(before, arg.dtype)
+            each = (compared.got.numel(), compared.got.element_size())
             bits = [values.contiguous().view(torch.uint8).view(each) for values in (before, compared.got)]
             left = (bits[0] == bits[1]).all(dim=1) & wrong_elements(
                 before, compared.want, buffer.allowance, compared.magnitude
@@ -246,7 +249,7 @@ def explained_part(buffer: Buffer, compared: Compared, piece: Piece) -> Mismatch
 def _values_of(buffer: Buffer, piece: Piece) -> torch.Tensor:
     along = piece.dimension
     if along is None:
-        return buffer.values[piece.start : piece.start + piece.want.numel()]
+        return buffer.values_from(piece.start, piece.want.numel())
     return buffer.values.view(buffer.shape).narrow(along, piece.start, piece.want.shape[along])
 
 
@@ -275,6 +278,7 @@ def _taken(
     """A private flat copy of ``values``, and True if it is certainly right."""
     import torch
 
+    values = comparable(values, buffer.argument.dtype)
     if not values.is_cuda:
         got = values.clone(memory_format=torch.contiguous_format).reshape(-1)
         return got, _same_bits(got, want)
@@ -358,7 +362,7 @@ def valid_extent(manifest: Manifest, arg: Argument, question: Question) -> tuple
         values = question.outputs[result.name]
         if not result.dtype.floating and values.numel():
             known[result.name] = int(values.reshape(-1)[0])
-    shape = manifest.shape(arg, question.sizes)
+    shape = arg.dtype.held_shape(manifest.shape(arg, question.sizes))
     ends = [max(0, min(size, int(parse(text)(known)))) for size, text in zip(shape, arg.valid, strict=False)]
     return (*ends, *shape[len(ends) :])
 
@@ -391,8 +395,13 @@ def changed_input(arena: Arena, question: Question) -> Mismatch | None:
 
 
 def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mismatch | None:
-    part = buffer.values[first : first + revealed.numel()]
-    if _same_in_place(part, revealed):
+    if buffer.encoded:
+        each = buffer.argument.dtype.facts.packed
+        words = encode(revealed, buffer.argument.dtype)
+        if _same_in_place(buffer.words[first // each : first // each + words.numel()], words):
+            return None
+    part = buffer.values_from(first, revealed.numel())
+    if not buffer.encoded and _same_in_place(part, revealed):
         return None
     tally, step = Tally(), _LARGE_PIECE_BYTES // revealed.element_size()
     for start in range(0, revealed.numel(), step):
@@ -410,6 +419,7 @@ def _changed(buffer: Buffer, before: torch.Tensor, now: torch.Tensor, first: int
     if not differs.any():
         return None
     place = int(differs.nonzero()[0])
+    now, before = (shown(values, buffer.argument.dtype) for values in (now, before))
     return Mismatch(
         argument=buffer.argument.name,
         kind="input_changed",
@@ -476,6 +486,9 @@ def explain(
     on_poison = _computed_from_poison(buffer, compared)
     not_cleared = bool(on_poison.any())
     first = int((on_poison if not_cleared else wrong).nonzero()[0])
+    if buffer.argument.dtype.complex and poisoned is not None and bool((poisoned & wrong).any()):
+        first = int((poisoned & wrong).nonzero()[0])  # the other part is NaN only because of it
+    got, want = (shown(values, buffer.argument.dtype) for values in (got, want))
     suspects = Suspects(got, want, wrong, poisoned, compared.magnitude)
     shape = compared.shape or shape
     unwritten = poisoned is not None and bool(poisoned[first]) and not not_cleared
@@ -485,13 +498,18 @@ def explain(
         kind=NOT_CLEARED if not_cleared else UNWRITTEN if unwritten else kind,
         index=index_of(first_place + first, shape),
         expected=text_of(want[first]),
-        got="never written" if unwritten else text_of(got[first]),
+        got="never written" if unwritten else _text(got[first], buffer.argument.dtype),
         wrong=int(wrong.sum()),
         total=want.numel(),
         max_error=_largest(suspects),
         unit=buffer.allowance.unit,
         worst=worst_elements(suspects, shape, buffer.allowance, first_place),
     )
+
+
+def _text(value: torch.Tensor, dtype: DType) -> str:
+    text = text_of(value)
+    return f"{text} (a bool is 0 or 1)" if dtype is DType.BOOL and int(value) > 1 else text
 
 
 def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
@@ -507,7 +525,8 @@ def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
         return torch.zeros_like(wrong)
     # In 64 bits: torch does not add every unsigned type.
     want, poison = want.long(), buffer.poison_elements(got.numel(), compared.first).long()
-    added = wrong & (got == (want + poison).to(got.dtype))
+    dtype = buffer.argument.dtype
+    added = wrong & (got == (want + poison if dtype is DType.BOOL else rounded(want + poison, dtype)))
     sums = added & (want != 0)
     if 2 * int(added.sum()) > int(wrong.sum()) and bool(sums.any()):
         return sums

@@ -140,7 +140,7 @@ def _arguments(manifest: Manifest, case: Case) -> tuple[Argument, ...]:
 
 def _tensor(manifest: Manifest, arg: Declared, case: Case) -> Argument:
     strides = manifest.strides(arg, case.sizes)
-    said = {"dtype": arg.dtype.value, "shape": list(manifest.shape(arg, case.sizes))}
+    said = {"dtype": arg.dtype.given, "shape": list(arg.dtype.given_shape(manifest.shape(arg, case.sizes)))}
     return said if strides is None else {**said, "strides": list(strides)}
 
 

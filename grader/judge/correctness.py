@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from grader import limits
 from grader.challenge.cases import Case, Category
 from grader.challenge.loader import Challenge
+from grader.challenge.numbers import shown
 from grader.device_kinds import kind_of
 from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.judge import faults
@@ -368,7 +369,10 @@ class Suite:
         elif mismatch is None:
             snapshot = arena.snapshot()
             if self.kept is not None:
-                self.kept.keep(question.inputs, snapshot)
+                results = self.challenge.manifest.results
+                self.kept.keep(
+                    question.inputs, {arg.name: shown(snapshot[arg.name], arg.dtype) for arg in results}
+                )
             mismatch = compare(arena, snapshot, question)
         if mismatch is None:
             return None, None

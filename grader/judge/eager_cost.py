@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Manifest, Workload
+from grader.challenge.numbers import held_type, native
 from grader.judge.boxed_reference import BoxedFunction
-from grader.judge.oracle import draw_for, laid_out, plain_values, workload_case
+from grader.judge.oracle import draw_for, laid_out, natives, plain_values, workload_case
 from grader.sandbox.emulator.model import H200
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def eager_seconds(challenge: Challenge, workload: Workload) -> float:
     rest = plain_values(manifest, case)
     function = challenge.reference.baseline or challenge.reference.compute
     if isinstance(function, BoxedFunction):
-        asked = function.operations({**draw_for(challenge, case, 0, "cpu"), **rest})
+        asked = function.operations({**_drawn(challenge, case), **rest})
         counted = (operation for operation in asked if not operation.name.startswith(_NO_KERNEL))
         return max(
             sum(
@@ -52,11 +53,13 @@ def eager_seconds(challenge: Challenge, workload: Workload) -> float:
             H200.launch,
         )
     return max(
-        _seconds_of(
-            function, _shapes(manifest, case) | rest, lambda: draw_for(challenge, case, 0, "cpu") | rest
-        ),
+        _seconds_of(function, _shapes(manifest, case) | rest, lambda: _drawn(challenge, case) | rest),
         H200.launch,
     )
+
+
+def _drawn(challenge: Challenge, case: Case) -> dict[str, Any]:
+    return natives(challenge.manifest, draw_for(challenge, case, 0, "cpu"))
 
 
 def _shapes(manifest: Manifest, case: Case) -> dict[str, Any]:
@@ -64,8 +67,13 @@ def _shapes(manifest: Manifest, case: Case) -> dict[str, Any]:
     import torch
 
     dense = {
-        arg.name: torch.empty(
-            manifest.shape(arg, case.sizes), dtype=getattr(torch, arg.dtype.value), device="meta"
+        arg.name: native(
+            torch.empty(
+                arg.dtype.held_shape(manifest.shape(arg, case.sizes)),
+                dtype=held_type(arg.dtype),
+                device="meta",
+            ),
+            arg.dtype,
         )
         for arg in manifest.given
         if arg.name not in case.without

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from grader import limits
+from grader.challenge.numbers import shown
 from grader.judge.evidence import Wrong
 from grader.judge.messages import Writers, WritingBlocks
 from grader.judge.worst import index_of, unit_sizes
@@ -142,7 +143,8 @@ def _window(result: Wrong, inputs: Mapping[str, torch.Tensor], width: int) -> Er
     left = max(0, min(column - side // 2, width - side))
     starts = [at * width + left for at in range(top, min(top + side, lines)) if at * width + left < total]
     spans = [(start, min(start + min(side, width), start - left + width, total)) for start in starts]
-    sources = {"got": result.got, "expected": result.want}
+    dtype = result.argument.dtype
+    sources = {"got": shown(result.got, dtype), "expected": shown(result.want, dtype)}
     sources |= {
         name: values.reshape(-1)
         for name, values in inputs.items()

@@ -23,7 +23,7 @@ from grader.judge.compare import (
     part_of,
     refusal,
 )
-from grader.judge.oracle import NARROW_SCALE, OUTPUT, results_of, scalar_values
+from grader.judge.oracle import NARROW_SCALE, OUTPUT, natives, results_of, scalar_values
 from grader.judge.phases import phase
 from grader.judge.pieces import (
     Compute,
@@ -136,7 +136,8 @@ class LargeQuestion:
             if not wrong:
                 continue
             scalars = scalar_values(manifest, self._case)
-            refused = checker({**given, **scalars, **its_sizes}, got, want)
+            got, want = natives(manifest, got), natives(manifest, want)
+            refused = checker({**natives(manifest, given), **scalars, **its_sizes}, got, want)
             if refused is not None:
                 name = refused.result or wrong
                 along = dimension_of(arena.buffers[name].argument, pieces)

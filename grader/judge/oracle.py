@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from grader.challenge import scalars
 from grader.challenge.cases import Case, Category
 from grader.challenge.checker import Refused
 from grader.challenge.draw import Room, draw_inputs
 from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind, Manifest, Workload
+from grader.challenge.numbers import comparable, exact, held_type, native, of_reference, rounded
 from grader.challenge.overlays import Overlay, overlays
-from grader.challenge.scalars import Number, rounded
+from grader.challenge.scalars import Number
 from grader.errors import ChallengeInvalid, GraderError
 from grader.judge.phases import phase
 from grader.judge.scales import scales_of
@@ -21,15 +23,17 @@ from grader.judge.scales import scales_of
 if TYPE_CHECKING:
     import torch
 
-# Writes values (the second tensor) to a tensor of the same shape, rounded to its dtype.
-Put = Callable[["torch.Tensor", "torch.Tensor"], None]
+# Writes values (the second tensor) to a tensor of the same shape, rounded to the dtype.
+Put = Callable[["torch.Tensor", "torch.Tensor", DType], None]
 
 
-def _rounded_to(target: torch.Tensor, values: torch.Tensor) -> None:
-    target.copy_(values)
+def _rounded_to(target: torch.Tensor, values: torch.Tensor, dtype: DType) -> None:
+    # One copy if torch's conversion is the right rounding.
+    plain = not dtype.encoded and not dtype.complex and dtype is not DType.BOOL
+    target.copy_(values if plain else comparable(rounded(values, dtype), dtype))
 
 
-def _no_more_than(target: torch.Tensor, values: torch.Tensor) -> None:
+def _no_more_than(target: torch.Tensor, values: torch.Tensor, dtype: DType) -> None:
     """A finite magnitude too large for the target's dtype becomes its largest: an infinite one would be ignored."""
     import torch
 
@@ -56,9 +60,9 @@ class KindOfResult:
     def rounded(self, arg: Argument, values: torch.Tensor) -> torch.Tensor:
         import torch
 
-        dtype = getattr(torch, self.dtype(arg).value)
-        found = torch.empty(values.shape, dtype=dtype, device=values.device)
-        self.put(found, values)
+        dtype = self.dtype(arg)
+        found = torch.empty(values.shape, dtype=held_type(dtype), device=values.device)
+        self.put(found, values, dtype)
         return found
 
 
@@ -75,7 +79,7 @@ class Question:
     """One call's inputs and right answers, computed before the call and kept in private memory."""
 
     inputs: dict[str, torch.Tensor]
-    #: In-outs and outputs in their own dtype.
+    #: In-outs and outputs, rounded to their own dtype. All tensors are held values, see ``grader.challenge.numbers``.
     outputs: dict[str, torch.Tensor]
     #: Scales of outputs' errors: float64, or on a GPU float32 unless the output is float64. Without one, the output's
     #: own value is the scale.
@@ -88,7 +92,8 @@ class Question:
 def scalar_values(manifest: Manifest, case: Case) -> dict[str, Number]:
     """The scalars of a case, rounded to their dtype, as a kernel receives them."""
     return {
-        arg.name: rounded(arg.dtype, case.scalars.get(arg.name, arg.value or 0)) for arg in manifest.scalars
+        arg.name: scalars.rounded(arg.dtype, case.scalars.get(arg.name, arg.value or 0))
+        for arg in manifest.scalars
     }
 
 
@@ -98,8 +103,10 @@ def plain_values(manifest: Manifest, case: Case) -> dict[str, Number | None]:
 
 
 def arguments(manifest: Manifest, case: Case, tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
-    """What a reference takes, with the strides that ``tensors`` have as arguments."""
-    return {**laid_out(manifest, tensors, case.sizes), **plain_values(manifest, case)}
+    """What a reference takes in PyTorch's own precision. ``tensors``: held values; they get the strides that they have
+    as arguments."""
+    given = laid_out(manifest, natives(manifest, tensors), case.sizes)
+    return {**given, **plain_values(manifest, case)}
 
 
 def ask(
@@ -135,7 +142,18 @@ def answered(
         if (scales := scales_of(challenge)) is not None:
             scale = SCALE if device == "cpu" and case.on is None else NARROW_SCALE
             magnitudes = _results(challenge, case, scales, inputs, scale, room)
+        for arg in challenge.manifest.results:
+            if arg.dtype.complex and arg.name not in magnitudes:
+                magnitudes[arg.name] = _absolute(outputs[arg.name])
     return Question(inputs, outputs, magnitudes, _check(challenge, case, inputs, outputs), dict(case.sizes))
+
+
+def _absolute(parts: torch.Tensor) -> torch.Tensor:
+    """The magnitude of each complex number, for both of its parts: one that cancels has the other's error."""
+    import torch
+
+    size = torch.view_as_complex(parts.contiguous()).abs()
+    return size[..., None].expand(parts.shape).to(parts.dtype).contiguous()
 
 
 def _check(
@@ -148,10 +166,19 @@ def _check(
     if checker is None:
         return None
 
+    manifest = challenge.manifest
+
     def check(got: Mapping[str, torch.Tensor]) -> Refused | None:
-        return checker({**inputs, **plain_values(challenge.manifest, case)}, got, outputs)
+        given = {**natives(manifest, inputs), **plain_values(manifest, case)}
+        return checker(given, natives(manifest, got), natives(manifest, outputs))
 
     return check
+
+
+def natives(manifest: Manifest, values: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Held values as a reference receives them, in PyTorch's own precision."""
+    dtypes = {arg.name: arg.dtype for arg in manifest.buffers}
+    return {name: native(tensor, dtypes[name]) for name, tensor in values.items()}
 
 
 def draw_for(
@@ -188,17 +215,17 @@ def _results(
     import torch
 
     manifest = challenge.manifest
-    dtypes = {arg.name: getattr(torch, kind.dtype(arg).value) for arg in manifest.results}
+    dtypes = {arg.name: kind.dtype(arg) for arg in manifest.results}
     named = results_of(challenge, case, function, inputs, case.sizes)
     found = {}
     for name, values in named.items():
         device = next((tensor.device for tensor in inputs.values()), values.device)
         found[name] = (
-            room(f"{kind.name} {name}", values.to("meta", dtypes[name]))
+            room(f"{kind.name} {name}", values.to("meta", held_type(dtypes[name])))
             if room is not None
-            else torch.empty(values.shape, dtype=dtypes[name], device=device)
+            else torch.empty(values.shape, dtype=held_type(dtypes[name]), device=device)
         )
-        kind.put(found[name], values)
+        kind.put(found[name], values, dtypes[name])
     return found
 
 
@@ -215,8 +242,9 @@ def results_of(
 
     where = f"{challenge.slug}: {getattr(function, '__name__', 'reference')}() on case '{case.name}'"
     copies = {
-        name: values.to(torch.float64 if values.is_floating_point() else values.dtype, copy=True)
-        for name, values in inputs.items()
+        arg.name: exact(inputs[arg.name], arg.dtype)
+        for arg in challenge.manifest.buffers
+        if arg.name in inputs
     }
     given = {**laid_out(challenge.manifest, copies, sizes), **plain_values(challenge.manifest, case), **sizes}
     try:
@@ -245,6 +273,9 @@ def results_of(
                 f"{where}: '{arg.name}' is {arg.dtype}, but some returned values are not whole numbers of that type",
                 "Round there as kernels should, and return integers.",
             )
+        # A magnitude of a complex result may be real.
+        parts = arg.dtype.complex and not tensor.is_complex() and function is not challenge.reference.compute
+        tensor = tensor[..., None].expand(*shape, 2) if parts else of_reference(tensor, arg.dtype)
         named[arg.name] = tensor.detach()
     return named
 
@@ -267,11 +298,10 @@ def laid_out(
 
 def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
     """True if conversion to an integer result changes floats, or if they are too large for exact float64."""
-    import torch
 
     if not values.is_floating_point() or not values.numel():
         return False
-    kept = values.to(getattr(torch, arg.dtype.value)).to(values.dtype)
+    kept = rounded(values, arg.dtype).to(values.dtype)
     return not bool(((kept == values) & (values.abs() <= _COUNTED)).all())
 
 

@@ -52,6 +52,8 @@ def answers_another(
     tried first."""
     if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
         return None
+    if any(arg.dtype.complex for arg in challenge.manifest.buffers):
+        return None  # its parts are no axis of the question
     if int(result.wrong.sum()) < FEWEST and not bool(result.got[result.wrong].any()):
         return None  # many questions have the answer 0
     if not result.want.is_floating_point():

@@ -37,10 +37,10 @@ class LargeBuffer(Buffer):
     def __init__(self, argument: Argument, shape: tuple[int, ...], targets: list[int], seed: int) -> None:
         import torch
 
-        self.argument, self.shape, self.count = argument, shape, math.prod(shape)
+        self._describe(argument, shape)
         self.label = argument.name
         self.targets, self._seed = targets, seed
-        nbytes = self.count * argument.dtype.itemsize
+        nbytes = self._nbytes
         self._pages = -(-nbytes // PAGE)
         self._pattern_at = self._pages * PAGE
         # The length of an input's pattern is at most this, see ``draw_pattern``.
@@ -59,7 +59,7 @@ class LargeBuffer(Buffer):
 
     def poison(self, poison: Poison = Poison.NAN) -> None:
         self._poison = poison
-        self._fill(self.poison_elements(PAGE // self.argument.dtype.itemsize), ())
+        self._fill(self.poison_elements(PAGE // self.words.element_size()), ())
 
     def hold(self, pattern: Pattern) -> None:
         import torch

@@ -1,12 +1,13 @@
-"""Arithmetic in Triton's interpreter as on a GPU: bfloat16 everywhere, and TF32 in products.
+"""Arithmetic in Triton's interpreter as on a GPU: bfloat16 everywhere, floats of 8 bits, and TF32 in products.
 
 The interpreter stores bfloat16 as 16-bit integers and computes with those. Its own conversions truncate where a GPU
-rounds to nearest, get denormals wrong, and reinterpret the bits of an integer or a float64. It multiplies in float32,
-whatever precision ``tl.dot`` asks for.
+rounds to nearest, get denormals wrong, and reinterpret the bits of an integer or a float64. It knows no NaN of 8 bits.
+It multiplies in float32, whatever precision ``tl.dot`` asks for.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,15 +22,31 @@ def round_as_gpu() -> None:
 
     builder = getattr(interpreter, "InterpreterBuilder", None)
     handle = getattr(interpreter, "TensorHandle", None)
-    replaced = ("cast_impl", "unary_op", "binary_op", "ternary_op", "create_fma", "create_dot")
+    replaced = (
+        "cast_impl",
+        "unary_op",
+        "binary_op",
+        "ternary_op",
+        "create_fma",
+        "create_dot",
+        "create_fp_to_fp",
+    )
     if handle is None or not all(hasattr(builder, name) for name in replaced):
         return
-    cast, unary, binary, ternary, fma, dot = (getattr(builder, name) for name in replaced)
+    cast, unary, binary, ternary, fma, dot, between = (getattr(builder, name) for name in replaced)
 
     def is_half(value: Any) -> bool:
         return bool(value.dtype.scalar == tl.bfloat16)
 
+    eights = {tl.float8e4nv: "e4m3", tl.float8e5: "e5m2"}
+
+    def eight(value: Any) -> str:
+        """The format of a float of 8 bits, or an empty text."""
+        return eights.get(value.dtype.scalar, "")
+
     def single(value: Any) -> Any:
+        if eight(value):
+            return handle(of_eight_bits(value.data, eight(value)), tl.float32)
         return handle(widened(value.data), tl.float32) if is_half(value) else value
 
     def half(value: Any) -> Any:
@@ -40,11 +57,21 @@ def round_as_gpu() -> None:
 
     def converted(this: Any, source: Any, target: Any) -> Any:
         wanted = target.scalar
+        if wanted != source.dtype.scalar and wanted in eights:
+            wide = single(source) if is_half(source) or eight(source) else source
+            return handle(to_eight_bits(wide.data, eights[wanted]), wanted)
+        if wanted != source.dtype.scalar and eight(source):
+            return converted(this, single(source), target)
         if wanted == source.dtype.scalar or not (is_half(source) or wanted == tl.bfloat16):
             return cast(this, source, target)
         if wanted == tl.bfloat16:
             return handle(rounded(source.data), wanted)
         return cast(this, single(source), target)
+
+    def of_floats(this: Any, source: Any, target: Any, rounding: Any) -> Any:
+        if eight(source) or target.scalar in eights:
+            return converted(this, source, target)
+        return between(this, source, target, rounding)
 
     def of_one(this: Any, one: Any, function: Any) -> Any:
         return half(unary(this, single(one), function)) if is_half(one) else unary(this, one, function)
@@ -70,7 +97,7 @@ def round_as_gpu() -> None:
             one, two = (handle(cut_to_tf32(value.data), tl.float32) for value in (one, two))
         return dot(this, one, two, start, precision, *more)
 
-    made = (converted, of_one, of_two, of_three, fused, product)
+    made = (converted, of_one, of_two, of_three, fused, product, of_floats)
     for name, function in zip(replaced, made, strict=True):
         setattr(builder, name, function)
 
@@ -102,3 +129,44 @@ def rounded(values: np.ndarray) -> np.ndarray:
         nearest = (bits + np.uint32(0x7FFF) + ((bits >> 16) & np.uint32(1))) >> 16
         made: np.ndarray = np.where(np.isnan(single), (bits >> 16) | np.uint32(0x40), nearest)
         return made.astype(np.uint16)
+
+
+@functools.lru_cache
+def _values(kind: str) -> np.ndarray:
+    """The positive finite numbers of a float of 8 bits, by code (float64)."""
+    import numpy as np
+
+    digits, bias, finite = {"e4m3": (3, 7, 0x7F), "e5m2": (2, 15, 0x7C)}[kind]
+    codes = np.arange(finite)
+    exponent, mantissa = codes >> digits, (codes & ((1 << digits) - 1)) / (1 << digits)
+    made: np.ndarray = np.ldexp(
+        np.where(exponent == 0, mantissa, 1 + mantissa), np.maximum(exponent, 1) - bias
+    )
+    return made
+
+
+def of_eight_bits(codes: np.ndarray, kind: str) -> np.ndarray:
+    """The numbers (float32) of a float of 8 bits, given by their bits (uint8)."""
+    import numpy as np
+
+    table = np.full(128, np.nan)
+    table[: len(_values(kind))] = _values(kind)
+    if kind == "e5m2":
+        table[0x7C] = np.inf
+    codes = np.asarray(codes).view(np.uint8)
+    made: np.ndarray = np.where(codes & 0x80, -table[codes & 0x7F], table[codes & 0x7F]).astype(np.float32)
+    return made
+
+
+def to_eight_bits(values: np.ndarray, kind: str) -> np.ndarray:
+    """The bits (uint8) of the nearest floats of 8 bits; ties go to the even one, and too large numbers become the
+    largest, as in a GPU's conversion."""
+    import numpy as np
+
+    table, wide = _values(kind), np.asarray(values).astype(np.float64)
+    middles, size = (table[1:] + table[:-1]) / 2, np.abs(wide)
+    place = np.searchsorted(middles, np.where(np.isnan(size), 0, size))
+    halfway = middles[np.minimum(place, len(middles) - 1)] == size
+    place = np.where(halfway & (place % 2 == 1) & (place < len(middles)), place + 1, place)
+    made: np.ndarray = np.where(np.isnan(wide), 0x7F, place | (np.signbit(wide) * 0x80)).astype(np.uint8)
+    return made

@@ -14,6 +14,7 @@ from grader.challenge.cases import (
     Constant,
     Integers,
     Normal,
+    PowersOfTwo,
     Recipe,
     Rows,
     Sprinkle,
@@ -36,6 +37,7 @@ RECIPES = [
     Choice((1.0, 2.0)),
     Sprinkle(9.0, 0.5),
     Rows(4.0, 2),
+    PowersOfTwo(-2, 3),
 ]
 
 
@@ -264,3 +266,43 @@ def test_the_first_draw_fills_the_given_memory_with_the_same_values(recipe: Reci
     assert first.data_ptr() == room.data_ptr() != second.data_ptr()
     assert torch.equal(first, second)
     assert torch.equal(first, drawn())
+
+
+def of_type(write: Write, dtype: str, values: str = "", cols: str = "cols") -> Challenge:
+    """The challenge with an x of this type."""
+    return write(
+        manifest=MANIFEST.replace(
+            '{ name = "x", kind = "input", dtype = "float32", shape = ["rows", "cols"] }',
+            f'{{ name = "x", kind = "input", dtype = "{dtype}", shape = ["rows", "{cols}"]{values} }}',
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "said"),
+    [
+        ("float8_e4m3fn", INF, "float8_e4m3fn has no infinity"),
+        ("float4_e2m1fn", float("nan"), "float4_e2m1fn has no NaN"),
+    ],
+)
+def test_a_case_draws_only_what_its_type_has(write: Write, dtype: str, value: float, said: str) -> None:
+    manifest = of_type(write, dtype, cols="2 * cols").manifest
+    with pytest.raises(ChallengeInvalid, match=said):
+        draw_inputs(manifest, basic(x=Sprinkle(value)), 1)
+
+
+def test_scales_are_powers_of_two_and_need_values(write: Write) -> None:
+    with pytest.raises(ChallengeInvalid, match="has powers of two only: give it values"):
+        of_type(write, "float8_e8m0fnu")
+    powers = ', values = { dist = "powers", low = -1, high = 2 }'
+    manifest = of_type(write, "float8_e8m0fnu", powers).manifest
+    assert set(draw_inputs(manifest, basic(), 1)["x"].reshape(-1).tolist()) == {0.5, 1.0, 2.0}
+    with pytest.raises(ChallengeInvalid, match="has no zero or negative numbers"):
+        draw_inputs(manifest, basic(x=Constant(0)), 1)
+
+
+def test_the_last_dimension_of_a_packed_type_is_even(write: Write) -> None:
+    with pytest.raises(
+        ChallengeInvalid, match="the last dimension of int4 is even, because two elements share"
+    ):
+        of_type(write, "int4", cols="2 * cols + 1")

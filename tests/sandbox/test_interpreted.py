@@ -1,4 +1,4 @@
-"""Triton's interpreter in a box rounds to bfloat16, and in products to TF32, like a GPU."""
+"""Triton's interpreter in a box rounds to bfloat16 and 8 bits, and in products to TF32, like a GPU."""
 
 from __future__ import annotations
 
@@ -29,6 +29,18 @@ for given in kinds:
         convert[(1,)](source, made, BLOCK=4096)
         assert torch.equal(made.nan_to_num(7), source.to(wanted).nan_to_num(7)), (given, wanted)
         assert torch.equal(made.isnan(), source.to(wanted).isnan()), (given, wanted)
+
+for kind, most in ((torch.float8_e4m3fn, 448.0), (torch.float8_e5m2, 57344.0)):
+    codes = torch.arange(4096).to(torch.uint8).view(kind)
+    for other in (torch.float32, torch.float16, torch.bfloat16):
+        made = torch.zeros(4096, dtype=other)
+        convert[(1,)](codes, made, BLOCK=4096)
+        assert torch.equal(made.nan_to_num(7), codes.to(other).nan_to_num(7)), (kind, other)
+        source, made = (values * 0.01).to(other), torch.zeros(4096, dtype=kind)
+        convert[(1,)](source, made, BLOCK=4096)
+        want = source.float().clamp(-most, most).to(kind)
+        assert torch.equal(made.float().nan_to_num(7), want.float().nan_to_num(7)), (other, kind)
+        assert torch.equal(made.isnan(), source.isnan())
 
 x, y = torch.randn(2, 4096).bfloat16()
 x[:3] = torch.tensor([float("nan"), -float("inf"), 1e-40])
@@ -78,7 +90,7 @@ def multiply(left, right, target):
 """
 
 
-def test_interpreted_bfloat16_rounds_as_on_a_gpu(tmp_path: Path) -> None:
+def test_interpreted_floats_round_as_on_a_gpu(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNELS)
     path = os.pathsep.join((str(ROOT / "sandbox" / "runner"), str(tmp_path)))
     done = subprocess.run(

@@ -161,8 +161,10 @@ def _arguments(problem: Mapping[str, Any]) -> list[Argument]:
                     f"There are: {', '.join(DType)}.",
                 )
             values |= {"dtype": said["dtype"], "shape": _shape(name, samples)}
-            if kind is not Kind.OUTPUT and not DType(said["dtype"]).floating:
+            if kind.given and not DType(said["dtype"]).floating:
                 values["values"] = _integers(name, samples)
+            elif kind.given and said["dtype"] == DType.FLOAT8_E8M0:
+                values["values"] = {"dist": "powers", "low": -3, "high": 4}
         found.append(Argument.model_validate(values))
     return found
 

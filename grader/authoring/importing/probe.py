@@ -71,7 +71,7 @@ def _dtype(tensor: torch.Tensor) -> str:
 
 def _sample(sizes: Mapping[str, int], tensors: Mapping[str, torch.Tensor], timed: bool = False) -> Json:
     bounds = {
-        name: [int(tensor.min()), int(tensor.max())]
+        name: [int(tensor.long().min()), int(tensor.long().max())]  # uint16 has no minimum in torch
         for name, tensor in tensors.items()
         if not tensor.is_meta
         and tensor.numel()

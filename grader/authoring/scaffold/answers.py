@@ -14,9 +14,10 @@ from grader.authoring.scaffold.suite import Planned
 from grader.challenge.cases import Case
 from grader.challenge.draw import draw_inputs
 from grader.challenge.model import Kind, Manifest
+from grader.challenge.numbers import of_reference, rounded
 from grader.errors import BadRequest, GraderError
 from grader.judge.boxed_reference import ReferenceBox
-from grader.judge.oracle import plain_values
+from grader.judge.oracle import arguments, natives
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.local_box import LocalBoxes
 
@@ -103,15 +104,14 @@ class Answers:
 
     def _problem(self, case: Case, seed: int) -> str:
         """Why the reference's answer is of no use, or an empty text."""
-        inputs = draw_inputs(self._shown, case, seed)
-        given = {**inputs, **plain_values(self._shown, case)}
-        results, native = self._call(given), self._call(given, wide=False)
+        given = arguments(self._shown, case, draw_inputs(self._shown, case, seed))
+        results, usual = self._call(given), self._call(given, wide=False)
         shapes = [tuple(result.shape) for result in results]
         wanted = [self._shown.shape(arg, case.sizes) for arg in self._shown.results]
         if shapes != wanted:
             return f"its results have the shapes {shapes} instead of {wanted}"
-        for arg, exact, rounded in zip(self._shown.results, results, native, strict=True):
-            if arg.dtype.floating and bool((exact.isfinite() != rounded.isfinite()).any()):
+        for arg, exact, single in zip(self._shown.results, results, usual, strict=True):
+            if arg.dtype.floating and bool((exact.isfinite() != single.isfinite()).any()):
                 return f"'{arg.name}' overflows in {arg.dtype.value} alone"
         return ""
 
@@ -134,22 +134,23 @@ class Answers:
 
         sizes = texts.example_sizes(self._shown)
         inputs: dict[str, Any] = {}
-        for arg in self._shown.buffers:
-            if arg.kind.given:
-                shape = self._shown.shape(arg, sizes)
-                numbers = torch.arange(math.prod(shape)) % (4 if arg.dtype.floating else 2)
-                inputs[arg.name] = numbers.to(getattr(torch, arg.dtype.value)).reshape(shape)
+        for arg in self._shown.given:
+            shape = arg.dtype.held_shape(self._shown.shape(arg, sizes))
+            numbers = torch.arange(math.prod(shape)) % (4 if arg.dtype.floating else 2)
+            if arg.dtype.floating and not arg.dtype.as_float.signed:
+                numbers = numbers + 1
+            inputs[arg.name] = rounded(numbers, arg.dtype).reshape(shape)
         scalars = {arg.name: arg.value for arg in self._shown.scalars}
         try:
-            results = self._call({**inputs, **scalars, **sizes})
+            results = self._call({**natives(self._shown, inputs), **scalars, **sizes})
         except GraderError:
             return ""
         lines = [f"{name} = {value}" for name, value in [*sizes.items(), *scalars.items()]]
         lines += [f"{name} = {json.dumps(values.tolist())}" for name, values in inputs.items()]
         for arg, values in zip(self._shown.results, results, strict=True):
             name = f"{arg.name}_after" if arg.kind is Kind.INOUT else arg.name
-            rounded = values.to(getattr(torch, arg.dtype.value)).tolist()
-            lines.append(f"{name} = {json.dumps(rounded)}")
+            printed = rounded(of_reference(values, arg.dtype), arg.dtype).tolist()
+            lines.append(f"{name} = {json.dumps(printed)}")
         return "\n".join(lines)
 
     def close(self) -> None:

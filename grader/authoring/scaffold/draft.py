@@ -32,6 +32,8 @@ _INTERPRETER_ELEMENTS = 50_000
 _EMULATED_ELEMENTS, _EMULATED_FLOPS = 1 << 25, 1 << 34
 # Of a workload that stands for those to come.
 _NO_NAME = "none"
+# Terms of a cost that are written one by one.
+_MANY_TERMS = 8
 # Bound of a generated ladder: no GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
 # Also ranks a generated workload on GPUs faster than the H200.
@@ -109,6 +111,8 @@ def read_arg(text: str) -> Argument:
     if kind in (Kind.INPUT, Kind.INOUT) and dtype in list(DType) and not DType(dtype).floating:
         integer = DType(dtype).as_integer
         values["values"] = {"dist": "integers", "low": integer.low, "high": integer.high + 1}
+    elif kind in (Kind.INPUT, Kind.INOUT) and dtype == DType.FLOAT8_E8M0:
+        values["values"] = {"dist": "powers", "low": -3, "high": 4}
     try:
         return Argument.model_validate(values)
     except ValidationError as error:
@@ -220,13 +224,24 @@ def _product(arg: Argument) -> str:
 
 
 def _bytes(args: list[Argument]) -> str:
-    terms = [
-        f"{arg.dtype.itemsize * (2 if arg.kind is Kind.INOUT else 1)} * {_product(arg)}"
+    each = [
+        (arg.dtype.itemsize * (2 if arg.kind is Kind.INOUT else 1) / arg.dtype.facts.packed, _product(arg))
         for arg in args
         if arg.kind.buffer and arg.kind is not Kind.WORKSPACE
     ]
-    return " + ".join(terms) or "0"
+    return _sum(each) or "0"
+
+
+def _sum(terms: Sequence[tuple[float, str]]) -> str:
+    """``factor * product`` of each term; of many, those with the same product together."""
+    if len(terms) > _MANY_TERMS:
+        products = dict.fromkeys(product for _, product in terms)
+        terms = [(sum(factor for factor, its in terms if its == product), product) for product in products]
+    return " + ".join(f"{factor:g} * {product}" for factor, product in terms)
 
 
 def _elements(args: list[Argument]) -> str:
-    return " + ".join(_product(arg) for arg in args if arg.kind.result) or "0"
+    written = [_product(arg) for arg in args if arg.kind.result]
+    return (
+        _sum([(1, product) for product in written]) if len(written) > _MANY_TERMS else " + ".join(written)
+    ) or "0"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from grader.challenge.dtypes import DType
 from grader.challenge.model import Argument, Kind, Manifest
+from grader.errors import BadRequest
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,31 @@ class Formula:
         return self.result.shape == self.source.shape
 
     @property
+    def bytewise(self) -> bool:
+        """Both are packed: each byte of the result comes from one of the source, both its numbers negated or
+        inverted."""
+        return self.source.dtype.packed and self.source.dtype is self.result.dtype
+
+    @property
+    def negates(self) -> bool:
+        """From bool to an integer."""
+        return self.source.dtype is DType.BOOL and not self.result.dtype.floating
+
+    @property
+    def flip(self) -> int:
+        """What to xor a byte with."""
+        return 0x88 if self.result.dtype.floating else 0xFF
+
+    @property
     def doubles(self) -> bool:
-        return self.result.dtype.floating and self.source.dtype.floating and not self.asks
+        floats = self.result.dtype.floating and self.source.dtype.floating
+        return floats and not self.asks and not self.bytewise
 
     @property
     def converts(self) -> bool:
         """From integers to floats: the highest 8 bits, exact in every float type."""
-        return self.result.dtype.floating and not self.source.dtype.floating
+        floats = self.result.dtype.floating and not self.source.dtype.floating
+        return floats and not self.asks
 
     @property
     def shift(self) -> int:
@@ -44,7 +63,9 @@ class Formula:
         pair = (self.source.dtype, self.result.dtype)
         narrowed = pair[1] is DType.BFLOAT16 and pair[0] is not DType.BFLOAT16
         narrowed = narrowed or pair == (DType.FLOAT64, DType.FLOAT16)
-        return self.source.dtype.floating and (narrowed or not self.result.dtype.floating)
+        small = self.result.dtype.floating and self.result.dtype.encoded and pair[0] is not pair[1]
+        asked = self.source.dtype.floating and (narrowed or not self.result.dtype.floating)
+        return not self.bytewise and (asked or small or self.source.dtype.packed)
 
     @property
     def words(self) -> str:
@@ -53,6 +74,10 @@ class Formula:
         value = f"{self.source.name}{index}"
         if self.doubles:
             return f"2 * {value}"
+        if self.bytewise and self.result.dtype.floating:
+            return f"-{value}"
+        if self.negates:
+            return f"not {value}"
         if self.converts:
             return f"{value} >> {self.shift}" if self.shift else value
         return f"1 if {value} > 0 else 0" if self.asks else f"~{value}"
@@ -60,6 +85,12 @@ class Formula:
     def value(self, number: float) -> float:
         if self.doubles:
             return 2 * number
+        if self.bytewise:
+            return -number if self.result.dtype.floating else ~int(number)
+        if self.negates:
+            return int(not number)
+        if self.result.dtype is DType.BOOL and not self.asks:
+            return int(~int(number) != 0)
         if self.converts:
             return int(number) >> self.shift
         if self.asks:
@@ -75,13 +106,35 @@ def _wrapped(number: int, dtype: DType) -> int:
 
 
 def formulas(manifest: Manifest) -> list[Formula]:
-    """One per result, in signature order."""
-    return [Formula(arg, _source(manifest, arg)) for arg in manifest.results]
+    """One per result, in signature order. Raises BadRequest if a result's type has no example."""
+    made = [Formula(arg, _source(manifest, arg)) for arg in manifest.results]
+    for formula in made:
+        source, result = formula.source, formula.result
+        same = source.dtype is result.dtype and formula.in_place
+        if (_alone(result.dtype) or (_alone(source.dtype) and not source.dtype.packed)) and not same:
+            raise BadRequest(
+                f"The example has nothing to make '{result.name}' of: {result.dtype} from {source.dtype} "
+                f"'{source.name}'.",
+                f"Begin with float32 in place of {', '.join(sorted({source.dtype, result.dtype} - {'float32'}))}, and "
+                "change `dtype` in challenge.toml and your files.",
+            )
+    return made
+
+
+def _alone(dtype: DType) -> bool:
+    """The example makes no other type of it, and it of no other."""
+    return dtype.packed or dtype.complex or (dtype.floating and not dtype.as_float.signed)
 
 
 def _source(manifest: Manifest, result: Argument) -> Argument:
     """The result itself if it is an inout, else the most similar input."""
     if result.kind is Kind.INOUT:
         return result
-    readable = [arg for arg in manifest.given if not arg.optional]
-    return max(readable, key=lambda arg: (arg.dtype is result.dtype, arg.shape == result.shape))
+    return max(
+        (arg for arg in manifest.given if not arg.optional),
+        key=lambda arg: (
+            arg.dtype is result.dtype and (arg.shape == result.shape or not _alone(arg.dtype)),
+            not _alone(arg.dtype),
+            arg.shape == result.shape,
+        ),
+    )

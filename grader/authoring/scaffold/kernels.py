@@ -12,6 +12,13 @@ from grader.challenge.model import Argument, Manifest
 from grader.challenge.signature import c_type, declaration, headers
 from grader.languages import Language
 
+# Triton's names of types that differ from ours.
+_TRITON = {
+    DType.FLOAT8_E4M3: "float8e4nv",
+    DType.FLOAT8_E5M2: "float8e5",
+    DType.BOOL: "int1",
+    DType.COMPLEX64: "float32",
+}
 _PLACES = "tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)"
 
 
@@ -63,25 +70,38 @@ def _triton_kernel(formula: Formula, style: Style) -> str:
     if style.shift:
         index = f"({index} + {style.shift}) % (last + 1)"
     mask = f", {style.mask}" if style.mask else ""
+    load = f"tl.load(source + {index}, mask=inside)"
+    if formula.source.dtype.packed and not formula.bytewise:
+        load = (
+            f"tl.load(source + ({index}) // 2, mask=inside)\n"
+            f"    values = (values >> (({index}) % 2 * 4).to(tl.uint8)) & 15"
+        )
     return (
         f"@triton.jit\ndef compute_{formula.result.name}(source, result, last, total, BLOCK: tl.constexpr):\n"
         "    # 64 bits before the multiplication: a 32-bit index overflows from 2^31 elements on.\n"
         f"    places = {_PLACES}\n"
         f"    inside = {style.inside}\n"
-        f"    values = tl.load(source + {index}, mask=inside)\n"
+        f"    values = {load}\n"
         f"    tl.store(result + places, {_triton_value(formula)}{mask})\n"
     )
 
 
 def _triton_value(formula: Formula) -> str:
     """In float32 or wider: the interpreter cannot compute in narrower floats."""
-    kind = formula.result.dtype.value
+    dtype = formula.result.dtype
+    kind = _TRITON.get(dtype, dtype.value)
     values = "values"
-    if formula.source.dtype.half:
+    if formula.bytewise:
+        return f"values ^ {formula.flip}"
+    if dtype is DType.FLOAT8_E8M0:
+        return "tl.where(values < 254, values + 1, values)"
+    if formula.source.dtype.half or (formula.source.dtype.encoded and formula.source.dtype.floating):
         values = "values.to(tl.float32)"
     if formula.doubles:
         same = formula.result.dtype is formula.source.dtype and values == "values"
         return "values + values" if same else f"({values} * 2).to(tl.{kind})"
+    if formula.asks and formula.source.dtype.packed:
+        return _to("((values > 0) & (values < 8))", kind)
     if formula.asks:
         return _to(f"({values} > 0)", kind)
     if formula.converts:
@@ -90,19 +110,22 @@ def _triton_value(formula: Formula) -> str:
 
 
 def _to(values: str, kind: str) -> str:
-    """The interpreter converts only float32 to bfloat16."""
-    return f"{values}.to(tl.float32).to(tl.bfloat16)" if kind == "bfloat16" else f"{values}.to(tl.{kind})"
+    """The interpreter converts only float32 to bfloat16 and to floats of 8 bits."""
+    by_single = kind == "bfloat16" or kind.startswith("float8")
+    return f"{values}.to(tl.float32).to(tl.{kind})" if by_single else f"{values}.to(tl.{kind})"
 
 
 def _triton_call(formula: Formula, style: Style) -> str:
     result, source = formula.result.name, formula.source.name
+    elements = 2 if formula.source.dtype.packed and not formula.bytewise else 1
+    count = f"2 * {source}.numel()" if elements == 2 else f"{source}.numel()"
     lines = [
         f"total = {result}.numel()",
         f"if {source}.numel() == 0:",
         f"    {result}.fill_({formula.value(0)})  # nothing to read, but something to write",
         f"elif {style.runs}:",
         f"    grid = ({style.blocks},)",
-        f"    compute_{result}[grid]({source}, {result}, {source}.numel() - 1, total, BLOCK=BLOCK)",
+        f"    compute_{result}[grid]({source}, {result}, {count} - 1, total, BLOCK=BLOCK)",
     ]
     return "".join(f"    {line}\n" for line in lines)
 
@@ -137,11 +160,24 @@ def _cuda_kernel(formula: Formula) -> str:
         "    const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;",
         "    if (i >= total) return;  // the last block may have spare threads",
         "    // There may be something to write even if there is nothing to read.",
-        f"    const {_plain(formula.source)} value = last < 0 ? {_plain(formula.source)}(0) : source[{index}];",
+        *_cuda_read(formula, index),
         f"    result[i] = {_cuda_value(formula)};",
         "}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _cuda_read(formula: Formula, index: str) -> list[str]:
+    kind = _plain(formula.source)
+    if formula.source.dtype.packed and not formula.bytewise:
+        byte = "source[place / 2]" + (".__x" if formula.source.dtype.facts.header else "")
+        return [
+            f"    const int64_t place = {index};",
+            f"    const int value = last < 0 ? 0 : {byte} >> (place % 2 * 4) & 15;",
+        ]
+    alone = formula.bytewise or formula.source.dtype.complex or formula.source.dtype is DType.FLOAT8_E8M0
+    nothing = f"{kind}{{}}" if alone else f"{kind}(0)"
+    return [f"    const {kind} value = last < 0 ? {nothing} : source[{index}];"]
 
 
 def _plain(arg: Argument) -> str:
@@ -151,6 +187,16 @@ def _plain(arg: Argument) -> str:
 def _cuda_value(formula: Formula) -> str:
     kind = _plain(formula.result)
     wide = "double" if DType.FLOAT64 in (formula.result.dtype, formula.source.dtype) else "float"
+    if formula.bytewise and formula.result.dtype.facts.header:
+        return f"[&] {{ {kind} other = value; other.__x ^= {formula.flip}; return other; }}()"
+    if formula.bytewise:
+        return f"value ^ {formula.flip}"
+    if formula.result.dtype.complex:
+        return "make_float2(2 * value.x, 2 * value.y)"
+    if formula.negates:
+        return f"static_cast<{kind}>(!value)"
+    if formula.asks and formula.source.dtype.packed:
+        return f"static_cast<{kind}>(value > 0 && value < 8 ? 1.0f : 0.0f)"
     if formula.doubles:
         return f"static_cast<{kind}>(2 * static_cast<{wide}>(value))"
     if formula.converts:
@@ -165,6 +211,8 @@ def _cuda_value(formula: Formula) -> str:
 
 def _cuda_call(formula: Formula) -> str:
     total, count = (_cuda_count(arg) for arg in (formula.result, formula.source))
+    if formula.bytewise:
+        total, count = f"{total} / 2", f"{count} / 2"
     name, source = formula.result.name, formula.source.name
     return (
         f"    if (const int64_t total = {total}; total > 0) {{  // a grid of 0 blocks is a launch error\n"

@@ -92,9 +92,10 @@ def hidden_cases(manifest: Manifest) -> list[Planned]:
     """Other sizes and another mix of values than in the public suite."""
     sizes = _sizes(manifest, {1: (8191,), 2: (67, 43), 3: (17, 19, 7)})
     cases = [Planned("hidden_prime", "prime", sizes)] if sizes else []
-    if floats := _floats(manifest):
+    if floats := {name: dtype for name, dtype in _floats(manifest).items() if dtype.as_float.nan}:
         small = _sizes(manifest, {1: (515,), 2: (13, 29), 3: (7, 5, 9)})
-        cases += [Planned("hidden_nan", "nan", small, dict.fromkeys(floats, "Sprinkle(NAN, 0.1)"))]
+        recipes = {arg: _on("Sprinkle(NAN, 0.1)", dtype) for arg, dtype in floats.items()}
+        cases += [Planned("hidden_nan", "nan", small, recipes)]
     return _bounded_in_size(manifest, cases)
 
 
@@ -171,15 +172,20 @@ def _values(manifest: Manifest) -> list[Planned]:
     """All at the same sizes, so a kernel that returns its last answer fails."""
     sizes = _sizes(manifest, _VALUES)
     floats, integers = _floats(manifest), _integers(manifest)
-    plain = {name: recipe for name, recipe in _PLAIN.items() if floats or name in ("zeros", "ones")}
     bound = {} if floats else _bounded(manifest, sizes)
-    found = [
-        Planned(name, category, sizes, {**dict.fromkeys(floats or integers, recipe), **_within(bound, name)})
-        for name, (category, recipe) in plain.items()
-    ]
-    for name in ("huge", "tiny", "denormal") if floats else ():
-        recipes = {arg: _uniform(getattr(dtype.as_float, name)) for arg, dtype in floats.items()}
-        found.append(Planned(name, name, sizes, recipes))
+    found = []
+    for name, (category, recipe) in _PLAIN.items():
+        able = {arg: _on(recipe, dtype) for arg, dtype in (floats or integers).items() if _has(dtype, name)}
+        if able:
+            found.append(Planned(name, category, sizes, {**able, **_within(bound, name)}))
+    for name in ("huge", "tiny", "denormal"):
+        recipes = {
+            arg: _uniform(getattr(dtype.as_float, name), dtype.as_float.signed)
+            for arg, dtype in floats.items()
+            if _has(dtype, name)
+        }
+        if recipes:
+            found.append(Planned(name, name, sizes, recipes))
     if integers:
         ends = {name: f"Choice(({low}, {high}))" for name, (low, high) in _bounded(manifest, sizes).items()}
         ranges = {name: ends.get(name) or _range(dtype) for name, dtype in integers.items()}
@@ -198,8 +204,24 @@ def _within(bound: Mapping[str, tuple[int, int]], name: str) -> dict[str, str]:
     return {arg: f"Constant({min(max(value, low), high)})" for arg, (low, high) in bound.items()}
 
 
-def _uniform(bound: str) -> str:
-    return f"Uniform(-{bound}, {bound})"
+def _has(dtype: DType, name: str) -> bool:
+    """Whether the type has the special value of a case."""
+    if not dtype.floating:
+        return name in ("zeros", "ones")
+    facts = dtype.as_float
+    if "inf" in name:
+        return facts.infinite
+    return facts.nan if "nan" in name else facts.signed or name not in ("zeros", "denormal")
+
+
+def _on(recipe: str, dtype: DType) -> str:
+    """``recipe`` with a base that the type can hold."""
+    unsigned = dtype.floating and not dtype.as_float.signed and recipe.startswith("Sprinkle")
+    return recipe.replace(")", ", base=PowersOfTwo(-3, 4))") if unsigned else recipe
+
+
+def _uniform(bound: str, signed: bool) -> str:
+    return f"Uniform(-{bound}, {bound})" if signed else f"Uniform({float(bound) / 8:g}, {bound})"
 
 
 def _range(dtype: DType) -> str:

@@ -14,7 +14,7 @@ from grader.authoring.scaffold.suite import Planned, is_possible, public_cases
 from grader.challenge.dtypes import DType
 from grader.challenge.model import Argument, Kind, Manifest
 
-_RECIPES = ("INF", "NAN", "Choice", "Constant", "Sprinkle", "Uniform")
+_RECIPES = ("INF", "NAN", "Choice", "Constant", "PowersOfTwo", "Sprinkle", "Uniform")
 
 
 # Triton's interpreter has no denormal bfloat16: it gives a small normal number.
@@ -151,16 +151,21 @@ def _value(formula: Formula) -> str:
     source = formula.source.name
     if not formula.in_place:
         source = f"spread({', '.join([source, *map(python_of, formula.result.shape)])})"
-    kind = f"torch.{formula.result.dtype.value}"
+    kind = f"torch.{formula.result.dtype.held}"
+    if formula.result.dtype is DType.BOOL:
+        kind = "torch.bool"
     if formula.doubles:
         return f"{source} + {source}"
+    if formula.bytewise and formula.result.dtype.floating:
+        return f"-{source}"
     if formula.converts:
         # torch cannot shift or invert uint16.
         return f"({source}.long() >> {formula.shift}).to({kind})" if formula.shift else f"{source}.to({kind})"
     if formula.asks:
         return f"({source} > 0).to({kind})"
     integer = formula.source.dtype.as_integer
-    return f"(~{source}).to({kind})" if integer.signed else f"({source} ^ {integer.high}).to({kind})"
+    plain = integer.signed or formula.source.dtype in (DType.BOOL, DType.UINT64)
+    return f"(~{source}).to({kind})" if plain else f"({source} ^ {integer.high}).to({kind})"
 
 
 def python_of(text: str) -> str:
@@ -277,7 +282,9 @@ Neighbouring threads should access neighbouring addresses, and each should have 
 def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
     sizes = example_sizes(manifest)
     numbers = {
-        arg.name: [number + 1 for number in range(math.prod(manifest.shape(arg, sizes)))]
+        arg.name: [
+            _example_number(arg.dtype, number) for number in range(math.prod(manifest.shape(arg, sizes)))
+        ]
         for arg in manifest.given
     }
     results = {
@@ -299,6 +306,15 @@ def _example(manifest: Manifest, made: Sequence[Formula]) -> str:
             if arg.kind is Kind.INOUT:
                 lines.append(_array(manifest, arg, f"{arg.name}_after", results[arg.name], sizes))
     return "\n".join(lines)
+
+
+def _example_number(dtype: DType, number: int) -> int:
+    """Small, positive, and exact in the type, doubled too."""
+    if dtype is DType.BOOL:
+        return number % 2
+    if dtype is DType.FLOAT8_E8M0:
+        return 1 << number % 3
+    return number % 4 + 1 if dtype.facts.stored == "uint8" else number + 1
 
 
 def example_sizes(manifest: Manifest) -> dict[str, int]:
@@ -325,7 +341,9 @@ def _array(
     manifest: Manifest, arg: Argument, name: str, numbers: Sequence[float], sizes: Mapping[str, int]
 ) -> str:
     nested: list[object] = [float(number) if arg.dtype.floating else int(number) for number in numbers]
-    for dimension in reversed(manifest.shape(arg, sizes)[1:]):
+    if arg.dtype.complex:
+        nested = [part for number in nested for part in (number, 0.0)]
+    for dimension in reversed(arg.dtype.held_shape(manifest.shape(arg, sizes))[1:]):
         nested = (
             [nested[start : start + dimension] for start in range(0, len(nested), dimension)]
             if dimension

@@ -59,7 +59,7 @@ def own_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _bytes(args: Iterable[Argument], manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    return sum(argument.dtype.itemsize * extent_of(manifest, argument, sizes) for argument in args)
+    return sum(argument.dtype.bytes_of(extent_of(manifest, argument, sizes)) for argument in args)
 
 
 def extent_of(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> int:
@@ -78,9 +78,7 @@ def kept_bytes(challenge: Challenge) -> int:
         if workload.on == "gpu"
         for arg in manifest.buffers
     ]
-    return sum(
-        _kept_times(arg) * arg.dtype.itemsize * extent_of(manifest, arg, sizes) for arg, sizes in buffers
-    )
+    return sum(_kept_times(arg) * _held(arg, manifest, sizes) for arg, sizes in buffers)
 
 
 def _kept_times(arg: Argument) -> int:
@@ -91,13 +89,16 @@ def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
     """Each buffer in the arena, drawn and staged, and snapshots of results; a workspace in the arena alone. Of padded
     results the check has a copy, and padding has a list of places."""
     times = {Kind.WORKSPACE: 1, Kind.INPUT: 3}
-    copies = sum(
-        times.get(arg.kind, 4) * arg.dtype.itemsize * extent_of(manifest, arg, sizes)
-        for arg in manifest.buffers
-    )
+    copies = sum(times.get(arg.kind, 4) * _held(arg, manifest, sizes) for arg in manifest.buffers)
     padded = [arg for arg in manifest.buffers if arg.layout is not None]
     places = sum(_PLACE_BYTES * extent_of(manifest, arg, sizes) for arg in padded)
     return copies + places
+
+
+def _held(arg: Argument, manifest: Manifest, sizes: Mapping[str, int]) -> int:
+    """Bytes of its values with padding, or of its words if those are more."""
+    count = extent_of(manifest, arg, sizes)
+    return max(arg.dtype.bytes_of(count), arg.dtype.held_bytes(count))
 
 
 def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:
@@ -120,4 +121,4 @@ def _drawing_by_buffer(
     for arg in manifest.given:
         if arg.name in counts:
             filling = fillings.get(arg.name) or default_recipe(manifest, arg, sizes)
-            yield arg.name, drawing_bytes(filling, counts[arg.name], arg.dtype.itemsize, counts)
+            yield arg.name, drawing_bytes(filling, counts[arg.name], arg.dtype.held_bytes(1), counts)

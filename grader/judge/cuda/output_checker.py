@@ -12,6 +12,8 @@ from typing import Any
 import torch
 
 from grader.challenge.model import Kind
+from grader.challenge.numbers import encode
+from grader.challenge.tolerance import Allowance
 from grader.judge.arena import Arena, Buffer, Shards
 from grader.judge.compare import LATE, compare, counted, forbidden_write, written_padding
 from grader.judge.cuda import kernels
@@ -42,7 +44,14 @@ def _parts(buffer: Buffer) -> list[tuple[Buffer, int]]:
 
 
 def _like(buffer: Buffer) -> torch.Tensor:
-    return torch.empty(buffer.count, dtype=buffer.dtype, device="meta")
+    if isinstance(buffer, Shards):
+        return torch.empty(buffer.count, dtype=buffer.dtype, device="meta")
+    return buffer.dense_words
+
+
+def _share(words: torch.Tensor, part: Buffer, first: int) -> torch.Tensor:
+    """A part's words among those of the whole result."""
+    return words[first : first + part.count] if first or part.count < words.numel() else words
 
 
 class CudaOutputChecker:
@@ -51,31 +60,31 @@ class CudaOutputChecker:
 
     def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena
+        self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
+        # Flat words (see ``grader.challenge.numbers``), without padding.
         self._snapshots = {
-            buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", _like(buffer)).view(
-                buffer.shape
-            )
-            for buffer in arena.of_kind(Kind.INOUT, Kind.OUTPUT)
+            buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", _like(buffer))
+            for buffer in self._results
         }
         # Of results that are not dense: the check reads copies.
-        self._packed: dict[str, torch.Tensor] = {}
-        for buffer in arena.of_kind(Kind.INOUT, Kind.OUTPUT):
+        self._dense = {
+            buffer.argument.name: torch.empty(buffer.count, dtype=buffer.dtype, device="cuda")
+            for buffer in self._results
+            if buffer.strides is not None
+        }
+        for buffer in self._results:
             if buffer.strides is not None:
-                packed = torch.empty(buffer.shape, dtype=buffer.dtype, device="cuda")
-                buffer.read_into(packed)  # loads its kernel
-                self._packed[buffer.argument.name] = packed.view(-1)
-        self._results = [
-            _Part(part, first, Spots(part, snapshot), snapshot)
-            for buffer in arena.of_kind(Kind.INOUT, Kind.OUTPUT)
+                buffer.read_into(self._dense[buffer.argument.name].view(buffer.shape))  # loads its kernel
+        self._parts = [
+            _Part(part, first, Spots(snapshot), snapshot)
+            for buffer in self._results
             for part, first in _parts(buffer)
-            for snapshot in [
-                self._snapshots[buffer.argument.name].view(-1)[first : first + part.count],
-            ]
+            for snapshot in [_share(self._snapshots[buffer.argument.name], part, first)]
         ]
         blocks = [
             kernels.check_blocks(count, at_spots=spots)
-            for part in self._results
-            for count, spots in ((part.spots.count, True), (part.buffer.count, False))
+            for part in self._parts
+            for count, spots in ((part.spots.count, True), (part.snapshot.numel(), False))
         ]
         # Every block writes each time: an atomic addition for each wrong block would take extra time.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
@@ -87,7 +96,7 @@ class CudaOutputChecker:
     def aim(self, question: Question) -> None:
         self._spot_checks, self._full_checks = [], []
         shares = iter(self._shares)
-        for part in self._results:
+        for part in self._parts:
             spots = part.spots
             spots.draw()
             aimed = self._aimed(part, question)
@@ -114,34 +123,49 @@ class CudaOutputChecker:
         manifest, argument = self._arena.manifest, buffer.argument
         want = question.outputs[argument.name].reshape(-1)
         scale = question.magnitudes.get(argument.name)
-        here = slice(part.first, part.first + buffer.count)
-        packed = self._packed.get(argument.name)
+        number = counted(manifest, argument, question, want.numel()) - part.first
+        dense, allowance = self._dense.get(argument.name), buffer.allowance
+        scale = scale.reshape(-1) if scale is not None else None
+        if buffer.encoded:
+            # Other words are suspects, and compared as values after the window: decoding takes torch's kernels, which
+            # may not be loaded while the stream is held.
+            want, scale, allowance = encode(want, argument.dtype), None, Allowance()
+            number = -(-number // argument.dtype.facts.packed)
+        elif buffer.count != want.numel():
+            here = slice(part.first, part.first + buffer.count)
+            want, scale = want[here], scale[here] if scale is not None else None
         check = functools.partial(
             kernels.full_check,
-            buffer.values if packed is None else packed,
-            counted(manifest, argument, question, want.numel()) - part.first,
-            want[here],
-            scale.reshape(-1)[here] if scale is not None else None,
-            allowance=buffer.allowance,
+            buffer.words if dense is None else dense,
+            number,
+            want,
+            scale,
+            allowance=allowance,
             poison=buffer.never_written,
         )
-        if packed is None:
+        if dense is None:
             return check
 
         def read_and_check(**how: Any) -> None:
-            buffer.read_into(packed.view(buffer.shape))
+            buffer.read_into(dense.view(buffer.shape))
             check(**how)
 
         return read_and_check
 
     def explain(self, question: Question) -> Mismatch | None:
         """What the full check saw, or if that is right, what the spot check saw before it."""
-        if found := compare(self._arena, self._snapshots, question):
+        if found := compare(self._arena, self._values(), question):
             return found
-        for part in self._results:
+        for part in self._parts:
             part.spots.put_back()
-        found = compare(self._arena, self._snapshots, question)
+        found = compare(self._arena, self._values(), question)
         return found and found.model_copy(update={"kind": LATE})
+
+    def _values(self) -> dict[str, torch.Tensor]:
+        return {
+            buffer.argument.name: buffer.values_of(self._snapshots[buffer.argument.name])
+            for buffer in self._results
+        }
 
     def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
         return self._forbidden.seen(question, inputs)
@@ -155,7 +179,8 @@ class Forbidden:
         self._arena = arena
         self._guards = [(buffer, *guard) for buffer in arena.pieces() for guard in buffer.guards()]
         self._inputs = [part for buffer in arena.of_kind(Kind.INPUT) for part in _parts(buffer)]
-        sizes = [zone.numel() for _, zone, _ in self._guards] + [buffer.count for buffer, _ in self._inputs]
+        sizes = [zone.numel() for _, zone, _ in self._guards]
+        sizes += [buffer.dense_words.numel() for buffer, _ in self._inputs]
         blocks = [kernels.check_blocks(size) for size in sizes]
         self._numbers = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._numbers, blocks)
@@ -169,8 +194,9 @@ class Forbidden:
         for _, zone, untouched in self._guards:
             kernels.differ(zone, untouched, next(shares))
         for buffer, first in self._inputs if inputs else ():
-            revealed = question.inputs[buffer.argument.name].reshape(-1)
-            kernels.differ(buffer.values, revealed[first : first + buffer.count], next(shares))
+            words = encode(question.inputs[buffer.argument.name], buffer.argument.dtype)
+            held = buffer.dense_words
+            kernels.differ(held, words[first : first + held.numel()], next(shares))
         if not (self._numbers.numel() and self._numbers.any().item()):
             return None
         return forbidden_write(self._arena, question) or self._summary()
@@ -189,11 +215,12 @@ class Spots:
     """The elements of one result that a spot check reads: a random one of each of ``_SPOTS`` equal parts, or all of a
     result with fewer elements."""
 
-    def __init__(self, buffer: Buffer, snapshot: torch.Tensor) -> None:
-        self._snapshot = snapshot.view(-1)
-        self._part = max(1, -(-buffer.count // _SPOTS))
-        self.count = -(-buffer.count // self._part)
-        self._last = buffer.count - 1
+    def __init__(self, snapshot: torch.Tensor) -> None:
+        """``snapshot``: flat."""
+        self._snapshot, count = snapshot, snapshot.numel()
+        self._part = max(1, -(-count // _SPOTS))
+        self.count = -(-count // self._part)
+        self._last = count - 1
         self._first = torch.arange(self.count, device="cuda") * self._part
         self._chance = torch.Generator("cuda").manual_seed(secrets.randbits(63))
         self.places = self._first.clone()
