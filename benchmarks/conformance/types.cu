@@ -63,9 +63,18 @@ static __device__ float2 complex_of(int i) { return make_float2((mixed(i) % 4001
 #define COMPLEX(name, rule, ...) \
     ELEMENTS(name, float, rule, 512, float2 a = complex_of(i / 2); float2 b = complex_of(i / 2 + 5000); float2 c = (__VA_ARGS__); out[i] = i % 2 ? c.y : c.x;)
 COMPLEX(complex_sum, "bits", cuCaddf(a, b))
-COMPLEX(complex_product, "bits", cuCmulf(a, b))
-COMPLEX(complex_fma, "bits", cuCfmaf(a, b, a))
-COMPLEX(complex_quotient, "bits", cuCdivf(a, b))
+// Not cuComplex.h's: which of its products are fused is the compiler's choice.
+static __device__ float2 product(float2 a, float2 b) {
+    return make_float2(__fmaf_rn(a.x, b.x, -__fmul_rn(a.y, b.y)), __fmaf_rn(a.x, b.y, __fmul_rn(a.y, b.x)));
+}
+static __device__ float2 quotient(float2 a, float2 b) {
+    float size = __fmaf_rn(b.x, b.x, __fmul_rn(b.y, b.y));
+    float2 top = product(a, make_float2(b.x, -b.y));
+    return make_float2(__fdiv_rn(top.x, size), __fdiv_rn(top.y, size));
+}
+COMPLEX(complex_product, "bits", product(a, b))
+COMPLEX(complex_sum_of_product, "bits", cuCaddf(product(a, b), a))
+COMPLEX(complex_quotient, "bits", quotient(a, b))
 ELEMENTS(complex_size, float, "ulp 2", 256, out[i] = cuCabsf(complex_of(i));)
 static __device__ float2 numbers[128];
 // Loads and stores of both parts at once.

@@ -453,6 +453,9 @@ class Shards(Buffer):
     def dense_words(self) -> torch.Tensor:
         return self.values
 
+    def values_from(self, first: int, count: int) -> torch.Tensor:
+        return self.values[first : first + count]
+
     def guards(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         return [guard for shard in self.each for guard in shard.guards()]
 
