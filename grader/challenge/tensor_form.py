@@ -110,8 +110,9 @@ def _unpacked(manifest: Manifest) -> str:
         shape = ", ".join(_dimension(text, manifest, sizes) for text in arg.shape)
         kind = f"at::ScalarType::{_SCALAR_TYPES[arg.dtype.value]}"
         found.append(
-            f"at::from_blob(*static_cast<void* const*>(arguments[{index}]), {{{shape}}}, "
-            f"at::TensorOptions().dtype({kind}).device(device))"
+            # The device is named: torch does not find that of memory which another process shares.
+            f"at::for_blob(*static_cast<void* const*>(arguments[{index}]), {{{shape}}})"
+            f".options(at::TensorOptions().dtype({kind}).device(device)).target_device(device).make_tensor()"
         )
     return ",\n            ".join(found)
 

@@ -82,6 +82,10 @@ class MemoryMaker(Protocol):
     def make(self, name: str, size: int) -> Memory:
         """``size`` is a multiple of ``page``. The memory is zero after the device has settled."""
 
+    @property
+    def home(self) -> torch.device | None:
+        """The GPU on which values are compared; None on the host."""
+
     def on(self, gpu: int) -> MemoryMaker:
         """The same on one of several GPUs. Raises BoxUnavailable if there is no such GPU."""
 
@@ -107,6 +111,7 @@ class HostMemory:
 
 class HostMemories:
     page = PAGE
+    home = None
 
     def on(self, gpu: int) -> HostMemories:
         return self
@@ -421,16 +426,21 @@ def _with_highest_bit(value: int, width: int) -> int:
 
 class Shards(Buffer):
     """A buffer that every GPU has, as one whose first dimension is the GPU. Each has its own memory, guards and poison
-    (so there is no ``super().__init__``); what is read is gathered where the first one is."""
+    (so there is no ``super().__init__``); what is read is gathered on the first GPU."""
+
+    # If the first of ``each`` is elsewhere.
+    _home: torch.device | None = None
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
         self._describe(argument, shape)
         self.label = argument.name
         self.each: list[Buffer] = []
         for gpu in range(shape[0]):
-            shard = Buffer(argument, shape[1:], memories.on(gpu), label=f"{argument.name}[{gpu}]")
-            shard.gpu = gpu
-            self.each.append(shard)
+            self._add(Buffer(argument, shape[1:], memories.on(gpu), label=f"{argument.name}[{gpu}]"), gpu)
+
+    def _add(self, shard: Buffer, gpu: int) -> None:
+        shard.gpu = gpu
+        self.each.append(shard)
 
     @property
     def dtype(self) -> torch.dtype:
@@ -472,7 +482,9 @@ class Shards(Buffer):
         import torch
 
         found = [shard.snapshot() for shard in self.each]
-        return torch.stack([part.to(found[0].device) for part in found])
+        return torch.cat([part.reshape(-1).to(self._home or found[0].device) for part in found]).view(
+            self.shape
+        )
 
     def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
         import torch
@@ -485,7 +497,8 @@ class Shards(Buffer):
         import torch
 
         found = [shard.poison_elements(shard.count) for shard in self.each]
-        return torch.cat([part.to(found[0].device) for part in found])[first : first + count]
+        home = self._home or found[0].device
+        return torch.cat([part.to(home) for part in found])[first : first + count]
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
         return self.each[0].computed_from_poison(snapshot)
@@ -498,6 +511,17 @@ class Shards(Buffer):
     def close(self) -> None:
         for shard in self.each:
             shard.close()
+
+
+class Elsewhere(Shards):
+    """A buffer of one GPU that is not the first."""
+
+    def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker, gpu: int) -> None:
+        self._describe(argument, shape)
+        self.label = argument.name
+        self.each = []
+        self._home = memories.home
+        self._add(Buffer(argument, shape, memories.on(gpu)), gpu)
 
 
 class InputWriter(Protocol):
@@ -551,9 +575,7 @@ class Arena:
         if not arg.on:
             return Buffer(arg, shape, memories, self.manifest.strides(arg, sizes))
         assert isinstance(arg.on, int)
-        buffer = Buffer(arg, shape, memories.on(arg.on))
-        buffer.gpu = arg.on
-        return buffer
+        return Elsewhere(arg, shape, memories, arg.on)
 
     def pieces(self) -> list[Buffer]:
         """All buffers in signature order, one for each GPU that has one."""
@@ -568,6 +590,8 @@ class Arena:
 
     def _entries(self, arg: Argument) -> list[dict[str, Any]]:
         buffer = self.buffers.get(arg.name)
+        if isinstance(buffer, Elsewhere):
+            return [self._entry(arg, buffer.each[0])]
         if isinstance(buffer, Shards):
             return [{**self._entry(arg, shard), "of": arg.name} for shard in buffer.each]
         return [self._entry(arg, buffer)]

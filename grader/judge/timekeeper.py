@@ -20,7 +20,7 @@ from grader.judge.phases import phase
 from grader.judge.request import Request
 from grader.judge.rule import ControlRound, Measured, Own, compared_with_usual, settle
 from grader.judge.runner_client import RunnerClient, Ungated
-from grader.judge.timing import Stopwatch, TooSlow, WrongInTiming
+from grader.judge.timing import BaselineFailed, Stopwatch, TooSlow, WrongInTiming
 from grader.logs import get_logger
 
 log = get_logger(__name__)
@@ -187,16 +187,20 @@ class Timekeeper:
             ]
             if not missing:
                 continue
-            with self.clock("baselines"):
-                reference = self.launcher.reference(mode)
-                for workload in missing:
-                    self.tell(len(workloads), f"Timing PyTorch ({mode}): {workload.name}")
-                    for part in (mode, f"{mode}, again", f"{mode}, a third time"):
-                        measured = self._baseline(workload, reference, control, part)
-                        if measured.known and not (measured.doubtful and self.device.confirms):
-                            break
-                    _keep(found, workload, mode, measured)
-                reference.close()
+            try:
+                with self.clock("baselines"), closing(self.launcher.reference(mode)) as reference:
+                    for workload in missing:
+                        self.tell(len(workloads), f"Timing PyTorch ({mode}): {workload.name}")
+                        for part in (mode, f"{mode}, again", f"{mode}, a third time"):
+                            measured = self._baseline(workload, reference, control, part)
+                            if measured.known and not (measured.doubtful and self.device.confirms):
+                                break
+                        _keep(found, workload, mode, measured)
+            except BaselineFailed as error:
+                # Without the usual one there is nothing to compare with; torch.compile cannot compile everything.
+                if mode == self.device.baselines[0]:
+                    raise
+                log.warning("baseline_left_out", baseline=mode, why=str(error))
         self._time_named(found, workloads, control)
         return found
 
@@ -252,7 +256,7 @@ class Timekeeper:
         try:
             own = self._stopwatch(workload, part, challenge).own(reference, checked=checked)
         except ChannelError as error:
-            raise JudgeFailure(f"the baseline's box failed: {error}") from error
+            raise BaselineFailed(f"the baseline's box failed: {error}") from error
         after = self._control_rounds(control, workload, f"after {part}", challenge)
         measured = self._settle(workload, own, before, after)
         costs = self.device.round_costs

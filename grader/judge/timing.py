@@ -16,7 +16,7 @@ from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.challenge.overlays import drawn_specials, overlays
-from grader.errors import ChallengeInvalid
+from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.judge.arena import Arena, Poison
 from grader.judge.device import DeviceRecord, Staging, TimedDevice, TimingPlan
 from grader.judge.oracle import Question, ask, scalar_values, workload_case
@@ -104,6 +104,10 @@ def rare_counts(fewest: int, recipes: int) -> list[int]:
     return [together // recipes + (number < together % recipes) for number in range(recipes)]
 
 
+class BaselineFailed(JudgeFailure):
+    """A baseline cannot be timed here."""
+
+
 @dataclass(frozen=True)
 class Asked:
     case: Case
@@ -164,7 +168,7 @@ class Stopwatch:
         # Before the rounds that count, the question is always the same: drawing takes longer than a round.
         self._kept = self._draw(self.case)
         with self._bound(client):
-            gated = self._warm_up(client)
+            gated = self._warm_up(client, checked=checked)
             record = self.device.record()
             fewest = fewest_rounds(self.plan, len(self._rare), ranked=self._ranked)
             most = max(fewest, self.plan.most_rounds)
@@ -198,12 +202,15 @@ class Stopwatch:
                 self.arena.close()
             client.unbind()
 
-    def _warm_up(self, subject: RunnerClient) -> bool:
-        """Returns True if its call queues behind the gate."""
+    def _warm_up(self, subject: RunnerClient, *, checked: bool = True) -> bool:
+        """Returns True if its call queues behind the gate. Raises BaselineFailed if it is a baseline's (not
+        ``checked``) and fails: rounds would take no time."""
         seconds = self.challenge.manifest.limits.call_seconds(self.device.on_processor)
         inputs = self._ask(self.case).question.inputs
         with phase("first call"):
-            subject.warm_up(self.arena, inputs, seconds)
+            failure = subject.warm_up(self.arena, inputs, seconds).failure
+        if failure is not None and not checked:
+            raise BaselineFailed(f"the baseline failed: {failure.type}: {failure.message}")
         if subject.needs_open_gate:
             return False
         try:

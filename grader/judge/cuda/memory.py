@@ -109,6 +109,10 @@ class CudaMemories:
         least = cu.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
         self.page = int(check(cu.cuMemGetAllocationGranularity(self.properties, least)))
 
+    @property
+    def home(self) -> torch.device:
+        return self.device
+
     def on(self, gpu: int) -> CudaMemories:
         if gpu == 0:
             return self
