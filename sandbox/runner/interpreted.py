@@ -100,6 +100,16 @@ def round_as_gpu() -> None:
     made = (converted, of_one, of_two, of_three, fused, product, of_floats)
     for name, function in zip(replaced, made, strict=True):
         setattr(builder, name, function)
+    if implicit := getattr(interpreter, "_implicit_cvt", None):
+
+        def argument(given: Any) -> Any:
+            """It holds whole numbers from 2^31 to 2^32 - 1 in 32 bits and calls them int64."""
+            found = implicit(given)
+            if isinstance(given, int) and 1 << 31 <= given < 1 << 32:
+                found.handle.data = found.handle.data.astype(np.int64)
+            return found
+
+        interpreter._implicit_cvt = argument
 
 
 def cut_to_tf32(values: np.ndarray) -> np.ndarray:

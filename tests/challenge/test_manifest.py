@@ -63,6 +63,16 @@ BAD_VALUES = [
         ARG_X,
         '{ name = "x", kind = "input", dtype = "float32", shape = ["rows", "cols"], layout = { pitch = "m" } }',
     ),
+    (
+        "args.0: 'x' is uint16, which has no layout; these types have one: float32, ",
+        ARG_X,
+        '{ name = "x", kind = "input", dtype = "uint16", shape = ["rows", "cols"], layout = { pitch = "cols" } }',
+    ),
+    (
+        "args.0: 'x' is a scalar: its dtype must be float32 or ",
+        ARG_X,
+        '{ name = "x", kind = "scalar", dtype = "int4", value = 1 }',
+    ),
     ("args.0", ARG_X, '{ name = "x", kind = "input", dtype = "float32", shape = ["rows"], valid = "count" }'),
     (
         "args.0.dtype",

@@ -211,10 +211,12 @@ def test_an_ulp_is_that_of_the_type_and_of_the_right_value() -> None:
         ("[tolerance.scales]\nsteps = 1\nstep = 'restored'", "more dimensions"),
         ("[tolerance.scales]\nsteps = 1\nstep = '1 / (rows - 20)'", "divides by zero"),
         ("[tolerance.scales]\nstep = 2", "give steps, too"),
+        ("[tolerance.kept]\nsteps = 1", "'kept' is bool, which has no steps here"),
     ],
 )
 def test_a_tolerance_that_does_not_fit_its_result_is_refused(given: str, words: str) -> None:
-    text = MANIFEST[: MANIFEST.index("[tolerance.codes]")] + given
+    kept = '{ name = "kept", kind = "output", dtype = "bool", shape = ["rows"] },'
+    text = MANIFEST[: MANIFEST.index("[tolerance.codes]")].replace("args = [", f"args = [{kept}") + given
     with pytest.raises(ChallengeInvalid) as refused:
         parse_manifest(Path("challenge.toml"), text)
     assert words in str(refused.value)

@@ -13,7 +13,7 @@ PROGRAM = """
 import triton_loader
 triton_loader.prepare_interpreter()
 import torch
-from kernels import compute, convert, multiply
+from kernels import compute, convert, multiply, put
 
 torch.manual_seed(1)
 special = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 3.4e38, 1 + 2**-8, 1 + 3 * 2**-8]
@@ -53,6 +53,10 @@ left, right, made = torch.randn(16, 32).bfloat16(), torch.randn(32, 16).bfloat16
 multiply[(1,)](left, right, made)
 torch.testing.assert_close(made, left.float() @ right.float())
 
+wide = torch.zeros(1, dtype=torch.int64) - 1
+put[(1,)](4_294_967_290, wide)
+assert int(wide) == 4_294_967_290
+
 left, right = torch.randn(16, 32), torch.randn(32, 16)
 cut = [(side.view(torch.int32) & -0x2000).view(torch.float32) for side in (left, right)]
 multiply[(1,)](left, right, made)
@@ -80,6 +84,11 @@ def compute(first, second, target, BLOCK: tl.constexpr):
     tl.store(target + 4 * BLOCK + at, (x > 0).to(tl.bfloat16))
     tl.store(target + 5 * BLOCK + at, tl.abs(x))
     tl.store(target + 6 * BLOCK + at, tl.fma(x, y, y))
+
+@triton.jit
+def put(number, made):
+    tl.store(made, number)
+
 
 @triton.jit
 def multiply(left, right, target):
