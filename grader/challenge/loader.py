@@ -20,7 +20,6 @@ from grader.challenge.checker import CHECKER, Checker
 from grader.challenge.examined import Examined
 from grader.challenge.examined import load as load_examined
 from grader.challenge.model import Manifest, NamedBaseline, check_sizes, check_values
-from grader.challenge.pattern import has_checked_results
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
 
@@ -281,7 +280,7 @@ class Challenge:
                 f"{where}: on = {case.on!r}, but a challenge for several GPUs has no such cases",
                 "Leave 'on' out and take a smaller size.",
             )
-        if case.on is not None and self.checker_source is not None and not has_checked_results(manifest):
+        if case.on is not None and self.checker_source is not None and not manifest.has_checked_results:
             raise ChallengeInvalid(
                 f"{where}: on = {case.on!r}, but {CHECKER} is asked about pieces of such a case, and there are none",
                 "Give [pieces] a size that every result has, without running sums and [compare]; or leave 'on' out and "

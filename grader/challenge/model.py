@@ -16,7 +16,7 @@ from grader.challenge.constructs import Construct, Constructs
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import ExpressionError, parse, parse_condition
 from grader.challenge.scalars import Number, checked
-from grader.challenge.tolerance import Allowance, Tolerances, check_tolerances
+from grader.challenge.tolerance import WITHOUT_STEPS, Allowance, ResultTolerance, Tolerances, step_argument
 from grader.languages import Language
 from grader.schemas.report import Sizes
 from grader.schemas.strict import Strict
@@ -447,6 +447,16 @@ class Manifest(Strict):
         return [arg for arg in self.args if arg.kind.given]
 
     @property
+    def has_checked_results(self) -> bool:
+        """True if each piece of a result is contiguous, so writes of single blocks can be checked."""
+        return (
+            self.pieces is not None
+            and not self.pieces.running
+            and not any(rule.first for rule in self.compare.values())
+            and all(any(self.pieces.along in parse(text).names for text in arg.shape) for arg in self.results)
+        )
+
+    @property
     def operands(self) -> list[Argument]:
         """Buffers without workspaces."""
         return [arg for arg in self.buffers if arg.kind is not Kind.WORKSPACE]
@@ -581,7 +591,7 @@ class Manifest(Strict):
         self._check_compare()
         self._check_pieces()
         self._check_autograd()
-        check_tolerances(self)
+        _check_tolerances(self)
         if "cublas" in self.allow and Construct.LIBRARY_CALLS in self.constructs.forbid:
             raise ValueError("constructs: library_calls are forbidden, but `allow` names cublas")
         _refuse_twins([workload.name for workload in self.workloads], "workloads")
@@ -762,3 +772,49 @@ def check_values(
         except ValueError as error:
             raise ValueError(f"{where}: scalar '{name}': {error}") from error
     return found
+
+
+def _check_tolerances(manifest: Manifest) -> None:
+    """Raises ValueError if a ``[tolerance.NAME]`` does not fit the signature."""
+    results = {arg.name: arg for arg in manifest.results}
+    values = dict.fromkeys((*manifest.sizes, *(arg.name for arg in manifest.scalars)), 1)
+    for name, own in manifest.tolerance.results.items():
+        where = f"tolerance.{name}"
+        if name not in results:
+            raise ValueError(f"{where}: '{name}' is not an output; the outputs are {sorted(results)}")
+        arg = results[name]
+        if not arg.dtype.floating and own.steps is None:
+            raise ValueError(f"{where}: '{name}' is {arg.dtype}: give steps, by how many it may be off")
+        if arg.dtype in WITHOUT_STEPS:
+            raise ValueError(
+                f"{where}: '{name}' is {arg.dtype}, which has no steps here: it must be exact, so leave the table out"
+            )
+        if not arg.dtype.floating and own.step is not None:
+            raise ValueError(f"{where}: '{name}' is {arg.dtype}: its step is 1, so leave step out")
+        if arg.dtype.floating and own.steps is not None and own.step is None:
+            raise ValueError(f"{where}: '{name}' is {arg.dtype}: give step, the size of one of its steps")
+        if own.step is not None:
+            _check_step(manifest, arg, own, values)
+
+
+def _check_step(manifest: Manifest, arg: Argument, own: ResultTolerance, values: Mapping[str, float]) -> None:
+    where = f"tolerance.{arg.name}"
+    name = step_argument(own, values)
+    if name is None:
+        if own.block != 1:
+            raise ValueError(f"{where}: block needs a step that names an argument")
+        if isinstance(own.step, str) and (unknown := parse(own.step).names - set(values)):
+            raise ValueError(f"{where}: step names {sorted(unknown)}; sizes and scalars are {sorted(values)}")
+        return
+    buffers = {each.name: each for each in manifest.buffers}
+    if name not in buffers or name == arg.name:
+        known = sorted({*buffers, *values} - {arg.name})
+        raise ValueError(f"{where}: step = '{name}' is not an argument; there are {known}")
+    if len(buffers[name].shape) > len(arg.shape):
+        raise ValueError(f"{where}: '{name}' has more dimensions than '{arg.name}', whose steps it holds")
+    pieces = manifest.pieces
+    if pieces is not None and not any(pieces.along in parse(text).names for text in arg.shape):
+        raise ValueError(
+            f"{where}: '{arg.name}' is summed over the pieces along '{pieces.along}', and steps cannot be: "
+            "take a step that names no argument"
+        )

@@ -124,17 +124,6 @@ def cases_on(challenge: Challenge, kind: DeviceKind, *, hidden: bool = True) -> 
     return [case for case in cases if runs_on(challenge.manifest, case, kind)]
 
 
-def has_checked_results(manifest: Manifest) -> bool:
-    """True if each piece of a result is contiguous, so writes of single blocks can be checked."""
-    pieces = manifest.pieces
-    return (
-        pieces is not None
-        and not pieces.running
-        and not any(rule.first for rule in manifest.compare.values())
-        and all(any(pieces.along in parse(text).names for text in arg.shape) for arg in manifest.results)
-    )
-
-
 def draw_pattern(manifest: Manifest, case: Case, arg: Argument, seed: int) -> Pattern:
     """The pattern of a large input, determined by the seed. Raises ChallengeInvalid."""
     shape = manifest.shape(arg, case.sizes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
@@ -18,13 +18,20 @@ from grader.challenge.expression import parse
 from grader.formats import in_units
 from grader.schemas.strict import Strict
 
-if TYPE_CHECKING:
-    from grader.challenge.model import Argument, Manifest
-
 # A step of bool allows every answer; int64 with the bits of uint64, as the judge holds it, has its ends elsewhere.
-_WITHOUT_STEPS = (DType.BOOL, DType.UINT64)
+WITHOUT_STEPS = (DType.BOOL, DType.UINT64)
 # Between two whole numbers of steps, floats are rounded to the nearer one.
 _HALF_STEP = 0.5
+
+
+class Result(Protocol):
+    """An argument with a tolerance."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dtype(self) -> DType: ...
 
 
 class Unit(StrEnum):
@@ -131,10 +138,10 @@ class Tolerances(Tolerance):
             **said.get("results", {}),
         }
 
-    def of(self, arg: Argument) -> Tolerance:
+    def of(self, arg: Result) -> Tolerance:
         return self.results.get(arg.name, self)
 
-    def allowance(self, arg: Argument, values: Mapping[str, float]) -> Allowance:
+    def allowance(self, arg: Result, values: Mapping[str, float]) -> Allowance:
         """The rule for a result. ``values``: sizes and scalars. Raises ExpressionError."""
         own = self.of(arg)
         if not arg.dtype.floating:
@@ -153,18 +160,18 @@ class Tolerances(Tolerance):
         step = abs(own.step if isinstance(own.step, float) else parse(own.step)(values))
         return replace(of_type, atol=allowed * step, unit=own.unit, step=step)
 
-    def relative(self, arg: Argument) -> float:
+    def relative(self, arg: Result) -> float:
         """See ``Allowance.relative``; the ``rtol`` of ``[tolerance]`` for any result without its own."""
         own = self.of(arg)
         if not isinstance(own, ResultTolerance) or not arg.dtype.floating:
             return own.rtol
         return own.rtol + (own.ulps or 0.0) * 2.0**-arg.dtype.as_float.digits
 
-    def loosest(self, results: Sequence[Argument]) -> float:
+    def loosest(self, results: Sequence[Result]) -> float:
         """The largest ``relative``."""
         return max((self.relative(arg) for arg in results), default=self.rtol)
 
-    def sentence(self, arg: Argument) -> str:
+    def sentence(self, arg: Result) -> str:
         """The rule for people, for example ``3 ulps``; empty if it must be exact."""
         own = self.of(arg)
         if isinstance(own, ResultTolerance) and own.unit is Unit.STEPS:
@@ -186,49 +193,3 @@ def step_argument(own: ResultTolerance, values: Mapping[str, float]) -> str | No
     """The argument that holds the steps, if a name that is no size or scalar says so."""
     named = isinstance(own.step, str) and own.step.isidentifier() and own.step not in values
     return str(own.step) if named else None
-
-
-def check_tolerances(manifest: Manifest) -> None:
-    """Raises ValueError if a ``[tolerance.NAME]`` does not fit the signature."""
-    results = {arg.name: arg for arg in manifest.results}
-    values = dict.fromkeys((*manifest.sizes, *(arg.name for arg in manifest.scalars)), 1)
-    for name, own in manifest.tolerance.results.items():
-        where = f"tolerance.{name}"
-        if name not in results:
-            raise ValueError(f"{where}: '{name}' is not an output; the outputs are {sorted(results)}")
-        arg = results[name]
-        if not arg.dtype.floating and own.steps is None:
-            raise ValueError(f"{where}: '{name}' is {arg.dtype}: give steps, by how many it may be off")
-        if arg.dtype in _WITHOUT_STEPS:
-            raise ValueError(
-                f"{where}: '{name}' is {arg.dtype}, which has no steps here: it must be exact, so leave the table out"
-            )
-        if not arg.dtype.floating and own.step is not None:
-            raise ValueError(f"{where}: '{name}' is {arg.dtype}: its step is 1, so leave step out")
-        if arg.dtype.floating and own.steps is not None and own.step is None:
-            raise ValueError(f"{where}: '{name}' is {arg.dtype}: give step, the size of one of its steps")
-        if own.step is not None:
-            _check_step(manifest, arg, own, values)
-
-
-def _check_step(manifest: Manifest, arg: Argument, own: ResultTolerance, values: Mapping[str, float]) -> None:
-    where = f"tolerance.{arg.name}"
-    name = step_argument(own, values)
-    if name is None:
-        if own.block != 1:
-            raise ValueError(f"{where}: block needs a step that names an argument")
-        if isinstance(own.step, str) and (unknown := parse(own.step).names - set(values)):
-            raise ValueError(f"{where}: step names {sorted(unknown)}; sizes and scalars are {sorted(values)}")
-        return
-    buffers = {each.name: each for each in manifest.buffers}
-    if name not in buffers or name == arg.name:
-        known = sorted({*buffers, *values} - {arg.name})
-        raise ValueError(f"{where}: step = '{name}' is not an argument; there are {known}")
-    if len(buffers[name].shape) > len(arg.shape):
-        raise ValueError(f"{where}: '{name}' has more dimensions than '{arg.name}', whose steps it holds")
-    pieces = manifest.pieces
-    if pieces is not None and not any(pieces.along in parse(text).names for text in arg.shape):
-        raise ValueError(
-            f"{where}: '{arg.name}' is summed over the pieces along '{pieces.along}', and steps cannot be: "
-            "take a step that names no argument"
-        )

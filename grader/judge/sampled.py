@@ -21,7 +21,6 @@ from grader.challenge.model import Argument, Kind, Manifest
 from grader.challenge.pattern import (
     MOST_ASKED,
     elements_along,
-    has_checked_results,
 )
 from grader.judge.arena import Buffer
 from grader.judge.channel import ChannelError
@@ -103,7 +102,7 @@ def examine(
 def values_are_compared(challenge: Challenge) -> bool:
     """True if what sampled blocks wrote is held against the reference: each piece of a result is contiguous, and no
     checker needs whole pieces."""
-    return has_checked_results(challenge.manifest) and challenge.checker is None
+    return challenge.manifest.has_checked_results and challenge.checker is None
 
 
 def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:

@@ -197,9 +197,7 @@ class Timekeeper:
                                 break
                         _keep(found, workload, mode, measured)
             except BaselineFailed as error:
-                # Without the usual one there is nothing to compare with; torch.compile cannot compile everything.
-                if mode == self.device.baselines[0]:
-                    raise
+                # torch does not compute in every type, nor compile everything; a submission loses its speedup alone.
                 log.warning("baseline_left_out", baseline=mode, why=str(error))
         self._time_named(found, workloads, control)
         return found

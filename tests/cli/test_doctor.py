@@ -119,8 +119,5 @@ def test_the_hint_for_an_empty_catalogue_works(tmp_path: Path, monkeypatch: pyte
     for found in (missing, empty):
         assert found.level is Level.MISSING
         assert "grader challenge new NAME" in found.hint
-    assert (
-        challenge.new("first", "First", "any", "easy", ["x:input:float32:n", "y:output:float32:n"], ["n=64"])
-        == 0
-    )
+    assert challenge.new("first", "First", "any", "easy", "twice(x: f32[n]) -> y: f32[n]", "x + x") == 0
     assert [finding.level for finding in machine_checks.catalogue()] == [Level.OK]

@@ -29,7 +29,7 @@ def sources(kind: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", sources("solution.*"))
-def test_a_right_kernel_is_accepted(judge: Judge, path: str) -> None:
+def test_right_kernels_of_signatures_are_accepted(judge: Judge, path: str) -> None:
     source = SIGNATURES.root / "reference" / path
     slug = path.partition("/")[0]
     report = judge(source.read_text(), written_in(path), slug=slug, of=SIGNATURES)

@@ -38,7 +38,8 @@ EMULATED = {
     "halo_exchange/events.cu": ACCEPTED,
     "halo_exchange/not_ordered.cu": FAULT,
 }
-# On two cards. A race may go either way there, and the judge's arrays are in reach without peer access.
+# On two cards. A race may go either way there, and the judge's arrays are in reach without peer access. Without
+# spins.cu: nothing promises that both of its kernels are loaded before one waits, and on two H200s it did not end.
 CARDS = {
     "all_reduce/beyond.cu": WRONG,
     "all_reduce/copies.cu": ACCEPTED,
@@ -47,7 +48,6 @@ CARDS = {
     "all_reduce/only_first.cu": WRONG,
     "all_reduce/peer.cu": ACCEPTED,
     "all_reduce/peer.py": ACCEPTED,
-    "all_reduce/spins.cu": ACCEPTED,
     # CUDA 13 runs it on the stream's GPU.
     "all_reduce/wrong_stream.cu": ACCEPTED,
     "halo_exchange/events.cu": ACCEPTED,

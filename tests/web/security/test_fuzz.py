@@ -63,6 +63,7 @@ NAMES = {
     "team": "none",
     "worker": WORKER,
     "id": "none",
+    "key": "none",
     "version": 1,
     "number": 1,
 }
