@@ -1,4 +1,5 @@
-"""What a run draws by its commit: which share of the PostgreSQL twins runs, and the seed of the fuzz tests.
+"""What a run draws by its commit: which share of the PostgreSQL twins and of the tests marked ``in_turn`` runs, and
+the seed of the fuzz tests.
 
 A commit always draws the same, so that a failure comes back; the next one draws something else. GRADER_TEST_SEED=NUMBER
 chooses, and every run prints its number.
@@ -13,7 +14,7 @@ from pathlib import Path
 from zlib import crc32
 
 ROOT = Path(__file__).resolve().parents[1]
-# Of the twins of which each commit runs one share.
+# Of such tests, of which each commit runs one share.
 SHARES = 3
 
 

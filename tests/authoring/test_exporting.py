@@ -74,6 +74,7 @@ def _small(exported: Exported) -> Exported:
     return Exported({**exported.files, "task.yml": text})
 
 
+@pytest.mark.in_turn
 def test_a_kattis_package_accepts_its_solution_and_refuses_others(ours: Catalogue, tmp_path: Path) -> None:
     exported = export(ours.load("argmax_rows"), "kattis")
     write(exported, tmp_path / "package")

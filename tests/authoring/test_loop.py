@@ -87,6 +87,7 @@ def test_a_suite_that_is_computed_is_left_alone(tmp_path: Path) -> None:
         append_cases(path, ["case('b'),"])
 
 
+@pytest.mark.in_turn
 def test_mutants_follow_their_solution(write: Write) -> None:
     made = write()
     files = {path.name: path for path in mutant_files(made.challenge)}

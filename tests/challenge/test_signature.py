@@ -72,9 +72,9 @@ def _cuda_files() -> list[tuple[str, Path]]:
 
 
 def _in_matrix(files: list[tuple[str, Path]]) -> list[Any]:
-    """At a second each, `make test` compiles every eighth and the full matrix all."""
+    """At a second each, `make test` compiles every eighth, and the full matrix a third of the others."""
     return [
-        pytest.param(slug, path, id=f"{slug}-{path.name}", marks=[pytest.mark.matrix] if number % 8 else [])
+        pytest.param(slug, path, id=f"{slug}-{path.name}", marks=[pytest.mark.in_turn] if number % 8 else [])
         for number, (slug, path) in enumerate(files)
     ]
 

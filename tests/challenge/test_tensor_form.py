@@ -76,7 +76,7 @@ def test_tensors_have_the_shapes_of_the_signature() -> None:
     assert 'grader_put(made.at(2), dbeta, "dbeta");' in several
 
 
-@pytest.mark.matrix
+@pytest.mark.in_turn
 def test_an_extension_is_compiled_and_called(challenge: Challenge, tmp_path: Path) -> None:
     """About 20 s of a processor: torch's headers are long."""
     need("nvcc")
