@@ -131,8 +131,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     matrix, every = _full_matrix(config), os.environ.get("GRADER_PROVE") == "all"
 
     def is_left_out(item: pytest.Item) -> bool:
-        if is_second_twin(item) or item.get_closest_marker("in_turn") is not None:
-            return not (matrix and (every or rotation.has_turn(item.nodeid)))
+        in_turn = item.get_closest_marker("in_turn")
+        if is_second_twin(item) or in_turn is not None:
+            name = in_turn.args[0] if in_turn is not None and in_turn.args else item.nodeid
+            return not (matrix and (every or rotation.has_turn(name)))
         return not matrix and item.get_closest_marker("matrix") is not None
 
     left_out = {item for item in items if is_left_out(item)}

@@ -119,6 +119,7 @@ def test_one_case_with_own_sizes_and_inputs(server: Stub, cli: Cli, kernel: str,
         "inputs": {"a": "ramp(0, 2)", "b": [[1, 2.5], [3, "nan"]], "c": [[1, 2, 3], [4, 5, 6]]},
         "seed": 7,
         "step": None,
+        "tool": None,
         "version": None,
     }
     assert "Since run old1  The verdict was wrong answer and is accepted now; out changed." in told.out
@@ -129,7 +130,7 @@ def test_one_case_with_own_sizes_and_inputs(server: Stub, cli: Cli, kernel: str,
 @pytest.mark.parametrize(
     ("args", "sentence"),
     [
-        (["--size", "n=1"], "--size, --input and --seed change one case, and no case is named."),
+        (["--size", "n=1"], "--size, --input, --seed and --tool go with one case, and no case is named."),
         (
             ["--case", "basic", "--size", "n"],
             "--size 'n' is not NAME=VALUE. hint: Write it as --size n=1000.",

@@ -19,7 +19,7 @@ FLAGS = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanit
 # Ten seconds. `python -m tests.emulator.sanitized fuzz` takes others.
 FUZZ_SEED, FUZZED_MODULES = 37, 3000
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.in_turn("sanitizers")
 
 
 @pytest.fixture(scope="module")

@@ -65,7 +65,8 @@ def parameters(entries: Iterable[Entry], matrix: Callable[[Entry], bool] = lambd
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Docker's boxes and bubblewrap's run the same compiler behind the same filter: `make test` takes one of them."""
+    """Docker's boxes and bubblewrap's run the same compiler behind the same filter: `make test` takes one of them, and
+    the full matrix a third of the other."""
     for item in items:
         run = getattr(item, "callspec", None)
         entry = run.params.get("entry") if run else None
@@ -74,4 +75,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             and entry.surface == "compile"
             and run.params.get("range_") == "bubblewrap"
         ):
-            item.add_marker(pytest.mark.matrix)
+            item.add_marker(pytest.mark.in_turn)

@@ -15,7 +15,7 @@ import pytest
 from tests.components import need
 from tests.packaging.test_wheel import build, install
 
-pytestmark = pytest.mark.matrix
+pytestmark = pytest.mark.in_turn("engine wheels")
 ROOT = Path(__file__).resolve().parents[2]
 PREBUILT = "grader/sandbox/emulator/prebuilt/"
 # e_machine of an ELF header, at byte 18.
