@@ -35,9 +35,9 @@ class Waiting(RunnerClient):
         arena.reveal(inputs)
         return replace(answer, waits_left_out=True)
 
-    def open_call(self, *args: Any) -> Answer:
+    def open_call(self, *args: Any, **more: Any) -> Answer:
         self.calls += "o"
-        return super().open_call(*args)
+        return super().open_call(*args, **more)
 
 
 @pytest.fixture
