@@ -23,13 +23,15 @@ _STEP = 1 << 22
 def held_type(dtype: DType) -> torch.dtype:
     import torch
 
-    return getattr(torch, dtype.held)  # type: ignore[no-any-return]
+    found: torch.dtype = getattr(torch, dtype.held)
+    return found
 
 
 def stored_type(dtype: DType) -> torch.dtype:
     import torch
 
-    return getattr(torch, dtype.stored)  # type: ignore[no-any-return]
+    found: torch.dtype = getattr(torch, dtype.stored)
+    return found
 
 
 def small_float(dtype: DType) -> bool:

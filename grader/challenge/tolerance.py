@@ -129,7 +129,7 @@ class Tolerances(Tolerance):
         tables = {name: value for name, value in data.items() if isinstance(value, dict | ResultTolerance)}
         return {**{name: value for name, value in data.items() if name not in tables}, "results": tables}
 
-    # Without a return type: it would replace the fields in a schema.
+    # Without a return type: it would replace the fields in the OpenAPI document.
     @model_serializer(mode="wrap")
     def _as_written(self, serialize: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
         said: dict[str, Any] = serialize(self)

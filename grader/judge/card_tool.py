@@ -13,7 +13,7 @@ from grader import limits
 from grader.challenge.draw import draw_inputs
 from grader.errors import BoxUnavailable
 from grader.judge.arena import Arena
-from grader.judge.channel import ChannelError
+from grader.judge.channel import BoxSilent, ChannelError
 from grader.judge.device import ArrayDevice
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.oracle import scalar_values
@@ -71,7 +71,12 @@ def run_under(tool: CardTool, request: Request, launcher: Launcher, device: Arra
         client = launcher.submission(under=words)
     except (BoxUnavailable, LoadFailed) as error:
         return _without(tool, f"The runner did not start under {tool.program}: {error}")
-    failure = _call(client, request, device)
+    try:
+        failure = _call(client, request, device)
+    except BoxSilent as error:
+        # It would not end by itself either.
+        client.close()
+        return _without(tool, f"The call did not return under {tool.program}: {error}.")
     said = client.finish(limits.CARD_TOOL_SECONDS).decode(errors="replace")
     said = _MARK.sub("\n", said)
     found = of_counters(said) if tool is CardTool.COUNTERS else of_sanitizer(tool, said)
@@ -81,7 +86,7 @@ def run_under(tool: CardTool, request: Request, launcher: Launcher, device: Arra
 
 
 def _call(client: RunnerClient, request: Request, device: ArrayDevice) -> str:
-    """Why the call failed; empty if it returned. A fault is the tool's to report."""
+    """Why the call failed; empty if it returned. A fault is the tool's to report. Raises BoxSilent."""
     manifest, case = request.challenge.manifest, request.cases[0]
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)
     scalars = scalar_values(manifest, case)
@@ -89,6 +94,8 @@ def _call(client: RunnerClient, request: Request, device: ArrayDevice) -> str:
     try:
         client.bind(arena)
         client.warm_up(arena, inputs, limits.CARD_TOOL_SECONDS)
+    except BoxSilent:
+        raise
     except ChannelError as error:
         return f"The call did not return: {error}."
     finally:

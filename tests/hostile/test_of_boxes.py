@@ -18,8 +18,8 @@ from tests.hostile.suite import Entry, load
 ON_BOXES = [entry for entry in load(("box",)) if "cpu" in entry.devices]
 ON_COMPILER = [entry for entry in load(("compile",)) if "cpu" in entry.devices]
 FEWEST = 28
-# Both kinds run the same compiler behind the same filter, and each attack takes seconds: the full matrix judges in
-# bubblewrap's boxes a third of one for each mechanism, and GRADER_PROVE=all judges all in both.
+# Both kinds run the same compiler behind the same filter, and each attack takes seconds. In bubblewrap's
+# boxes the full matrix takes one attack of each mechanism, a third of those at each commit; GRADER_PROVE=all takes all.
 EVERY_BOX = os.environ.get("GRADER_PROVE") == "all"
 # What a terminal or a page would act on.
 CONTROLS = {*map(chr, range(32)), "\x7f", *map(chr, range(0x80, 0xA0)), "\u202e", "\u2066"} - {"\n", "\t"}

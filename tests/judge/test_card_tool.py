@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from grader.judge.card_tool import of_counters, of_sanitizer
+from unittest.mock import Mock
+
+import pytest
+
+from grader.judge import card_tool
+from grader.judge.card_tool import of_counters, of_sanitizer, run_under
+from grader.judge.channel import BoxSilent
 from grader.schemas.card_tool import CardTool
 
 LOADS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
@@ -53,3 +59,16 @@ def test_equal_errors_are_one_finding_with_its_line() -> None:
 def test_a_tool_that_fails_shows_its_last_words() -> None:
     assert "It said: no permission" in of_counters("no permission\n").problem
     assert "It said: killed" in of_sanitizer(CardTool.RACECHECK, "killed\n").problem
+
+
+def test_a_call_that_does_not_end_is_not_waited_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The GPU is held meanwhile."""
+    monkeypatch.setattr(card_tool, "command", lambda tool: [tool.program])
+    monkeypatch.setattr(card_tool, "_call", Mock(side_effect=BoxSilent("no answer in time")))
+    request, launcher = Mock(), Mock()
+    request.challenge.manifest.gpus = 1
+    client = launcher.submission.return_value
+    found = run_under(CardTool.MEMCHECK, request, launcher, Mock())
+    assert found.problem == "The call did not return under compute-sanitizer: no answer in time."
+    client.finish.assert_not_called()
+    client.close.assert_called_once()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from grader.challenge.loader import Challenge
@@ -110,10 +110,10 @@ def _students(session: Session, slug: str) -> int:
     return _count(session, slug, SubmissionRow.user_id.not_in(staff))
 
 
-def _count(session: Session, slug: str, which: object) -> int:
+def _count(session: Session, slug: str, which: ColumnElement[bool]) -> int:
     done = SubmissionRow
     query = select(func.count(func.distinct(done.user_id))).where(done.challenge == slug)
-    return session.scalar(query.where(done.kind != JudgingReason.RUN, which)) or 0  # type: ignore[arg-type]
+    return session.scalar(query.where(done.kind != JudgingReason.RUN, which)) or 0
 
 
 def _boards(session: Session, slug: str, version: int) -> list[AffectedBoard]:
