@@ -1,28 +1,31 @@
-"""Checks that a challenge's ``baseline`` computes the reference's result: otherwise a speedup over it means nothing."""
+"""Checks the baselines of a challenge: they compute the reference's result, and do so by work that can be timed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from grader.authoring.calibrate import compare
 from grader.authoring.findings import check
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
-from grader.judge.oracle import Question, ask
+from grader.judge.oracle import Question, arguments, ask, draw_for
 from grader.schemas.proof import Check, Status
 
 _SEED = 20261122
 
 
 def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) -> list[Check]:
-    """One check on ``device`` ("cpu" or "cuda") if ``reference.py`` defines baselines, else none. Skips cases with NaN
-    or infinity in inputs or results: there baseline and reference may differ, which is why both exist. A baseline by
-    name that cannot run on ``device`` is named in the summary."""
+    """One check on ``device`` ("cpu" or "cuda") if ``reference.py`` defines baselines or what is timed only returns its
+    inputs, else none. Skips cases with NaN or infinity in inputs or results: there baseline and reference may differ,
+    which is why both exist. A baseline by name that cannot run on ``device`` is named in the summary."""
     reference, problems = challenge.reference, _undefined(challenge)
     functions = {**({"baseline": reference.baseline} if reference.baseline else {}), **reference.named}
+    cases = list(cases)
+    idle = _without_work(challenge, cases, device)
     if not functions and not problems:
-        return []
+        return [check("baseline", idle, "")] if idle else []
     asked, absent = 0, dict[str, str]()
     for case in cases:
         question = ask(challenge, case, _SEED, device)
@@ -41,7 +44,41 @@ def baseline_checks(challenge: Challenge, cases: Iterable[Case], device: str) ->
     summary = f"it agrees with the reference on all {asked} finite cases"
     if absent:
         summary += "; not run here: " + ", ".join(f"{name} ({why})" for name, why in absent.items())
-    return [check("baseline", problems, summary, bad=Status.ERROR)]
+    if problems or not idle:
+        return [check("baseline", problems, summary, bad=Status.ERROR)]
+    return [check("baseline", idle, summary)]
+
+
+def _without_work(challenge: Challenge, cases: Sequence[Case], device: str) -> list[str]:
+    """A problem if the timed function fails, or for each result that is a view of an input: no kernel runs for it."""
+    manifest, reference = challenge.manifest, challenge.reference
+    name, function = (
+        ("baseline", reference.baseline) if reference.baseline else ("reference", reference.compute)
+    )
+    case = max(cases, key=lambda case: math.prod(case.sizes.values()), default=None)
+    if case is None or manifest.gpus > 1:
+        return []
+    inputs = draw_for(challenge, case, _SEED, device)
+    given = arguments(manifest, case, {key: values.clone() for key, values in inputs.items()})
+    memory = {
+        value.untyped_storage().data_ptr(): key
+        for key, value in given.items()
+        if hasattr(value, "untyped_storage") and value.numel()
+    }
+    try:
+        answer = function(**given)
+    except RuntimeError as error:
+        why = str(error).partition("\n")[0][:200]
+        return [
+            f"{name} fails in PyTorch's own types ({why}): there is no speedup over it. Define baseline(...)."
+        ]
+    answers = answer if isinstance(answer, tuple) else (answer,)
+    return [
+        f"{name} returns '{arg.name}' as a view of '{memory[place]}', which takes PyTorch no time: there is no speedup "
+        f"over it. Return a copy (.contiguous() or .clone())."
+        for arg, value in zip(manifest.results, answers, strict=True)
+        if (place := value.untyped_storage().data_ptr()) in memory
+    ]
 
 
 def _undefined(challenge: Challenge) -> list[str]:

@@ -35,6 +35,17 @@ def test_a_challenge_without_a_baseline_has_no_such_finding(made: Made) -> None:
     assert "baseline" not in made.examined()
 
 
+def test_a_reference_that_only_views_its_input_is_weak_as_a_baseline(made: Made) -> None:
+    add_baseline(made, "given['x'][:]")
+    found = made.examined()["baseline"]
+    assert found.status is Status.ERROR, "its result is another"
+    path = made.catalogue.root / "reference" / made.slug / "reference.py"
+    path.write_text("def reference(x, n):\n    return x[:]\n")
+    found = made.examined()["baseline"]
+    assert found.status is Status.WEAK
+    assert "reference returns 'out' as a view of 'x'" in found.summary
+
+
 def test_a_baseline_may_differ_from_the_reference_at_nan(made: Made) -> None:
     add_baseline(made, "reference(**given) + 0 * given['x']")
     found = made.examined()["baseline"]

@@ -15,6 +15,8 @@ def adam(
     beta2,
     eps,
     decay,
+    mean_weight,
+    square_weight,
     first,
     second,
     SCALED: tl.constexpr,
@@ -23,8 +25,8 @@ def adam(
     places = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = places < n
     gradient = tl.load(g + places, mask=inside)
-    mean = beta1 * tl.load(m + places, mask=inside) + (1 - beta1) * gradient
-    square = beta2 * tl.load(v + places, mask=inside) + (1 - beta2) * gradient * gradient
+    mean = beta1 * tl.load(m + places, mask=inside) + mean_weight * gradient
+    square = beta2 * tl.load(v + places, mask=inside) + square_weight * gradient * gradient
     before = tl.load(p + places, mask=inside)
     rate = lr
     if SCALED:
@@ -40,6 +42,8 @@ def solve(n, p, g, m, lr, beta1, v, beta2, eps, weight_decay, step, scale):
         return
     assert isinstance(step, int)
     first, second = 1 - beta1**step, 1 - beta2**step
+    # Triton takes floats in single precision, in which 1 - 0.999 has lost half of its digits.
+    mean_weight, square_weight = 1 - beta1, 1 - beta2
     adam[(triton.cdiv(n, 256),)](
         p,
         g,
@@ -52,6 +56,8 @@ def solve(n, p, g, m, lr, beta1, v, beta2, eps, weight_decay, step, scale):
         beta2,
         eps,
         weight_decay,
+        mean_weight,
+        square_weight,
         first,
         second,
         SCALED=scale is not None,
