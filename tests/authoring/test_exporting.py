@@ -13,7 +13,8 @@ import pytest
 import torch
 import yaml
 
-from grader.authoring.exporting import Exported, export, write
+from grader.authoring.exporting.export import export
+from grader.authoring.exporting.exported import Exported, write
 from grader.authoring.importing.challenge import write_imported
 from grader.authoring.importing.source import Licence, read
 from grader.challenge.catalogue import Catalogue

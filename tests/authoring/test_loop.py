@@ -9,7 +9,7 @@ import pytest
 from grader.authoring.candidates import Candidate, mutant_files
 from grader.authoring.holes import append_cases, close
 from grader.authoring.mutants import add_mutants
-from grader.authoring.page import page
+from grader.authoring.proof_page import proof_page
 from grader.authoring.scaffold.draft import Draft
 from grader.authoring.scaffold.suite import MOST_ELEMENTS, hidden_cases, public_cases
 from grader.authoring.trial import Trial
@@ -148,7 +148,7 @@ def test_the_page_shows_which_case_refuses_which_kernel() -> None:
     ]
     checks = [Check(name="mutants", status=Status.WEAK, summary="alive.py survives")]
     proof = Proof(slug="a", checks=checks, tried=tried, cases=["basic", "odd"], seconds=1)
-    text = page(Proofs(strong=False, device="cpu", seconds=1, challenges=[proof]))
+    text = proof_page(Proofs(strong=False, device="cpu", seconds=1, challenges=[proof]))
     assert '<th scope="row"><code>dead&lt;.py</code></th><td class="hit">fails</td>' in text
     assert "Refuse none: basic." in text
     assert "case(&quot;nan&quot;)," in text

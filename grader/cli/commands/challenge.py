@@ -171,8 +171,8 @@ def export(
 ) -> int:
     """Write a challenge in another platform's form: its public cases, nothing hidden."""
     catalogue = local_catalogue()
-    from grader.authoring.exporting import export as exported
-    from grader.authoring.exporting import write
+    from grader.authoring.exporting.export import export as exported
+    from grader.authoring.exporting.exported import write
 
     with busy("Writing it"):
         found = exported(catalogue.load(slug), to)
@@ -272,9 +272,9 @@ def check(
     else:
         put_proofs(proofs)
     if html is not None:
-        from grader.authoring.page import page
+        from grader.authoring.proof_page import proof_page
 
-        html.write_text(page(proofs), encoding="utf-8")
+        html.write_text(proof_page(proofs), encoding="utf-8")
     if fix:
         from grader.cli.authoring import fixed
 

@@ -27,7 +27,7 @@ pre { overflow-x: auto; background: var(--mark); padding: .5rem; } ul { margin: 
 """
 
 
-def page(proofs: Proofs) -> str:
+def proof_page(proofs: Proofs) -> str:
     """HTML."""
     strong = sum(proof.strong for proof in proofs.challenges)
     body = "".join(_proof(proof) for proof in proofs.challenges)
