@@ -156,7 +156,9 @@ def on_card(
         runs: dict[str, list[float]] = {}
         for again in range(options.repeats):
             end = began + options.seconds
-            for row in answers(asked, "times", folder, options.gpu, end, f"asked{again}", sizes=options.sizes):
+            for row in answers(
+                asked, "times", folder, options.gpu, end, f"asked{again}", sizes=options.sizes
+            ):
                 if "us" in row:
                     found = runs.setdefault(row["name"], [])
                     found.append(row["us"])
