@@ -73,7 +73,7 @@ def _counted(
     engine.sample = sample
     triton = program.suffix != ".so"
     engine.check = NOTHING if sample is None else BUT_SHARED_RACES if triton else EVERYTHING
-    device = gpu.Device(engine, ptxas=tritons_ptxas())
+    device = gpu.Device(engine, ptxas=tritons_ptxas(), relayed=triton)
     arena = Arena(challenge.manifest, case.sizes, scalar_values(challenge.manifest, case))
     began = time.perf_counter()
     try:

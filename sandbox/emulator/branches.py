@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from .lower import CodeRow, Lowered
@@ -13,7 +14,7 @@ from .work import Work, work_of_row
 def work_of(lowered: Lowered, names: Sequence[str]) -> tuple[list[Work], Shapes]:
     """The work of each row, and the shapes of branches. ``names``: of the operations of alu.ops."""
     work = [work_of_row(lowered, row, names) for row in lowered.code_rows()]
-    shapes = Shapes(lowered, work)
+    shapes = Shapes(lowered, work, names)
     predicated = Work("free", 0)
     return [
         predicated if shape & BRANCH.PREDICATED_BRANCH else each
@@ -30,6 +31,12 @@ _UNROLLED, _UNROLLED_SHARED = 50, 26
 _KEPT_IN_LOOPS = ("ATOMIC", "SHUFFLE", "VOTE", "MATCH", "REDUX", "ELECT", "BARRIER", "WARP_BARRIER", "FENCE", "CALL",
                   "CALL_INDIRECT", "RETURN", "EXIT", "TRAP", "ASYNC", "BRANCH_INDEX")  # fmt: skip
 _LONGEST_BRANCH = 64
+# And only loops whose rounds can be counted: the branch compares, with what the loop leaves alone, a register to which
+# each round adds a number of the text.
+_COMPARES, _STEPS, _MOVES = (
+    re.compile(pattern)
+    for pattern in (r"setp_[a-z]+_[us](16|32|64)$", r"(add|sub)_[us](16|32|64)$", r"mov_b(16|32|64)$")
+)
 # A thread has seven predicate registers, and a loop needs one.
 _PREDICATES = 6
 
@@ -43,8 +50,9 @@ class Shapes:
     """What ptxas makes of branches. ``branches``: for each row, flags of ``BRANCH``; ``starts``: for each row, whether
     a basic block starts there once short branches are predicates."""
 
-    def __init__(self, lowered: Lowered, work: Sequence[Work]) -> None:
+    def __init__(self, lowered: Lowered, work: Sequence[Work], names: Sequence[str]) -> None:
         self.rows, self.work = lowered.code_rows(), work
+        self._lowered, self._names = lowered, names
         self.branches = bytearray(len(self.rows))
         self._ends: dict[int, int] = {}
         self._sources: dict[int, list[int]] = {}
@@ -130,7 +138,31 @@ class Shapes:
             return 1.5 if work.slots == 2 else math.inf
         return _PREDICATED_COSTS.get(work.kind, 1.0)
 
+    def _name(self, row: CodeRow) -> str:
+        return self._names[row.op - len(OP)] if row.op >= len(OP) else ""
+
+    def _is_counted(self, first: int, last: int) -> bool:
+        """Whether ptxas knows how often the loop runs."""
+        changes: dict[int, list[CodeRow]] = {}
+        for row in self.rows[first:last]:
+            changes.setdefault(row.d, []).append(row)
+        compares = changes.get(self.rows[last].guard, [])
+        if len(compares) != 1 or not _COMPARES.match(self._name(compares[0])):
+            return False
+        for counter, limit in ((compares[0].a, compares[0].b), (compares[0].b, compares[0].a)):
+            steps = changes.get(counter, [])
+            if limit in changes or len(steps) != 1 or not _STEPS.match(self._name(steps[0])):
+                continue
+            for before, step in ((steps[0].a, steps[0].b), (steps[0].b, steps[0].a)):
+                copies = changes.get(before, [])
+                moved = len(copies) == 1 and _MOVES.match(self._name(copies[0])) and copies[0].a == counter
+                if step in self._lowered.known and (before == counter or moved):
+                    return True
+        return False
+
     def _is_unrolled(self, first: int, last: int) -> bool:
+        if first in self._lowered.rolled or not self._is_counted(first, last):
+            return False
         rows, shared, guarded = 0, False, 0
         for at in range(first, last):
             control = control_of(self.rows[at])

@@ -8,7 +8,7 @@ from .lower import Lowered
 from .names import MOST_CLUSTER, MOST_SHARED
 
 MOST_THREADS = 1024  # of a block
-MOST_COOPERATIVE = 512  # blocks of a cooperative grid
+MOST_COOPERATIVE = 132 * 32  # blocks of a cooperative grid
 MOST_GRID = (2**31 - 1, 65535, 65535)  # blocks, x y z
 
 

@@ -15,7 +15,7 @@ from .names import NEED
 from .work import KINDS, Work
 
 # Increase it with each change to the model or the counts: times of two versions are not comparable.
-MODEL_VERSION = 9
+MODEL_VERSION = 10
 NEEDS = (*KINDS, *(name.lower().replace("_", " ") for name in NEED))
 # Units of the needs for tensor cores and for lines.
 TENSOR_UNITS, LINE_UNITS = 65536, 4

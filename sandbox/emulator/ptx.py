@@ -79,7 +79,10 @@ class Instruction:
 
 @dataclass(slots=True)
 class Label:
+    """``rolled``: a loop that starts here keeps one copy of its body."""
+
     name: str
+    rolled: bool = False
 
 
 @dataclass(slots=True)
@@ -448,7 +451,10 @@ class _Parser:
                     if len(scopes) > 1:
                         unique = scopes[-1][name] = f"{name}~{inner}"
                     function.registers[unique] = found[1]
-        elif text.startswith((".pragma", ".maxntid", ".minnctapersm", ".maxnreg", ".noreturn")):
+        elif text.startswith(".pragma"):
+            if '"nounroll"' in text and function.body and isinstance(function.body[-1], Label):
+                function.body[-1].rolled = True
+        elif text.startswith((".maxntid", ".minnctapersm", ".maxnreg", ".noreturn")):
             return
         elif any(text.startswith((f".{space}", ".align")) for space in _SPACES):
             variable = _variable(text)

@@ -287,7 +287,7 @@ class Relay:
 
 
 def _new_device(gpus: int = 1) -> Any:
-    made = device.Device(engine.Engine(gpus=gpus), ptxas=assembler.tritons_ptxas())
+    made = device.Device(engine.Engine(gpus=gpus), ptxas=assembler.tritons_ptxas(), relayed=True)
     # The compiler places its barriers, and sometimes has several threads write the same value.
     made.engine.check = engine.BUT_SHARED_RACES
     return made

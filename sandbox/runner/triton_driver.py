@@ -7,7 +7,7 @@ from typing import Any
 
 # Triton and common set-up code read these properties.
 PROPERTIES = {
-    "multiprocessor_count": 16,
+    "multiprocessor_count": 132,
     "max_shared_mem": 232448,
     "max_num_regs": 65536,
     "warpSize": 32,

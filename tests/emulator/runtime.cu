@@ -205,13 +205,13 @@ static int run(int which) {
             int count, value, blocks, threads;
             RAN(cudaGetDeviceProperties(&is, 0));
             CHECK(is.major == 9 && is.warpSize == 32 && is.maxThreadsPerBlock == 1024 && is.sharedMemPerBlock == 49152);
-            CHECK(is.multiProcessorCount == 16 && is.totalGlobalMem > 0 && is.maxGridSize[1] == 65535 && std::strlen(is.name) > 0);
+            CHECK(is.multiProcessorCount == 132 && is.totalGlobalMem > 0 && is.maxGridSize[1] == 65535 && std::strlen(is.name) > 0);
             CHECK(is.maxThreadsPerMultiProcessor == 2048 && is.sharedMemPerBlockOptin == 232448 && is.managedMemory == 1);
             RAN(cudaGetDeviceCount(&count));
             RAN(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
             CHECK(count == 1 && value == 232448);
             RAN(cudaOccupancyMaxPotentialBlockSize(&blocks, &threads, looks));
-            CHECK(threads == 1024 && blocks == 32);
+            CHECK(threads == 1024 && blocks == 264);
             cudaFuncAttributes function;
             RAN(cudaFuncGetAttributes(&function, looks));
             CHECK(function.maxThreadsPerBlock == 1024);

@@ -88,10 +88,22 @@ class _Allocated:
 
 class Device:
     """Owns ``engine``. ``memory_bytes``: that programs may allocate; ``ptxas``: counts the registers of kernels whose
-    PTX comes as text. ``line_at``: the source line of a place in the host's library."""
+    PTX comes as text; ``relayed``: the program's tensors are on the host, and go to the device and back around each
+    launch. ``line_at``: the source line of a place in the host's library."""
 
-    def __init__(self, engine: Engine, memory_bytes: int = MEMORY_BYTES, ptxas: Path | None = None) -> None:
-        self.engine, self._left, self._ptxas = engine, memory_bytes, ptxas
+    def __init__(
+        self,
+        engine: Engine,
+        memory_bytes: int = MEMORY_BYTES,
+        ptxas: Path | None = None,
+        *,
+        relayed: bool = False,
+    ) -> None:
+        self.engine, self._left, self._ptxas, self._relayed = engine, memory_bytes, ptxas, relayed
+        # What a relayed call's allocations held when they went back to the host, and the allocation that was filled
+        # last: see ``_is_relays``.
+        self._returned_contents: set[int] = set()
+        self._filled = 0
         self.line_at: Callable[[int], int] = lambda place: 0
         # PTX by module for which ptxas has not run yet: it is slow, and only the model needs it.
         self._not_assembled: dict[int, str] = {}
@@ -152,6 +164,8 @@ class Device:
         ``Returned.constructs``."""
         self._watched, self._limited = watched, counted
         self.call = Call()
+        self._returned_contents.clear()
+        self._filled = 0
         self.engine.begin_call()
         self.engine.launches = [] if counted or watched else None
         self.engine.begin_sample()
@@ -285,7 +299,7 @@ class Device:
             lowered.shared_bytes,
             lowered.local_bytes,
             lowered.max_threads or 1024,
-            32,
+            loaded.registers.get(name, 32),
             _architecture(loaded.module.target),
             len(lowered.param_layout),
         )
@@ -498,7 +512,8 @@ class Device:
     def _copy(self, body: bytes) -> tuple[int, bytes]:
         to, source, size, kind, place = COPY_HEAD.unpack_from(body)
         given = body[COPY_HEAD.size :]
-        self._copies(size)
+        if not self._is_relays(to, source, kind, given):
+            self._copies(size)
         if kind == 3 and self.engine.gpu_of(to) != self.engine.gpu_of(source):
             self.call.linked += size
         into = self._range(to, size) if kind in (1, 3) else 0
@@ -521,7 +536,10 @@ class Device:
         if kind == 2:
             self.call.taken += size
             self.call.findings += self.engine.copied(0, source, size, place)
-            return 0, ctypes.string_at(out_of, size)
+            contents = ctypes.string_at(out_of, size)
+            if self._relayed and self.engine.launches is not None:
+                self._returned_contents.add(hash(contents))
+            return 0, contents
         self.engine.fill(to, size)
         if kind == 1:
             ctypes.memmove(into, given, size)
@@ -531,9 +549,20 @@ class Device:
         self.call.findings += self.engine.copied(to, source if kind == 3 else 0, size, place)
         return 0, b""
 
+    def _is_relays(self, to: int, source: int, kind: int, given: bytes) -> bool:
+        """True for a copy that a card's program would not do, because its tensor stays on the device: back to the host,
+        and to the device what came from there. Tensors over arguments are not copied."""
+        if not self._relayed or (to if kind == 1 else source) in self._arguments:
+            return False
+        self._filled = to if kind == 1 else 0
+        return kind == 2 or (kind == 1 and hash(given) in self._returned_contents)
+
     def _unwritten(self, body: bytes) -> tuple[int, bytes]:
         address, size = RANGE.unpack_from(body)
         pattern = body[RANGE.size :]
+        if address == self._filled and address:  # an empty tensor: its copy was the relay's
+            self.call.copies, self.call.copied = self.call.copies - 1, self.call.copied - size
+            self._filled = 0
         if self._range(address, size) is None or len(pattern) != UNWRITTEN_PATTERN_BYTES:
             return _INVALID_VALUE, b""
         self.engine.unmark_written(address, size, pattern)

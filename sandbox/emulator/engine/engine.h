@@ -257,11 +257,13 @@ struct late {
     uint8_t lane, arrives;
 };
 
+enum { MOST_OF_BLOCK = 1024 / LANES }; /* warps of a block */
 struct barrier {
     uint32_t arrived, expected, line, row;
     bool mixed;
     uint32_t reduced_and, reduced_or, reduced_count;
-    uint64_t clock;
+    uint32_t warps;                     /* that arrived, in a counted launch, and when: in order */
+    uint64_t arrivals[MOST_OF_BLOCK];
 };
 
 enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };

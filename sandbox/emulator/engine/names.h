@@ -21,7 +21,7 @@
 #define GPU_ADDRESSES 0x0000008000000000ull
 #define MOST_GPUS 8
 
-#define MULTIPROCESSORS 16 /* that programs see, not those of the model's card */
+#define MULTIPROCESSORS 132 /* of an H200 */
 #define MOST_SHARED 232448u /* bytes of a block */
 #define MOST_STATIC_SHARED 49152u
 #define STREAMS 32 /* streams in a clock */

@@ -17,6 +17,8 @@ enum { PLACE = 256, PLACES = 1 << 16 };
 enum { MOST_OF_GROUP = MOST_CLUSTER > 4 ? MOST_CLUSTER : 4, GROUPS_SHARE = 3 };
 /* Blocks are uneven if their instructions deviate by this part of the mean. */
 static const double UNEVEN = 0.1;
+/* Blocks that must have run before it is known what most of them use. */
+enum { LEAST_RAN = 4 };
 /* Cycles until a result may be used, by class of instruction; see model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
         [CLASS_FREE] = 0,
@@ -37,13 +39,14 @@ enum {
     L2_CYCLES = 280,
     DRAM_CYCLES = 800,
     ATOMIC_CYCLES = 300,
-    BARRIER_CYCLES = 20,
     CLUSTER_CYCLES = 190
 };
-/* Measured on an H100 (benchmarks/gpu/rates.py): a match by its distinct values; shared-memory atomics that are
- * loops of compare-and-swap, by the lanes that meet in a bank. RETRY_PASSES: through banks, in addition to one for
- * each lane. */
+/* Measured on an H100 (benchmarks/gpu/rates.py): a barrier, which takes warps one by one; a match by its distinct
+ * values; shared-memory atomics that are loops of compare-and-swap, by the lanes that meet in a bank. RETRY_PASSES:
+ * through banks, in addition to one for each lane. */
 enum {
+    BARRIER_CYCLES = 12,
+    BARRIER_CYCLES_EACH = 2,
     MATCH_CYCLES = 34,
     MATCH_CYCLES_EACH = 11,
     MATCH_SLOTS_EACH = 2,
@@ -66,6 +69,7 @@ struct cache {
      * together would bring lines: of the launch's blocks, or ``before`` it. */
     uint64_t *owner, *touched;
     double *before;
+    uint32_t *users; /* blocks of the launch that used the line */
 };
 /* Assigns blocks to multiprocessors: first in turn while there is room, then to the place that is free first.
  * ``places``: of multiprocessor m are m, m + their number and so on; ``heap``: places that had a block, by the time
@@ -109,6 +113,7 @@ void cache_delete(struct cache *it) {
     free(it->owner);
     free(it->touched);
     free(it->before);
+    free(it->users);
     free(it);
 }
 static struct cache *cache_new(uint32_t sets, uint32_t ways) {
@@ -132,7 +137,8 @@ static struct cache *second_new(void) {
     it->owner = allocate(count, 8);
     it->touched = allocate(count, 8);
     it->before = allocate(count, sizeof *it->before);
-    if (it->dirty && it->owner && it->touched && it->before) return it;
+    it->users = allocate(count, sizeof *it->users);
+    if (it->dirty && it->owner && it->touched && it->before && it->users) return it;
     cache_delete(it);
     return NULL;
 }
@@ -218,6 +224,8 @@ static bool second_has(struct block *block, uint64_t sector, enum access access,
         it->sectors[at] = it->dirty[at] = 0;
         block->touched++;
     }
+    if (it->lines[at] != line) it->users[at] = 0;
+    it->users[at] += it->owner[at] != number || !it->users[at];
     it->lines[at] = line;
     it->used[at] = it->clock;
     it->owner[at] = number;
@@ -238,6 +246,32 @@ static bool second_has(struct block *block, uint64_t sector, enum access access,
     }
     it->sectors[at] |= bit;
     return there;
+}
+
+/* True if the first-level cache has the sector from an earlier block on the multiprocessor: more than half of all
+ * blocks use the line, and what a block brings does not fill that cache. The engine does not know which blocks share a
+ * multiprocessor; of such a line nearly each finds one. */
+static bool is_shared(const struct block *block, uint64_t sector) {
+    const struct launch *launch = block->launch;
+    const struct schedule *schedule = launch->engine->schedule;
+    const struct profile *profile = launch->profile;
+    if (block->number < profile->multiprocessors || schedule->ran < LEAST_RAN ||
+            lines_of_blocks(schedule, block) > (double)(profile->l1_lines * profile->resident))
+        return false;
+    struct cache *it = launch->engine->second;
+    uint64_t line = sector / (LINE / SECTOR);
+    size_t first = (size_t)((line * 0x9e3779b97f4a7c15ull >> 40) % it->sets) * it->ways;
+    for (size_t i = first; i < first + it->ways; i++) {
+        if (!it->used[i] || it->lines[i] != line) continue;
+        if (2 * (uint64_t)it->users[i] <= schedule->ran || !(it->sectors[i] >> sector % (LINE / SECTOR) & 1))
+            return false;
+        it->used[i] = ++it->clock;
+        it->users[i] += it->owner[i] != block->number + 1;
+        it->owner[i] = block->number + 1;
+        it->touched[i] = block->touched;
+        return true;
+    }
+    return false;
 }
 
 /* Adds updates of the sectors of one place. */
@@ -415,7 +449,9 @@ bool profile_begin(struct launch *launch) {
         cache_clear(engine->second);
         memset(engine->second->dirty, 0, (size_t)L2_SETS * L2_WAYS);
     }
-    memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS); /* blocks of other launches do not count */
+    /* blocks of other launches do not count */
+    memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS);
+    memset(engine->second->users, 0, sizeof *engine->second->users * (size_t)L2_SETS * L2_WAYS);
     if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
     return true;
 }
@@ -969,7 +1005,7 @@ static uint64_t ask_first(
     counts->lines += lines;
     ask(w, NEED_LINES, (LINE / SECTOR) * (uint64_t)lines);
     for (uint32_t i = 0; i < count; i++)
-        if (!cached || !cache_has(w->block->first, sectors[i]))
+        if (!cached || (!cache_has(w->block->first, sectors[i]) && !is_shared(w->block, sectors[i])))
             ask_second(w, sectors[i], access, access == READS ? &latency : &stored);
     return latency;
 }
@@ -1125,8 +1161,18 @@ void profile_resumes(struct warp *w) {
         w->block->launch->profile->counts[w->pc - 1].waited += released - w->timing.clock;
     w->timing.clock = released;
 }
-void profile_arrives(struct warp *w, struct barrier *barrier) { later(&barrier->clock, w->timing.clock); }
+void profile_arrives(struct warp *w, struct barrier *barrier) {
+    if (barrier->warps == MOST_OF_BLOCK) return;
+    uint32_t at = barrier->warps++;
+    for (; at && barrier->arrivals[at - 1] > w->timing.clock; at--) barrier->arrivals[at] = barrier->arrivals[at - 1];
+    barrier->arrivals[at] = w->timing.clock;
+}
 void profile_released(struct block *block, struct barrier *barrier) {
-    later(&block->released, barrier->clock + BARRIER_CYCLES);
-    barrier->clock = 0;
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < barrier->warps; i++) {
+        later(&taken, barrier->arrivals[i]);
+        taken += BARRIER_CYCLES_EACH;
+    }
+    later(&block->released, taken + BARRIER_CYCLES);
+    barrier->warps = 0;
 }

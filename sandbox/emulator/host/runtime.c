@@ -709,9 +709,14 @@ API error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         *blocks = 0;
         return failed(INVALID_VALUE);
     }
-    int most = 2048 / ((threads + 31) / 32 * 32), by_shared = (int)(SHARED_ALL / (it->facts.shared + shared + 1024));
-    *blocks = most < by_shared ? most : by_shared;
+    int warps = (threads + 31) / 32, by_shared = (int)(SHARED_ALL / (it->facts.shared + shared + 1024));
+    *blocks = 64 / warps < by_shared ? 64 / warps : by_shared;
     if (*blocks > 32) *blocks = 32;
+    if (it->facts.registers) { /* each of a multiprocessor's four parts gives them in units of 256 */
+        uint32_t of_warp = (32 * it->facts.registers + 255) / 256 * 256;
+        int by_registers = (int)(65536 / 4 / of_warp * 4) / warps;
+        if (by_registers < *blocks) *blocks = by_registers;
+    }
     return OK;
 }
 API error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared) {

@@ -88,6 +88,7 @@ class Kernel:
         # Callees of each function.
         self.calls: dict[str, set[str]] = {}
         self.labels: dict[str, int] = {}
+        self.rolled: set[int] = set()
         self.jumps: list[tuple[int, str]] = []
         # Branch tables: place in the pool, and labels.
         self.tables: list[tuple[int, list[str]]] = []
@@ -160,6 +161,8 @@ class Kernel:
             is_async=any(row.op == OP.ASYNC for row in self.rows),
             cluster=self.function.cluster,
             origins=self.origins,
+            rolled=frozenset(self.rolled),
+            known=frozenset(unit | CONSTANT for unit in self.known.values()),
         )
 
     def _reachable(self) -> list[Function]:
@@ -341,6 +344,8 @@ class Kernel:
         for item in frame.function.body:
             if isinstance(item, Label):
                 self.labels[item.name] = len(self.rows)
+                if item.rolled:
+                    self.rolled.add(len(self.rows))
                 continue
             self.instruction = item
             if item.place is not self.places[self.line]:

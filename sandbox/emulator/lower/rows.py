@@ -78,6 +78,8 @@ class Lowered:
     coordinates: bool = False
     cluster: tuple[int, int, int] = (1, 1, 1)  # compiled size, x y z
     origins: list[Instruction] = field(default_factory=list)  # the instruction of each row
+    rolled: frozenset[int] = frozenset()  # rows at which a loop begins that ptxas must not unroll
+    known: frozenset[int] = frozenset()  # operands that are numbers of the text
 
     def code_rows(self) -> list[CodeRow]:
         return list(map(CodeRow._make, ROW.iter_unpack(self.rows)))
