@@ -272,6 +272,17 @@ class Buffer:
         """A view of the elements of the memory ``flat`` in their shape."""
         return flat.view(self.shape) if self.strides is None else flat.as_strided(self.shape, self.strides)
 
+    def held_at(self, places: torch.Tensor) -> torch.Tensor:
+        """Where the elements at these flat places are in the memory of a strided buffer, in elements (int64)."""
+        import torch
+
+        assert self.strides is not None
+        found = torch.zeros_like(places)
+        for size, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            found += places.remainder(size) * stride
+            places = places.div(size, rounding_mode="floor")
+        return found
+
     def read_into(self, target: torch.Tensor) -> None:
         """Copy the elements of a strided buffer to a contiguous tensor of this shape. Enqueues."""
         target.copy_(self._view(self.words))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 from grader import scoring
@@ -148,6 +148,8 @@ class TimedWorkload:
     measured: Measured
     #: Microseconds; None: too short to measure.
     baselines: Mapping[str, float | None]
+    #: Why others have no time.
+    untimed: Mapping[str, str] = field(default_factory=dict)
 
 
 def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
@@ -179,6 +181,7 @@ def workload_report(manifest: Manifest, timed: TimedWorkload, device: RatedDevic
         rounds=measured.rounds,
         baselines_us={name: us for name, us in timed.baselines.items() if us is not None},
         short_baselines=[name for name, us in timed.baselines.items() if us is None],
+        untimed_baselines=dict(timed.untimed),
         speedup=eager / time_us if eager and time_us is not None else None,
         sol=roofline * 1e6 / time_us if roofline is not None and time_us is not None else None,
         roofline_us=roofline * 1e6 if roofline is not None else None,

@@ -528,6 +528,7 @@ class Session:
                     reading.workload,
                     reading.measured,
                     {**frozen.get(reading.workload.name, {}), **fresh.get(reading.workload.name, {})},
+                    self._timekeeper.untimed.get(reading.workload.name, {}),
                 ),
                 self.device,
             )

@@ -29,13 +29,9 @@ log = get_logger(__name__)
 Baselines = dict[str, dict[str, float | None]]
 # Takes the number of finished workloads and a label.
 Tell = Callable[[int, str], None]
+# Characters of an error that a report shows.
+_MOST_WHY = 300
 Clock = Callable[[str], AbstractContextManager[None]]
-
-
-def _keep(found: Baselines, workload: Workload, name: str, measured: Measured) -> None:
-    if (measured.known or measured.short) and not measured.company:
-        time_us = round(measured.time.value * 1e6, 3) if measured.known else None
-        found.setdefault(workload.name, {})[name] = time_us
 
 
 def costs_name(challenge: Challenge, workload: Workload) -> str:
@@ -94,6 +90,8 @@ class Timekeeper:
     watched: dict[str, Constructs] = field(default_factory=dict)
     #: With modelled times only: workloads with less counted work than they need.
     too_fast: list[str] = field(default_factory=list)
+    #: Workload -> name of a baseline -> why this grading has no time of it.
+    untimed: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def control(self) -> RunnerClient | None:
         """The control's box, if one is needed. Raises BoxUnavailable, JudgeFailure."""
@@ -195,12 +193,28 @@ class Timekeeper:
                             measured = self._baseline(workload, reference, control, part)
                             if measured.known and not (measured.doubtful and self.device.confirms):
                                 break
-                        _keep(found, workload, mode, measured)
+                        self._keep(found, workload, mode, measured)
             except BaselineFailed as error:
                 # torch does not compute in every type, nor compile everything; a submission loses its speedup alone.
-                log.warning("baseline_left_out", baseline=mode, why=str(error))
+                self._leave_out(found, missing, mode, str(error))
         self._time_named(found, workloads, control)
         return found
+
+    def _keep(self, found: Baselines, workload: Workload, name: str, measured: Measured) -> None:
+        if measured.company:
+            self.untimed.setdefault(workload.name, {})[name] = "something else used the device"
+        elif measured.known or measured.short:
+            time_us = round(measured.time.value * 1e6, 3) if measured.known else None
+            found.setdefault(workload.name, {})[name] = time_us
+        else:
+            self.untimed.setdefault(workload.name, {})[name] = "its times differ too much"
+
+    def _leave_out(self, found: Baselines, missing: Sequence[Workload], name: str, why: str) -> None:
+        """For the workloads that have no time of it yet."""
+        log.warning("baseline_left_out", baseline=name, why=why)
+        for workload in missing:
+            if name not in found.get(workload.name, {}):
+                self.untimed.setdefault(workload.name, {})[name] = why[:_MOST_WHY]
 
     def _time_named(
         self, found: Baselines, workloads: Sequence[Workload], control: RunnerClient | None
@@ -219,9 +233,10 @@ class Timekeeper:
             try:
                 with self.clock("baselines"), closing(named_baselines.start(self.launcher, baseline)) as box:
                     for workload in missing:
-                        _keep(found, workload, baseline.name, self._named(workload, box, control, baseline))
+                        measured = self._named(workload, box, control, baseline)
+                        self._keep(found, workload, baseline.name, measured)
             except NamedBaselineFailed as error:
-                log.warning("baseline_left_out", baseline=baseline.name, why=str(error))
+                self._leave_out(found, missing, baseline.name, str(error))
                 named_baselines.leave_out(challenge, baseline, on)
 
     def _named(

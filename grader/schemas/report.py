@@ -325,6 +325,12 @@ class WorkloadCost(Strict):
 TOO_SHORT = "too short to measure here"
 # Baselines that every challenge has: the reference as written, and through torch.compile.
 PYTORCH = ("eager", "compile")
+
+
+def shown_baseline(name: str) -> str:
+    return f"PyTorch ({name})" if name in PYTORCH else name
+
+
 COMPANY = (
     "Something else used the GPU, twice in a row: the fixed cost of a round was more than 5 % off its usual value. "
     "Such a time gets no rank. Submit again, and tell staff if it happens again."
@@ -345,6 +351,9 @@ class WorkloadReport(Strict):
     baselines_us: dict[str, float] = Field(default_factory=dict)
     short_baselines: list[str] = Field(
         default_factory=list, description="baselines that are too short to measure here"
+    )
+    untimed_baselines: dict[str, str] = Field(
+        default_factory=dict, description="baselines that this grading could not time, with the reason"
     )
     speedup: float | None = None
     sol: float | None = Field(
@@ -408,13 +417,16 @@ class WorkloadReport(Strict):
         )
 
     def _why_no_baseline(self) -> str:
-        if not self.short_baselines:
-            return ""
-        names = " and ".join(
-            f"PyTorch ({name})" if name in PYTORCH else name for name in self.short_baselines
-        )
-        are = "is" if len(self.short_baselines) == 1 else "are"
-        return f"{names} {are} {TOO_SHORT}: there is nothing to compare with."
+        found = []
+        if self.short_baselines:
+            names = " and ".join(map(shown_baseline, self.short_baselines))
+            are = "is" if len(self.short_baselines) == 1 else "are"
+            found.append(f"{names} {are} {TOO_SHORT}: there is nothing to compare with.")
+        found += [
+            f"{shown_baseline(name)} could not be timed: {why.rstrip('.')}."
+            for name, why in self.untimed_baselines.items()
+        ]
+        return " ".join(found)
 
     def _why_ungated(self) -> str:
         if self.gated:

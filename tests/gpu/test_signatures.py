@@ -67,4 +67,5 @@ def test_padded_results_and_scalars_of_a_workload_are_timed(
     assert report.verdict is Verdict.ACCEPTED, report
     (workload,) = report.workloads
     assert workload.time_us is not None
-    assert set(workload.baselines_us) == {"eager", "compile"}
+    assert not workload.company, "a round of padded arrays costs what all rounds cost"
+    assert set(workload.baselines_us) == {"eager", "compile"}, workload.remarks

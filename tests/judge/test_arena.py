@@ -122,6 +122,7 @@ def test_padding_is_kept_apart_from_the_elements(kind: Kind, dtype: DType, strid
     made.write(values)
     assert torch.equal(made.snapshot(), values)
     assert made.values.tolist() == list(range(12))
+    assert made.words[made.held_at(torch.arange(12))].tolist() == list(range(12))
     assert made.changed_padding() is None
     first = 4 if strides == (6, 1) else 3
     with mmap.mmap(made.descriptor, made.layout.mapped) as other_side:

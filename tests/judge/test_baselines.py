@@ -49,7 +49,7 @@ def _measure(
     fixed: float = 1e-3,
     later: tuple[float, float] | None = None,
 ) -> tuple[list[str], dict[str, dict[str, float | None]]]:
-    """``ends`` of the intervals: shares of the time. ``later``: those of what is measured again."""
+    """Those started, and times. ``ends`` of the intervals: shares of the time. ``later``: those of what is measured again."""
 
     def baseline(_workload: Workload, reference: Any, _control: Any, mode: str) -> Any:
         mode, again, _ = mode.partition(", ")
@@ -72,6 +72,10 @@ def _measure(
     control: Any = None  # asked by the rounds, which are not made here
     found = timekeeper.baselines(workloads, control)
     assert launcher.alive == 0
+    for workload in workloads:
+        without = timekeeper.untimed.get(workload.name, {}).keys()
+        timed = {**frozen.get(workload.name, {}), **found.get(workload.name, {})}
+        assert without == {"eager", "compile"} - timed.keys()
     return launcher.started, found
 
 

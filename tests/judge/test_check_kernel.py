@@ -49,6 +49,13 @@ assert check(spots=everywhere, counted=8) == 1
 assert check(spots=torch.tensor([999, 8, 9])) == 1
 assert check(spots=torch.tensor([3, 4, 5, 6])) == 0
 assert check(spots=torch.arange(0, COUNT, 500)) == 1
+# Elements between padding, which is no element's value.
+held = everywhere + everywhere // 10 * 3
+padded = torch.full((1300,), 77.0)
+padded[held] = got
+seen, suspects = torch.empty(COUNT), torch.zeros(kernels.check_blocks(COUNT, at_spots=True), dtype=torch.int32)
+kernels.full_check(padded, COUNT, want, None, seen, suspects, Allowance(1e-3, 1e-3), POISON, everywhere, held)
+assert torch.equal(seen.view(torch.uint8), got.view(torch.uint8)) and int(suspects.sum()) == 3
 # Where infinity is right, nothing finite is; and where bounds are infinite, infinity is not right.
 finite = got.clone()
 finite[[4, 5]] = torch.tensor([3e38, -7.0])

@@ -62,6 +62,10 @@ def test_an_ordinary_time_has_no_remarks() -> None:
         ),
         ({"ranked": False}, ["Shown, not ranked", "unknown"]),
         ({"charged_us": 12.34}, ["12.3 µs were added", "outside the gate"]),
+        (
+            {"untimed_baselines": {"compile": "the baseline failed: RuntimeError: no sum of bool."}},
+            ["PyTorch (compile) could not be timed: the baseline failed: RuntimeError: no sum of bool."],
+        ),
     ],
 )
 def test_unusual_timings_get_a_remark(values: dict[str, Any], words: list[str]) -> None:

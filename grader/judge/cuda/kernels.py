@@ -37,6 +37,7 @@ def _full_check(
     want,
     scale,
     spots,
+    held,
     snapshot,
     suspects,
     count,
@@ -54,6 +55,7 @@ def _full_check(
     SCALED: tl.constexpr,
     POISONED: tl.constexpr,
     AT_SPOTS: tl.constexpr,
+    PADDED: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
     places = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -61,7 +63,10 @@ def _full_check(
     offsets = places
     if AT_SPOTS:
         offsets = tl.load(spots + places, mask=mask, other=0)
-    found = tl.load(got + offsets, mask=mask, other=0)
+    where = offsets
+    if PADDED:
+        where = tl.load(held + places, mask=mask, other=0)
+    found = tl.load(got + where, mask=mask, other=0)
     right = tl.load(want + offsets, mask=mask, other=0)
     tl.store(snapshot + places, found, mask=mask)
     if FLOATING:
@@ -87,7 +92,7 @@ def _full_check(
         near = finite & (tl.abs(found - right) < allowed)
         wrong = (near | (found == right) | ((found != found) & (right != right))) == 0
         if POISONED:
-            wrong = wrong | (tl.load(bits + offsets, mask=mask, other=0) == poison)
+            wrong = wrong | (tl.load(bits + where, mask=mask, other=0) == poison)
     elif STEPS:
         apart = tl.maximum(found, right).to(tl.int64) - tl.minimum(found, right).to(tl.int64)
         wrong = (apart < 0) | (apart > steps)
@@ -119,13 +124,15 @@ def full_check(
     allowance: Allowance,
     poison: int | None,
     spots: torch.Tensor | None = None,
+    held: torch.Tensor | None = None,
 ) -> None:
     """Copy ``got`` to ``snapshot`` and write to ``suspects`` (int32, one for each block) how many of the first
     ``counted`` elements may be wrong.
 
     All flat and on the GPU. ``scale`` (float32, or float64 for a float64 result) is the magnitude of each element's
     error; ``poison``: the bits of "never written". Always one pass over all data, enqueued on the current stream. With
-    ``spots`` (int64, places in ``got``) only these are checked, and ``snapshot`` has an element for each.
+    ``spots`` (int64, places in ``want``) only these are checked, and ``snapshot`` has an element for each. ``held``
+    (int64): their places in ``got``, if that has padding.
     """
     count = got.numel() if spots is None else spots.numel()
     if not count:
@@ -140,6 +147,7 @@ def full_check(
         want,
         scale if scale is not None else want,
         spots if spots is not None else suspects,
+        held if held is not None else suspects,
         snapshot,
         suspects,
         count,
@@ -157,6 +165,7 @@ def full_check(
         SCALED=scale is not None,
         POISONED=poison is not None,
         AT_SPOTS=spots is not None,
+        PADDED=held is not None,
         BLOCK=_BLOCK if spots is None else _SPOTS_BLOCK,
     )
 

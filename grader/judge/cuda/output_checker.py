@@ -66,7 +66,7 @@ class CudaOutputChecker:
             buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", _like(buffer))
             for buffer in self._results
         }
-        # Of results that are not dense: the check reads copies.
+        # Of results that are not dense: the full check reads copies.
         self._dense = {
             buffer.argument.name: torch.empty(buffer.count, dtype=buffer.dtype, device="cuda")
             for buffer in self._results
@@ -99,11 +99,11 @@ class CudaOutputChecker:
         for part in self._parts:
             spots = part.spots
             spots.draw()
-            aimed = self._aimed(part, question)
-            self._spot_checks.append(
-                functools.partial(aimed, snapshot=spots.taken, suspects=next(shares), spots=spots.places)
+            at_spots, everywhere = self._aimed(part, question)
+            self._spot_checks.append(functools.partial(at_spots, snapshot=spots.taken, suspects=next(shares)))
+            self._full_checks.append(
+                functools.partial(everywhere, snapshot=part.snapshot, suspects=next(shares))
             )
-            self._full_checks.append(functools.partial(aimed, snapshot=part.snapshot, suspects=next(shares)))
 
     def spot_check(self) -> None:
         spot_checks, self._spot_checks = self._spot_checks, []  # frees answers, which are large
@@ -118,8 +118,9 @@ class CudaOutputChecker:
     def suspicious(self) -> bool:
         return bool(self._suspects.any().item()) if self._suspects.numel() else False
 
-    def _aimed(self, part: _Part, question: Question) -> Callable[..., None]:
-        buffer = part.buffer
+    def _aimed(self, part: _Part, question: Question) -> tuple[Callable[..., None], Callable[..., None]]:
+        """The checks of its spots and of all of it."""
+        buffer, spots = part.buffer, part.spots.places
         manifest, argument = self._arena.manifest, buffer.argument
         want = question.outputs[argument.name].reshape(-1)
         scale = question.magnitudes.get(argument.name)
@@ -134,23 +135,21 @@ class CudaOutputChecker:
         elif buffer.count != want.numel():
             here = slice(part.first, part.first + buffer.count)
             want, scale = want[here], scale[here] if scale is not None else None
-        check = functools.partial(
-            kernels.full_check,
-            buffer.words if dense is None else dense,
-            number,
-            want,
-            scale,
-            allowance=allowance,
-            poison=buffer.never_written,
-        )
+        poison = buffer.never_written
+
+        def check(got: torch.Tensor, **how: Any) -> None:
+            kernels.full_check(got, number, want, scale, allowance=allowance, poison=poison, **how)
+
+        at_spots = functools.partial(check, buffer.words, spots=spots)
         if dense is None:
-            return check
+            return at_spots, functools.partial(check, buffer.words)
 
         def read_and_check(**how: Any) -> None:
             buffer.read_into(dense.view(buffer.shape))
-            check(**how)
+            check(dense, **how)
 
-        return read_and_check
+        # The spot check ends a round: to copy all elements first would cost the round as much as a call.
+        return functools.partial(at_spots, held=buffer.held_at(spots)), read_and_check
 
     def explain(self, question: Question) -> Mismatch | None:
         """What the full check saw, or if that is right, what the spot check saw before it."""
