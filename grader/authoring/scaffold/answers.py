@@ -27,6 +27,8 @@ _SEEDS = (3, 11)
 _MOST_ELEMENTS = 1 << 22
 # For one edge case; one that takes longer is none for students.
 _CASE_SECONDS = 20.0
+# Bytes of the type that most references compute in.
+_SINGLE = 4
 # Orders of sizes to try for a case that the reference refuses.
 _MOST_ORDERS = 6
 
@@ -63,6 +65,8 @@ class Answers:
 
     def _variants(self, case: Planned) -> Iterator[Planned]:
         yield case
+        if len(case.inputs) > 1:  # of all inputs together, sums and products overflow
+            yield from (replace(case, inputs={name: recipe}) for name, recipe in case.inputs.items())
         if not self.other_sizes or not case.sizes:
             return
         tried = [tuple(case.sizes.values())]
@@ -111,7 +115,13 @@ class Answers:
         if shapes != wanted:
             return f"its results have the shapes {shapes} instead of {wanted}"
         for arg, exact, single in zip(self._shown.results, results, usual, strict=True):
-            if arg.dtype.floating and bool((exact.isfinite() != single.isfinite()).any()):
+            if not arg.dtype.floating:
+                continue
+            if arg.dtype.itemsize < _SINGLE:  # beyond its range, both round to the same infinity
+                exact, single = (
+                    rounded(of_reference(values, arg.dtype), arg.dtype) for values in (exact, single)
+                )
+            if bool((exact.isfinite() != single.isfinite()).any()):
                 return f"'{arg.name}' overflows in {arg.dtype.value} alone"
         return ""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from grader import limits
-from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES
+from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES, UNCLEAR
 from grader.authoring.scaffold.suite import is_possible
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
@@ -156,7 +156,7 @@ def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
     size does."""
     rungs = list(given)
     if not any(_fits(manifest, workload) for workload in rungs):
-        rungs.insert(0, _largest(manifest, lambda step: _fits(manifest, step) and not _ranks(manifest, step)))
+        rungs.insert(0, _largest(manifest, lambda step: _fits(manifest, step) and _is_short(manifest, step)))
     if not any(_ranks(manifest, workload) for workload in rungs):
         rungs.append(_smallest(manifest))
     interpreter = _largest(manifest, lambda step: _elements_of(manifest, step) <= _INTERPRETER_ELEMENTS)
@@ -175,6 +175,12 @@ def _fits(manifest: Manifest, workload: Workload) -> bool:
 def _ranks(manifest: Manifest, workload: Workload) -> bool:
     seconds = roofline_seconds(manifest, workload, H200) or 0.0
     return seconds * 1e6 >= limits.RANKED_ROOFLINE_US
+
+
+def _is_short(manifest: Manifest, workload: Workload) -> bool:
+    """True if no GPU ranks it."""
+    seconds = roofline_seconds(manifest, workload, H200) or 0.0
+    return seconds * 1e6 < limits.RANKED_ROOFLINE_US * (1 - UNCLEAR)
 
 
 def _elements_of(manifest: Manifest, workload: Workload) -> int:

@@ -19,7 +19,7 @@ from grader.authoring.scaffold.suite import Planned
 from grader.authoring.specs import TO_DO
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Kind, Manifest
+from grader.challenge.model import Manifest
 from grader.challenge.signature import starter
 from grader.errors import BadRequest
 from grader.languages import Language
@@ -61,9 +61,8 @@ def reference_of(said: str, manifest: Manifest) -> str:
         raise BadRequest(f"'{said}' is no PyTorch: {error}.", REFERENCE_HINT) from error
     if not lines:
         raise BadRequest("There is no reference.", REFERENCE_HINT)
-    types = {Kind.SIZE: "int", Kind.SCALAR: "float"}
     given = [arg for arg in manifest.args if arg.kind.passed]
-    parameters = ", ".join(f"{arg.name}: {types.get(arg.kind, 'torch.Tensor')}" for arg in given)
+    parameters = ", ".join(f"{arg.name}: {texts.annotation(arg)}" for arg in given)
     one = "torch.Tensor"
     number = len(manifest.results)
     returns = one if number == 1 else f"tuple[{', '.join([one] * number)}]"

@@ -7,9 +7,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from grader.authoring.categories import other_value
 from grader.challenge import cases as recipes
 from grader.challenge.draw import strict_bounds
 from grader.challenge.dtypes import DType
+from grader.challenge.expression import parse
 from grader.challenge.model import Manifest, check_sizes
 
 Sizes = Mapping[str, int]
@@ -32,6 +34,8 @@ _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
 # Sizes that may take the place of others that break a constraint.
 _NEAR = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
+_UNREAD = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
+_WRITTEN = "There is nothing to read, but the result has elements, and they have to be written."
 # The formatter's line length.
 LINE = 110
 _PLAIN = {
@@ -54,10 +58,13 @@ class Planned:
     inputs: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     without: Sequence[str] = ()
+    scalars: Mapping[str, float] = field(default_factory=dict)
 
     def case(self) -> recipes.Case:
         inputs = {name: eval(text, vars(recipes)) for name, text in self.inputs.items()}  # noqa: S307 - our own text
-        return recipes.Case(self.name, recipes.Category(self.category), dict(self.sizes), inputs)
+        return recipes.Case(
+            self.name, recipes.Category(self.category), dict(self.sizes), inputs, dict(self.scalars)
+        )
 
     def line(self) -> str:
         words = [f'"{self.name}"', f'"{self.category}"']
@@ -65,6 +72,9 @@ class Planned:
         if self.inputs:
             inputs = ", ".join(f'"{name}": {recipe}' for name, recipe in self.inputs.items())
             words.append(f"inputs={{{inputs}}}")
+        if self.scalars:
+            scalars = ", ".join(f'"{name}": {value}' for name, value in self.scalars.items())
+            words.append(f"scalars={{{scalars}}}")
         if self.without:
             words.append(f"without={list(self.without)}".replace("'", '"'))
         if self.note:
@@ -76,7 +86,18 @@ class Planned:
 
 
 def public_cases(manifest: Manifest) -> list[Planned]:
-    return _bounded_in_size(manifest, [*_shapes(manifest), *_values(manifest), *_left_out(manifest)])
+    return _bounded_in_size(
+        manifest, [*_shapes(manifest), *_values(manifest), *_scalars(manifest), *_left_out(manifest)]
+    )
+
+
+def _scalars(manifest: Manifest) -> Iterator[Planned]:
+    """All with other values than usual: a kernel that has one of the usual ones in its source fails."""
+    others = {arg.name: other_value(arg) for arg in manifest.scalars}
+    if others:
+        whole = {arg.name for arg in manifest.scalars if not arg.dtype.floating}
+        given = {name: int(value) if name in whole else value for name, value in others.items()}
+        yield Planned("other_scalars", "basic", _sizes(manifest, _VALUES), scalars=given)
 
 
 def _left_out(manifest: Manifest) -> Iterator[Planned]:
@@ -144,12 +165,18 @@ def _smaller(size: int, category: str) -> int | None:
 
 
 def _empty(manifest: Manifest) -> Iterator[Planned]:
-    note = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
     for name in manifest.sizes:
         sizes = _mended(manifest, {**_sizes(manifest, {}), name: 0}, [name])
-        yield Planned(f"{name}_0", "empty", sizes, note=note)
+        yield Planned(
+            f"{name}_0", "empty", sizes, note=_UNREAD if writes_nothing(manifest, name) else _WRITTEN
+        )
     if len(manifest.sizes) > 1:
         yield Planned("all_0", "empty", dict.fromkeys(manifest.sizes, 0))
+
+
+def writes_nothing(manifest: Manifest, name: str) -> bool:
+    """True if every result is empty where the size ``name`` is 0: that of a sum over it is not."""
+    return all(any(name in parse(text).names for text in arg.shape) for arg in manifest.results)
 
 
 def _edges(manifest: Manifest) -> Iterator[Planned]:
