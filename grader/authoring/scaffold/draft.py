@@ -36,6 +36,8 @@ _NO_NAME = "none"
 _MANY_TERMS = 8
 # Bound of a generated ladder: no GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
+# A size in workloads that only results have.
+_CHOSEN = 64
 # Also ranks a generated workload on GPUs faster than the H200.
 _SPARE_TIME = 1.1
 
@@ -194,11 +196,14 @@ def _is_quick(manifest: Manifest, workload: Workload) -> bool:
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
-    sizes = dict.fromkeys(manifest.sizes, 4)
+    """Sizes that double in turn. One that no input has as a dimension, such as the k of a top-k, stays small."""
+    read = {name for arg in manifest.given for text in arg.shape for name in parse(text).names}
+    growing = [name for name in manifest.sizes if name in read] or manifest.sizes
+    sizes = {name: 4 if name in growing else _CHOSEN for name in manifest.sizes}
     steps = []
-    for number in range(_MOST_DOUBLINGS * len(sizes)):
+    for number in range(_MOST_DOUBLINGS * len(growing)):
         steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
-        sizes[manifest.sizes[number % len(sizes)]] *= 2
+        sizes[growing[number % len(growing)]] *= 2
     return [step for step in steps if is_possible(manifest, step.sizes)]
 
 

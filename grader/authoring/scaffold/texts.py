@@ -64,6 +64,10 @@ def manifest_text(
         more = f"\nscalars = {{ {scalars} }}" if scalars else ""
         more += f"\nwithout = [{', '.join(map(_quoted, workload.without))}]" if workload.without else ""
         lines.append(f"\n[[workloads]]\nname = {_quoted(workload.name)}{on}\nsizes = {{ {sizes} }}{more}")
+    if manifest.pieces is not None:
+        lines.append(
+            f"\n# For cases too large for a GPU in float64.\n[pieces]\nalong = {_quoted(manifest.pieces.along)}"
+        )
     lines += [
         "\n[limits]\ncase_seconds = 10",
         "\n[grading]\ncorrectness_points = 70\ntiers = [{ speedup = 0.8, points = 30 }]",
@@ -180,10 +184,7 @@ def spec_text(manifest: Manifest) -> str:
     equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
     rows = contract_rows({case.name for case in public_cases(manifest)}, manifest)
-    rows += [
-        (f"`{text}`", "always: no case, run or workload has other sizes", EVERY)
-        for text in manifest.constraints
-    ]
+    rows += _constraint_rows(manifest)
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -200,6 +201,7 @@ def spec_text(manifest: Manifest) -> str:
 def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[str]) -> str:
     """``spec.md`` of a challenge whose reference is ``said``, with an ``example`` in numbers if there is one."""
     rows = contract_rows(cases, manifest)
+    rows += _constraint_rows(manifest)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
@@ -212,6 +214,11 @@ def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[s
         cases=CASES,
         bytes=manifest.cost.bytes,
     )
+
+
+def _constraint_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
+    held = "always: no case, run or workload has other sizes"
+    return [(f"`{text}`", held, EVERY) for text in manifest.constraints]
 
 
 def _equations(results: str, said: str) -> str:
