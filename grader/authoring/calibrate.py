@@ -74,13 +74,11 @@ class Calibration:
 
     @property
     def proposed(self) -> Tolerance:
-        """MARGIN times the largest native errors, rounded up to one digit. Where terms cancelled, ``rtol`` is for large
-        results, ``atol`` for the others."""
-        apart = {error.result for error in self.measured if error.cancelled}
-        relative = [error.large if error.result in apart else error.relative for error in self.measured]
-        absolute = [
-            max(error.absolute, error.small if error.result in apart else 0.0) for error in self.measured
-        ]
+        """MARGIN times the largest native errors, rounded up to one digit. If terms cancelled anywhere, ``rtol`` is for
+        large results, ``atol`` for the others."""
+        apart = any(error.cancelled for error in self.measured)
+        relative = [error.large if apart else error.relative for error in self.measured]
+        absolute = [max(error.absolute, error.small if apart else 0.0) for error in self.measured]
         return Tolerance(
             atol=min(_round_up(MARGIN * max(absolute, default=0.0)), 0.9),
             rtol=min(_round_up(MARGIN * max(relative, default=0.0)), 0.9),

@@ -11,7 +11,6 @@ from grader.authoring.costs import H200, UNCLEAR
 from grader.authoring.scaffold.answers import Answers
 from grader.authoring.scaffold.draft import Draft
 from grader.authoring.scaffold.signature_line import read_constraints, read_signature
-from grader.authoring.scaffold.stated import Stated
 from grader.authoring.scaffold.suite import large_case, public_cases
 from grader.authoring.scaffold.texts import contract_rows, stated_spec
 from grader.judge.roofline import roofline_seconds
