@@ -32,6 +32,9 @@ HEADROOM = 2.0
 # The proposal leaves PyTorch at a quarter. A hand-written kernel errs up to twice as much (one running sum instead of
 # pairwise sums, fast exponentials); the rest is HEADROOM.
 MARGIN = 4.0
+# Of results of 16 bits or fewer, whose error is the one rounding that every kernel does: four times it would accept
+# float16 results rounded to bfloat16.
+_NARROW_MARGIN, _NARROW_BYTES = 2.5, 2
 # A tolerance looser than this many proposals allows errors that rounding cannot explain.
 LOOSE = 50.0
 # In units of the last place: a larger relative error comes from terms that cancel, not from rounding. Such a result is
@@ -61,6 +64,7 @@ class MeasuredErrors:
     absolute: float  # largest error elsewhere
     unit: Unit = Unit.NONE
     units: float = 0.0  # largest error in that unit
+    margin: float = MARGIN  # how many of these errors the proposal allows
     # Whether terms cancelled; the largest error over its magnitude among large elements, and the largest among others.
     cancelled: bool = False
     large: float = 0.0
@@ -74,14 +78,16 @@ class Calibration:
 
     @property
     def proposed(self) -> Tolerance:
-        """MARGIN times the largest native errors, rounded up to one digit. If terms cancelled anywhere, ``rtol`` is for
+        """``margin`` times the largest native errors, rounded up to one digit. If terms cancelled, ``rtol`` is for
         large results, ``atol`` for the others."""
         apart = any(error.cancelled for error in self.measured)
-        relative = [error.large if apart else error.relative for error in self.measured]
-        absolute = [max(error.absolute, error.small if apart else 0.0) for error in self.measured]
+        relative = [error.margin * (error.large if apart else error.relative) for error in self.measured]
+        absolute = [
+            error.margin * max(error.absolute, error.small if apart else 0.0) for error in self.measured
+        ]
         return Tolerance(
-            atol=min(_round_up(MARGIN * max(absolute, default=0.0)), 0.9),
-            rtol=min(_round_up(MARGIN * max(relative, default=0.0)), 0.9),
+            atol=min(_round_up(max(absolute, default=0.0)), 0.9),
+            rtol=min(_round_up(max(relative, default=0.0)), 0.9),
         )
 
     def proposed_units(self, result: str) -> float:
@@ -195,6 +201,7 @@ def _errors(
         used,
         relative=_most(relative[normal]),
         absolute=_most(error[~normal]),
+        margin=_NARROW_MARGIN if arg.dtype.itemsize <= _NARROW_BYTES else MARGIN,
         cancelled=_most(relative[normal]) > _CANCELLED * 2.0**-facts.digits,
         large=_most(relative[large]),
         small=_most(error[normal & ~large]) if scale.max() <= _ORDINARY else 0.0,

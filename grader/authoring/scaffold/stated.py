@@ -159,5 +159,5 @@ def _propose(challenge: Challenge) -> None:
     text = path.read_text(encoding="utf-8")
     for name, value in (("atol", proposed.atol), ("rtol", proposed.rtol)):
         text = re.sub(rf"^{name} = .*$", f"{name} = {value:g}", text, count=1, flags=re.MULTILINE)
-    text = text.replace("# As the author says. ", "# Four times the reference's own errors. ")
+    text = text.replace("# As the author says. ", "# By the reference's own errors. ")
     path.write_text(text, encoding="utf-8")
