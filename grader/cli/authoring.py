@@ -85,7 +85,7 @@ def fixed(catalogue: Catalogue, proofs: Proofs, options: Options) -> None:
 
 def _failing_solutions(proof: Proof) -> list[str]:
     return [
-        f"{result.name} {result.detail}"
+        f"{result.name} fails {result.detail.rstrip('.')}"
         for result in proof.tried
         if result.role is CandidateRole.SOLUTION
         and result.ending in (CandidateOutcome.FAILED, CandidateOutcome.BROKEN)

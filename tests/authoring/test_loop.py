@@ -156,7 +156,7 @@ def test_a_failing_solution_gets_no_mutants(
     proof = Proof(slug="fresh", seconds=0.0, checks=[], tried=[failed])
     monkeypatch.setattr("grader.cli.authoring.add_to", lambda *_: pytest.fail("mutants were made"))
     fixed(Catalogue(tmp_path), Proofs(strong=False, device="cpu", seconds=0.0, challenges=[proof]), Options())
-    assert "No mutants yet: solution.cu odd: wrong_answer" in capsys.readouterr().err
+    assert "No mutants yet: solution.cu fails odd: wrong_answer" in capsys.readouterr().err
 
 
 def test_the_page_shows_which_case_refuses_which_kernel() -> None:
