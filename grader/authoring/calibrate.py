@@ -32,8 +32,22 @@ HEADROOM = 2.0
 # The proposal leaves PyTorch at a quarter. A hand-written kernel errs up to twice as much (one running sum instead of
 # pairwise sums, fast exponentials); the rest is HEADROOM.
 MARGIN = 4.0
+# Of results of 16 bits or fewer, whose error is the one rounding that every kernel does: four times it would accept
+# float16 results rounded to bfloat16.
+_NARROW_MARGIN, _NARROW_BYTES = 2.5, 2
 # A tolerance looser than this many proposals allows errors that rounding cannot explain.
 LOOSE = 50.0
+# In units of the last place: a larger relative error comes from terms that cancel, not from rounding. Such a result is
+# small beside the largest of its case, by this share at least.
+_CANCELLED, _SMALL = 1024.0, 0.1
+# Of the largest result: an atol for errors beside larger ones would accept every ordinary answer.
+_ORDINARY = 1e4
+_CANCELLING = (
+    "results near 0, where terms of either sign cancel, err by much of their own size: the proposed atol is for them. "
+    "Or let magnitude(...) in reference.py return the same operation on absolute values, and keep atol near 0"
+)
+# Beneath it, types of a wide range have lost digits to denormal numbers on the way.
+_DEEP = 1e-20
 # Steps of a quantiser come from ties: an exact kernel is off by as many as PyTorch.
 LOOSE_STEPS = 4
 
@@ -50,6 +64,11 @@ class MeasuredErrors:
     absolute: float  # largest error elsewhere
     unit: Unit = Unit.NONE
     units: float = 0.0  # largest error in that unit
+    margin: float = MARGIN  # how many of these errors the proposal allows
+    # Whether terms cancelled; the largest error over its magnitude among large elements, and the largest among others.
+    cancelled: bool = False
+    large: float = 0.0
+    small: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -59,11 +78,16 @@ class Calibration:
 
     @property
     def proposed(self) -> Tolerance:
-        """MARGIN times the largest native errors, rounded up to one digit."""
-        relative = max((error.relative for error in self.measured), default=0.0)
-        absolute = max((error.absolute for error in self.measured), default=0.0)
+        """``margin`` times the largest native errors, rounded up to one digit. If terms cancelled, ``rtol`` is for
+        large results, ``atol`` for the others."""
+        apart = any(error.cancelled for error in self.measured)
+        relative = [error.margin * (error.large if apart else error.relative) for error in self.measured]
+        absolute = [
+            error.margin * max(error.absolute, error.small if apart else 0.0) for error in self.measured
+        ]
         return Tolerance(
-            atol=min(_round_up(MARGIN * absolute), 0.9), rtol=min(_round_up(MARGIN * relative), 0.9)
+            atol=min(_round_up(max(absolute, default=0.0)), 0.9),
+            rtol=min(_round_up(max(relative, default=0.0)), 0.9),
         )
 
     def proposed_units(self, result: str) -> float:
@@ -166,16 +190,26 @@ def _measure(
 def _errors(
     case: Case, arg: Argument, used: float, error: torch.Tensor, scale: torch.Tensor
 ) -> MeasuredErrors:
-    normal = scale >= arg.dtype.as_float.smallest_normal
-    relative = (error / scale)[normal]
-    absolute = error[~normal]
+    facts = arg.dtype.as_float
+    deep = facts.smallest_normal * 2.0**facts.digits
+    normal = scale >= (deep if deep < _DEEP else facts.smallest_normal)
+    relative = error / scale
+    large = normal & (scale >= _SMALL * scale.max())
     return MeasuredErrors(
         case.name,
         arg.name,
         used,
-        relative=float(relative.max()) if relative.numel() else 0.0,
-        absolute=float(absolute.max()) if absolute.numel() else 0.0,
+        relative=_most(relative[normal]),
+        absolute=_most(error[~normal]),
+        margin=_NARROW_MARGIN if arg.dtype.itemsize <= _NARROW_BYTES else MARGIN,
+        cancelled=_most(relative[normal]) > _CANCELLED * 2.0**-facts.digits,
+        large=_most(relative[large]),
+        small=_most(error[normal & ~large]) if scale.max() <= _ORDINARY else 0.0,
     )
+
+
+def _most(values: torch.Tensor) -> float:
+    return float(values.max()) if values.numel() else 0.0
 
 
 def calibration_checks(challenge: Challenge, found: Calibration, *, loose: bool) -> list[Check]:
@@ -193,7 +227,8 @@ def _tolerance(challenge: Challenge, found: Calibration, loose: bool) -> Check:
         return Check(name="tolerance", status=Status.OK, summary="integers are compared exactly")
     said = "; ".join(_set_and_proposed(challenge, found))
     if tight := too_tight(found):
-        return check("tolerance", [f"too tight; {said}", *tight], "", bad=Status.ERROR)
+        hint = [_CANCELLING] if any(error.cancelled for error in found.measured) else []
+        return check("tolerance", [f"too tight; {said}", *tight, *hint], "", bad=Status.ERROR)
     if loose and (reason := _too_loose(challenge, found)):
         weak = check("tolerance", [f"too loose: {reason}; {said}"], "")
         return unless_waived(weak, challenge.manifest.waives.get("tolerance"))

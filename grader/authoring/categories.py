@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ from grader.challenge.cases import Case, Category
 from grader.challenge.draw import draw_inputs
 from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Manifest
+from grader.challenge.model import Argument, Manifest
+from grader.judge.oracle import scalar_values
 from grader.schemas.proof import Check
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ INTEGERS = ("range",)
 _TILE = 16
 # Sizes for which kernels have a fast path without masks.
 _ALIGNMENT = 128
+# Half of a smaller scalar, such as an epsilon, makes no visible difference.
+_SHOWS = 0.01
 # Cap on each size of a case too large to draw on a processor.
 _LOOKED_AT = 512
 
@@ -60,6 +63,7 @@ def category_checks(challenge: Challenge) -> list[Check]:
             missing.append(f"no public case leaves out '{name}', which is optional: without=(\"{name}\",)")
         if all(name in case.without for case in public):
             missing.append(f"every public case leaves out '{name}'")
+    missing += _fixed_scalars(challenge, cases)
     remarks = [f"'{name}' is waived: {reason}" for name, reason in waived.items() if name in needed]
     remarks += [f"'{name}' is waived, but there is such a case" for name in waived if name in there]
     claims = [claim for case in cases if (claim := _broken_claim(challenge, case))]
@@ -67,6 +71,26 @@ def category_checks(challenge: Challenge) -> list[Check]:
         check("categories", missing, f"{len(needed)} edge categories", remarks=remarks),
         check("claims", claims, f"{len(cases)} cases hold what they claim"),
     ]
+
+
+def _fixed_scalars(challenge: Challenge, cases: Sequence[Case]) -> list[str]:
+    """Scalars that have one value throughout: a kernel with that number in its source passes."""
+    manifest = challenge.manifest
+    given = [scalar_values(manifest, case) for case in cases if case.on is None]
+    return [
+        f"every case gives '{arg.name}' the value {arg.value:g}, so a kernel may ignore it: set another in a case by "
+        f'scalars={{"{arg.name}": {other_value(arg):g}}}'
+        for arg in manifest.scalars
+        if arg.value is not None and {values[arg.name] for values in given} == {arg.value}
+    ]
+
+
+def other_value(arg: Argument) -> float:
+    """Of a scalar: near its usual one, and far enough from it to show. A whole number grows, and so stays positive."""
+    usual = float(arg.value or 0)
+    if not arg.dtype.floating:
+        return usual + 1 if usual < arg.dtype.as_integer.high else usual - 1
+    return usual / 2 if abs(usual) >= _SHOWS else 0.25
 
 
 def _broken_claim(challenge: Challenge, case: Case) -> str:

@@ -87,6 +87,8 @@ class Tried:
 
 
 ORDINARY = "ordinary"
+# What to do if only the inputs of a case make PyTorch wrong.
+_UNFAIR = ". Give the case's recipes a base that the operation takes, or the case timed=False"
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,7 @@ def odds(challenge: Challenge, workload: Workload, device: str, *, whole: bool) 
         ],
         [
             f"{workload.name}, {name}: native PyTorch is wrong in {wrong} elements, at {sized.text}"
+            + ("" if name == ORDINARY else _UNFAIR)
             for name, wrong in rounds.unfair.items()
         ],
     )

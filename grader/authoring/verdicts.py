@@ -133,7 +133,11 @@ def _killed(
         if result.ending is CandidateOutcome.BROKEN
     ]
     # Without a wrong answer nobody knows whether the suite catches the mistake.
-    broken += [f"{result.name} {result.no_answer}: {result.detail}" for result in found if result.no_answer]
+    broken += [
+        f"{result.name} {result.no_answer}: {result.detail}" + _REPLACED.get(role, "")
+        for result in found
+        if result.no_answer
+    ]
     broken += _unknown_waivers(found, waives)
     ran = [
         result for result in found if result.ending in (CandidateOutcome.FAILED, CandidateOutcome.ACCEPTED)
@@ -165,8 +169,18 @@ def _killed(
     return check(name, broken + problems, f"{dead} of {len(ran)} killed", bad=bad, remarks=remarks)
 
 
+# What to do with a mutant that ends without an answer, and with a wrong kernel that no case was found for.
+_REPLACED = {CandidateRole.MUTANT: " (this proves nothing: delete it, and --fix writes another)"}
+_UNCLOSED = {
+    CandidateRole.MUTANT: ". Add a case that it fails; if its answers are right, delete it, and --fix writes another",
+    CandidateRole.GENERIC: '. Add a case that it fails; if there is none, say why under [waives]: "{name}" = "REASON"',
+}
+
+
 def _proposal(result: CandidateResult) -> str:
-    return f". It fails this one, for cases.py (--fix adds it):\n{result.proposed}" if result.proposed else ""
+    if result.proposed:
+        return f". It fails this one, for cases.py (--fix adds it):\n{result.proposed}"
+    return _UNCLOSED.get(result.role, "").format(name=result.name)
 
 
 def _unknown_waivers(found: Sequence[CandidateResult], waives: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,7 @@ from grader.errors import BadRequest
 from grader.judge.device import make_device
 from grader.judge.tuning import tune
 from grader.sandbox.forked_box import ForkedBoxes
-from grader.schemas.proof import Check, Proofs
+from grader.schemas.proof import CandidateOutcome, CandidateRole, Check, Proof, Proofs
 
 _LOOK_SECONDS = 0.25
 _NAMED = 6
@@ -73,7 +73,23 @@ def fixed(catalogue: Catalogue, proofs: Proofs, options: Options) -> None:
                 say(error.told, "yellow")
             else:
                 say(f"{path}: {len(lines)} added.", "green")
+        if failing := _failing_solutions(proof):
+            say(
+                f"No mutants yet: {'; '.join(failing)}. A mutant of a wrong solution proves nothing; mend it, and run "
+                "--fix again.",
+                "yellow",
+            )
+            continue
         add_to(Catalogue(catalogue.root), proof.slug, options.device, options.gpus[0])
+
+
+def _failing_solutions(proof: Proof) -> list[str]:
+    return [
+        f"{result.name} fails {result.detail.rstrip('.')}"
+        for result in proof.tried
+        if result.role is CandidateRole.SOLUTION
+        and result.ending in (CandidateOutcome.FAILED, CandidateOutcome.BROKEN)
+    ]
 
 
 def watched(root: Path, slug: str, options: Options) -> bool:

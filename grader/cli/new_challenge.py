@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.authoring.scaffold.draft import DEFAULT_ARGS, FLOPS_HINT, Draft
 from grader.authoring.scaffold.folder import write_challenge
-from grader.authoring.scaffold.signature_line import SIGNATURE_HINT, read_signature
+from grader.authoring.scaffold.signature_line import SIGNATURE_HINT, read_constraints, read_signature
 from grader.authoring.scaffold.stated import REFERENCE_HINT, TOLERANCE_HINT, read_tolerance, write_stated
 from grader.challenge.catalogue import Catalogue
 from grader.cli import options
@@ -64,6 +64,7 @@ def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
         args=args,
         workloads=asked.workloads,
         languages=languages,
+        constraints=read_constraints(signature) if signature else (),
         flops="" if flops in ("", _MEMORY) else flops,
     )
     dropped: list[str] = []

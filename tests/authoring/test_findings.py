@@ -184,11 +184,14 @@ def test_an_atol_that_accepts_everything_is_found(made: Made) -> None:
     _fails(made, "tolerance", Status.WEAK, "native uses")
 
 
-def test_the_proposed_tolerance_passes(made: Made) -> None:
-    made.edit("reference.py", "return x + x", "return torch.exp(torch.sin(x))")
+@pytest.mark.parametrize("operation", ["torch.exp(torch.sin(x))", "(x + 3) - 3"])
+def test_the_proposed_tolerance_passes(operation: str, made: Made) -> None:
+    """The second loses small numbers: their errors are no share of their size."""
+    made.edit("reference.py", "return x + x", f"return {operation}")
     (proposed,) = re.findall(
         r"proposed: atol = (\S+), rtol = (\S+)$", made.examined()["tolerance"].details[0]
     )
+    assert float(proposed[1]) < 1e-4
     made.edit("challenge.toml", "atol = 0.0\nrtol = 0.0", f"atol = {proposed[0]}\nrtol = {proposed[1]}")
     assert made.examined()["tolerance"].status is Status.OK
 
@@ -249,6 +252,7 @@ def test_a_mutant_that_ends_or_hangs_proves_nothing(made: Made, body: str, told:
     check = suite_checks(made.tried(lambda candidate: candidate.name == "no_mask.py"), matrix=False)[0]
     assert check.status is Status.ERROR
     assert told in check.summary
+    assert check.summary.endswith("delete it, and --fix writes another)")
 
 
 def test_an_uncatchable_generic_kernel_can_be_waived_with_a_reason(made: Made) -> None:
@@ -272,6 +276,14 @@ def test_a_surviving_mutant_is_found(made: Made) -> None:
     check = made.proven()["mutants"]
     assert check.status is Status.WEAK
     assert "no_mask.py survives all" in check.summary
+    assert "Add a case that it fails" in check.summary
+
+
+def test_a_scalar_with_one_value_in_every_case_is_found(write: Write) -> None:
+    made = write("x:input:float32:n", "out:output:float32:n", "alpha:scalar:float32:2.0")
+    assert made.examined()["categories"].status is Status.OK
+    made.edit("cases.py", 'scalars={"alpha": 1.0}', 'scalars={"alpha": 2.0}')
+    _fails(made, "categories", Status.WEAK, "every case gives 'alpha' the value 2, so a kernel may ignore it")
 
 
 def test_the_matrix_lists_cases_that_kill_no_mutant(made: Made) -> None:

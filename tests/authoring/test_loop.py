@@ -9,11 +9,14 @@ import pytest
 from grader.authoring.candidates import Candidate, mutant_files
 from grader.authoring.holes import append_cases, close
 from grader.authoring.mutants import add_mutants
+from grader.authoring.proof import Options
 from grader.authoring.proof_page import proof_page
 from grader.authoring.scaffold.draft import Draft
 from grader.authoring.scaffold.suite import MOST_ELEMENTS, hidden_cases, public_cases
 from grader.authoring.trial import Trial
 from grader.authoring.watch import Watch
+from grader.challenge.catalogue import Catalogue
+from grader.cli.authoring import fixed
 from grader.errors import BadRequest
 from grader.judge.host_device import HostDevice
 from grader.languages import Language
@@ -134,6 +137,26 @@ def test_a_size_of_two_dimensions_makes_no_huge_case() -> None:
     counts = {case.name: sum(case.sizes["n"] ** dims for dims in (2, 3)) for case in cases}
     assert max(count for name, count in counts.items() if name != "aligned") <= MOST_ELEMENTS
     assert {case.category for case in cases} >= {"basic", "odd", "prime", "aligned", "large", "block_edge"}
+
+
+def test_a_failing_solution_gets_no_mutants(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Whatever is wrong in the solution would fail each of them."""
+    failed = CandidateResult(
+        slug="fresh",
+        role=CandidateRole.SOLUTION,
+        name="solution.cu",
+        language=Language.CUDA,
+        ending=CandidateOutcome.FAILED,
+        ran=1,
+        failed=["odd"],
+        detail="odd: wrong_answer: out[0] is 1, expected 2.",
+    )
+    proof = Proof(slug="fresh", seconds=0.0, checks=[], tried=[failed])
+    monkeypatch.setattr("grader.cli.authoring.add_to", lambda *_: pytest.fail("mutants were made"))
+    fixed(Catalogue(tmp_path), Proofs(strong=False, device="cpu", seconds=0.0, challenges=[proof]), Options())
+    assert "No mutants yet: solution.cu fails odd: wrong_answer" in capsys.readouterr().err
 
 
 def test_the_page_shows_which_case_refuses_which_kernel() -> None:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from grader.authoring.scaffold.signature_line import read_signature
+from grader.authoring.scaffold.signature_line import read_constraints, read_signature
 from grader.challenge.model import Kind
 from grader.errors import BadRequest
+
+
+def test_ranges_and_bounds_can_be_said() -> None:
+    text = "f(v: inout f32[n] in 0.001..1e-2, a: i8[n, cols] in -127..128, k: size <= cols - 1, b: f32 = 1)"
+    args = {arg.name: arg for arg in read_signature(text)}
+    ranges = [(args[name].values.dist, args[name].values.low, args[name].values.high) for name in "va"]
+    assert ranges == [("uniform", 0.001, 0.01), ("integers", -127, 128)]
+    assert list(args) == ["v", "a", "b", "n", "cols", "k"]
+    assert read_constraints(text) == ["k <= cols - 1"]
 
 
 def test_every_kind_of_argument_can_be_said() -> None:
@@ -37,6 +46,8 @@ def test_every_kind_of_argument_can_be_said() -> None:
         ("f(x: f31[n]) -> y: f32[n]", "'f31' is no type"),
         ("f(x f32[n]) -> y: f32[n]", "'x f32"),
         ("f(x: f32[n], a: f32 = two) -> y: f32[n]", "'two' is not a number"),
+        ("f(x: f32[n] in 1..0) -> y: f32[n]", "LOW is below HIGH"),
+        ("f(x: f32[n]) -> y: f32[n] in 0..1", "for an input"),
         ("f(if: f32[n]) -> y: f32[n]", "another meaning"),
     ],
 )

@@ -13,6 +13,7 @@ from grader.authoring.scaffold import suite, texts
 from grader.authoring.scaffold.suite import Planned
 from grader.challenge.cases import Case
 from grader.challenge.draw import draw_inputs
+from grader.challenge.expression import parse
 from grader.challenge.model import Kind, Manifest
 from grader.challenge.numbers import of_reference, rounded
 from grader.errors import BadRequest, GraderError
@@ -27,6 +28,10 @@ _SEEDS = (3, 11)
 _MOST_ELEMENTS = 1 << 22
 # For one edge case; one that takes longer is none for students.
 _CASE_SECONDS = 20.0
+# Bytes of the type that most references compute in.
+_SINGLE = 4
+# Relative, in float64: pieces of one answer may be added up in another order.
+_SAME = 1e-9
 # Orders of sizes to try for a case that the reference refuses.
 _MOST_ORDERS = 6
 
@@ -63,6 +68,8 @@ class Answers:
 
     def _variants(self, case: Planned) -> Iterator[Planned]:
         yield case
+        if len(case.inputs) > 1:  # of all inputs together, sums and products overflow
+            yield from (replace(case, inputs={name: recipe}) for name, recipe in case.inputs.items())
         if not self.other_sizes or not case.sizes:
             return
         tried = [tuple(case.sizes.values())]
@@ -111,9 +118,68 @@ class Answers:
         if shapes != wanted:
             return f"its results have the shapes {shapes} instead of {wanted}"
         for arg, exact, single in zip(self._shown.results, results, usual, strict=True):
-            if arg.dtype.floating and bool((exact.isfinite() != single.isfinite()).any()):
+            if not arg.dtype.floating:
+                continue
+            if arg.dtype.itemsize < _SINGLE:  # beyond its range, both round to the same infinity
+                exact, single = (
+                    rounded(of_reference(values, arg.dtype), arg.dtype) for values in (exact, single)
+                )
+            if bool((exact.isfinite() != single.isfinite()).any()):
                 return f"'{arg.name}' overflows in {arg.dtype.value} alone"
         return ""
+
+    def divided(self) -> str:
+        """A size along which the reference may be computed piece by piece, as it proved at small sizes; or ""."""
+        manifest = self._shown
+        tried = next((case for case in self._known.values() if case and case.category == "odd"), None)
+        if (
+            tried is None
+            or manifest.gpus > 1
+            or any(arg.layout or arg.dtype.packed for arg in manifest.buffers)
+        ):
+            return ""
+        case = tried.case()
+        given = arguments(manifest, case, draw_inputs(manifest, case, _SEEDS[0]))
+        names = [name for name in manifest.sizes if self._may_divide(name) and case.sizes[name] > 1]
+        return next((name for name in names if self._divides(name, given)), "")
+
+    def _may_divide(self, name: str) -> bool:
+        """All results have it as a dimension, and no dimension is computed from it."""
+        texts = [text for arg in self._shown.buffers for text in arg.shape]
+        alone = all(text == name or name not in parse(text).names for text in texts)
+        return alone and all(name in arg.shape for arg in self._shown.results)
+
+    def _divides(self, name: str, given: Mapping[str, Any]) -> bool:
+        import torch
+
+        places = {arg.name: arg.shape.index(name) for arg in self._shown.buffers if name in arg.shape}
+        middle, end = given[name] // 2, given[name]
+        try:
+            whole = self._call(given)
+            parts = [
+                self._call(
+                    {
+                        arg: value.narrow(places[arg], start, stop - start).clone()
+                        if arg in places
+                        else value
+                        for arg, value in given.items()
+                    }
+                    | {name: stop - start}
+                )
+                for start, stop in ((0, middle), (middle, end))
+            ]
+        except (GraderError, RuntimeError):
+            return False
+        return all(
+            torch.allclose(
+                torch.cat([part[number] for part in parts], places[arg.name]).double(),
+                whole[number].double(),
+                rtol=_SAME,
+                atol=0.0,
+                equal_nan=True,
+            )
+            for number, arg in enumerate(self._shown.results)
+        )
 
     def _call(self, arguments: Mapping[str, Any], *, wide: bool = True) -> tuple[Any, ...]:
         """``wide``: in float64."""

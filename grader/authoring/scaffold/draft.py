@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from grader import limits
-from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES
+from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES, UNCLEAR
 from grader.authoring.scaffold.suite import is_possible
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
@@ -36,6 +36,8 @@ _NO_NAME = "none"
 _MANY_TERMS = 8
 # Bound of a generated ladder: no GPU holds 2^40 elements.
 _MOST_DOUBLINGS = 40
+# A size in workloads that only results have.
+_CHOSEN = 64
 # Also ranks a generated workload on GPUs faster than the H200.
 _SPARE_TIME = 1.1
 
@@ -156,7 +158,7 @@ def ladder(manifest: Manifest, given: list[Workload]) -> list[Workload]:
     size does."""
     rungs = list(given)
     if not any(_fits(manifest, workload) for workload in rungs):
-        rungs.insert(0, _largest(manifest, lambda step: _fits(manifest, step) and not _ranks(manifest, step)))
+        rungs.insert(0, _largest(manifest, lambda step: _fits(manifest, step) and _is_short(manifest, step)))
     if not any(_ranks(manifest, workload) for workload in rungs):
         rungs.append(_smallest(manifest))
     interpreter = _largest(manifest, lambda step: _elements_of(manifest, step) <= _INTERPRETER_ELEMENTS)
@@ -177,6 +179,12 @@ def _ranks(manifest: Manifest, workload: Workload) -> bool:
     return seconds * 1e6 >= limits.RANKED_ROOFLINE_US
 
 
+def _is_short(manifest: Manifest, workload: Workload) -> bool:
+    """True if no GPU ranks it."""
+    seconds = roofline_seconds(manifest, workload, H200) or 0.0
+    return seconds * 1e6 < limits.RANKED_ROOFLINE_US * (1 - UNCLEAR)
+
+
 def _elements_of(manifest: Manifest, workload: Workload) -> int:
     return sum(math.prod(manifest.shape(arg, workload.sizes)) for arg in manifest.buffers)
 
@@ -188,11 +196,14 @@ def _is_quick(manifest: Manifest, workload: Workload) -> bool:
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
-    sizes = dict.fromkeys(manifest.sizes, 4)
+    """Sizes that double in turn. One that no input has as a dimension, such as the k of a top-k, stays small."""
+    read = {name for arg in manifest.given for text in arg.shape for name in parse(text).names}
+    growing = [name for name in manifest.sizes if name in read] or manifest.sizes
+    sizes = {name: 4 if name in growing else _CHOSEN for name in manifest.sizes}
     steps = []
-    for number in range(_MOST_DOUBLINGS * len(sizes)):
+    for number in range(_MOST_DOUBLINGS * len(growing)):
         steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
-        sizes[manifest.sizes[number % len(sizes)]] *= 2
+        sizes[growing[number % len(growing)]] *= 2
     return [step for step in steps if is_possible(manifest, step.sizes)]
 
 

@@ -14,13 +14,16 @@ from grader.errors import BadRequest
 
 SIGNATURE_HINT = (
     "Such as topk(x: f32[rows, cols], k: size) -> values: f32[rows, k], indices: i64[rows, k]. An array that is "
-    "changed is `y: inout f32[n]`, a number `alpha: f32 = 2.0`, integers below a size `labels: i64[rows] < cols`."
+    "changed is `y: inout f32[n]`, a number `alpha: f32 = 2.0`, integers below a size `labels: i64[rows] < cols`, "
+    "numbers of a range `v: f32[n] in 0..1`, a size with a bound `k: size <= cols`."
 )
 _SHORT = (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i"))
 _WHOLE = re.compile(r"\s*(?P<name>\w*)\s*\((?P<given>.*)\)\s*(?:->\s*(?P<made>.+?))?\s*", re.DOTALL)
+_SIZE = re.compile(r"(?P<name>\w+)\s*:\s*size\s*(?P<sign><=|<|>=|>)(?P<bound>[^<>=]+)")
 _ARGUMENT = re.compile(
     r"(?P<name>\w+)\s*:\s*(?P<inout>inout\s+)?(?P<type>\w+)\s*(?:\[(?P<shape>.*?)\])?"
-    r"\s*(?:<\s*(?P<high>[^=]+?))?\s*(?:=\s*(?P<value>.+?))?"
+    r"\s*(?:<\s*(?P<high>[^=]+?))?\s*(?:in\s+(?P<from>[-+\d.eE]*\d)\s*\.\.\s*(?P<to>[-+\d.eE]+))?"
+    r"\s*(?:=\s*(?P<value>.+?))?"
 )
 
 
@@ -57,6 +60,13 @@ def read_signature(text: str) -> list[Argument]:
     return [*(arg for arg in args if arg.kind is not Kind.SIZE), *sizes]
 
 
+def read_constraints(text: str) -> list[str]:
+    """The conditions on sizes in a signature that ``read_signature`` takes, such as ``k <= cols``."""
+    match = _WHOLE.fullmatch(text)
+    bounded = [_SIZE.fullmatch(part) for part in _parts(match["given"] if match else "")]
+    return [f"{found['name']} {found['sign']} {found['bound'].strip()}" for found in bounded if found]
+
+
 def _named(arg: Argument) -> list[str]:
     return [name for text in arg.shape for name in sorted(parse(text).names, key=text.index)]
 
@@ -74,6 +84,8 @@ def _parts(text: str) -> list[str]:
 
 
 def _argument(text: str, kind: Kind) -> Argument:
+    if bounded := _SIZE.fullmatch(text):
+        text = f"{bounded['name']}: {Kind.SIZE}"
     match = _ARGUMENT.fullmatch(text)
     if match is None:
         raise BadRequest(f"'{text}' is not an argument.", SIGNATURE_HINT)
@@ -93,7 +105,17 @@ def _argument(text: str, kind: Kind) -> Argument:
             values |= {"kind": Kind.SCALAR, "value": _number(said["value"] or "1", text)}
         else:
             values["shape"] = _parts(said["shape"]) or ["1"]
-            if kind is Kind.INPUT and not dtype.floating:
+            if said["from"] and said["to"]:
+                if kind is Kind.OUTPUT or _number(said["from"], text) >= _number(said["to"], text):
+                    raise BadRequest(
+                        f"'{text}': in LOW..HIGH is for an input, and LOW is below HIGH.", SIGNATURE_HINT
+                    )
+                values["values"] = {
+                    "dist": "uniform" if dtype.floating else "integers",
+                    "low": _number(said["from"], text),
+                    "high": _number(said["to"], text),
+                }
+            elif kind is Kind.INPUT and not dtype.floating:
                 integer = dtype.as_integer
                 values["values"] = (
                     {"dist": "integers", "low": 0, "high": _bound(said["high"])}

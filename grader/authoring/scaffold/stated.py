@@ -19,7 +19,7 @@ from grader.authoring.scaffold.suite import Planned
 from grader.authoring.specs import TO_DO
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Kind, Manifest
+from grader.challenge.model import Manifest, Pieces
 from grader.challenge.signature import starter
 from grader.errors import BadRequest
 from grader.languages import Language
@@ -61,9 +61,8 @@ def reference_of(said: str, manifest: Manifest) -> str:
         raise BadRequest(f"'{said}' is no PyTorch: {error}.", REFERENCE_HINT) from error
     if not lines:
         raise BadRequest("There is no reference.", REFERENCE_HINT)
-    types = {Kind.SIZE: "int", Kind.SCALAR: "float"}
     given = [arg for arg in manifest.args if arg.kind.passed]
-    parameters = ", ".join(f"{arg.name}: {types.get(arg.kind, 'torch.Tensor')}" for arg in given)
+    parameters = ", ".join(f"{arg.name}: {texts.annotation(arg)}" for arg in given)
     one = "torch.Tensor"
     number = len(manifest.results)
     returns = one if number == 1 else f"tuple[{', '.join([one] * number)}]"
@@ -90,7 +89,10 @@ class Stated:
         exact = all(not arg.dtype.floating for arg in manifest.results)
         tolerance = self.tolerance or ({"atol": 0.0, "rtol": 0.0} if exact else {"atol": 1e-5, "rtol": 1e-5})
         why = "Of exact results." if not any(tolerance.values()) else "As the author says."
-        return texts.manifest_text(manifest, tolerance, why)
+        self.public_cases(manifest)
+        along = self._asked(manifest).divided()
+        pieces = Pieces(along=along) if along else None
+        return texts.manifest_text(manifest.model_copy(update={"pieces": pieces}), tolerance, why)
 
     def spec(self, manifest: Manifest) -> str:
         example = self._asked(manifest).example()
@@ -98,7 +100,7 @@ class Stated:
             manifest,
             " ".join(self.said.split()) if not self.said.endswith(".py") else "",
             example if len(example) <= _MOST_EXAMPLE else "",
-            {case.name for case in self.public_cases(manifest)},
+            {case.name for case in self.public_cases(manifest) if not case.on},
         )
 
     def reference(self, manifest: Manifest) -> str:
@@ -106,7 +108,10 @@ class Stated:
 
     def public_cases(self, manifest: Manifest) -> Sequence[Planned]:
         """Raises BadRequest if the reference answers none."""
-        return self._asked(manifest).of(suite.public_cases(manifest), some=True)
+        asked = self._asked(manifest)
+        found = asked.of(suite.public_cases(manifest), some=True)
+        large = suite.large_case(manifest) if asked.divided() else None
+        return [*found, large] if large else found
 
     def hidden_cases(self, manifest: Manifest) -> Sequence[Planned]:
         return self._asked(manifest).of(suite.hidden_cases(manifest))
@@ -154,5 +159,5 @@ def _propose(challenge: Challenge) -> None:
     text = path.read_text(encoding="utf-8")
     for name, value in (("atol", proposed.atol), ("rtol", proposed.rtol)):
         text = re.sub(rf"^{name} = .*$", f"{name} = {value:g}", text, count=1, flags=re.MULTILINE)
-    text = text.replace("# As the author says. ", "# Four times the reference's own errors. ")
+    text = text.replace("# As the author says. ", "# By the reference's own errors. ")
     path.write_text(text, encoding="utf-8")

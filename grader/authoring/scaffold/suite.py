@@ -7,10 +7,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from grader.authoring.categories import other_value
 from grader.challenge import cases as recipes
 from grader.challenge.draw import strict_bounds
 from grader.challenge.dtypes import DType
-from grader.challenge.model import Manifest, check_sizes
+from grader.challenge.expression import parse
+from grader.challenge.model import Argument, Manifest, check_sizes
 
 Sizes = Mapping[str, int]
 _BASIC = {1: (1000,), 2: (24, 40), 3: (12, 10, 14)}
@@ -32,6 +34,8 @@ _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
 # Sizes that may take the place of others that break a constraint.
 _NEAR = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
+_UNREAD = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
+_WRITTEN = "There is nothing to read, but the result has elements, and they have to be written."
 # The formatter's line length.
 LINE = 110
 _PLAIN = {
@@ -54,10 +58,14 @@ class Planned:
     inputs: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     without: Sequence[str] = ()
+    scalars: Mapping[str, float] = field(default_factory=dict)
+    on: str = ""
 
     def case(self) -> recipes.Case:
         inputs = {name: eval(text, vars(recipes)) for name, text in self.inputs.items()}  # noqa: S307 - our own text
-        return recipes.Case(self.name, recipes.Category(self.category), dict(self.sizes), inputs)
+        return recipes.Case(
+            self.name, recipes.Category(self.category), dict(self.sizes), inputs, dict(self.scalars)
+        )
 
     def line(self) -> str:
         words = [f'"{self.name}"', f'"{self.category}"']
@@ -65,8 +73,13 @@ class Planned:
         if self.inputs:
             inputs = ", ".join(f'"{name}": {recipe}' for name, recipe in self.inputs.items())
             words.append(f"inputs={{{inputs}}}")
+        if self.scalars:
+            scalars = ", ".join(f'"{name}": {value}' for name, value in self.scalars.items())
+            words.append(f"scalars={{{scalars}}}")
         if self.without:
             words.append(f"without={list(self.without)}".replace("'", '"'))
+        if self.on:
+            words.append(f'on="{self.on}"')
         if self.note:
             words.append(f'note="{self.note}"')
         line = f"        case({', '.join(words)}),"
@@ -76,7 +89,25 @@ class Planned:
 
 
 def public_cases(manifest: Manifest) -> list[Planned]:
-    return _bounded_in_size(manifest, [*_shapes(manifest), *_values(manifest), *_left_out(manifest)])
+    return _bounded_in_size(
+        manifest, [*_shapes(manifest), *_values(manifest), *_scalars(manifest), *_left_out(manifest)]
+    )
+
+
+def large_case(manifest: Manifest) -> Planned | None:
+    """At sizes just below those of the largest workload, for a GPU alone; None if the constraints forbid them."""
+    largest = manifest.workloads[-1].sizes
+    sizes = {name: size - 1 if size > _WHOLE else size for name, size in largest.items()}
+    return Planned("almost_timed", "large", sizes, on="gpu") if is_possible(manifest, sizes) else None
+
+
+def _scalars(manifest: Manifest) -> Iterator[Planned]:
+    """All with other values than usual: a kernel that has one of the usual ones in its source fails."""
+    others = {arg.name: other_value(arg) for arg in manifest.scalars}
+    if others:
+        whole = {arg.name for arg in manifest.scalars if not arg.dtype.floating}
+        given = {name: int(value) if name in whole else value for name, value in others.items()}
+        yield Planned("other_scalars", "basic", _sizes(manifest, _VALUES), scalars=given)
 
 
 def _left_out(manifest: Manifest) -> Iterator[Planned]:
@@ -94,7 +125,7 @@ def hidden_cases(manifest: Manifest) -> list[Planned]:
     cases = [Planned("hidden_prime", "prime", sizes)] if sizes else []
     if floats := {name: dtype for name, dtype in _floats(manifest).items() if dtype.as_float.nan}:
         small = _sizes(manifest, {1: (515,), 2: (13, 29), 3: (7, 5, 9)})
-        recipes = {arg: _on("Sprinkle(NAN, 0.1)", dtype) for arg, dtype in floats.items()}
+        recipes = {arg: _on("Sprinkle(NAN, 0.1)", _named(manifest, arg)) for arg in floats}
         cases += [Planned("hidden_nan", "nan", small, recipes)]
     return _bounded_in_size(manifest, cases)
 
@@ -144,12 +175,18 @@ def _smaller(size: int, category: str) -> int | None:
 
 
 def _empty(manifest: Manifest) -> Iterator[Planned]:
-    note = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
     for name in manifest.sizes:
         sizes = _mended(manifest, {**_sizes(manifest, {}), name: 0}, [name])
-        yield Planned(f"{name}_0", "empty", sizes, note=note)
+        yield Planned(
+            f"{name}_0", "empty", sizes, note=_UNREAD if writes_nothing(manifest, name) else _WRITTEN
+        )
     if len(manifest.sizes) > 1:
         yield Planned("all_0", "empty", dict.fromkeys(manifest.sizes, 0))
+
+
+def writes_nothing(manifest: Manifest, name: str) -> bool:
+    """True if every result is empty where the size ``name`` is 0: that of a sum over it is not."""
+    return all(any(name in parse(text).names for text in arg.shape) for arg in manifest.results)
 
 
 def _edges(manifest: Manifest) -> Iterator[Planned]:
@@ -175,12 +212,16 @@ def _values(manifest: Manifest) -> list[Planned]:
     bound = {} if floats else _bounded(manifest, sizes)
     found = []
     for name, (category, recipe) in _PLAIN.items():
-        able = {arg: _on(recipe, dtype) for arg, dtype in (floats or integers).items() if _has(dtype, name)}
+        able = {
+            arg: _on(recipe, _named(manifest, arg))
+            for arg, dtype in (floats or integers).items()
+            if _has(dtype, name)
+        }
         if able:
             found.append(Planned(name, category, sizes, {**able, **_within(bound, name)}))
     for name in ("huge", "tiny", "denormal"):
         recipes = {
-            arg: _uniform(getattr(dtype.as_float, name), dtype.as_float.signed)
+            arg: _uniform(getattr(dtype.as_float, name), _named(manifest, arg))
             for arg, dtype in floats.items()
             if _has(dtype, name)
         }
@@ -214,14 +255,22 @@ def _has(dtype: DType, name: str) -> bool:
     return facts.nan if "nan" in name else facts.signed or name not in ("zeros", "denormal")
 
 
-def _on(recipe: str, dtype: DType) -> str:
-    """``recipe`` with a base that the type can hold."""
-    unsigned = dtype.floating and not dtype.as_float.signed and recipe.startswith("Sprinkle")
-    return recipe.replace(")", ", base=PowersOfTwo(-3, 4))") if unsigned else recipe
+def _on(recipe: str, arg: Argument) -> str:
+    """``recipe`` over numbers that the argument may hold."""
+    base = ""
+    if recipe.startswith("Sprinkle") and arg.dtype.floating:
+        if not arg.dtype.as_float.signed:
+            base = "PowersOfTwo(-3, 4)"
+        elif arg.values.dist == "uniform" and not isinstance(arg.values.low, str):
+            base = f"Uniform({arg.values.low}, {arg.values.high})"
+    return f"{recipe[:-1]}, base={base})" if base else recipe
 
 
-def _uniform(bound: str, signed: bool) -> str:
-    return f"Uniform(-{bound}, {bound})" if signed else f"Uniform({float(bound) / 8:g}, {bound})"
+def _uniform(bound: str, arg: Argument) -> str:
+    if not arg.dtype.as_float.signed:
+        return f"Uniform({float(bound) / 8:g}, {bound})"
+    positive = arg.values.dist == "uniform" and not isinstance(arg.values.low, str) and arg.values.low >= 0
+    return f"Uniform(0, {bound})" if positive else f"Uniform(-{bound}, {bound})"
 
 
 def _range(dtype: DType) -> str:
@@ -240,6 +289,10 @@ def _integers(manifest: Manifest) -> dict[str, DType]:
         for name, dtype in _readable(manifest).items()
         if not dtype.floating and name not in ordered
     }
+
+
+def _named(manifest: Manifest, name: str) -> Argument:
+    return next(arg for arg in manifest.args if arg.name == name)
 
 
 def _readable(manifest: Manifest) -> dict[str, DType]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from grader.authoring.contract import CASES, EVERY
 from grader.authoring.scaffold.formula import Formula, formulas
-from grader.authoring.scaffold.suite import Planned, is_possible, public_cases
+from grader.authoring.scaffold.suite import Planned, is_possible, public_cases, writes_nothing
 from grader.challenge.dtypes import DType
 from grader.challenge.model import Argument, Kind, Manifest
 
@@ -25,6 +25,7 @@ _TOLERANCE = {
 }
 # The formatter's line length.
 _LINE = 110
+_OF_NOTHING = "the result is PyTorch's for empty inputs (a sum of nothing is 0), and is written"
 
 
 def manifest_text(
@@ -63,6 +64,10 @@ def manifest_text(
         more = f"\nscalars = {{ {scalars} }}" if scalars else ""
         more += f"\nwithout = [{', '.join(map(_quoted, workload.without))}]" if workload.without else ""
         lines.append(f"\n[[workloads]]\nname = {_quoted(workload.name)}{on}\nsizes = {{ {sizes} }}{more}")
+    if manifest.pieces is not None:
+        lines.append(
+            f"\n# For cases too large for a GPU in float64.\n[pieces]\nalong = {_quoted(manifest.pieces.along)}"
+        )
     lines += [
         "\n[limits]\ncase_seconds = 10",
         "\n[grading]\ncorrectness_points = 70\ntiers = [{ speedup = 0.8, points = 30 }]",
@@ -112,7 +117,7 @@ def cases_text(title: str, cases: Sequence[Planned]) -> str:
 
 def reference_text(manifest: Manifest) -> str:
     given = [arg for arg in manifest.args if arg.kind.passed]
-    parameters = ", ".join(f"{arg.name}: {_annotation(arg)}" for arg in given)
+    parameters = ", ".join(f"{arg.name}: {annotation(arg)}" for arg in given)
     made = formulas(manifest)
     values = [_value(formula) for formula in made]
     one = "torch.Tensor"
@@ -129,7 +134,7 @@ def reference_text(manifest: Manifest) -> str:
     )
 
 
-def _annotation(arg: Argument) -> str:
+def annotation(arg: Argument) -> str:
     if arg.kind.buffer:
         return "torch.Tensor | None" if arg.optional else "torch.Tensor"
     return "float" if arg.dtype.floating else "int"
@@ -179,10 +184,7 @@ def spec_text(manifest: Manifest) -> str:
     equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
     rows = contract_rows({case.name for case in public_cases(manifest)}, manifest)
-    rows += [
-        (f"`{text}`", "always: no case, run or workload has other sizes", EVERY)
-        for text in manifest.constraints
-    ]
+    rows += _constraint_rows(manifest)
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -199,13 +201,14 @@ def spec_text(manifest: Manifest) -> str:
 def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[str]) -> str:
     """``spec.md`` of a challenge whose reference is ``said``, with an ``example`` in numbers if there is one."""
     rows = contract_rows(cases, manifest)
+    rows += _constraint_rows(manifest)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     results = ", ".join(arg.name for arg in manifest.results)
     return SPEC_TEMPLATE.format(
         title=manifest.title,
-        equations=f"{results} = {said}" if said else results,
+        equations=_equations(results, said),
         example=example,
         contract="\n".join(f"| {' | '.join(row)} |" for row in rows),
         cases=CASES,
@@ -213,10 +216,27 @@ def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[s
     )
 
 
+def _constraint_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
+    held = "always: no case, run or workload has other sizes"
+    return [(f"`{text}`", held, EVERY) for text in manifest.constraints]
+
+
+def _equations(results: str, said: str) -> str:
+    """One statement a line, the last of which gives the results."""
+    if not said:
+        return results
+    *before, last = [ast.unparse(node) for node in ast.parse(said).body] or [said]
+    return "\n".join([*before, last if last == results else f"{results} = {last}"])
+
+
 def contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str, str, str]]:
     """Condition, result, and the cases that test it. Omits rows that no case of the new suite tests."""
     rows = [
-        (f"`{name} = 0`", "empty arrays are neither read nor written", [f"{name}_0"])
+        (
+            f"`{name} = 0`",
+            "empty arrays are neither read nor written" if writes_nothing(manifest, name) else _OF_NOTHING,
+            [f"{name}_0"],
+        )
         for name in manifest.sizes
     ]
     odd = "the answer is right; nothing outside the arrays is read or written"
