@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from grader.authoring.checked import accepted
 from grader.authoring.findings import check, unless_waived
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
@@ -93,7 +94,8 @@ def calibrate(challenge: Challenge, cases: Iterable[Case], device: str, draw_on:
 def compare(
     challenge: Challenge, case: Case, question: Question, compute: Callable[..., Any]
 ) -> tuple[list[MeasuredErrors], list[str]]:
-    """Compare ``compute`` on the native inputs with the right answer, result by result."""
+    """Compare ``compute`` on the native inputs with the right answer, result by result. Results that are far from it
+    and right by ``check.py`` count for nothing: their distance is no error."""
     native = native_results(challenge, case, question, compute)
     measured: list[MeasuredErrors] = []
     disagreements: list[str] = []
@@ -101,7 +103,14 @@ def compare(
         found, problems = _measure(challenge, case, arg, question, native[arg.name])
         measured += found
         disagreements += problems
+    if (disagreements or any(map(_is_tight, measured))) and accepted(question, native):
+        return [error for error in measured if not _is_tight(error)], []
     return measured, disagreements
+
+
+def _is_tight(error: MeasuredErrors) -> bool:
+    """Whether PyTorch leaves too little of the tolerance to an equally exact kernel."""
+    return error.used > (1.0 if error.unit is Unit.STEPS else 1 / HEADROOM)
 
 
 def native_results(
@@ -259,16 +268,17 @@ def _too_loose_for(challenge: Challenge, arg: Argument, found: Calibration) -> s
 
 def too_tight(found: Calibration) -> list[str]:
     """Where PyTorch leaves too little of the tolerance to an equally exact kernel."""
+    tight = [error for error in found.measured if _is_tight(error)]
     return [
         f"{error.case}: {error.result}: native PyTorch uses {error.used:.2f} of the allowed error, "
         f"more than 1/{HEADROOM:g}"
-        for error in found.measured
-        if error.unit is not Unit.STEPS and error.used > 1 / HEADROOM
+        for error in tight
+        if error.unit is not Unit.STEPS
     ] + [
         f"{error.case}: {error.result}: native PyTorch is off by {in_units(error.units, error.unit)}, more than is "
         "allowed"
-        for error in found.measured
-        if error.unit is Unit.STEPS and error.used > 1
+        for error in tight
+        if error.unit is Unit.STEPS
     ]
 
 
