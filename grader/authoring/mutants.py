@@ -120,10 +120,13 @@ def _write(challenge: Challenge, name: str, source: str, language: Language, sol
 
 def _remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str]:
     known = {digest(source) for source in solutions.values()}
+    spoken = challenge.manifest.languages
     removed = []
     for path in mutant_files(challenge):
         origin = made_from(path.read_text(encoding="utf-8"))
-        if origin and origin not in known and Language.of_file(path.name) in solutions:
+        language = Language.of_file(path.name)
+        # A challenge without Triton has stand-ins in Python until it has a kernel.
+        if origin and origin not in known and (language in solutions or language not in spoken):
             path.unlink()
             removed.append(path.name)
     return removed

@@ -9,11 +9,19 @@ from pathlib import Path
 from grader.authoring.scaffold.draft import DEFAULT_ARGS, FLOPS_HINT, Draft
 from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.scaffold.signature_line import SIGNATURE_HINT, read_signature
-from grader.authoring.scaffold.stated import REFERENCE_HINT, TOLERANCE_HINT, read_tolerance, write_stated
+from grader.authoring.scaffold.stated import (
+    REFERENCE_HINT,
+    TOLERANCE_HINT,
+    Written,
+    read_tolerance,
+    write_stated,
+)
 from grader.challenge.catalogue import Catalogue
 from grader.cli import options
 from grader.cli.authoring import add_to
 from grader.cli.terminal import busy, say, tell
+from grader.device_kinds import CPU, EMULATED
+from grader.errors import BadRequest
 from grader.languages import Language
 
 # Gives the answer, or the second text if nobody can be asked.
@@ -36,6 +44,8 @@ class Asked:
     languages: list[str] | None
     args: list[str]
     workloads: list[str]
+    constraints: list[str]
+    gpus: int
 
 
 def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
@@ -48,6 +58,8 @@ def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
     if said is None and signature:
         said = ask(f"Reference in PyTorch. {REFERENCE_HINT} Empty: an example", "")
     tolerance = flops = ""
+    if asked.gpus > 1 and not said:
+        raise BadRequest("The example is for one GPU.", "Give --signature and --reference with --gpus.")
     if said:
         tolerance = (
             asked.tolerance if asked.tolerance is not None else ask(f"Tolerance: {TOLERANCE_HINT}", "")
@@ -63,21 +75,25 @@ def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
         difficulty=asked.difficulty,
         args=args,
         workloads=asked.workloads,
+        constraints=asked.constraints,
+        gpus=asked.gpus,
         languages=languages,
         flops="" if flops in ("", _MEMORY) else flops,
     )
-    dropped: list[str] = []
     if said:
         with busy("Trying its edge cases"):
-            folders, dropped = write_stated(catalogue, draft, said, read_tolerance(tolerance))
+            written = write_stated(catalogue, draft, said, read_tolerance(tolerance))
     else:
-        folders = write_challenge(catalogue, draft)
-    for folder in folders:
+        written = Written(write_challenge(catalogue, draft), [])
+    for folder in written.folders:
         tell(str(folder))
-    if dropped:
-        say(f"Left out, because the reference does not answer them: {', '.join(dropped)}.", "yellow")
-    add_to(catalogue, asked.slug)
-    _say_rest(asked.slug, folders[1], bool(said), languages)
+    if written.dropped:
+        names = ", ".join(written.dropped)
+        say(f"Left out, because the reference does not answer them: {names}.", "yellow")
+    if written.advice:
+        say(written.advice, "yellow")
+    add_to(catalogue, asked.slug, EMULATED if asked.gpus > 1 else CPU)
+    _say_rest(asked.slug, written.folders[1], bool(said), languages)
 
 
 def _say_rest(slug: str, reference: Path, stated: bool, languages: list[Language]) -> None:

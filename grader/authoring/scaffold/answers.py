@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -65,6 +66,8 @@ class Answers:
         yield case
         if not self.other_sizes or not case.sizes:
             return
+        if case.category == "huge":
+            yield from _less_huge(case)
         tried = [tuple(case.sizes.values())]
         most = max(case.sizes.values())
         # The size that the case is about stays; as few others as possible are raised to it.
@@ -128,11 +131,19 @@ class Answers:
         found = self._box.call("reference", given)
         return found if isinstance(found, tuple) else (found,)
 
-    def example(self) -> str:
-        """Small numbers and what the reference makes of them; empty if no small size fits."""
+    def example(self, most: float = math.inf, most_of_ones: float = math.inf) -> str:
+        """Small numbers and what the reference makes of them, in at most ``most`` characters, or ``most_of_ones`` if
+        each size is 1; empty if no small size fits."""
+        found = self._example(texts.example_sizes(self._shown))
+        if len(found) <= most:
+            return found
+        ones = dict.fromkeys(self._shown.sizes, 1)
+        found = self._example(ones) if suite.is_possible(self._shown, ones) else ""
+        return found if len(found) <= most_of_ones else ""
+
+    def _example(self, sizes: Mapping[str, int]) -> str:
         import torch
 
-        sizes = texts.example_sizes(self._shown)
         inputs: dict[str, Any] = {}
         for arg in self._shown.given:
             shape = arg.dtype.held_shape(self._shown.shape(arg, sizes))
@@ -156,3 +167,15 @@ class Answers:
     def close(self) -> None:
         if self._box is not None:
             self._box.close()
+
+
+def _less_huge(case: Planned) -> Iterator[Planned]:
+    """One huge input at a time, because products of several overflow; then all a thousandth, because sums do."""
+    if len(case.inputs) > 1:
+        yield from (replace(case, inputs={name: recipe}) for name, recipe in case.inputs.items())
+    less = {
+        name: re.sub(r"[\d.]+e3\d", lambda number: f"{float(number[0]) / 1000:g}", recipe)
+        for name, recipe in case.inputs.items()
+    }
+    if less != dict(case.inputs):
+        yield replace(case, inputs=less)

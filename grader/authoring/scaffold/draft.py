@@ -54,6 +54,7 @@ class Draft:
     languages: Sequence[Language] = field(default_factory=lambda: list(Language))
     #: Conditions on the sizes, such as ``k <= cols``.
     constraints: Sequence[str] = ()
+    gpus: int = 1
     #: An expression in the sizes; empty: one for each element of a result.
     flops: str = ""
 
@@ -82,6 +83,7 @@ class Draft:
             "difficulty": self.difficulty,
             "version": 1,
             "languages": list(self.languages),
+            "gpus": self.gpus,
             "args": args,
             "cost": cost,
             "workloads": workloads,
@@ -192,7 +194,11 @@ def _steps(manifest: Manifest) -> list[Workload]:
     steps = []
     for number in range(_MOST_DOUBLINGS * len(sizes)):
         steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
-        sizes[manifest.sizes[number % len(sizes)]] *= 2
+        name = manifest.sizes[number % len(sizes)]
+        larger = {**sizes, name: 2 * sizes[name]}
+        # A size that a constraint bounds stays, and the others go on.
+        if is_possible(manifest, larger) or not is_possible(manifest, sizes):
+            sizes = larger
     return [step for step in steps if is_possible(manifest, step.sizes)]
 
 

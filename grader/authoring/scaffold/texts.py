@@ -41,6 +41,8 @@ def manifest_text(
         "version = 1",
         f"languages = [{', '.join(_quoted(language.value) for language in manifest.languages)}]",
     ]
+    if manifest.gpus > 1:
+        lines.append(f"gpus = {manifest.gpus}")
     if manifest.constraints:
         lines.append(f"constraints = [{', '.join(map(_quoted, manifest.constraints))}]")
     lines += [line for arg in manifest.args for line in _argument(arg)]
@@ -177,14 +179,8 @@ def spec_text(manifest: Manifest) -> str:
     """``spec.md`` with every section that `grader challenge check` requires, and a valid example."""
     made = formulas(manifest)
     equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
-    names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
     rows = contract_rows({case.name for case in public_cases(manifest)}, manifest)
-    rows += [
-        (f"`{text}`", "always: no case, run or workload has other sizes", EVERY)
-        for text in manifest.constraints
-    ]
-    if names:
-        rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
+    rows += _always(manifest)
     contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return SPEC_TEMPLATE.format(
         title=manifest.title,
@@ -198,10 +194,7 @@ def spec_text(manifest: Manifest) -> str:
 
 def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[str]) -> str:
     """``spec.md`` of a challenge whose reference is ``said``, with an ``example`` in numbers if there is one."""
-    rows = contract_rows(cases, manifest)
-    names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
-    if names:
-        rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
+    rows = [*contract_rows(cases, manifest), *_always(manifest)]
     results = ", ".join(arg.name for arg in manifest.results)
     return SPEC_TEMPLATE.format(
         title=manifest.title,
@@ -211,6 +204,16 @@ def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[s
         cases=CASES,
         bytes=manifest.cost.bytes,
     )
+
+
+def _always(manifest: Manifest) -> list[tuple[str, str, str]]:
+    """The rows of the contract that every case tests."""
+    names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
+    rows = [
+        (f"`{text}`", "always: no case, run or workload has other sizes", EVERY)
+        for text in manifest.constraints
+    ]
+    return [*rows, *([("always", f"{names} must be unchanged afterwards", EVERY)] if names else [])]
 
 
 def contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str, str, str]]:
