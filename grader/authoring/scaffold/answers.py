@@ -138,16 +138,16 @@ class Answers:
         if len(found) <= most:
             return found
         ones = dict.fromkeys(self._shown.sizes, 1)
-        found = self._example(ones) if suite.is_possible(self._shown, ones) else ""
+        found = self._example(ones, first=1) if suite.is_possible(self._shown, ones) else ""
         return found if len(found) <= most_of_ones else ""
 
-    def _example(self, sizes: Mapping[str, int]) -> str:
+    def _example(self, sizes: Mapping[str, int], first: int = 0) -> str:
         import torch
 
         inputs: dict[str, Any] = {}
         for arg in self._shown.given:
             shape = arg.dtype.held_shape(self._shown.shape(arg, sizes))
-            numbers = torch.arange(math.prod(shape)) % (4 if arg.dtype.floating else 2)
+            numbers = (torch.arange(math.prod(shape)) + first) % (4 if arg.dtype.floating else 2)
             if arg.dtype.floating and not arg.dtype.as_float.signed:
                 numbers = numbers + 1
             inputs[arg.name] = rounded(numbers, arg.dtype).reshape(shape)
