@@ -9,13 +9,7 @@ from pathlib import Path
 from grader.authoring.scaffold.draft import DEFAULT_ARGS, FLOPS_HINT, Draft
 from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.scaffold.signature_line import SIGNATURE_HINT, read_signature
-from grader.authoring.scaffold.stated import (
-    REFERENCE_HINT,
-    TOLERANCE_HINT,
-    Written,
-    read_tolerance,
-    write_stated,
-)
+from grader.authoring.scaffold.stated import REFERENCE_HINT, TOLERANCE_HINT, read_tolerance, write_stated
 from grader.challenge.catalogue import Catalogue
 from grader.cli import options
 from grader.cli.authoring import add_to
@@ -44,8 +38,7 @@ class Asked:
     languages: list[str] | None
     args: list[str]
     workloads: list[str]
-    constraints: list[str]
-    gpus: int
+    gpus: int = 1
 
 
 def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
@@ -75,25 +68,25 @@ def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
         difficulty=asked.difficulty,
         args=args,
         workloads=asked.workloads,
-        constraints=asked.constraints,
-        gpus=asked.gpus,
         languages=languages,
+        gpus=asked.gpus,
         flops="" if flops in ("", _MEMORY) else flops,
     )
+    dropped, advice = list[str](), ""
     if said:
         with busy("Trying its edge cases"):
             written = write_stated(catalogue, draft, said, read_tolerance(tolerance))
+        folders, dropped, advice = written.folders, written.dropped, written.advice
     else:
-        written = Written(write_challenge(catalogue, draft), [])
-    for folder in written.folders:
+        folders = write_challenge(catalogue, draft)
+    for folder in folders:
         tell(str(folder))
-    if written.dropped:
-        names = ", ".join(written.dropped)
-        say(f"Left out, because the reference does not answer them: {names}.", "yellow")
-    if written.advice:
-        say(written.advice, "yellow")
+    if dropped:
+        say(f"Left out, because the reference does not answer them: {', '.join(dropped)}.", "yellow")
+    if advice:
+        say(advice, "yellow")
     add_to(catalogue, asked.slug, EMULATED if asked.gpus > 1 else CPU)
-    _say_rest(asked.slug, written.folders[1], bool(said), languages)
+    _say_rest(asked.slug, folders[1], bool(said), languages)
 
 
 def _say_rest(slug: str, reference: Path, stated: bool, languages: list[Language]) -> None:

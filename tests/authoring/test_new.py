@@ -16,6 +16,7 @@ from grader.authoring.scaffold.answers import less_huge
 from grader.authoring.scaffold.draft import Draft, read_arg
 from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.scaffold.operation import Example
+from grader.authoring.scaffold.signature_line import read_signature
 from grader.authoring.scaffold.suite import Planned, public_cases
 from grader.authoring.scaffold.texts import manifest_text
 from grader.authoring.trial import Trial
@@ -168,6 +169,14 @@ def test_cases_and_workloads_keep_to_the_constraints() -> None:
     sizes = [*(case.sizes for case in made), *(workload.sizes for workload in manifest.workloads)]
     assert max(each["n"] for each in sizes) == 16
     assert max(each["batch"] for each in sizes) > 1 << 16
+
+
+def test_a_short_type_is_said_as_compilers_do() -> None:
+    args = read_signature("f(a: f8e4m3[n], b: f4e2m1[2 * n], c: f8e5m2[n]) -> y: bool[n]")
+    assert [arg.dtype.value for arg in args[:4]] == ["float8_e4m3fn", "float4_e2m1fn", "float8_e5m2", "bool"]
+    with pytest.raises(BadRequest, match="'f31' is no type") as caught:
+        read_signature("f(x: f31[n]) -> y: f31[n]")
+    assert "f8e4m3, f8e5m2, f8e8m0, f4e2m1" in (caught.value.hint or "")
 
 
 def test_a_draft_for_two_gpus_counts_the_bytes_of_one() -> None:

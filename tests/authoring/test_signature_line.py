@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.authoring.scaffold.signature_line import read_signature, type_names
+from grader.authoring.scaffold.signature_line import read_signature
 from grader.challenge.model import Kind
 from grader.errors import BadRequest
 
@@ -43,9 +43,3 @@ def test_every_kind_of_argument_can_be_said() -> None:
 def test_what_is_no_signature_is_refused_by_its_place(text: str, why: str) -> None:
     with pytest.raises(BadRequest, match=why):
         read_signature(text)
-
-
-def test_a_short_type_is_said_as_compilers_do() -> None:
-    args = read_signature("f(a: f8e4m3[n], b: f4e2m1[2 * n], c: f8e5m2[n]) -> y: bool[n]")
-    assert [arg.dtype.value for arg in args[:4]] == ["float8_e4m3fn", "float4_e2m1fn", "float8_e5m2", "bool"]
-    assert "" not in type_names()

@@ -131,15 +131,14 @@ class Answers:
         found = self._box.call("reference", given)
         return found if isinstance(found, tuple) else (found,)
 
-    def example(self, most: float = math.inf, most_of_ones: float = math.inf) -> str:
-        """Small numbers and what the reference makes of them, in at most ``most`` characters, or ``most_of_ones`` if
-        each size is 1; empty if no small size fits."""
+    def example(self, most: float = math.inf) -> str:
+        """Small numbers and what the reference makes of them, with sizes of 1 if it would have more than ``most``
+        characters; empty if no small size fits."""
         found = self._example(texts.example_sizes(self._shown))
         if len(found) <= most:
             return found
         ones = dict.fromkeys(self._shown.sizes, 1)
-        found = self._example(ones, first=1) if suite.is_possible(self._shown, ones) else ""
-        return found if len(found) <= most_of_ones else ""
+        return self._example(ones, first=1) if suite.is_possible(self._shown, ones) else ""
 
     def _example(self, sizes: Mapping[str, int], first: int = 0) -> str:
         import torch

@@ -31,7 +31,7 @@ REFERENCE_HINT = (
     "defines reference(...)."
 )
 # Characters. Blocks of 128 make an example long even if there is one of each.
-_MOST_EXAMPLE, _MOST_OF_ONES = 600, 2500
+_USUAL_EXAMPLE, _MOST_EXAMPLE = 600, 2500
 
 
 def read_tolerance(text: str) -> dict[str, float] | None:
@@ -94,10 +94,11 @@ class Stated:
         return texts.manifest_text(manifest, tolerance, why)
 
     def spec(self, manifest: Manifest) -> str:
+        example = self._asked(manifest).example(_USUAL_EXAMPLE)
         return texts.stated_spec(
             manifest,
             " ".join(self.said.split()) if not self.said.endswith(".py") else "",
-            self._asked(manifest).example(_MOST_EXAMPLE, _MOST_OF_ONES),
+            example if len(example) <= _MOST_EXAMPLE else "",
             {case.name for case in self.public_cases(manifest)},
         )
 

@@ -179,8 +179,14 @@ def spec_text(manifest: Manifest) -> str:
     """``spec.md`` with every section that `grader challenge check` requires, and a valid example."""
     made = formulas(manifest)
     equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
+    names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
     rows = contract_rows({case.name for case in public_cases(manifest)}, manifest)
-    rows += _always(manifest)
+    rows += [
+        (f"`{text}`", "always: no case, run or workload has other sizes", EVERY)
+        for text in manifest.constraints
+    ]
+    if names:
+        rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return SPEC_TEMPLATE.format(
         title=manifest.title,
@@ -194,7 +200,10 @@ def spec_text(manifest: Manifest) -> str:
 
 def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[str]) -> str:
     """``spec.md`` of a challenge whose reference is ``said``, with an ``example`` in numbers if there is one."""
-    rows = [*contract_rows(cases, manifest), *_always(manifest)]
+    rows = contract_rows(cases, manifest)
+    names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
+    if names:
+        rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     results = ", ".join(arg.name for arg in manifest.results)
     return SPEC_TEMPLATE.format(
         title=manifest.title,
@@ -204,16 +213,6 @@ def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[s
         cases=CASES,
         bytes=manifest.cost.bytes,
     )
-
-
-def _always(manifest: Manifest) -> list[tuple[str, str, str]]:
-    """The rows of the contract that every case tests."""
-    names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
-    rows = [
-        (f"`{text}`", "always: no case, run or workload has other sizes", EVERY)
-        for text in manifest.constraints
-    ]
-    return [*rows, *([("always", f"{names} must be unchanged afterwards", EVERY)] if names else [])]
 
 
 def contract_rows(cases: Collection[str], manifest: Manifest) -> list[tuple[str, str, str]]:

@@ -90,12 +90,6 @@ def new(
             help="The sizes of a workload. Repeatable; missing sizes are added.",
         ),
     ] = None,
-    constraint: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--constraint", metavar="TEXT", help="What always holds of the sizes: 'k <= cols'. Repeatable."
-        ),
-    ] = None,
     gpus: Annotated[int, typer.Option("--gpus", min=1, help="How many GPUs one submission runs on.")] = 1,
 ) -> int:
     """Write a new challenge: reference, cases, mutants, spec. Asks for what the options leave open."""
@@ -116,7 +110,6 @@ def new(
         languages=language,
         args=arg or [],
         workloads=workload or [],
-        constraints=constraint or [],
         gpus=gpus,
     )
     write(catalogue, asked, ask)
