@@ -66,10 +66,10 @@ def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
         title=asked.title or asked.slug.replace("_", " ").capitalize(),
         track=asked.track,
         difficulty=asked.difficulty,
+        gpus=asked.gpus,
         args=args,
         workloads=asked.workloads,
         languages=languages,
-        gpus=asked.gpus,
         flops="" if flops in ("", _MEMORY) else flops,
     )
     dropped, advice = list[str](), ""
