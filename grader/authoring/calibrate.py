@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     import torch
 
 _SEED = 11
-# A kernel as exact as PyTorch must pass, but its errors differ with the order of its sums. So PyTorch may use at most
-# half of the tolerance.
-HEADROOM = 2.0
-# The proposal leaves PyTorch at a quarter. A hand-written kernel errs up to twice as much (one running sum instead of
-# pairwise sums, fast exponentials); the rest is HEADROOM.
-MARGIN = 4.0
 # A proposed rtol: of errors as large as the answer.
 _AS_LARGE = 0.9
 SEVERAL = (
     "native and float64 differ by as much as the answer: if several answers are right (signs, ties, a basis), "
     "a check.py next to reference.py decides; otherwise define magnitude(...), or change the inputs"
 )
+# A kernel as exact as PyTorch must pass, but its errors differ with the order of its sums. So PyTorch may use at most
+# half of the tolerance.
+HEADROOM = 2.0
+# The proposal leaves PyTorch at a quarter. A hand-written kernel errs up to twice as much (one running sum instead of
+# pairwise sums, fast exponentials); the rest is HEADROOM.
+MARGIN = 4.0
 # A tolerance looser than this many proposals allows errors that rounding cannot explain.
 LOOSE = 50.0
 # Steps of a quantiser come from ties: an exact kernel is off by as many as PyTorch.
