@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from grader.authoring.candidates import variant_files
 from grader.authoring.findings import check
 from grader.challenge.checker import CHECKER
 from grader.challenge.loader import Challenge
-from grader.judge.oracle import ask
+from grader.errors import ChallengeInvalid
+from grader.judge.oracle import Question, ask
 from grader.schemas.proof import Check, Status
+
+if TYPE_CHECKING:
+    import torch
 
 _SEED = 11
 
 
+def accepted(question: Question, results: Mapping[str, torch.Tensor]) -> bool:
+    """Whether ``check.py`` calls these results right, which differ from the reference's. False without one. Raises
+    ChallengeInvalid if it fails."""
+    if question.check is None:
+        return False
+    shaped = {name: results[name].reshape(right.shape) for name, right in question.outputs.items()}
+    return question.check(shaped) is None
+
+
 def checker_checks(challenge: Challenge) -> list[Check]:
     """``checker``: it accepts the reference's own answers; ``variants``: there are other right answers to prove it.
-    Empty without a checker. Raises ChallengeInvalid if it fails."""
+    Empty without a checker. Cases for a GPU alone are left to submissions, which it judges piece by piece."""
     if challenge.checker is None:
         return []
     problems = []
-    cases = [*challenge.cases, *challenge.hidden_cases]
+    cases = [case for case in [*challenge.cases, *challenge.hidden_cases] if case.on is None]
     for case in cases:
         question = ask(challenge, case, _SEED)
         assert question.check is not None
-        if (refused := question.check(question.outputs)) is not None:
+        try:
+            refused = question.check(question.outputs)
+        except ChallengeInvalid as error:
+            problems.append(f"case '{case.name}': {error.message}")
+            break
+        if refused is not None:
             problems.append(f"it refuses the reference's own answer in case '{case.name}': {refused.why}")
     found = check(
         "checker", problems, f"it accepts the reference's answer in all {len(cases)} cases", bad=Status.ERROR

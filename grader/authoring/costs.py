@@ -47,8 +47,15 @@ def cost_checks(challenge: Challenge) -> list[Check]:
 
 def least_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
     """Every input read once, every result written once. Results of which a count says how much counts may stay
-    unwritten, and inputs that are left out are not read."""
-    return sum(_passes(manifest, arg) * _nbytes(manifest, arg, sizes) for arg in manifest.operands)
+    unwritten, and inputs that are left out are not read. Of several GPUs, the bytes of the one that has most."""
+    return max(
+        sum(
+            _passes(manifest, arg) * _nbytes(manifest, arg, sizes)
+            for arg in manifest.operands
+            if manifest.on_each(arg) or gpu == (arg.on or 0)
+        )
+        for gpu in range(manifest.gpus)
+    )
 
 
 def _passes(manifest: Manifest, arg: Argument) -> int:
@@ -59,7 +66,10 @@ def _passes(manifest: Manifest, arg: Argument) -> int:
 
 
 def _nbytes(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> int:
-    return math.prod(manifest.shape(arg, sizes)) * arg.dtype.itemsize
+    """On one GPU."""
+    return arg.dtype.bytes_of(math.prod(manifest.shape(arg, sizes))) // (
+        manifest.gpus if manifest.on_each(arg) else 1
+    )
 
 
 def _bytes(challenge: Challenge) -> Check:

@@ -66,7 +66,7 @@ def add_mutants(trial: Trial, wanted: int = WANTED, seconds: float = SECONDS) ->
         for language, source in challenge.solutions.items()
         if language in trial.device.languages() and TO_DO not in source.partition("\n")[0]
     } or {NATIVE: stand_in(challenge)}
-    added = Added(removed=_remove_old(challenge, solutions))
+    added = Added(removed=remove_old(challenge, solutions))
     here = {path.name: path.read_text(encoding="utf-8") for path in mutant_files(challenge)}
     missing = wanted - len(here)
     alive: list[tuple[Candidate, str]] = []
@@ -118,12 +118,16 @@ def _write(challenge: Challenge, name: str, source: str, language: Language, sol
     path.write_text(marked(source, language, solution), encoding="utf-8")
 
 
-def _remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str]:
+def remove_old(challenge: Challenge, solutions: dict[Language, str]) -> list[str]:
+    """Remove mutants that were made here of other solutions. Returns their names."""
     known = {digest(source) for source in solutions.values()}
+    spoken = challenge.manifest.languages
     removed = []
     for path in mutant_files(challenge):
         origin = made_from(path.read_text(encoding="utf-8"))
-        if origin and origin not in known and Language.of_file(path.name) in solutions:
+        language = Language.of_file(path.name)
+        # A challenge without Triton has stand-ins in Python until it has a kernel.
+        if origin and origin not in known and (language in solutions or language not in spoken):
             path.unlink()
             removed.append(path.name)
     return removed

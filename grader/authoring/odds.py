@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from grader.authoring.approximations import Approximation, Draw, Tensors, approximations
 from grader.authoring.calibrate import native_results
+from grader.authoring.checked import accepted
 from grader.authoring.reduced import Reduced, reduced
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
@@ -274,7 +275,7 @@ class Rounds:
         self._checked.add(kind.name)
         compute = self.challenge.reference.compute
         native = native_results(self.challenge, kind.case, draw.question, compute)
-        if wrong := _wrong(draw, native):
+        if (wrong := _wrong(draw, native)) and not accepted(draw.question, native):
             self.unfair[kind.name] = wrong
 
     def _hold(self, tried: Tried, tally: _Tally, draw: Draw, plain: Draw | None) -> None:
@@ -291,6 +292,8 @@ class Rounds:
         if self.factor != 1:
             answer = _as_in_longer_sums(draw, answer, plain, beside, self.factor**-tried.approximation.relief)
         wrong = _wrong(draw, answer)
+        if wrong and accepted(draw.question, answer):
+            wrong = 0
         tally.passed += not wrong
         tally.hopeless = wrong >= _MANY
 

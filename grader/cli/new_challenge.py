@@ -14,6 +14,8 @@ from grader.challenge.catalogue import Catalogue
 from grader.cli import options
 from grader.cli.authoring import add_to
 from grader.cli.terminal import busy, say, tell
+from grader.device_kinds import CPU, EMULATED
+from grader.errors import BadRequest
 from grader.languages import Language
 
 # Gives the answer, or the second text if nobody can be asked.
@@ -36,6 +38,7 @@ class Asked:
     languages: list[str] | None
     args: list[str]
     workloads: list[str]
+    gpus: int = 1
 
 
 def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
@@ -48,6 +51,8 @@ def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
     if said is None and signature:
         said = ask(f"Reference in PyTorch. {REFERENCE_HINT} Empty: an example", "")
     tolerance = flops = ""
+    if asked.gpus > 1 and not said:
+        raise BadRequest("The example is for one GPU.", "Give --signature and --reference with --gpus.")
     if said:
         tolerance = (
             asked.tolerance if asked.tolerance is not None else ask(f"Tolerance: {TOLERANCE_HINT}", "")
@@ -61,23 +66,27 @@ def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
         title=asked.title or asked.slug.replace("_", " ").capitalize(),
         track=asked.track,
         difficulty=asked.difficulty,
+        gpus=asked.gpus,
         args=args,
         workloads=asked.workloads,
         languages=languages,
         constraints=read_constraints(signature) if signature else (),
         flops="" if flops in ("", _MEMORY) else flops,
     )
-    dropped: list[str] = []
+    dropped, advice = list[str](), ""
     if said:
         with busy("Trying its edge cases"):
-            folders, dropped = write_stated(catalogue, draft, said, read_tolerance(tolerance))
+            written = write_stated(catalogue, draft, said, read_tolerance(tolerance))
+        folders, dropped, advice = written.folders, written.dropped, written.advice
     else:
         folders = write_challenge(catalogue, draft)
     for folder in folders:
         tell(str(folder))
     if dropped:
         say(f"Left out, because the reference does not answer them: {', '.join(dropped)}.", "yellow")
-    add_to(catalogue, asked.slug)
+    if advice:
+        say(advice, "yellow")
+    add_to(catalogue, asked.slug, EMULATED if asked.gpus > 1 else CPU)
     _say_rest(asked.slug, folders[1], bool(said), languages)
 
 

@@ -10,6 +10,7 @@ import torch
 
 from grader.authoring import odds as odds_module
 from grader.authoring.approximations import approximations, rounded
+from grader.authoring.calibrate import Calibration, compare, too_tight
 from grader.authoring.odds import Rounds, Tried, odds
 from grader.authoring.reduced import Reduced, reduced
 from grader.authoring.verdicts import approximation_checks
@@ -17,6 +18,7 @@ from grader.challenge.cases import Constant, Sprinkle, case
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.loader import Challenge
 from grader.challenge.model import AllowedApproximations, Workload
+from grader.judge.oracle import ask
 from grader.schemas.proof import ApproximationOutcome, Status
 from tests.authoring.conftest import Write
 
@@ -167,3 +169,18 @@ def test_a_new_challenge_catches_every_approximation(write: Write) -> None:
     made = write().challenge
     found = odds(made, made.manifest.workloads[-1], "cpu", whole=False)
     assert [result.name for result in found.results if result.outcome is ApproximationOutcome.PASSES] == []
+
+
+def test_answers_that_the_checker_accepts_are_right() -> None:
+    """Of PyTorch itself, and of approximations, which pass if it accepts anything."""
+    anything = replace(SUMMED, checker=lambda given, got, want: None)
+    assert tried(anything, "interpreter", "zeros").probability == 1
+    asked = ask(anything, SUMMED.cases[0], 1)
+    assert compare(anything, SUMMED.cases[0], asked, negated) == ([], [])
+    measured, _ = compare(SUMMED, SUMMED.cases[0], ask(SUMMED, SUMMED.cases[0], 1), negated)
+    assert too_tight(Calibration(measured, []))
+
+
+def negated(**given: object) -> torch.Tensor:
+    found: torch.Tensor = -SUMMED.reference.compute(**given)
+    return found

@@ -9,12 +9,20 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.candidates import subjects
+from grader.authoring.costs import least_bytes
+from grader.authoring.mutants import remove_old
+from grader.authoring.mutations import marked
+from grader.authoring.scaffold.answers import less_huge
 from grader.authoring.scaffold.draft import Draft, read_arg
 from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.scaffold.operation import Example
+from grader.authoring.scaffold.signature_line import read_signature
+from grader.authoring.scaffold.suite import Planned, public_cases
+from grader.authoring.scaffold.texts import manifest_text
 from grader.authoring.trial import Trial
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.dtypes import DType
+from grader.challenge.expression import parse
 from grader.challenge.model import Kind, Manifest
 from grader.challenge.signature import cuda_footer
 from grader.errors import BadRequest, Conflict
@@ -150,6 +158,52 @@ def test_another_operation_can_write_the_files(tmp_path: Path) -> None:
     assert (reference / "reference.py").read_text() == "# imported\n"
     assert [path.name for path in (reference / "staff" / "mutants").iterdir()] == ["late.cu"]
     assert (reference / "staff" / "solution.cu").exists()
+
+
+def test_cases_and_workloads_keep_to_the_constraints() -> None:
+    args = ("a:input:float32:batch,n,n", "w:output:float32:batch,n")
+    manifest = Draft("eig", "Eig", "any", args=args, constraints=["n <= 16"]).manifest()
+    made = public_cases(manifest)
+    assert {case.category for case in made} >= {"odd", "prime", "aligned", "large", "denormal"}
+    assert {"n_15", "n_16"} <= {case.name for case in made}
+    sizes = [*(case.sizes for case in made), *(workload.sizes for workload in manifest.workloads)]
+    assert max(each["n"] for each in sizes) == 16
+    assert max(each["batch"] for each in sizes) > 1 << 16
+
+
+def test_a_short_type_is_said_as_compilers_do() -> None:
+    args = read_signature("f(a: f8e4m3[n], b: f4e2m1[2 * n], c: f8e5m2[n]) -> y: bool[n]")
+    assert [arg.dtype.value for arg in args[:4]] == ["float8_e4m3fn", "float4_e2m1fn", "float8_e5m2", "bool"]
+    with pytest.raises(BadRequest, match="'f31' is no type") as caught:
+        read_signature("f(x: f31[n]) -> y: f31[n]")
+    assert "f8e4m3, f8e5m2, f8e8m0, f4e2m1" in (caught.value.hint or "")
+
+
+def test_a_draft_for_two_gpus_counts_the_bytes_of_one() -> None:
+    draft = Draft("sum", "Sum", "any", args=("x:input:float32:n", "out:output:float32:n"), gpus=2)
+    manifest = draft.manifest()
+    assert "gpus = 2\n" in manifest_text(manifest, {"atol": 0.0, "rtol": 0.0})
+    sizes = manifest.workloads[-1].sizes
+    assert least_bytes(manifest, sizes) == parse(manifest.cost.bytes)(sizes) == 8 * sizes["n"]
+    alone = [arg.model_copy(update={"on": 1}) if arg.name == "x" else arg for arg in manifest.args]
+    assert least_bytes(manifest.model_copy(update={"args": alone}), sizes) == 8 * sizes["n"]
+
+
+def test_huge_values_become_smaller_for_a_reference_that_sums_them() -> None:
+    case = Planned("huge", "huge", {"n": 8}, {"x": "Uniform(-1.6e38, 1.6e38)"})
+    assert [dict(less.inputs) for less in less_huge(case)] == [{"x": "Uniform(-1.6e35, 1.6e35)"}]
+
+
+def test_stand_ins_in_another_language_give_way_to_a_kernels_mutants(tmp_path: Path) -> None:
+    (tmp_path / "challenges").mkdir()
+    catalogue = Catalogue(tmp_path)
+    write_challenge(catalogue, Draft("fresh", "Fresh", "any", languages=[Language.CUDA]))
+    folder = tmp_path / "reference" / "fresh" / "staff" / "mutants"
+    for path in folder.iterdir():
+        path.unlink()
+    (folder / "half.py").write_text(marked('"""Mistake: half."""\n', Language.TRITON, "a stand-in"))
+    (folder / "own.py").write_text('"""Mistake: the author wrote it."""\n')
+    assert remove_old(catalogue.load("fresh"), {Language.CUDA: "a kernel"}) == ["half.py"]
 
 
 @pytest.mark.parametrize("part", ["challenges", "reference"])

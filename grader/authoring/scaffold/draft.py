@@ -56,6 +56,7 @@ class Draft:
     languages: Sequence[Language] = field(default_factory=lambda: list(Language))
     #: Conditions on the sizes, such as ``k <= cols``.
     constraints: Sequence[str] = ()
+    gpus: int = 1
     #: An expression in the sizes; empty: one for each element of a result.
     flops: str = ""
 
@@ -84,6 +85,7 @@ class Draft:
             "difficulty": self.difficulty,
             "version": 1,
             "languages": list(self.languages),
+            "gpus": self.gpus,
             "args": args,
             "cost": cost,
             "workloads": workloads,
@@ -207,8 +209,26 @@ def _steps(manifest: Manifest) -> list[Workload]:
     return [step for step in steps if is_possible(manifest, step.sizes)]
 
 
+def _bounded_steps(manifest: Manifest) -> list[Workload]:
+    """``_steps`` that the constraints allow; a size that they bound stays at its bound, and the others go on."""
+    free = manifest.model_copy(update={"constraints": []})
+    found = [_within_bounds(manifest, step) for step in _steps(free)]
+    return [step for step in found if is_possible(manifest, step.sizes)]
+
+
+def _within_bounds(manifest: Manifest, step: Workload) -> Workload:
+    """``step`` with one size halved until every constraint holds; unchanged if none does it alone."""
+    for name in step.sizes:
+        sizes = dict(step.sizes)
+        while sizes[name] > 1 and not is_possible(manifest, sizes):
+            sizes[name] //= 2
+        if is_possible(manifest, sizes):
+            return Workload(name=_name(sizes), sizes=sizes)
+    return step
+
+
 def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload:
-    found = [step for step in _steps(manifest) if wanted(step)]
+    found = [step for step in _bounded_steps(manifest) if wanted(step)]
     if not found:
         raise BadRequest("No size of this signature is small enough for the interpreter.", WORKLOAD_HINT)
     return found[-1]
@@ -216,7 +236,7 @@ def _largest(manifest: Manifest, wanted: Callable[[Workload], bool]) -> Workload
 
 def _smallest(manifest: Manifest) -> Workload:
     """The first step that is long enough on a fast GPU."""
-    for step in _steps(manifest):
+    for step in _bounded_steps(manifest):
         if (roofline_seconds(manifest, step, H200) or 0.0) * 1e6 >= _SPARE_TIME * limits.RANKED_ROOFLINE_US:
             return step
     raise BadRequest("No size of this signature is long enough to time.", WORKLOAD_HINT)

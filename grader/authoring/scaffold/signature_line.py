@@ -32,10 +32,11 @@ def type_names() -> dict[str, str]:
     names: dict[str, str] = {}
     for dtype in DType:
         names[dtype.value] = dtype.value
-        short = next(
-            (dtype.value.replace(*pair, 1) for pair in _SHORT if dtype.value.startswith(pair[0])), ""
-        )
-        names.setdefault(short, dtype.value)
+        for pair in _SHORT:
+            if dtype.value.startswith(pair[0]):
+                # f8e4m3, as compilers write float8_e4m3fn
+                names.setdefault(re.sub(r"_|fnu?$", "", dtype.value.replace(*pair, 1)), dtype.value)
+                break
     return names
 
 
@@ -96,9 +97,8 @@ def _argument(text: str, kind: Kind) -> Argument:
     else:
         known = type_names()
         if said["type"] not in known:
-            raise BadRequest(
-                f"'{text}': '{said['type']}' is no type.", f"The types are: {', '.join(known)}, and size."
-            )
+            short = ", ".join(name for name, whole in known.items() if name != whole or whole == DType.BOOL)
+            raise BadRequest(f"'{text}': '{said['type']}' is no type.", f"The types are: {short}, and size.")
         dtype = DType(known[str(said["type"])])
         values["dtype"] = dtype
         if said["shape"] is None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.authoring.calibrate import calibrate
+from grader.authoring.calibrate import SEVERAL, calibrate
 from grader.authoring.candidates import NATIVE
 from grader.authoring.mutants import stand_in
 from grader.authoring.scaffold import suite, texts
@@ -30,7 +30,8 @@ REFERENCE_HINT = (
     "An expression such as torch.softmax(x, dim=1), statements with ; of which the last is the result, or a file that "
     "defines reference(...)."
 )
-_MOST_EXAMPLE = 600
+# Characters. Blocks of 128 make an example long even if there is one of each.
+_USUAL_EXAMPLE, _MOST_EXAMPLE = 600, 2500
 
 
 def read_tolerance(text: str) -> dict[str, float] | None:
@@ -95,7 +96,7 @@ class Stated:
         return texts.manifest_text(manifest.model_copy(update={"pieces": pieces}), tolerance, why)
 
     def spec(self, manifest: Manifest) -> str:
-        example = self._asked(manifest).example()
+        example = self._asked(manifest).example(_USUAL_EXAMPLE)
         return texts.stated_spec(
             manifest,
             " ".join(self.said.split()) if not self.said.endswith(".py") else "",
@@ -133,11 +134,19 @@ class Stated:
         return self.answers
 
 
+@dataclass(frozen=True)
+class Written:
+    """``dropped``: usual cases that the reference does not answer; ``advice``: what its own errors suggest, or ""."""
+
+    folders: list[Path]
+    dropped: list[str]
+    advice: str = ""
+
+
 def write_stated(
     catalogue: Catalogue, draft: Draft, said: str, tolerance: Mapping[str, float] | None
-) -> tuple[list[Path], list[str]]:
-    """Write the folders; returns them, and the names of usual cases that the reference does not answer. Raises as
-    ``write_challenge``."""
+) -> Written:
+    """Write the folders. Raises as ``write_challenge``."""
     operation = Stated(draft.slug, said, tolerance)
     try:
         folders = write_challenge(catalogue, draft, operation)
@@ -147,17 +156,20 @@ def write_stated(
     if NATIVE in challenge.manifest.languages:
         solution = folders[1] / "staff" / f"solution{NATIVE.suffix}"
         solution.write_text(stand_in(challenge), encoding="utf-8")
+    advice = ""
     if tolerance is None and any(arg.dtype.floating for arg in challenge.manifest.results):
-        _propose(challenge)
-    return folders, operation.answers.dropped
+        advice = _propose(challenge)
+    return Written(folders, operation.answers.dropped, advice)
 
 
-def _propose(challenge: Challenge) -> None:
-    """Write the tolerance that the reference's own errors need."""
-    proposed = calibrate(challenge, [case for case in challenge.cases if case.on is None], "cpu").proposed
+def _propose(challenge: Challenge) -> str:
+    """Write the tolerance that the reference's own errors need. Returns what else to do if there is none."""
+    found = calibrate(challenge, [case for case in challenge.cases if case.on is None], "cpu")
+    proposed = found.proposed
     path = challenge.folder / "challenge.toml"
     text = path.read_text(encoding="utf-8")
     for name, value in (("atol", proposed.atol), ("rtol", proposed.rtol)):
         text = re.sub(rf"^{name} = .*$", f"{name} = {value:g}", text, count=1, flags=re.MULTILINE)
     text = text.replace("# As the author says. ", "# By the reference's own errors. ")
     path.write_text(text, encoding="utf-8")
+    return f"No tolerance fits: {SEVERAL}." if found.is_hopeless else ""

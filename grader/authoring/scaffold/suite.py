@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -32,6 +33,7 @@ _MORE = 5
 # Next to the block sizes that students choose.
 _EDGES = (31, 32, 33, 127, 129, 255, 257, 1023, 1025)
 _BESIDE = 3
+_TILE = 16
 # Sizes that may take the place of others that break a constraint.
 _NEAR = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
 _UNREAD = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
@@ -190,9 +192,12 @@ def writes_nothing(manifest: Manifest, name: str) -> bool:
 
 
 def _edges(manifest: Manifest) -> Iterator[Planned]:
-    """Each size at each edge, the others small."""
+    """Each size at each edge, the others small. Numbers of the constraints are edges if blocks end there."""
+    said = {int(number) for text in manifest.constraints for number in re.findall(r"\d+", text)}
+    bounds = {edge for number in said for edge in (number - 1, number) if edge >= _TILE - 1}
+    near = {edge for edge in bounds if min(edge % _TILE, -edge % _TILE) <= 1}
     for name in manifest.sizes:
-        for edge in _EDGES:
+        for edge in sorted({*_EDGES, *near}):
             sizes = {**dict.fromkeys(manifest.sizes, _BESIDE), name: edge}
             yield Planned(f"{name}_{edge}", "block_edge", _mended(manifest, sizes, [name]))
 

@@ -42,6 +42,8 @@ def manifest_text(
         "version = 1",
         f"languages = [{', '.join(_quoted(language.value) for language in manifest.languages)}]",
     ]
+    if manifest.gpus > 1:
+        lines.append(f"gpus = {manifest.gpus}")
     if manifest.constraints:
         lines.append(f"constraints = [{', '.join(map(_quoted, manifest.constraints))}]")
     lines += [line for arg in manifest.args for line in _argument(arg)]

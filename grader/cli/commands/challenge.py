@@ -90,6 +90,7 @@ def new(
             help="The sizes of a workload. Repeatable; missing sizes are added.",
         ),
     ] = None,
+    gpus: Annotated[int, typer.Option("--gpus", min=1, help="How many GPUs one submission runs on.")] = 1,
 ) -> int:
     """Write a new challenge: reference, cases, mutants, spec. Asks for what the options leave open."""
     catalogue = local_catalogue(beginning=True)
@@ -109,6 +110,7 @@ def new(
         languages=language,
         args=arg or [],
         workloads=workload or [],
+        gpus=gpus,
     )
     write(catalogue, asked, ask)
     return EXIT_ACCEPTED
