@@ -40,6 +40,13 @@ def _parameters(manifest: Manifest, language: Language) -> str:
     return ", ".join(f"{_type_in(manifest, arg)} {arg.name}" for arg in manifest.parameters)
 
 
+def _kernel_parameters(manifest: Manifest, language: Language) -> str:
+    """Of a kernel, which runs on one GPU: the pointers of each GPU are an array on the host, which no kernel reads."""
+    if language.python:
+        return _parameters(manifest, language)
+    return ", ".join(f"{c_type(arg)} {arg.name}" for arg in manifest.parameters)
+
+
 def headers(manifest: Manifest) -> list[str]:
     """CUDA headers for the types of the signature, besides <cstdint>."""
     return sorted({arg.dtype.facts.header for arg in manifest.args if arg.dtype.facts.header})
@@ -48,7 +55,7 @@ def headers(manifest: Manifest) -> list[str]:
 def starter(manifest: Manifest, language: Language) -> str:
     values = {
         "title": manifest.title,
-        "parameters": _parameters(manifest, language),
+        "parameters": _kernel_parameters(manifest, language),
         "declaration": declaration(manifest, language),
     }
     if manifest.autograd is not None and language.function_starter:

@@ -49,7 +49,8 @@ def _measure(
     fixed: float = 1e-3,
     later: tuple[float, float] | None = None,
 ) -> tuple[list[str], dict[str, dict[str, float | None]]]:
-    """Those started, and times. ``ends`` of the intervals: shares of the time. ``later``: those of what is measured again."""
+    """Those started, and times. ``ends`` of the intervals: shares of the time. ``later``: those of what is measured
+    again."""
 
     def baseline(_workload: Workload, reference: Any, _control: Any, mode: str) -> Any:
         mode, again, _ = mode.partition(", ")
