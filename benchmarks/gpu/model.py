@@ -54,8 +54,8 @@ WANTED = 0.9
 # The card that was timed at each set of sizes.
 MODELLED = {"sized": H100, "board": H200}
 SHOWN_PAIRS = 25
-# Times this near to each other are the same: 30 of 35 kernels took two H200s within 2 %. Pairs further apart than the
-# second share have a gap.
+# Times this near to each other are the same: in two sessions, 30 of 35 kernels took the same within 2 %. Pairs further
+# apart than the second share have a gap.
 TIED, APART = 0.02, 0.1
 
 
