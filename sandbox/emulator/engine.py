@@ -594,8 +594,8 @@ class Engine:
                 for number, named in self._named.items()
             }
             spills = loaded.spills.get(name, {})
-            found = _launch_of(ready, profile, counts, asked, arrays, spills)
-            self.launches.append(after(found, self.launches))
+            counted = _launch_of(ready, profile, counts, asked, arrays, spills)
+            self.launches.append(after(counted, self.launches))
         if ended == STOP.NO_MEMORY:
             raise MemoryError("no memory is left for the blocks of a launch")
         fault = None
