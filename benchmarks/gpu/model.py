@@ -4,6 +4,7 @@ tell from the cost of a launch (``sized.py``). The card timed is an H100, so it 
     python benchmarks/gpu/model.py --device card --json      on the card's machine
     python benchmarks/gpu/model.py --device emulated --json  anywhere, by all blocks
     python benchmarks/gpu/model.py --device sampled --json   anywhere, as a board does (``WHOLE_INSTRUCTIONS``)
+    PYTHONPATH=OTHER_TRITON python benchmarks/gpu/model.py --device sampled --apart --json    the card's Triton
     python benchmarks/gpu/model.py --compare                 both kept: Spearman by family, the worst-ranked pairs
     python benchmarks/gpu/model.py --refit                   both kept: rates that would fit the card better
 
@@ -53,6 +54,9 @@ WANTED = 0.9
 # The card that was timed at each set of sizes.
 MODELLED = {"sized": H100, "board": H200}
 SHOWN_PAIRS = 25
+# Times this near to each other are the same: in two sessions, 30 of 35 kernels took the same within 2 %. Pairs further
+# apart than the second share have a gap.
+TIED, APART = 0.02, 0.1
 
 
 # ---- measuring
@@ -62,6 +66,11 @@ def measure(options: argparse.Namespace) -> int:
     catalogue = find_catalogue()
     subjects = right(catalogue, options.subjects)
     name = f"{name_of(options)}_{options.device}"
+    if options.apart:
+        import triton
+
+        subjects = [subject for subject in subjects if not subject.language.compiled]
+        name = with_triton(name, triton.__version__)
     latest: dict[str, dict[str, Any]] = {}
     take = on_card if options.device == CARD else emulated
     for row in take(subjects, catalogue, options):
@@ -77,6 +86,11 @@ def measure(options: argparse.Namespace) -> int:
 
 def name_of(options: argparse.Namespace) -> str:
     return NAME if options.sizes == "sized" else f"{NAME}_{options.sizes}"
+
+
+def with_triton(half: str, version: str) -> str:
+    """Of rows that were compiled by another Triton than the platform's: ``3.6.0`` is ``sampled_triton_3_6``."""
+    return f"{half}_triton_{'_'.join(version.split('.')[:2])}"
 
 
 def keep_rows(name: str, sizes: str, rows: Sequence[dict[str, Any]]) -> None:
@@ -291,10 +305,11 @@ class Timed:
     bound: str
 
 
-def halves(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def halves(name: str, *, cards_triton: bool = False) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of the card and of the emulated GPU: those of the machine that measured most, and of another what that one
-    lacks. Raises SystemExit where one of the two was not measured."""
-    found = []
+    lacks. ``cards_triton``: of Triton sources, what the card's version makes of them, if that was measured. Raises
+    SystemExit where one of the two was not measured."""
+    found, triton = [], ""
     for half in (CARD, SAMPLED if BOARD in name else EMULATED):
         files = [json.loads(path.read_text()) for path in FOLDER.glob(f"{name}_{half}-*.json")]
         if not files:
@@ -307,21 +322,31 @@ def halves(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
             # Triton's lowering of one source differs from version to version.
             print(f"{half}: {len(new)} of {kept['device']}, Triton {kept['versions'].get('triton', '?')}")
             rows |= new
+            if half == CARD:
+                triton = kept["versions"].get("triton", triton)
+        # What the card's own Triton makes of a source, if that was measured.
+        for path in FOLDER.glob(f"{with_triton(f'{name}_{half}', triton)}-*.json") if cards_triton else ():
+            same = {row["name"]: row for row in json.loads(path.read_text())["figures"]["rows"]}
+            print(f"{half}: {len(same)} by Triton {triton}, as on the card")
+            rows |= same
         found.append(list(rows.values()))
     return found[0], found[1]
 
 
-def both(name: str = NAME) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def both(
+    name: str = NAME, *, cards_triton: bool = False
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Rows of the card and of the model, in pairs."""
-    one, two = ({row["name"]: row for row in half if "us" in row} for half in halves(name))
+    kept = halves(name, cards_triton=cards_triton)
+    one, two = ({row["name"]: row for row in half if "us" in row} for half in kept)
     names = sorted(one.keys() & two.keys())
     for name in sorted(one.keys() ^ two.keys()):
         print(f"only in one of them: {name}")
     return [one[name] for name in names], [two[name] for name in names]
 
 
-def compare(name: str) -> int:
-    card, model = both(name)
+def compare(name: str, *, cards_triton: bool) -> int:
+    card, model = both(name, cards_triton=cards_triton)
     timed = [
         Timed(one["name"], one["family"], one["us"], two["us"], _bound(two))
         for one, two in zip(card, model, strict=True)
@@ -355,9 +380,44 @@ def _told(title: str, timed: Sequence[Timed]) -> bool:
     if len(timed) < 3:
         return False
     rank = spearman([(kernel.card, kernel.model) for kernel in timed])
+    tied = spearman(
+        list(
+            zip(
+                in_ties([kernel.card for kernel in timed]),
+                in_ties([kernel.model for kernel in timed]),
+                strict=True,
+            )
+        )
+    )
     error = math.sqrt(sum(math.log(kernel.model / kernel.card) ** 2 for kernel in timed) / len(timed))
-    print(f"{title:28} {len(timed):4}  Spearman {rank:6.3f}  times off by a factor of {math.exp(error):.2f}")
+    close, pairs = gaps(timed)
+    print(
+        f"{title:28} {len(timed):4}  Spearman {rank:6.3f} ({tied:5.3f} with ties)  "
+        f"off by a factor of {math.exp(error):.2f}  gaps too small {close:4} of {pairs}"
+    )
     return rank < WANTED
+
+
+def in_ties(times: Sequence[float]) -> list[float]:
+    """Each time, or the least one that it is tied with."""
+    least: dict[float, float] = {}
+    first = 0.0
+    for us in sorted(times):
+        if us > first * (1 + TIED):
+            first = us
+        least[us] = first
+    return [least[us] for us in times]
+
+
+def gaps(timed: Sequence[Timed]) -> tuple[int, int]:
+    """Of pairs of one challenge that differ on the card by more than ``APART``, those whose gap by the model is less
+    than half of the card's, as logarithms; and how many pairs there are."""
+    small = pairs = 0
+    for one, two in combinations(sorted(timed, key=lambda kernel: kernel.card), 2):
+        if one.name.partition("/")[0] == two.name.partition("/")[0] and two.card > one.card * (1 + APART):
+            pairs += 1
+            small += math.log(two.model / one.model) < 0.5 * math.log(two.card / one.card)
+    return small, pairs
 
 
 def worst(timed: Sequence[Timed]) -> list[tuple[Timed, Timed]]:
@@ -573,12 +633,20 @@ def main() -> int:
     )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--compare", action="store_true")
+    parser.add_argument("--own-triton", action="store_true", help="compare what the platform's Triton makes")
+    parser.add_argument(
+        "--apart",
+        action="store_true",
+        help="Triton sources alone, kept apart: the Triton on the path is not the platform's",
+    )
     parser.add_argument("--refit", action="store_true")
     options = parser.parse_args()
     act: Callable[[], int] = lambda: measure(options)  # noqa: E731
     if options.compare or options.refit:
         name, gpu = name_of(options), MODELLED[options.sizes]
-        act = lambda: compare(name) if options.compare else refit(name, gpu)  # noqa: E731
+        refits: Callable[[], int] = lambda: refit(name, gpu)  # noqa: E731
+        compares: Callable[[], int] = lambda: compare(name, cards_triton=not options.own_triton)  # noqa: E731
+        act = compares if options.compare else refits
     return act()
 
 

@@ -38,7 +38,7 @@ from .library import (
 )
 from .limits import MOST_COOPERATIVE, LaunchRefused, check_shape, cluster_of
 from .lower import ROW, Lowered, function_address, lower
-from .model import H200, Launch, Row, cycles_of, occupancy_of, share_of, spills_in, weights_of
+from .model import H200, Launch, Row, after, cycles_of, occupancy_of, share_of, spills_in, weights_of
 from .names import (
     BUILT_WITH,
     CHECK,
@@ -594,7 +594,8 @@ class Engine:
                 for number, named in self._named.items()
             }
             spills = loaded.spills.get(name, {})
-            self.launches.append(_launch_of(ready, profile, counts, asked, arrays, spills))
+            counted = _launch_of(ready, profile, counts, asked, arrays, spills)
+            self.launches.append(after(counted, self.launches))
         if ended == STOP.NO_MEMORY:
             raise MemoryError("no memory is left for the blocks of a launch")
         fault = None

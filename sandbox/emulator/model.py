@@ -8,6 +8,7 @@ see docs/emulated-model.md for the reasons and for the agreement with a card.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -29,6 +30,7 @@ class Card:
     multiprocessors: int
     clock: float  # cycles a second
     dram: float  # bytes a second
+    dram_read: float  # of reads alone
     l2: float  # bytes a second
     issue: float  # warp instructions a cycle
     rates: Mapping[str, float]  # warp instructions of each kind a cycle
@@ -47,6 +49,8 @@ class Card:
     block: float  # seconds between the starts of two blocks
     update: float  # seconds between two atomics on one place of the second-level cache
     slices: int  # of the second-level cache, which work in parallel
+    left: float  # bytes that the call before wrote and the second-level cache still has, at most
+    pushed: float  # bytes of these that go to memory for each byte that is read
     overlap: float  # a launch takes (sum of part ** overlap) ** (1 / overlap)
     link: float = 390e9  # bytes a second from another GPU (NVLink between two H200s)
 
@@ -56,6 +60,7 @@ H200 = Card(
     multiprocessors=132,
     clock=1.755e9,
     dram=4.3e12,
+    dram_read=4.55e12,
     l2=6.0e12,
     issue=4.0,
     rates={
@@ -80,13 +85,15 @@ H200 = Card(
     launch=3.0e-6,
     copy=1.3e-6,
     latency=0.45e-6,
-    block=0.58e-9,
+    block=0.60e-9,
     update=1.65e-9,
     slices=96,
+    left=30e6,
+    pushed=0.38,
     overlap=4.0,
 )  # fmt: skip
 # The same processor with other memory.
-H100 = replace(H200, name="NVIDIA H100 80GB HBM3", dram=3.0e12)
+H100 = replace(H200, name="NVIDIA H100 80GB HBM3", dram=3.0e12, dram_read=3.17e12)
 _BYTES_OF_SECTOR, _BYTES_OF_LINE, _SECTORS_OF_LINE = 32, 128, 4
 # Shared memory leaves at least this much of a first-level cache.
 _LEAST_L1 = 28 << 10
@@ -156,6 +163,9 @@ class Launch:
     rows: tuple[Row, ...] = ()
     spills: tuple[Spill, ...] = ()
     gpu: int | None = None  # None: there is one
+    # Bytes that the call before wrote: that its reads push out of the second-level cache, and what is left there then.
+    pushed: int = 0
+    left: int = 0
 
     @property
     def blocks(self) -> int:
@@ -231,6 +241,7 @@ def weights_of(work: Sequence[Work], card: Card = H200) -> list[int]:
     return found
 
 
+_BULK_STORE = re.compile(r"cp\.(async|reduce\.async)\.bulk\S*\.global\.shared")
 _NAMES_OF_NEEDS = {
     "issue": "instruction issue",
     "tensor": "tensor cores",
@@ -278,9 +289,79 @@ def spilling(launch: Launch, card: Card) -> dict[str, float]:
     return found
 
 
+# Parts of the units that the blocks of one multiprocessor share.
+_OF_UNITS = tuple(_NAMES_OF_NEEDS.get(need, f"{need} units") for need in NEEDS)
+
+
+def _with_turns(launch: Launch, card: Card, latency: float, busy: float) -> float:
+    """``latency``, and what is lost if too few blocks share a multiprocessor to keep its busiest unit at work. That
+    unit, alone, takes ``busy``.
+
+    Blocks go round between waiting and the unit, which serves one at a time (a closed queue; mean value analysis). The
+    warps of a block with barriers begin and end together, so one interval's wait and work hardly overlap; other warps
+    go round on their own.
+    """
+    if not latency or not busy:
+        return latency
+    each = math.ceil(launch.blocks / card.multiprocessors)
+    together = min(occupancy_of(launch, card).blocks, each)
+    warps = -(-launch.threads // 32)
+    work, waits, customers = busy / each, latency / math.ceil(each / together), together
+    if barriers := sum(row.issued for row in launch.rows if _is_barrier(row)) / (warps * launch.blocks):
+        waits = max(waits - work, 0.0) + min(work, waits, (barriers + 1) * card.latency)
+    else:
+        work, customers = work / warps, together * warps
+    queued = served = 0.0
+    for present in range(1, customers + 1):
+        stay = work * (1 + queued)
+        served = present / (stay + waits)
+        queued = served * stay
+    took = each * customers / together / served
+    lost: float = max(took**card.overlap - busy**card.overlap, 0.0) ** (1 / card.overlap)
+    return max(latency, lost)
+
+
+def _is_barrier(row: Row) -> bool:
+    return row.ptx.startswith("bar") and not row.ptx.startswith("bar.warp")
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes through memory."""
+
+    read: int
+    written: int
+
+
+def traffic_of(launch: Launch) -> Traffic:
+    read = written = 0
+    for row in launch.rows:
+        size = row.dram * _BYTES_OF_SECTOR
+        if row.remote:
+            continue
+        if row.work.access == "atomic":  # it does both
+            read += size // 2
+            written += size - size // 2
+        elif row.work.access == "store" or _BULK_STORE.match(row.ptx):
+            written += size
+        else:
+            read += size
+    return Traffic(read, written)
+
+
+def after(launch: Launch, earlier: Sequence[Launch], card: Card = H200) -> Launch:
+    """``launch`` with what it pushes out, after ``earlier`` ones of its call. What it writes itself stays in the
+    second-level cache instead."""
+    moved = traffic_of(launch)
+    left = next((other.left for other in reversed(earlier) if other.gpu == launch.gpu), round(card.left))
+    pushed = max(0, min(left, round(card.pushed * moved.read)) - moved.written)
+    left = max(0, left - round(card.pushed * (moved.read + moved.written)))
+    return replace(launch, pushed=pushed, left=left)
+
+
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
     """Seconds of each part of a launch on its own."""
-    l2 = dram = link = 0
+    l2 = link = 0
     for row in launch.rows:
         # Stores move whole lines.
         stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
@@ -288,7 +369,9 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
             link += max(row.l2, stored) * _BYTES_OF_SECTOR
             continue
         l2 += max(row.l2, stored) * _BYTES_OF_SECTOR
-        dram += row.dram * _BYTES_OF_SECTOR
+    moved = traffic_of(launch)
+    both = 2 * min(moved.read, moved.written)
+    reads, writes = max(moved.read - moved.written, 0) + launch.pushed, max(moved.written - moved.read, 0)
     needs = zip(NEEDS, launch.busiest, cycles_of(card), strict=True)
     found = {
         _NAMES_OF_NEEDS.get(need, f"{need} units"): units * cycles / card.clock
@@ -296,7 +379,7 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
     }
     found |= {
         "L2": l2 / card.l2,
-        "DRAM": dram / card.dram,
+        "DRAM": (both + writes) / card.dram + reads / card.dram_read,
         "link between GPUs": link / card.link,
         "atomics on one address": card.update * max(launch.updates_most, launch.updates / card.slices),
         "blocks": card.block * launch.blocks,
@@ -304,6 +387,7 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
     }
     for name, seconds in spilling(launch, card).items():
         found[name] += seconds
+    found["latency"] = _with_turns(launch, card, found["latency"], max(found[name] for name in _OF_UNITS))
     return {name: seconds for name, seconds in found.items() if seconds}
 
 
@@ -335,4 +419,4 @@ def copies_seconds(copies: int, copied: int, card: Card = H200, *, linked: int =
 def least_seconds(moved: float, operations: float, rate: float, card: Card = H200) -> float:
     """The lower bound for a call that moves ``moved`` bytes once, in one launch, and does ``operations`` at ``rate`` a
     second."""
-    return card.launch + longest_of({"DRAM": moved / card.dram, "units": operations / rate}, card)
+    return card.launch + longest_of({"DRAM": moved / card.dram_read, "units": operations / rate}, card)

@@ -35,7 +35,7 @@ PAIRS = (
 )  # fmt: skip
 ELEMENTS = 1 << 20
 # Of its three arrays; reuse asks how often a whole array is read.
-ELEMENTS_OF = {"reuse": 352 * 352}
+ELEMENTS_OF = {"reuse": 704 * 704}
 TRITON = """import triton
 import triton.language as tl
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from pathlib import Path
 
@@ -108,6 +109,28 @@ def test_host_writes_to_managed_memory_count_as_copies(engine: Engine) -> None:
     device.begin(counted=True)
     assert device.answer(MESSAGE.PUSH, RANGE.pack(address, 64) + bytes(64))[0] == 0
     assert device.returned().modelled == pytest.approx(copies_seconds(1, 64))
+
+
+def test_copies_of_a_relay_cost_nothing_but_what_the_host_computed(engine: Engine) -> None:
+    """A Triton program's own tensors are on the host, and go to the device and back around each launch."""
+    device = Device(engine, relayed=True)
+    (address,) = struct.unpack("<Q", device.answer(MESSAGE.ALLOCATE, struct.pack("<Q", 64))[1])
+
+    def copies(contents: bytes, *, empty: bool = False) -> int:
+        device.answer(MESSAGE.COPY, COPY_HEAD.pack(address, 0, 64, 1, 0) + contents)
+        if empty:
+            device.answer(MESSAGE.UNWRITTEN, RANGE.pack(address, 64) + contents[:16])
+        return device.call.copies
+
+    device.begin(counted=True)
+    assert copies(bytes(range(64)), empty=True) == 0
+    _, back = device.answer(MESSAGE.COPY, COPY_HEAD.pack(0, address, 64, 2, 0))
+    assert copies(back) == 0, "it came from the device"
+    assert copies(b"h" * 64) == 1
+    memory = ctypes.create_string_buffer(64)
+    argument = device.adopt(ctypes.addressof(memory), 64, "x", written=True)
+    device.answer(MESSAGE.COPY, COPY_HEAD.pack(0, argument, 64, 2, 0))
+    assert device.returned().modelled == pytest.approx(copies_seconds(2, 128))
 
 
 def test_host_writes_to_large_managed_memory_are_kept(engine: Engine) -> None:

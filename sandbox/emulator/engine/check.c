@@ -315,6 +315,17 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             return;
         }
     }
+    if (!writes && size == granule) { /* all that lanes read is noted already, and nobody wrote it since */
+        uint64_t first = offsets[__builtin_ctz(mask)];
+        uint32_t missing = 0, base = ENTRY(segment, 0);
+        for (int i = 0; i < LANES; i++) {
+            uint64_t at = (mask >> i & 1 ? offsets[i] : first) >> shift;
+            uint32_t last = region->written[at], reader = region->read[at], mine = base + (uint32_t)i;
+            bool noted = (last < lowest) | (last == mine), seen = (reader & MANY) != 0 || reader == mine;
+            missing |= (uint32_t)!(noted & (reader >= lowest) & seen) << i;
+        }
+        if (!(missing & mask)) return;
+    }
     bool known = writes && !atomic && r->op == OP_STORE && r->count <= 4;
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);

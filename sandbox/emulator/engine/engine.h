@@ -262,7 +262,7 @@ struct barrier {
     uint32_t arrived, expected, line, row;
     bool mixed;
     uint32_t reduced_and, reduced_or, reduced_count;
-    uint32_t warps;                     /* that arrived, in a counted launch, and when: in order */
+    uint32_t warps; /* that arrived, in a counted launch, and when: in order */
     uint64_t arrivals[MOST_OF_BLOCK];
 };
 

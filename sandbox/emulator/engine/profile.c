@@ -723,7 +723,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (r->op == OP_STORE || r->op == OP_ATOMIC ||
             (class == CLASS_SYNC && r->op != OP_WARP_BARRIER && r->op != OP_FENCE))
         memset(w->timing.past_looks, 0, sizeof w->timing.past_looks);
-    if (class != CLASS_FREE) w->timing.clock++;
+    if (class != CLASS_FREE) w->timing.clock += slots > 1 ? slots : 1; /* a warp issues one at a time */
     uint64_t at = class == CLASS_FREE ? 0 : w->timing.clock;
     if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
     if (profile->branches[w->pc] & PREDICATED_BRANCH) {
@@ -832,7 +832,7 @@ void profile_blocked(struct warp *w, uint32_t mask) {
     counts->lanes -= (uint64_t)__builtin_popcount(mask);
     w->block->asked[w->block->launch->profile->classes[w->pc]] -= weight->slots;
     w->block->asked[NEED_ISSUE] -= weight->slots;
-    w->timing.clock--;
+    w->timing.clock -= weight->slots > 1 ? weight->slots : 1;
 }
 
 static void results_at(struct warp *w, const struct row *r, uint64_t at) {
