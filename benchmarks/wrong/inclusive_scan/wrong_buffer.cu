@@ -1,5 +1,5 @@
 // Mistake: after the last step the result is taken from the buffer of the step before.
-// Says: (128|last step|step before|window|half)
+// Says: (last step|step before|window|half of|each (group|block)|only the last 128|128 elements|128 before)
 __global__ void scan(const float* x, float* out, float* sums, int64_t n) {
     __shared__ float buf[2][256];
     int t = threadIdx.x, in = 0;

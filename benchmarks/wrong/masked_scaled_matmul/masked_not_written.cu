@@ -1,5 +1,6 @@
 // Mistake: where the mask is 0 nothing is written.
 // Says: never written ; mask
+#include <cstdint>
 __global__ void mm(const float* a, const float* b, const uint8_t* mask, float* out, float scale, int64_t m, int64_t n, int64_t k) {
     int64_t column = blockIdx.x * 16LL + threadIdx.x, row = blockIdx.y * 16LL + threadIdx.y;
     if (row >= m || column >= n) return;

@@ -1,5 +1,6 @@
 // Mistake: the sum is kept in half.
-// Says: (half|float16) ; (sum|accumul|added|total)
+// Says: (half|float16|16 bits) ; (sum|accumul|adds up|total)
+#include <cuda_fp16.h>
 __global__ void mm(const __half* a, const __half* b, __half* out, int64_t m, int64_t n, int64_t k) {
     int64_t column = blockIdx.x * 16LL + threadIdx.x, row = blockIdx.y * 16LL + threadIdx.y;
     if (row >= m || column >= n) return;

@@ -13,7 +13,7 @@ def softmax(x, out, rows, cols, R: tl.constexpr, C: tl.constexpr):
     v = tl.load(x + at, mask=mask, other=float("-inf"))
     top = tl.max(v, axis=1)
     e = tl.where(mask, tl.exp(v - top[:, None]), 0.0)
-    tl.store(out + at, e / tl.sum(e, axis=0)[None, :], mask=mask)
+    tl.store(out + at, e / tl.sum(e, axis=0)[None, :], mask=mask)  # HERE
 
 
 def solve(x, out, rows, cols):

@@ -1,5 +1,5 @@
 # Mistake: NaN is kept: the test is "not v <= 0".
-# Says: NaN ; (kept|keep|count|element|compar)
+# Says: NaN ; (kept|keeps|counted|is not to|not above|comparison|passes|taken)
 import triton
 import triton.language as tl
 
