@@ -6,7 +6,8 @@ A pattern counts only if it fits every element.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from grader.challenge.model import Argument
@@ -50,6 +51,8 @@ class Wrong:
     given: torch.Tensor | None = None
     #: The right values of the same result in the case before, flat; None if another process ran that.
     before: torch.Tensor | None = None
+    #: For inputs of which the call did not read all: True for each element that it read, flat.
+    read: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
     def agrees(self, got: torch.Tensor, want: torch.Tensor) -> bool:
         import torch
@@ -75,7 +78,9 @@ class Pattern:
 def pattern_of(result: Wrong) -> Pattern | None:
     for find in (
         _unwritten,
+        _untouched,
         _zeros,
+        _capped,
         _nan_lost,
         _turned,
         _turned_tiles,
@@ -90,6 +95,7 @@ def pattern_of(result: Wrong) -> Pattern | None:
         _factor,
         _offset,
         _row_factor,
+        _line_offset,
         _rounding,
         _tail,
     ):
@@ -142,6 +148,61 @@ def _zeros(result: Wrong) -> Pattern | None:
     if int(result.wrong.sum()) < FEWEST or not bool((result.got == 0).all()):
         return None
     return Pattern("zeros", f"All of {result.argument.name} is 0.")
+
+
+def _untouched(result: Wrong) -> Pattern | None:
+    """Elements of an in-out that still have their values from before the call, to the bit."""
+    import torch
+
+    if result.given is None or result.given.numel() != result.got.numel():
+        return None
+    given = result.given.reshape(-1).to(result.got.device)
+    if given.dtype is not result.got.dtype or not torch.equal(result.got[result.wrong], given[result.wrong]):
+        return None
+    places = torch.nonzero(result.wrong).reshape(-1)
+    first, count, name = int(places[0]), places.numel(), result.argument.name
+    if bool((result.got == given).all()):
+        return Pattern(
+            "untouched", f"Nothing of {name} was changed: it holds its values from before the call."
+        )
+    place = ", ".join(map(str, index_of(first, result.shape)))
+    if count == 1:
+        last = ", its last element," if first == given.numel() - 1 else ""
+        return Pattern(
+            "untouched",
+            f"{name}[{place}]{last} was never updated: it still holds its value from before the call.",
+        )
+    where = f"From {name}[{place}] on" if count == given.numel() - first else f"Where {name} is wrong"
+    return Pattern(
+        "untouched", f"{where}, it was never updated: it still holds its values from before the call."
+    )
+
+
+def _capped(result: Wrong) -> Pattern | None:
+    """One value in place of all that are above it, or below."""
+    import torch
+
+    if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
+        return None
+    got, want = result.got, result.want
+    values = torch.unique(got[result.wrong])
+    if values.numel() != 1 or not bool(torch.isfinite(values).all()):
+        return None
+    value, right = values[0], want[result.wrong]
+    if torch.unique(right).numel() < 3 or not bool((~result.wrong).any()):
+        return None
+    for beyond, inside, word, most in (
+        (right > value, got <= value, "above", "largest"),
+        (right < value, got >= value, "below", "smallest"),
+    ):
+        if bool(beyond.all()) and bool((inside | got.isnan()).all()):
+            return Pattern(
+                "capped",
+                f"{result.argument.name} is {value.item():.6g} wherever the right value is {word} that: it is cut off, "
+                f"as if {value.item():.6g} were the {most} value.",
+                value.item(),
+            )
+    return None
 
 
 def _nan_lost(result: Wrong) -> Pattern | None:
@@ -439,6 +500,30 @@ def _row_factor(result: Wrong) -> Pattern | None:
         "something of the whole row, such as its sum, mean or norm, is wrong, or is not divided by.",
         high,
     )
+
+
+def _line_offset(result: Wrong) -> Pattern | None:
+    """An amount for each row, or each column, by which all its elements are off."""
+    import torch
+
+    got, want = matrix_of(result, result.got), matrix_of(result, result.want)
+    if got is None or want is None or not want.is_floating_point() or min(result.shape[-2:]) < 4:
+        return None
+    off = got.double() - want.double()
+    if int(result.wrong.sum()) < FEWEST or not bool(torch.isfinite(off).all()):
+        return None
+    scale = float(want.double().abs().max())
+    for axis, word in ((-1, "row"), (-2, "column")):
+        middle = off.median(dim=axis, keepdim=True).values
+        least = float(off.abs().max())
+        if least > 1e-4 * scale and float((off - middle).abs().max()) < _SAME_FACTOR * least:
+            return Pattern(
+                "line_offset",
+                f"In each {word} of {result.argument.name} all elements are off by one amount, from "
+                f"{float(middle.min()):.4g} to {float(middle.max()):.4g}: what is added or subtracted for the whole "
+                f"{word}, such as a mean, is wrong or missing.",
+            )
+    return None
 
 
 def _offset(result: Wrong) -> Pattern | None:

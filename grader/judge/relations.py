@@ -35,7 +35,7 @@ _COUNTED: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
 
 
 def related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    for find in (_copied, _function, _part_of_input, _value_at_index, _counted):
+    for find in (_copied, _function, _with_right, _part_of_input, _value_at_index, _counted, _error_by_row):
         if (found := find(result, inputs)) is not None:
             return found
     return None
@@ -78,6 +78,67 @@ def _function(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | No
             if _equal(result.got, other) and not result.agrees(result.want, other):
                 text = f"Every element of {result.argument.name} is {words.replace('{}', name)}."
                 return Pattern("related", text, names=(name,))
+    return None
+
+
+def _with_right(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    """An input and the right value, put together."""
+    import torch
+
+    if not result.want.is_floating_point():
+        return None
+    got, want, name = result.got.double(), result.want.double(), result.argument.name
+    for own, values in _alike(result, inputs):
+        given = values.double()
+        for words, other in (
+            (f"{own} minus the right value", given - want),
+            (f"{own} plus the right value", given + want),
+            (f"the right value minus {own}", want - given),
+            (f"{own} times the right value", given * want),
+            (f"the right value divided by {own}", want / given),
+        ):
+            near = torch.isfinite(other) & torch.isfinite(got)
+            scale = (given.abs() + want.abs())[near]
+            if int(near.sum()) < max(FEWEST, got.numel() // 2) or not bool(
+                (near | ~torch.isfinite(other)).all()
+            ):
+                continue
+            if bool(
+                ((got - other).abs()[near] <= 1e-5 * scale.clamp(max=float(got[near].abs().max()))).all()
+            ):
+                return Pattern("related", f"Every element of {name} is {words}.", names=(own,))
+    return None
+
+
+def _error_by_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    """In each row, the error is a multiple of an input, plus a constant."""
+    import torch
+
+    shape = result.shape
+    if len(shape) != 2 or shape[1] < 2 * FEWEST or not result.want.is_floating_point():
+        return None
+    if int(result.wrong.sum()) < FEWEST or result.got.numel() != shape[0] * shape[1]:
+        return None
+    off = (result.got.double() - result.want.double()).reshape(shape)
+    if not bool(torch.isfinite(off).all()) or float(off.abs().max()) < 1e-3 * float(result.want.abs().max()):
+        return None
+    own = off - off.mean(dim=1, keepdim=True)
+    for name, flat in _alike(result, inputs):
+        values = flat.double().reshape(shape)
+        centred = values - values.mean(dim=1, keepdim=True)
+        if not bool(torch.isfinite(values).all()) or not bool((centred.abs().amax(dim=1) > 0).all()):
+            continue
+        slope = (own * centred).sum(dim=1, keepdim=True) / centred.square().sum(dim=1, keepdim=True)
+        if float((own - slope * centred).abs().max()) > 1e-3 * float(own.abs().max()):
+            continue
+        if float(slope.abs().min()) == 0 or not result.wrong.any():
+            continue
+        text = (
+            f"In each row, the error of {result.argument.name} is a multiple of {name}, from {float(slope.min()):.3g} "
+            f"to {float(slope.max()):.3g} times {name}, plus a constant: a term with {name} and a factor for each row "
+            "is missing or wrong."
+        )
+        return Pattern("related", text, names=(name,))
     return None
 
 

@@ -311,10 +311,15 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
                     w->undefined[outs[k]] |= bad;
                     w->any_undefined |= 1;
                     w->undefined[w->block->launch->kernel->units] = r->line;
+                    w->origin = p.region;
+                    w->origin_line = r->line;
+                    w->origin_offset = (int64_t)p.offsets[__builtin_ctz(bad)];
+                    w->origin_space = p.region == NULL ? LOCAL : p.region->owner ? SHARED : GLOBAL;
                 }
             }
         }
-        if (p.region && p.region->written && !(r->flags & STRONG))
+        if (p.region && p.region->written && r->flags & STRONG) check_unnoted(w, p.region);
+        else if (p.region && p.region->written)
             check_access(w, r, p.region, p.offsets, p.mask, total, false, false);
     }
     if (r->flags & STRONG) {
