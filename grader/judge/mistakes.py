@@ -23,7 +23,7 @@ from grader.judge.other_questions import answers_another
 from grader.judge.other_terms import Terms
 from grader.judge.placement import line_pattern, spread
 from grader.judge.read_parts import never_read
-from grader.judge.relations import related
+from grader.judge.relations import loosely_related, related
 from grader.judge.triton_mistakes.mistakes import TritonMistakes
 from grader.languages import Language
 from grader.schemas.report import Mismatch
@@ -206,7 +206,7 @@ class Mistakes:
             rounding = found is not None and found.kind == "rounding" and unread is None
             other = answers_another(wrong, self.challenge, case, inputs, rounding=rounding)
             if other is None and unread is None:
-                other = self._terms.find(case, inputs, wrong)
+                other = self._terms.find(case, inputs, wrong) or loosely_related(wrong, inputs)
             if unread is not None:
                 return replace(other, text=f"{unread.text} {other.text}") if other else unread
             return other or found

@@ -225,6 +225,8 @@ class _Tries:
         yield from self.first_for_all()
         yield from self.cut_to_integers()
         yield from self.squared()
+        yield from self.by_scalars()
+        yield from self.scaled_within()
         yield from self.misread()
         yield from self.two_ignored()
 
@@ -370,6 +372,46 @@ class _Tries:
             ):
                 text = f"The result is right if {words}{'' if words.endswith('?') else '.'}"
                 yield Pattern("scaled_input", text, names=(arg.name,)), self._asks({arg.name: other})
+
+    def by_scalars(self) -> Iterator[Try]:
+        """An input that a scalar multiplies or divides, too."""
+        for scalar in self.challenge.manifest.scalars:
+            value = float(scalar_values(self.challenge.manifest, self.case)[scalar.name])
+            if not math.isfinite(value) or value in (0.0, 1.0):
+                continue
+            for arg in self.read:
+                if not arg.dtype.floating:
+                    continue
+                values = self.inputs[arg.name]
+                for verb, other in (("multiplied", values * value), ("divided", values / value)):
+                    text = f"The result is right if {arg.name} is {verb} by {scalar.name}, too."
+                    yield Pattern("scaled_input", text, value, (arg.name,)), self._asks({arg.name: other})
+
+    def scaled_within(self) -> Iterator[Try]:
+        """A function of another multiple of its argument: x f(x) with f(c x) for f(x) is f'(c x) / c."""
+        for arg in self.read:
+            values = self.inputs[arg.name]
+            if not arg.dtype.floating or values.numel() != self.result.got.numel():
+                continue
+            for factor, words in (
+                (math.sqrt(2), "sqrt(2)"),
+                (math.sqrt(0.5), "1 / sqrt(2)"),
+                (2.0, "2"),
+                (0.5, "0.5"),
+                (math.log(2), "ln(2)"),
+                (1 / math.log(2), "1 / ln(2)"),
+            ):
+                text = (
+                    f"The result is right if {arg.name} is {words} times as large, and the result is divided by that "
+                    f"again: within a function such as exp or erf, a factor of {words} is wrong or missing."
+                )
+                ask = self._asks({arg.name: values * factor})
+
+                def answer(ask: Ask = ask, factor: float = factor) -> torch.Tensor | None:
+                    found = ask()
+                    return found / factor if found is not None else None
+
+                yield Pattern("scaled_input", text, factor, (arg.name,)), answer
 
     def nan_ignored(self) -> Iterator[Try]:
         import torch
