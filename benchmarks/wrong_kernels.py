@@ -1,6 +1,6 @@
 """Whether the sentences that a wrong kernel gets name its mistake.
 
-    python benchmarks/wrong_kernels.py [--json] [--jobs N] [--folder benchmarks/wrong] [--all] [CHALLENGE | CHALLENGE/FILE ...]
+    python benchmarks/wrong_kernels.py [--json] [--jobs N] [--folder FOLDER] [--all] [CHALLENGE | CHALLENGE/FILE ...]
 
 Judges each kernel of ``FOLDER/<challenge>/`` on the emulated board with the challenge's public cases, and reads what
 its author sees first: the first finding's detail and hint. A kernel's first comment lines say what is expected:

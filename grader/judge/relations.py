@@ -89,8 +89,8 @@ def _vector_times_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patt
             continue
         text = (
             f"In each row, the error of {result.argument.name} is {name} times one number, from "
-            f"{float(of_row.min()):.4g} to {float(of_row.max()):.4g}: before {name} multiplies them, all elements of the "
-            "row are off by one amount, such as a mean that is wrong or not subtracted."
+            f"{float(of_row.min()):.4g} to {float(of_row.max()):.4g}: before {name} multiplies them, all elements of "
+            "the row are off by one amount, such as a mean that is wrong or not subtracted."
         )
         return Pattern("line_offset", text, names=(name,))
     return None
