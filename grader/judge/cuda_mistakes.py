@@ -245,7 +245,11 @@ class CudaMistakes:
         if failure.kind != "checker":
             return ""
         if failure.type == "unwritten":
-            return self.indices.order_of_solve() or self.shapes.unset_shared(line)
+            return (
+                self.indices.order_of_solve()
+                or self.shapes.unset_shared(line)
+                or self.shapes.early_return(line)
+            )
         if failure.type == "read_only":
             return self.indices.order_of_solve()
         if failure.type in _RACES:

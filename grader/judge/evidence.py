@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from grader.challenge.model import Argument
+from grader.challenge.model import Argument, Kind
 from grader.challenge.tolerance import Allowance
 from grader.judge.worst import allowed_error, index_of, wrong_elements
 
@@ -77,8 +77,10 @@ class Pattern:
 
 def pattern_of(result: Wrong) -> Pattern | None:
     for find in (
+        _narrow,
         _unwritten,
         _untouched,
+        _empty_places,
         _zeros,
         _capped,
         _nan_lost,
@@ -150,11 +152,56 @@ def _zeros(result: Wrong) -> Pattern | None:
     return Pattern("zeros", f"All of {result.argument.name} is 0.")
 
 
+def _narrow(result: Wrong) -> Pattern | None:
+    """The right values in numbers of half the width, one after the other."""
+    import torch
+
+    got, want, name = result.got.contiguous(), result.want, result.argument.name
+    types = {
+        torch.int64: (("int32", torch.int32),),
+        torch.float64: (("float32", torch.float32),),
+        torch.float32: (("float16", torch.float16), ("bfloat16", torch.bfloat16)),
+    }
+    if want.numel() < 2 or torch.unique(want).numel() < 2:
+        return None
+    for word, kind in types.get(got.dtype, ()):
+        if torch.equal(got.view(kind)[: want.numel()], want.to(kind)):
+            bits = 8 * got.dtype.itemsize
+            return Pattern(
+                "narrow",
+                f"{name} holds the right values as {word}, of {bits // 2} bits, in the first half of its memory: its "
+                f"elements have {bits} bits. Is its pointer cast to another type?",
+            )
+    return None
+
+
+def _empty_places(result: Wrong) -> Pattern | None:
+    """A few counts that are 0, and nothing else is wrong."""
+    import torch
+
+    places = torch.nonzero(result.wrong).reshape(-1)
+    count = places.numel()
+    if result.want.is_floating_point() or not 0 < count < FEWEST or result.want.numel() < FEWEST:
+        return None
+    if bool(result.got[places].any()) or not bool((result.want[places] > 1).all()):
+        return None
+    first = ", ".join(map(str, index_of(int(places[0]), result.shape)))
+    name = result.argument.name
+    which = (
+        f"{name}[{first}]" if count == 1 else f"{count} elements of {name}, the first of which is [{first}],"
+    )
+    verb = "is" if count == 1 else "are"
+    text = f"Only {which} {verb} wrong, and {verb} 0: nothing is counted there. Does a condition exclude it?"
+    return Pattern("empty_places", text)
+
+
 def _untouched(result: Wrong) -> Pattern | None:
     """Elements of an in-out that still have their values from before the call, to the bit."""
     import torch
 
-    if result.given is None or result.given.numel() != result.got.numel():
+    if result.argument.kind is not Kind.INOUT or result.given is None:
+        return None
+    if result.given.numel() != result.got.numel():
         return None
     given = result.given.reshape(-1).to(result.got.device)
     if given.dtype is not result.got.dtype or not torch.equal(result.got[result.wrong], given[result.wrong]):
@@ -516,6 +563,9 @@ def _line_offset(result: Wrong) -> Pattern | None:
     for axis, word in ((-1, "row"), (-2, "column")):
         middle = off.median(dim=axis, keepdim=True).values
         least = float(off.abs().max())
+        alike = want - want.median(dim=axis, keepdim=True).values
+        if float(alike.abs().max()) < 1e-3 * scale:
+            continue  # then a line is off by one amount whatever its cause
         if least > 1e-4 * scale and float((off - middle).abs().max()) < _SAME_FACTOR * least:
             return Pattern(
                 "line_offset",

@@ -194,7 +194,8 @@ class Mistakes:
         elements = max((tensor.numel() for tensor in (wrong.want, *inputs.values())), default=0)
         if elements > limits.EXPLAINED_ELEMENTS or not elements:
             return None
-        found = related(wrong, inputs) or pattern_of(wrong)
+        written = wrong.poisoned is None or not bool(wrong.poisoned.any())
+        found = (related(wrong, inputs) if written else None) or pattern_of(wrong)
         if self._explained >= limits.EXPLAINED_CASES:
             return found
         if found is None or found.kind in _ASKED_FURTHER:

@@ -29,7 +29,16 @@ _RIGHT = "The result is right if"
 
 
 def misread(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    for find in (_padded, _groups_again, _strides, _turned_tiles, _tile_steps, _shifted, _other_type):
+    for find in (
+        _padded,
+        _groups_again,
+        _strides,
+        _outer_strides,
+        _turned_tiles,
+        _tile_steps,
+        _shifted,
+        _other_type,
+    ):
         yield from find(challenge, case, inputs, result)
 
 
@@ -90,7 +99,7 @@ def _groups_again(challenge: Challenge, case: Case, inputs: Inputs, result: Wron
                 )
             elif values.dim() > 1:
                 sizes = []
-            for size in filter(None, sizes):
+            for size in (size for size in sizes if size >= _GROUPS[-1]):
                 places = torch.arange(extent) % size
                 along = f" along {arg.shape[axis]}" if values.dim() > 1 else ""
                 text = (
@@ -135,6 +144,31 @@ def _strides(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) ->
             text = (
                 f"{_RIGHT} row i of {arg.name} begins at i * {words}; it begins at i * {arg.shape[-1]}: the stride of "
                 "its rows is wrong."
+            )
+            changed = _flat(values, places).reshape(values.shape)
+            yield Pattern("strides", text, stride, (arg.name,)), {arg.name: changed}, case
+
+
+def _outer_strides(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
+    """Matrices of a batch that begin at another multiple of their number."""
+    import torch
+
+    for arg in _read(challenge, inputs):
+        values = inputs[arg.name]
+        if values.dim() < 3 or values.shape[0] < 2:
+            continue
+        size = values.numel() // values.shape[0]
+        others = {1: "1"}
+        for name, extent in case.sizes.items():
+            others[extent] = f"{others[extent]} or i * {name}" if extent in others else name
+        for stride, words in others.items():
+            if stride in (size, 0):
+                continue
+            places = torch.arange(values.shape[0])[:, None] * stride + torch.arange(size)
+            whole = " * ".join(arg.shape[1:])
+            text = (
+                f"{_RIGHT} index i along {arg.shape[0]} of {arg.name} begins at i * {words}; it begins at i * {whole}: "
+                "the offset is wrong."
             )
             changed = _flat(values, places).reshape(values.shape)
             yield Pattern("strides", text, stride, (arg.name,)), {arg.name: changed}, case

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from grader.errors import GraderError
 from grader.judge.evidence import FEWEST, Pattern, Wrong
 from grader.judge.oracle import right_answers, scalar_values
 from grader.judge.other_addresses import misread
-from grader.judge.other_rows import Rows
+from grader.judge.other_rows import Budget, Rows
 from grader.judge.worst import allowed_error
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def answers_another(
         if result.want.numel() < FEWEST:
             return None  # few integers may be the same by chance
     tries = _Tries(challenge, case, inputs, result)
-    ends = time.monotonic() + limits.OTHER_QUESTIONS_SECONDS
+    budget = Budget(limits.OTHER_QUESTIONS_SECONDS)
     if (found := Rows(challenge, case, inputs, result).counted()) is not None:
         return found
     if rounding:
@@ -83,7 +82,7 @@ def answers_another(
             text = f"The result fits inputs that are rounded to {kinds} first."
             return replace(fitting[0], text=text)
     for pattern, ask in itertools.islice(tries.every(), limits.OTHER_QUESTIONS):
-        if time.monotonic() > ends:
+        if budget.spent:
             break
         answer = ask()
         if answer is not None and _fits(result, answer):
@@ -364,8 +363,8 @@ class _Tries:
                 continue
             values = self.inputs[arg.name]
             for words, other in (
-                (f"{arg.name} is squared", values * values),
                 (f"{arg.name} is replaced by its absolute value", values.abs()),
+                (f"{arg.name} is squared", values * values),
                 (f"{arg.name} is multiplied by ln(2): is exp2 used for exp?", values * math.log(2)),
                 (f"{arg.name} is doubled", values * 2),
                 (f"{arg.name} is halved", values / 2),
@@ -517,8 +516,8 @@ class _Tries:
             yield Pattern("reversed", text, names=(name,)), answer
 
     def left_out(self) -> Iterator[Try]:
-        """Sums along a size that no result has: without their first or last terms, or of one tile alone."""
-        of_results = {size for arg in self.challenge.manifest.results for size in arg.shape}
+        """Sums along a size that the result does not have: without their first or last terms, or of one tile alone."""
+        of_results = set(self.result.argument.shape)
         summed: dict[str, list[Argument]] = {}
         for arg in self.read:
             for size in dict.fromkeys(arg.shape) if arg.dtype.floating and arg.kind is Kind.INPUT else ():
@@ -672,6 +671,13 @@ def _parts(size: str, extent: int, of: str) -> Iterator[tuple[int, int, str]]:
                 f"{right} only the first {whole:,} of {size} = {extent:,} are used: the last, partial tile of {of} is "
                 f"left out. Is {size} divided by a tile's size and rounded down?",
             )
+    if extent > 1:
+        yield (
+            extent - 1,
+            extent,
+            f"{right} only the last of {size} = {extent:,} counts: is each term of the sum assigned, not added to the "
+            "earlier ones?",
+        )
     if extent > 2:
         yield (
             0,

@@ -83,6 +83,17 @@ def _of_tile(
     return choice(row, extent, tile)
 
 
+class Budget:
+    """Seconds of this thread, and at most three times as many by the clock: a busy machine changes no answer."""
+
+    def __init__(self, seconds: float) -> None:
+        self._ends = time.thread_time() + seconds, time.monotonic() + 3 * seconds
+
+    @property
+    def spent(self) -> bool:
+        return time.thread_time() > self._ends[0] or time.monotonic() > self._ends[1]
+
+
 @dataclass(frozen=True)
 class Rows:
     challenge: Challenge
@@ -93,9 +104,9 @@ class Rows:
     def counted(self) -> Pattern | None:
         if self.result.got.numel() != self.result.want.numel() or not self.result.want.is_floating_point():
             return None
-        ends = time.monotonic() + limits.OTHER_QUESTIONS_SECONDS * _SHARE
+        budget = Budget(limits.OTHER_QUESTIONS_SECONDS * _SHARE)
         for axis, size in enumerate(self.result.argument.shape):
-            if self._is_index(size) and (found := self._along(size, axis, ends)) is not None:
+            if self._is_index(size) and (found := self._along(size, axis, budget)) is not None:
                 return found
         return None
 
@@ -111,7 +122,7 @@ class Rows:
                 return False
         return any(size in arg.shape and arg.name in self.inputs for arg in manifest.given)
 
-    def _along(self, size: str, axis: int, ends: float) -> Pattern | None:
+    def _along(self, size: str, axis: int, budget: Budget) -> Pattern | None:
         import torch
 
         extent, shape = self.case.sizes[size], self.result.shape
@@ -132,7 +143,7 @@ class Rows:
         if not mixed:
             return None
         for choice, words in _choices():
-            if time.monotonic() > ends:
+            if budget.spent:
                 return None
             compared = 0
             for row in probes:

@@ -151,6 +151,8 @@ def _totals(terms: torch.Tensor) -> Iterator[tuple[str, float]]:
     for tile in _TILES:
         if tile < count:
             yield f"only the first {tile} terms count", float(ends[tile - 1])
+            yield f"the first {tile} terms count twice", whole + float(ends[tile - 1])
+            yield f"the terms from number {tile} on count twice", 2 * whole - float(ends[tile - 1])
         if count % tile and count > tile:
             yield (
                 f"the terms of the last, partial tile of {tile} are left out",

@@ -4,11 +4,11 @@
 __global__ void sum(const float* x, float* out, int64_t n) {
     __shared__ float part[256];
     int64_t i = blockIdx.x * 256LL + threadIdx.x;
-    if (i >= n) return;
+    if (i >= n) return; // HERE
     part[threadIdx.x] = x[i];
     __syncthreads();
     for (int step = 128; step; step /= 2) {
-        if (threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step]; // HERE
+        if (threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step];
         __syncthreads();
     }
     if (threadIdx.x == 0) atomicAdd(out, part[0]);

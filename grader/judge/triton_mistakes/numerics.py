@@ -93,6 +93,15 @@ def reduced_precision(program: Program, pattern: Pattern | None, mismatch: Misma
         return ""
     for kernel in program.source.kernels.values():
         for call in walk(*kernel.node.body):
+            if (
+                isinstance(call, ast.Call)
+                and (kind := _half_of(call))
+                and not any(given.dtype.half for given in program.manifest.buffers)
+            ):
+                return (
+                    f"Line {call.lineno} rounds to {kind}, which has {11 if kind == 'float16' else 8} bits: keep "
+                    "float32 throughout."
+                )
             if operation_of(call) == "dot" and isinstance(call, ast.Call):
                 precise = {keyword.arg: keyword.value for keyword in call.keywords}
                 chosen = precise.get("input_precision", precise.get("allow_tf32"))
@@ -103,6 +112,15 @@ def reduced_precision(program: Program, pattern: Pattern | None, mismatch: Misma
                         'pass input_precision="ieee".'
                     )
     return ""
+
+
+def _half_of(call: ast.Call) -> str:
+    """The type of 16 bits to which ``value.to(type)`` converts; empty if it is no such call."""
+    if not (isinstance(call.func, ast.Attribute) and call.func.attr == "to" and call.args):
+        return ""
+    kind = call.args[0]
+    name = kind.attr if isinstance(kind, ast.Attribute) else ""
+    return name if name in ("float16", "bfloat16") else ""
 
 
 def few_digits(program: Program, pattern: Pattern | None) -> str:
