@@ -30,14 +30,14 @@ _RIGHT = "The result is right if"
 
 def misread(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
     for find in (
-        _padded,
         _groups_again,
         _strides,
         _outer_strides,
+        _padded,
+        _other_type,
         _turned_tiles,
         _tile_steps,
         _shifted,
-        _other_type,
     ):
         yield from find(challenge, case, inputs, result)
 

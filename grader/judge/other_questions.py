@@ -224,10 +224,10 @@ class _Tries:
         yield from self.first_for_all()
         yield from self.cut_to_integers()
         yield from self.squared()
+        yield from self.two_ignored()
         yield from self.by_scalars()
         yield from self.scaled_within()
         yield from self.misread()
-        yield from self.two_ignored()
 
     def misread(self) -> Iterator[Try]:
         for pattern, changed, asked in misread(self.challenge, self.case, self.inputs, self.result):

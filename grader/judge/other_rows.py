@@ -84,10 +84,10 @@ def _of_tile(
 
 
 class Budget:
-    """Seconds of this thread, and at most three times as many by the clock: a busy machine changes no answer."""
+    """Seconds of this thread, and at most five times as many by the clock: a busy machine changes few answers."""
 
     def __init__(self, seconds: float) -> None:
-        self._ends = time.thread_time() + seconds, time.monotonic() + 3 * seconds
+        self._ends = time.thread_time() + seconds, time.monotonic() + 5 * seconds
 
     @property
     def spent(self) -> bool:

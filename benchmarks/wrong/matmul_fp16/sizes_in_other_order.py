@@ -1,5 +1,5 @@
 # Mistake: the kernel is called with k and n exchanged.
-# Says: \bk\b ; \bn\b ; (exchang|order|swap|place)
+# Says: \bk\b ; \bn\b ; (exchang|order|swap|place|which is k)
 import triton
 import triton.language as tl
 

@@ -1,5 +1,5 @@
 // Mistake: x is indexed by the row, not by the entry's column.
-// Says: \bx\b ; (row|col)
+// Says: (\bx\b|\bcol\b) ; (row|col)
 #include <cstdint>
 __global__ void spmv(const int64_t* row_ptr, const int64_t* col, const float* val, const float* x, float* out, int64_t rows, int64_t cols) {
     int64_t r = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;

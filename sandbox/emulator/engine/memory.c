@@ -512,7 +512,10 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
         if (w->block->launch->profile) profiled(w, r, &p, total, UPDATES);
         if (w->block->launch->sample && p.region && !p.region->owner)
             atomic_store(&w->block->launch->engine->combined, true);
-        if (check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, total, true, true);
+        if (check && p.region && p.region->written) {
+            check_access(w, r, p.region, p.offsets, p.mask, total, true, true);
+            if (!p.region->owner) check_unnoted(w, p.region);
+        }
         for (uint32_t k = 0; k < r->count; k++) changed |= change(w, r, &p, k * r->size, &elements[k]);
     }
     if (changed) {
