@@ -564,7 +564,7 @@ def _line_offset(result: Wrong) -> Pattern | None:
         middle = off.median(dim=axis, keepdim=True).values
         least = float(off.abs().max())
         alike = want - want.median(dim=axis, keepdim=True).values
-        if float(alike.abs().max()) < 1e-3 * scale:
+        if float(alike.abs().max()) <= 1e-3 * scale:
             continue  # then a line is off by one amount whatever its cause
         if least > 1e-4 * scale and float((off - middle).abs().max()) < _SAME_FACTOR * least:
             return Pattern(

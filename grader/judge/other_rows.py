@@ -19,7 +19,7 @@ from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument
 from grader.errors import GraderError
-from grader.judge.evidence import Pattern, Wrong
+from grader.judge.evidence import FEWEST, Pattern, Wrong
 from grader.judge.oracle import right_answers
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ class Rows:
         )
         usable = wrong.any(dim=1) & torch.isfinite(got).all(dim=1) & torch.isfinite(want).all(dim=1)
         rows = torch.nonzero(usable).reshape(-1).tolist()
-        if len(rows) < 2:
-            return None
+        if len(rows) < 2 or torch.unique(got[usable]).numel() < FEWEST:
+            return None  # a single value has many reasons
         probes = [rows[place * (len(rows) - 1) // (_PROBES - 1)] for place in range(_PROBES)]
         # The middle first: at the ends, several choices are the same.
         probes = list(dict.fromkeys(sorted(probes, key=lambda row: abs(row - rows[len(rows) // 2]))))
@@ -156,9 +156,11 @@ class Rows:
                 compared += 1
             else:
                 if compared >= 2:
-                    names = " and ".join(arg.name for arg in mixed)
+                    names, unit = " and ".join(arg.name for arg in mixed), "row"
+                    if all(len(arg.shape) == 1 for arg in mixed):
+                        unit, words = "element", words.replace("row", "element")
                     end = "" if words.endswith("?") else "."
-                    text = f"The result is right if for each row i along {size}, of {names} {words}{end}"
+                    text = f"The result is right if for each {unit} i along {size}, of {names} {words}{end}"
                     return Pattern("rows_counted", text, names=tuple(arg.name for arg in mixed))
         return None
 
