@@ -9,7 +9,7 @@ from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument
 from grader.errors import GraderError
-from grader.judge.evidence import Pattern, Wrong
+from grader.judge.evidence import FEWEST, Pattern, Wrong
 from grader.judge.messages import Writers
 from grader.judge.oracle import right_answers
 from grader.judge.worst import index_of, wrong_elements
@@ -44,8 +44,10 @@ def never_read(
     needed = []
     for arg in challenge.manifest.given:
         read = result.read.get(arg.name)
-        # Of a Triton program, PyTorch may read an array before the kernels do.
-        if arg.name not in inputs or read is None or (programs and not bool(read.any())):
+        if arg.name not in inputs or read is None:
+            continue
+        # Of a Triton program, PyTorch may read an array before the kernels do; a small one is skipped by many mistakes.
+        if not bool(read.any()) and (programs or read.numel() < FEWEST):
             continue
         if _matters(result, challenge, case, inputs, arg.name, ~read):
             needed.append((arg, ~read))
