@@ -127,8 +127,8 @@ def _which(arg: Argument, absent: torch.Tensor, inputs: Mapping[str, torch.Tenso
                     return found
     elif found := _of_line(name, places.tolist(), total, ("element", "")):
         return found
-    if found := _of_segments(places, inputs):
-        return f"{found} of {name}"
+    if found := _of_segments(name, places, inputs):
+        return found
     return f"{count:,} of the {total:,} elements of {name} (the first is {name}{index_of(first, shape)})"
 
 
@@ -162,7 +162,7 @@ def _of_line(name: str, lost: list[int], extent: int, words: tuple[str, str]) ->
     return ""
 
 
-def _of_segments(places: torch.Tensor, inputs: Mapping[str, torch.Tensor]) -> str:
+def _of_segments(array: str, places: torch.Tensor, inputs: Mapping[str, torch.Tensor]) -> str:
     """Ends of the segments that an input of increasing offsets bounds."""
     import torch
 
@@ -175,5 +175,5 @@ def _of_segments(places: torch.Tensor, inputs: Mapping[str, torch.Tensor]) -> st
         begins, ends = bounds[:-1][steps > 0], bounds[1:][steps > 0] - 1
         for expected, word in ((ends, "last"), (begins, "first")):
             if torch.equal(torch.unique(expected.long().cpu()), places):
-                return f"the {word} element of each segment that {name} bounds"
+                return f"the {word} element of {array} in each segment that {name} bounds"
     return ""
