@@ -1,6 +1,6 @@
 """Whether the sentences that a wrong kernel gets name its mistake.
 
-    python benchmarks/wrong_kernels.py [--json] [--folder benchmarks/wrong] [--all] [CHALLENGE | CHALLENGE/FILE ...]
+    python benchmarks/wrong_kernels.py [--json] [--jobs N] [--folder FOLDER] [--all] [CHALLENGE | CHALLENGE/FILE ...]
 
 Judges each kernel of ``FOLDER/<challenge>/`` on the emulated board with the challenge's public cases, and reads what
 its author sees first: the first finding's detail and hint. A kernel's first comment lines say what is expected:
@@ -20,7 +20,9 @@ import sys
 import textwrap
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -105,49 +107,56 @@ def findings(report: Report) -> list[tuple[str, str]]:
     ]
 
 
+def row_of(kernel: Kernel) -> tuple[dict[str, Any], list[tuple[str, str]], int | None, float]:
+    """What is kept, every finding, the line that is advised, and seconds."""
+    catalogue, boxes, device = find_catalogue(), make_boxes("local"), make_device(EMULATED)
+    began = time.perf_counter()
+    report = judged(kernel, catalogue, device, boxes)
+    found = findings(report)
+    case, said = found[0]
+    missed = ["any fault"] if report.verdict is Verdict.ACCEPTED else kernel.missed(said)
+    row = {
+        "name": kernel.name,
+        "mistake": kernel.fields.get("Mistake", ""),
+        "verdict": report.verdict.value,
+        "case": case,
+        "says": said,
+        "missed": missed,
+        "named": not missed,
+    }
+    return row, found, advise(report).line, time.perf_counter() - began
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--all", action="store_true", help="print every finding")
+    parser.add_argument("--jobs", type=int, default=1, help="kernels that are judged at once")
     options = parser.parse_args()
-    catalogue, boxes, device = find_catalogue(), make_boxes("local"), make_device(EMULATED)
     rows: list[dict[str, Any]] = []
-    for kernel in kernels(options.folder, options.names):
-        began = time.perf_counter()
-        report = judged(kernel, catalogue, device, boxes)
-        found = findings(report)
-        case, said = found[0]
-        missed = ["any fault"] if report.verdict is Verdict.ACCEPTED else kernel.missed(said)
-        row = {
-            "name": kernel.name,
-            "mistake": kernel.fields.get("Mistake", ""),
-            "verdict": report.verdict.value,
-            "case": case,
-            "says": said,
-            "missed": missed,
-            "named": not missed,
-        }
-        rows.append(row)
-        took = time.perf_counter() - began
-        print(f"\n{'ok  ' if row['named'] else 'MISS'} {kernel.name}  [{row['verdict']}, {took:.1f} s]")
-        print(f"     mistake: {row['mistake']}")
-        if missed:
-            print(f"     misses: {missed}")
-        line = advise(report).line
-        for name, text in found if options.all else found[:1]:
-            shown = f"{name}{f' (line {line})' if line else ''}: {text}"
-            print(textwrap.indent("\n".join(textwrap.wrap(shown, 150)), "     "), flush=True)
-        for name, text in found[1:4] if missed and not options.all else ():
-            print(
-                textwrap.indent("\n".join(textwrap.wrap(f"then {name}: {text}", 150)), "       "), flush=True
-            )
-        if options.json and row["mistake"]:
-            kept = merged("wrong_kernels", [row for row in rows if row["mistake"]], "name")
-            keep(
-                "wrong_kernels", {"named": sum(each["named"] for each in kept), "of": len(kept), "rows": kept}
-            )
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        judging = [pool.submit(row_of, kernel) for kernel in kernels(options.folder, options.names)]
+        for future in as_completed(judging):
+            row, found, line, took = future.result()
+            rows.append(row)
+            print(f"\n{'ok  ' if row['named'] else 'MISS'} {row['name']}  [{row['verdict']}, {took:.1f} s]")
+            print(f"     mistake: {row['mistake']}")
+            if row["missed"]:
+                print(f"     misses: {row['missed']}")
+            for name, text in found if options.all else found[:1]:
+                shown = f"{name}{f' (line {line})' if line else ''}: {text}"
+                print(textwrap.indent("\n".join(textwrap.wrap(shown, 150)), "     "), flush=True)
+            for name, text in found[1:4] if row["missed"] and not options.all else ():
+                wrapped = "\n".join(textwrap.wrap(f"then {name}: {text}", 150))
+                print(textwrap.indent(wrapped, "       "), flush=True)
+            if options.json and row["mistake"]:
+                kept = merged("wrong_kernels", [row for row in rows if row["mistake"]], "name")
+                keep(
+                    "wrong_kernels",
+                    {"named": sum(each["named"] for each in kept), "of": len(kept), "rows": kept},
+                )
     expected = [row for row in rows if row["mistake"]]
     named = sum(row["named"] for row in expected)
     print(f"\n{named} of {len(expected)} kernels get a sentence that names their mistake")

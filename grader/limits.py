@@ -135,7 +135,7 @@ SIZE_ORDERS = 6
 
 # For a wrong result, other questions that it might answer: an argument ignored, two swapped, a matrix read by columns.
 # Each costs a call of the reference, so only the first failing, small cases are explained, for this long.
-OTHER_QUESTIONS = 100
+OTHER_QUESTIONS = 400
 OTHER_QUESTIONS_SECONDS = 1.0
 EXPLAINED_CASES = 3
 EXPLAINED_ELEMENTS = 1 << 18

@@ -28,6 +28,7 @@ from grader.judge.mistakes import Mistakes
 from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.own_run import KeptResults, Printed, Unanswered, of_threads
 from grader.judge.phases import phase
+from grader.judge.read_parts import read_of
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.sampled import examine, of_lost_box, values_are_compared
 from grader.judge.sampled_arena import LargeArena
@@ -391,7 +392,9 @@ class Suite:
         inputs = question.inputs if isinstance(question, Question) else {}
         if wrong is not None and self._maps < limits.ERROR_MAPS:
             self._maps += 1
-            mismatch = mismatch.model_copy(update={"map": self._map(client, mismatch, wrong, inputs)})
+            found, read = self._map(client, mismatch, wrong, inputs)
+            mismatch = mismatch.model_copy(update={"map": found})
+            wrong = replace(wrong, read=read)
         said = mistakes.of_result(wrong, mismatch, case, inputs)
         adds = mistakes.adds_to(mismatch.argument)
         evidence = said.unwritten or (mistakes.spread(wrong) if wrong is not None else "")
@@ -405,19 +408,20 @@ class Suite:
 
     def _map(
         self, client: RunnerClient, mismatch: Mismatch, wrong: Wrong, inputs: Mapping[str, torch.Tensor]
-    ) -> ErrorMap | None:
+    ) -> tuple[ErrorMap | None, Mapping[str, torch.Tensor]]:
+        """The map, and for inputs of which not all was read, True for each element that was."""
         found = error_map(wrong, inputs)
         if found is None or mismatch.index is None:
-            return found
-        said = client.writers(mismatch.argument, place_of(mismatch.index, wrong.shape), found)
+            return found, {}
+        said = client.writers(mismatch.argument, place_of(mismatch.index, wrong.shape), found, list(inputs))
         if said is None:
-            return found
+            return found, {}
         assert self.mistakes is not None
         programs = self.mistakes.language.python
         if mismatch.kind == "unwritten" and said.would is not None:
             place = place_of(mismatch.index, wrong.shape)
             self._absent = Absent(mismatch.argument, wrong.shape, place, said.would, programs)
-        return with_writers(found, said, programs=programs)
+        return with_writers(found, said, programs=programs), read_of(said, inputs)
 
     def _record(
         self,

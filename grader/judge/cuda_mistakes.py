@@ -26,7 +26,8 @@ _NOT_FINITE = ("nan", "inf", "-inf")
 _RIGHT_PLACES = (
     "rounding", "rounded_inputs", "factor", "offset", "zeros", "nan_lost", "whole", "ties", "begins_again", "of_chunk",
     "inverted", "related", "row_factor", "replaced", "negated", "inverse",
-    "scaled_input", "nan_ignored", "clamped", "one_off", "of_right",
+    "scaled_input", "nan_ignored", "clamped", "one_off", "of_right", "capped", "line_offset", "padded", "other_type",
+    "rows_counted",
 )  # fmt: skip
 # Patterns at the end of a result.
 _ENDS = ("tail", "untouched", "last_tile", "unwritten_tail", "unwritten_rows", "unwritten_columns")
@@ -36,6 +37,7 @@ _EXPLAINED = (
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
     "of_chunk", "inverted", "related", "copied",
     "replaced", "negated", "inverse", "fewer", "scaled_input", "nan_ignored", "clamped", "one_off", "of_right",
+    "capped", "padded", "groups_again", "strides", "tile_steps", "read_shifted", "other_type", "rows_counted",
 )  # fmt: skip
 
 
@@ -140,7 +142,16 @@ class CudaMistakes:
         if (
             not said
             and pattern is not None
-            and kind in ("by_row", "reversed", "first_for_all", "read_turned")
+            and kind
+            in (
+                "by_row",
+                "reversed",
+                "first_for_all",
+                "read_turned",
+                "groups_again",
+                "strides",
+                "read_shifted",
+            )
         ):
             said = self.indices.read_in(pattern.names[0])
         return said
@@ -160,7 +171,7 @@ class CudaMistakes:
             if said:
                 return said
         strides = self.indices.wrong_strides()
-        if pattern is not None and pattern.kind == "read_turned":
+        if pattern is not None and pattern.kind in ("read_turned", "strides"):
             strides = (saying for saying in strides if f" row of {pattern.names[0]} " in saying)
         if said := next(strides, ""):
             return said
@@ -234,7 +245,11 @@ class CudaMistakes:
         if failure.kind != "checker":
             return ""
         if failure.type == "unwritten":
-            return self.indices.order_of_solve() or self.shapes.unset_shared(line)
+            return (
+                self.indices.order_of_solve()
+                or self.shapes.unset_shared(line)
+                or self.shapes.early_return(line)
+            )
         if failure.type == "read_only":
             return self.indices.order_of_solve()
         if failure.type in _RACES:

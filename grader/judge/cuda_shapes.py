@@ -236,6 +236,33 @@ class ShapeRules:
                 )
         return ""
 
+    def early_return(self, line: int) -> str:
+        """Threads that return before the first barrier, and fill no place of a shared array that all places are read
+        of."""
+        kernel = self.arguments.source.kernel_at(line)
+        names = _shared_names(kernel) if kernel is not None else ()
+        if kernel is None or not names:
+            return ""
+        barrier = re.search(r"__syncthreads\s*\(", kernel.body)
+        early = re.search(r"\breturn\s*;", kernel.body[: barrier.start()] if barrier else "")
+        if barrier is None or early is None:
+            return ""
+        filled = [
+            access
+            for access in kernel.accesses
+            if access.array in names
+            and access.operator == "="
+            and access.line <= kernel.line_at(barrier.start())
+        ]
+        at = kernel.line_at(early.start())
+        if not filled or not all(access.line >= at for access in filled):
+            return ""
+        return (
+            f"Threads that return in line {at} never fill their place of the shared array {filled[0].array} (line "
+            f"{filled[0].line}), which others read: let them store a neutral value (0 for a sum), and return after the "
+            "last barrier."
+        )
+
     def unset_local(self) -> str:
         """A variable of a thread that is added to before it has a value."""
         for function in self.arguments.source.functions.values():

@@ -6,10 +6,11 @@ A pattern counts only if it fits every element.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from grader.challenge.model import Argument
+from grader.challenge.model import Argument, Kind
 from grader.challenge.tolerance import Allowance
 from grader.judge.worst import allowed_error, index_of, wrong_elements
 
@@ -50,6 +51,8 @@ class Wrong:
     given: torch.Tensor | None = None
     #: The right values of the same result in the case before, flat; None if another process ran that.
     before: torch.Tensor | None = None
+    #: For inputs of which the call did not read all: True for each element that it read, flat.
+    read: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
     def agrees(self, got: torch.Tensor, want: torch.Tensor) -> bool:
         import torch
@@ -74,8 +77,12 @@ class Pattern:
 
 def pattern_of(result: Wrong) -> Pattern | None:
     for find in (
+        _narrow,
         _unwritten,
+        _untouched,
+        _empty_places,
         _zeros,
+        _capped,
         _nan_lost,
         _turned,
         _turned_tiles,
@@ -90,6 +97,7 @@ def pattern_of(result: Wrong) -> Pattern | None:
         _factor,
         _offset,
         _row_factor,
+        _line_offset,
         _rounding,
         _tail,
     ):
@@ -142,6 +150,106 @@ def _zeros(result: Wrong) -> Pattern | None:
     if int(result.wrong.sum()) < FEWEST or not bool((result.got == 0).all()):
         return None
     return Pattern("zeros", f"All of {result.argument.name} is 0.")
+
+
+def _narrow(result: Wrong) -> Pattern | None:
+    """The right values in numbers of half the width, one after the other."""
+    import torch
+
+    got, want, name = result.got.contiguous(), result.want, result.argument.name
+    types = {
+        torch.int64: (("int32", torch.int32),),
+        torch.float64: (("float32", torch.float32),),
+        torch.float32: (("float16", torch.float16), ("bfloat16", torch.bfloat16)),
+    }
+    if want.numel() < 2 or torch.unique(want).numel() < 2:
+        return None
+    for word, kind in types.get(got.dtype, ()):
+        if torch.equal(got.view(kind)[: want.numel()], want.to(kind)):
+            bits = 8 * got.dtype.itemsize
+            return Pattern(
+                "narrow",
+                f"{name} holds the right values as {word}, of {bits // 2} bits, in the first half of its memory: its "
+                f"elements have {bits} bits. Is its pointer cast to another type?",
+            )
+    return None
+
+
+def _empty_places(result: Wrong) -> Pattern | None:
+    """A few counts that are 0, and nothing else is wrong."""
+    import torch
+
+    places = torch.nonzero(result.wrong).reshape(-1)
+    count = places.numel()
+    if result.want.is_floating_point() or not 0 < count < FEWEST or result.want.numel() < FEWEST:
+        return None
+    if bool(result.got[places].any()) or not bool((result.want[places] > 1).all()):
+        return None
+    first = ", ".join(map(str, index_of(int(places[0]), result.shape)))
+    name = result.argument.name
+    which = (
+        f"{name}[{first}]" if count == 1 else f"{count} elements of {name}, the first of which is [{first}],"
+    )
+    verb = "is" if count == 1 else "are"
+    text = f"Only {which} {verb} wrong, and {verb} 0: nothing is counted there. Does a condition exclude it?"
+    return Pattern("empty_places", text)
+
+
+def _untouched(result: Wrong) -> Pattern | None:
+    """Elements of an in-out that still have their values from before the call, to the bit."""
+    import torch
+
+    if result.argument.kind is not Kind.INOUT or result.given is None:
+        return None
+    if result.given.numel() != result.got.numel():
+        return None
+    given = result.given.reshape(-1).to(result.got.device)
+    if given.dtype is not result.got.dtype or not torch.equal(result.got[result.wrong], given[result.wrong]):
+        return None
+    places = torch.nonzero(result.wrong).reshape(-1)
+    first, count, name = int(places[0]), places.numel(), result.argument.name
+    if bool((result.got == given).all()):
+        return Pattern(
+            "untouched", f"Nothing of {name} was changed: it holds its values from before the call."
+        )
+    place = ", ".join(map(str, index_of(first, result.shape)))
+    if count == 1:
+        last = ", its last element," if first == given.numel() - 1 else ""
+        return Pattern(
+            "untouched",
+            f"{name}[{place}]{last} was never updated: it still holds its value from before the call.",
+        )
+    where = f"From {name}[{place}] on" if count == given.numel() - first else f"Where {name} is wrong"
+    return Pattern(
+        "untouched", f"{where}, it was never updated: it still holds its values from before the call."
+    )
+
+
+def _capped(result: Wrong) -> Pattern | None:
+    """One value in place of all that are above it, or below."""
+    import torch
+
+    if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
+        return None
+    got, want = result.got, result.want
+    values = torch.unique(got[result.wrong])
+    if values.numel() != 1 or not bool(torch.isfinite(values).all()):
+        return None
+    value, right = values[0], want[result.wrong]
+    if torch.unique(right).numel() < 3 or not bool((~result.wrong).any()):
+        return None
+    for beyond, inside, word, most in (
+        (right > value, got <= value, "above", "largest"),
+        (right < value, got >= value, "below", "smallest"),
+    ):
+        if bool(beyond.all()) and bool((inside | got.isnan()).all()):
+            return Pattern(
+                "capped",
+                f"{result.argument.name} is {value.item():.6g} wherever the right value is {word} that: it is cut off, "
+                f"as if {value.item():.6g} were the {most} value.",
+                value.item(),
+            )
+    return None
 
 
 def _nan_lost(result: Wrong) -> Pattern | None:
@@ -439,6 +547,33 @@ def _row_factor(result: Wrong) -> Pattern | None:
         "something of the whole row, such as its sum, mean or norm, is wrong, or is not divided by.",
         high,
     )
+
+
+def _line_offset(result: Wrong) -> Pattern | None:
+    """An amount for each row, or each column, by which all its elements are off."""
+    import torch
+
+    got, want = matrix_of(result, result.got), matrix_of(result, result.want)
+    if got is None or want is None or not want.is_floating_point() or min(result.shape[-2:]) < 4:
+        return None
+    off = got.double() - want.double()
+    if int(result.wrong.sum()) < FEWEST or not bool(torch.isfinite(off).all()):
+        return None
+    scale = float(want.double().abs().max())
+    for axis, word in ((-1, "row"), (-2, "column")):
+        middle = off.median(dim=axis, keepdim=True).values
+        least = float(off.abs().max())
+        alike = want - want.median(dim=axis, keepdim=True).values
+        if float(alike.abs().max()) <= 1e-3 * scale:
+            continue  # then a line is off by one amount whatever its cause
+        if least > 1e-4 * scale and float((off - middle).abs().max()) < _SAME_FACTOR * least:
+            return Pattern(
+                "line_offset",
+                f"In each {word} of {result.argument.name} all elements are off by one amount, from "
+                f"{float(middle.min()):.4g} to {float(middle.max()):.4g}: what is added or subtracted for the whole "
+                f"{word}, such as a mean, is wrong or missing.",
+            )
+    return None
 
 
 def _offset(result: Wrong) -> Pattern | None:

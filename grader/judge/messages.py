@@ -316,6 +316,8 @@ class Writers(Message):
     first: Wrote | None = None
     would: Would | None = None
     blocks: WritingBlocks | None = None
+    #: Inputs of which the call read some elements, but not all: a byte for each element, 1 if it was read.
+    unread: Annotated[dict[Word, Packed], Field(max_length=64)] = Field(default_factory=dict)
 
 
 AnyMessage = Annotated[

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from grader import limits
 from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
+from grader.challenge.scalars import Number
 from grader.judge.cuda_mistakes import CudaMistakes
 from grader.judge.evidence import Pattern, Wrong, pattern_of
 from grader.judge.messages import Failure
+from grader.judge.oracle import scalar_values
 from grader.judge.other_questions import answers_another
+from grader.judge.other_terms import Terms
 from grader.judge.placement import line_pattern, spread
-from grader.judge.relations import related
+from grader.judge.read_parts import never_read
+from grader.judge.relations import loosely_related, related
 from grader.judge.triton_mistakes.mistakes import TritonMistakes
 from grader.languages import Language
 from grader.schemas.report import Mismatch
@@ -40,9 +44,11 @@ _VAGUE = (
     "unwritten_rows",
     "unwritten_columns", "unwritten_steps",
 )  # fmt: skip
-_TELLING_PLACES = ("block_order", "reordered", "stale")
+_TELLING_PLACES = ("block_order", "reordered", "stale", "right_alone")
 # Other questions may explain more.
-_ASKED_FURTHER = ("rounding", "tail", "factor", "offset", "row_factor", "rows_repeated", "columns_repeated")
+_ASKED_FURTHER = (
+    "rounding", "tail", "factor", "offset", "row_factor", "line_offset", "rows_repeated", "columns_repeated",
+)  # fmt: skip
 # A factor is a size's if it differs by at most this share.
 _SAME_SIZE = 1e-4
 
@@ -57,11 +63,19 @@ class Said:
     unwritten: str = ""
 
 
-def _as_size(pattern: Pattern, case: Case) -> str:
-    """`` (which is sqrt(cols))`` for a factor that is a size or its root."""
+def _as_size(pattern: Pattern, case: Case, scalars: Mapping[str, Number]) -> str:
+    """`` That is sqrt(cols): ...`` for a factor that is a scalar, a size or its root."""
     factor = abs(pattern.number)
     if not factor or factor == 1:
         return ""
+    for name, scalar in scalars.items():
+        value = abs(float(scalar))
+        if not value or not math.isfinite(value) or value == 1:
+            continue
+        if abs(factor / value - 1) < _SAME_SIZE:
+            return f" That is {name}: is {name} applied twice?"
+        if abs(factor * value - 1) < _SAME_SIZE:
+            return f" That is 1 / {name}: is {name} left out?"
     found = []
     for name, size in case.sizes.items():
         for value, words in ((size, name), (math.sqrt(max(size, 0)), f"sqrt({name})")):
@@ -123,6 +137,10 @@ class Mistakes:
     _explained: int = field(default=0, init=False)
 
     @cached_property
+    def _terms(self) -> Terms:
+        return Terms(self.challenge)
+
+    @cached_property
     def _reading(self) -> Reading | None:
         reading = TritonMistakes if self.language.python else CudaMistakes
         return reading.of(self.challenge.manifest, self.source)
@@ -162,7 +180,7 @@ class Mistakes:
             said = _ROUNDED
         text = pattern.text
         if pattern.kind == "factor":
-            text += _as_size(pattern, case)
+            text += _as_size(pattern, case, scalar_values(self.challenge.manifest, case))
         elif pattern.kind == "offset" and not _indices(wrong) and (end := _as_end(pattern, inputs)):
             text, named = text + end, True
         return Said(" ".join(part for part in (text, said) if part), named)
@@ -176,13 +194,22 @@ class Mistakes:
         elements = max((tensor.numel() for tensor in (wrong.want, *inputs.values())), default=0)
         if elements > limits.EXPLAINED_ELEMENTS or not elements:
             return None
-        found = related(wrong, inputs) or pattern_of(wrong)
+        written = wrong.poisoned is None or not bool(wrong.poisoned.any())
+        found = (related(wrong, inputs) if written else None) or pattern_of(wrong)
         if self._explained >= limits.EXPLAINED_CASES:
             return found
         if found is None or found.kind in _ASKED_FURTHER:
             self._explained += 1
-            rounding = found is not None and found.kind == "rounding"
+            programs = self.language.python
+            unread = (
+                never_read(wrong, self.challenge, case, inputs, programs=programs) if wrong.read else None
+            )
+            rounding = found is not None and found.kind == "rounding" and unread is None
             other = answers_another(wrong, self.challenge, case, inputs, rounding=rounding)
+            if other is None and unread is None:
+                other = self._terms.find(case, inputs, wrong) or loosely_related(wrong, inputs)
+            if unread is not None:
+                return replace(other, text=f"{unread.text} {other.text}") if other else unread
             return other or found
         return found
 

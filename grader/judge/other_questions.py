@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -22,6 +21,8 @@ from grader.challenge.scalars import checked
 from grader.errors import GraderError
 from grader.judge.evidence import FEWEST, Pattern, Wrong
 from grader.judge.oracle import right_answers, scalar_values
+from grader.judge.other_addresses import misread
+from grader.judge.other_rows import Budget, Rows
 from grader.judge.worst import allowed_error
 
 if TYPE_CHECKING:
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
 _TELLING = 32
 # Rounded inputs explain errors if their answer is this many times closer.
 _EXPLAINED = 8.0
+_EXPLAINED_FEW = 200.0
 _ROUNDED_TO = ("tf32", "float16", "bfloat16")
+_DIGITS = {
+    "tf32": "TF32 (10 bits of mantissa)",
+    "float16": "float16 (half)",
+    "bfloat16": "bfloat16 (7 bits of mantissa)",
+}
 # A few wrong floats must be this many times closer to the other answer: by chance, one in a hundred tries is near.
 _CLOSER = 1e4
 # Of threads that reduce together.
@@ -56,7 +63,7 @@ def answers_another(
     result, inputs = _on_host(result), {name: values.cpu() for name, values in inputs.items()}
     if any(arg.dtype.complex for arg in challenge.manifest.buffers):
         return None  # its parts are no axis of the question
-    if int(result.wrong.sum()) < FEWEST and not bool(result.got[result.wrong].any()):
+    if not bool(result.got[result.wrong].any()):
         return None  # many questions have the answer 0
     if not result.want.is_floating_point():
         if (found := _other_of_equals(result, inputs)) is not None:
@@ -64,14 +71,18 @@ def answers_another(
         if result.want.numel() < FEWEST:
             return None  # few integers may be the same by chance
     tries = _Tries(challenge, case, inputs, result)
+    budget = Budget(limits.OTHER_QUESTIONS_SECONDS)
+    if (found := Rows(challenge, case, inputs, result).counted()) is not None:
+        return found
     if rounding:
-        for pattern, ask in tries.rounded():
-            answer = ask()
-            if answer is not None and _explains_rounding(result, answer):
-                return pattern
-    ends = time.monotonic() + limits.OTHER_QUESTIONS_SECONDS
+        fitting = [pattern for pattern, ask in tries.rounded() if _explains_rounding(result, ask())]
+        if fitting:
+            # In its range, float16 has the digits of TF32.
+            kinds = " or ".join(_DIGITS[pattern.names[0]] for pattern in fitting)
+            text = f"The result fits inputs that are rounded to {kinds} first."
+            return replace(fitting[0], text=text)
     for pattern, ask in itertools.islice(tries.every(), limits.OTHER_QUESTIONS):
-        if time.monotonic() > ends:
+        if budget.spent:
             break
         answer = ask()
         if answer is not None and _fits(result, answer):
@@ -92,9 +103,13 @@ def _holds(dtype: DType, value: float) -> bool:
     return True
 
 
-def _explains_rounding(result: Wrong, answer: torch.Tensor) -> bool:
+def _explains_rounding(result: Wrong, answer: torch.Tensor | None) -> bool:
+    if answer is None or answer.numel() != result.got.numel():
+        return False
     own, other = ((result.got.double() - right.double()).abs().max() for right in (result.want, answer))
-    return float(other) * _EXPLAINED < float(own)
+    # By chance, one of a few elements may be near.
+    few = int(result.wrong.sum()) < FEWEST
+    return float(other) * (_EXPLAINED_FEW if few else _EXPLAINED) < float(own)
 
 
 def _fits(result: Wrong, answer: torch.Tensor) -> bool:
@@ -105,13 +120,27 @@ def _fits(result: Wrong, answer: torch.Tensor) -> bool:
     if answer.is_floating_point() and not bool(answer.isfinite().any()):
         return False  # NaN everywhere has many reasons
     if int(result.wrong.sum()) >= FEWEST:
-        return True
+        return _closer(result, answer)
     if not result.want.is_floating_point():
-        return False
+        # The other elements agree, too; a difference of 1 has many reasons.
+        off = (result.got.double() - result.want.double()).abs()[result.wrong]
+        return result.want.numel() >= FEWEST and bool((off > 1).all())
     allowed = allowed_error(result.want, result.allowance, result.magnitude)[result.wrong]
     got, want, other = (values.double()[result.wrong] for values in (result.got, result.want, answer))
     off = (got - want).abs()
     return bool((off > 20 * allowed).all()) and bool(((got - other).abs() * _CLOSER <= off).all())
+
+
+def _closer(result: Wrong, answer: torch.Tensor) -> bool:
+    """True if the answer is much nearer than the right one: a tolerance alone may be too wide."""
+    import torch
+
+    got, want, other = (values.double()[result.wrong] for values in (result.got, result.want, answer))
+    finite = torch.isfinite(got) & torch.isfinite(want) & torch.isfinite(other)
+    if not bool(finite.any()):
+        return True
+    off, left = (got - want).abs()[finite].max(), (got - other).abs()[finite].max()
+    return bool(left * _EXPLAINED <= off)
 
 
 def _other_of_equals(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
@@ -195,6 +224,47 @@ class _Tries:
         yield from self.first_for_all()
         yield from self.cut_to_integers()
         yield from self.squared()
+        yield from self.two_ignored()
+        yield from self.by_scalars()
+        yield from self.scaled_within()
+        yield from self.misread()
+
+    def misread(self) -> Iterator[Try]:
+        for pattern, changed, asked in misread(self.challenge, self.case, self.inputs, self.result):
+            yield (
+                pattern,
+                self._asks(changed, asked) if asked is self.case else self._narrowed(changed, asked),
+            )
+
+    def _narrowed(self, changed: Mapping[str, torch.Tensor], asked: Case) -> Ask:
+        """The part of a larger answer that the result has."""
+        name, shape = self.result.argument.name, self.result.shape
+
+        def ask() -> torch.Tensor | None:
+            try:
+                whole = right_answers(self.challenge, asked, {**self.inputs, **changed})[name]
+            except (GraderError, RuntimeError):
+                return None
+            if whole.dim() != len(shape):
+                return None
+            return whole[tuple(slice(0, size) for size in shape)].reshape(-1)
+
+        return ask
+
+    def two_ignored(self) -> Iterator[Try]:
+        """Two inputs without effect, such as a mean and a deviation."""
+        floats = [arg for arg in self.read if arg.dtype.floating and arg.kind is Kind.INPUT]
+        for one, other in itertools.combinations(floats, 2):
+            for first, second in itertools.product((0.0, 1.0), repeat=2):
+                changed = {
+                    arg.name: self.inputs[arg.name].new_full(self.inputs[arg.name].shape, value)
+                    for arg, value in ((one, first), (other, second))
+                }
+                text = (
+                    f"The result is right if all of {one.name} is {first:g} and all of {other.name} is {second:g}: "
+                    f"their values have no effect on {self.result.argument.name}."
+                )
+                yield Pattern("ignored", text, first, (one.name, other.name)), self._asks(changed)
 
     def rounded(self) -> Iterator[Try]:
         import torch
@@ -202,9 +272,7 @@ class _Tries:
         floats = {name: tensor for name, tensor in self.inputs.items() if tensor.dtype is torch.float32}
         for kind in _ROUNDED_TO if floats else ():
             changed = {name: _rounded(tensor, kind) for name, tensor in floats.items()}
-            words = {"tf32": "TF32 (10 bits of mantissa)"}.get(kind, kind)
-            text = f"The result fits inputs that are rounded to {words} first."
-            yield Pattern("rounded_inputs", text, names=(kind,)), self._asks(changed)
+            yield Pattern("rounded_inputs", "", names=(kind,)), self._asks(changed)
 
     def inverted(self) -> Iterator[Try]:
         """Masks: integers that are 0 or 1."""
@@ -295,14 +363,54 @@ class _Tries:
                 continue
             values = self.inputs[arg.name]
             for words, other in (
-                (f"{arg.name} is squared", values * values),
                 (f"{arg.name} is replaced by its absolute value", values.abs()),
+                (f"{arg.name} is squared", values * values),
                 (f"{arg.name} is multiplied by ln(2): is exp2 used for exp?", values * math.log(2)),
                 (f"{arg.name} is doubled", values * 2),
                 (f"{arg.name} is halved", values / 2),
             ):
                 text = f"The result is right if {words}{'' if words.endswith('?') else '.'}"
                 yield Pattern("scaled_input", text, names=(arg.name,)), self._asks({arg.name: other})
+
+    def by_scalars(self) -> Iterator[Try]:
+        """An input that a scalar multiplies or divides, too."""
+        for scalar in self.challenge.manifest.scalars:
+            value = float(scalar_values(self.challenge.manifest, self.case)[scalar.name])
+            if not math.isfinite(value) or value in (0.0, 1.0):
+                continue
+            for arg in self.read:
+                if not arg.dtype.floating:
+                    continue
+                values = self.inputs[arg.name]
+                for verb, other in (("multiplied", values * value), ("divided", values / value)):
+                    text = f"The result is right if {arg.name} is {verb} by {scalar.name}, too."
+                    yield Pattern("scaled_input", text, value, (arg.name,)), self._asks({arg.name: other})
+
+    def scaled_within(self) -> Iterator[Try]:
+        """A function of another multiple of its argument: x f(x) with f(c x) for f(x) is f'(c x) / c."""
+        for arg in self.read:
+            values = self.inputs[arg.name]
+            if not arg.dtype.floating or values.numel() != self.result.got.numel():
+                continue
+            for factor, words in (
+                (math.sqrt(2), "sqrt(2)"),
+                (math.sqrt(0.5), "1 / sqrt(2)"),
+                (2.0, "2"),
+                (0.5, "0.5"),
+                (math.log(2), "ln(2)"),
+                (1 / math.log(2), "1 / ln(2)"),
+            ):
+                text = (
+                    f"The result is right if {arg.name} is {words} times as large, and the result is divided by that "
+                    f"again: within a function such as exp or erf, a factor of {words} is wrong or missing."
+                )
+                ask = self._asks({arg.name: values * factor})
+
+                def answer(ask: Ask = ask, factor: float = factor) -> torch.Tensor | None:
+                    found = ask()
+                    return found / factor if found is not None else None
+
+                yield Pattern("scaled_input", text, factor, (arg.name,)), answer
 
     def nan_ignored(self) -> Iterator[Try]:
         import torch
@@ -408,8 +516,8 @@ class _Tries:
             yield Pattern("reversed", text, names=(name,)), answer
 
     def left_out(self) -> Iterator[Try]:
-        """Sums along a size that no result has: without their first or last terms, or of one tile alone."""
-        of_results = {size for arg in self.challenge.manifest.results for size in arg.shape}
+        """Sums along a size that the result does not have: without their first or last terms, or of one tile alone."""
+        of_results = set(self.result.argument.shape)
         summed: dict[str, list[Argument]] = {}
         for arg in self.read:
             for size in dict.fromkeys(arg.shape) if arg.dtype.floating and arg.kind is Kind.INPUT else ():
@@ -464,11 +572,20 @@ class _Tries:
             yield Pattern("twice", text), answer
         scalars = scalar_values(self.challenge.manifest, self.case)
         for scalar in self.challenge.manifest.scalars:
-            for factor, words in ((2.0, "2 * "), (-1.0, "-"), (0.5, "0.5 * ")):
-                value = scalars[scalar.name] * factor
-                if not _holds(scalar.dtype, value):
+            own, name = scalars[scalar.name], scalar.name
+            others = [
+                (2 * own, f"2 * {name}"),
+                (-own, f"-{name}"),
+                (0.5 * own, f"0.5 * {name}"),
+                (own * own, f"{name} * {name}: it is applied twice"),
+            ]
+            if own > 0:
+                others += [(own**0.5, f"sqrt({name})"), (1 / own, f"1 / {name}")]
+            for value, words in others:
+                factor = value / own if own else 1.0
+                if not _holds(scalar.dtype, value) or value == own:
                     continue
-                text = f"The result is right if {scalar.name} is {words}{scalar.name}."
+                text = f"The result is right if {scalar.name} is {words}."
                 asked = replace(self.case, scalars={**self.case.scalars, scalar.name: value})
                 yield Pattern("scaled", text, factor, (scalar.name,)), self._asks(case=asked)
 
@@ -554,6 +671,13 @@ def _parts(size: str, extent: int, of: str) -> Iterator[tuple[int, int, str]]:
                 f"{right} only the first {whole:,} of {size} = {extent:,} are used: the last, partial tile of {of} is "
                 f"left out. Is {size} divided by a tile's size and rounded down?",
             )
+    if extent > 1:
+        yield (
+            extent - 1,
+            extent,
+            f"{right} only the last of {size} = {extent:,} counts: is each term of the sum assigned, not added to the "
+            "earlier ones?",
+        )
     if extent > 2:
         yield (
             0,

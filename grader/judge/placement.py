@@ -21,7 +21,7 @@ _MOST_CHUNKS = 256
 
 def line_pattern(result: Wrong) -> Pattern | None:
     """Which rows, columns or elements are wrong. Says less than ``pattern_of``, which says how they are."""
-    for find in (_old_values, _block_order, _reordered, _periodic, _last_tile, _few_lines):
+    for find in (_old_values, _right_alone, _block_order, _reordered, _periodic, _last_tile, _few_lines):
         if (found := find(result)) is not None:
             return found
     return None
@@ -52,6 +52,39 @@ def _old_values(result: Wrong) -> Pattern | None:
         if result.agrees(got, values.reshape(-1)[places]):
             return Pattern(kind, text)
     return None
+
+
+def _right_alone(result: Wrong) -> Pattern | None:
+    """The elements of one thread are right, and hardly any other."""
+    import torch
+
+    shape, total = result.shape, result.wrong.numel()
+    if not shape or total != math.prod(shape) or int(result.wrong.sum()) < 4 * FEWEST:
+        return None
+    width = shape[-1]
+    if width < 2 * FEWEST or bool((result.want.reshape(-1, width)[:, 0] == 0).all()):
+        return None
+    right = ~result.wrong.reshape(-1, width)
+    always = torch.nonzero(right.all(dim=0)).reshape(-1)
+    if not always.numel() or int(always[0]) != 0 or always.numel() * FEWEST > width:
+        return None
+    if float(right.double().mean()) > 2.0 * always.numel() / width:
+        return None
+    word = "column" if len(shape) > 1 else "element"
+    if always.numel() == 1:
+        which, period = f"{word} 0", width
+    else:
+        steps = always.diff()
+        period = int(steps[0])
+        if not bool((steps == period).all()) or period < FEWEST:
+            return None
+        which = f"every {_ordinal(period)} {word}, from {word} 0 on,"
+    return Pattern(
+        "right_alone",
+        f"Only {which} of {result.argument.name} is right: what thread 0 writes. What it has computed does not reach "
+        "the other threads: it must go through shared memory, or through a shuffle that gives it to all.",
+        period,
+    )
 
 
 def spread(result: Wrong) -> Pattern | None:

@@ -302,14 +302,17 @@ class RunnerClient:
         self._expect_queued(allowance, compiles=True)
         return self._returned(opened, allowance)
 
-    def writers(self, array: str, first: int, found: ErrorMap) -> Writers | None:
-        """Who wrote the element ``first`` (flat) and the cells of a map of ``array`` in the last call, if this is an
-        emulated GPU that says so. A box that fails to answer is ended: it is then ``lost``."""
+    def writers(self, array: str, first: int, found: ErrorMap, given: Sequence[str] = ()) -> Writers | None:
+        """Who wrote the element ``first`` (flat) and the cells of a map of ``array`` in the last call, and which
+        elements of the arrays ``given`` it read, if this is an emulated GPU that says so. A box that fails to answer is
+        ended: it is then ``lost``."""
         if not self._device.modelled:
             return None
         asked = {"width": found.width, "tile": found.tile, "rows": found.rows, "columns": found.columns}
         try:
-            self._channel.send({"op": "writers", "array": array, "first": first, **asked})
+            self._channel.send(
+                {"op": "writers", "array": array, "first": first, "given": list(given), **asked}
+            )
             return self._channel.expect(Writers, self._processor(_WRITERS_SECONDS))
         except ChannelError:
             self.lost = True

@@ -387,6 +387,12 @@ class Engine:
         words = (struct.unpack("5I", key) for key in known)
         return indices, [self._wrote(kind, work, block) for kind, work, *block in words]
 
+    def read(self, address: int, size: int, count: int) -> bytes | None:
+        """1 for each of ``count`` elements of ``size`` bytes that this call read, else 0; None if it is not known."""
+        found = ctypes.create_string_buffer(count)
+        known = self._c.engine_read(self._engine, address, size, count, found)
+        return found.raw if known else None
+
     def _wrote(self, kind: int, work: int, block: Sequence[int]) -> Writer | None:
         if kind == WRITER.NOBODY:
             return Writer(None)

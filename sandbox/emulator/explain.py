@@ -51,7 +51,9 @@ def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Fin
             elsewhere = finding.other_place.line and finding.other_place.line != finding.place.line
             origin = f" (read in line {finding.other_place.line})" if elsewhere else ""
             empty = ": torch.empty leaves memory unwritten" if programs else ""
-            return f"{_capital(who)} uses a value from memory that was never written{origin}{empty}."
+            # Of Python, an allocation is PyTorch's.
+            where = "memory" if programs and array.startswith("an allocation ") else array
+            return f"{_capital(who)} uses a value from {where} that was never written{origin}{empty}."
         case "shared_race" | "global_race" | "warp_race":
             return _program_race(finding, array) if programs else _race(finding, array, beside)
         case "stream_race":

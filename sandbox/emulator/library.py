@@ -160,6 +160,7 @@ def _declare(c: ctypes.CDLL) -> None:
         ("engine_copied", None, [pointer, long, long, long]),
         ("engine_writers", None, [pointer, pointer, word, pointer]),
         ("engine_writing_blocks", None, [pointer, pointer, word, pointer]),
+        ("engine_read", word, [pointer, long, long, long, pointer]),
         ("engine_texture", long, [pointer, ctypes.c_char_p]),
         ("engine_heap", word, [pointer, long, long]),
         ("engine_keep_apart", None, [pointer, long]),

@@ -24,7 +24,7 @@ from emulated import (
 )
 from emulated_binding import EmulatedBinding
 from emulated_quiz import facts_of
-from emulated_writers import answer
+from emulated_writers import answer, unread
 from failure import Described
 
 device, engine = part("device"), part("engine")
@@ -202,4 +202,10 @@ class Host:
         if name not in binding.addresses:
             return {}
         entry = next(entry for entry in binding.entries if entry["name"] == name)
-        return answer(self._device, entry, binding.addresses[name], message)
+        given = [
+            (entry, binding.addresses[entry["name"]])
+            for entry in binding.entries
+            if entry["name"] in message["given"] and entry["name"] in binding.addresses
+        ]
+        found = answer(self._device, entry, binding.addresses[name], message)
+        return {**found, "unread": unread(self._device, given)} if found else {}

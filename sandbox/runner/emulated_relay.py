@@ -31,7 +31,7 @@ from connect import connect
 from emulated import end_like, failure_of, part, record_call, sampled_of, step_of, write_all
 from emulated_binding import EmulatedBinding
 from emulated_quiz import facts_of
-from emulated_writers import answer
+from emulated_writers import answer, unread
 
 assembler, device, engine = part("assembler"), part("device"), part("engine")
 
@@ -196,7 +196,13 @@ class Relay:
         for entry in self._binding.entries:
             if entry["name"] == message["array"] and "device" in entry:
                 later = self._copies.changed_later(entry)
-                return answer(self._device, entry, entry["device"], message, later, programs=True)
+                found = answer(self._device, entry, entry["device"], message, later, programs=True)
+                given = [
+                    (other, other["device"])
+                    for other in self._binding.entries
+                    if other["name"] in message["given"] and "device" in other
+                ]
+                return {**found, "unread": unread(self._device, given)} if found else {}
         return {}
 
     def _unbind(self) -> None:

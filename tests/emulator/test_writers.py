@@ -36,6 +36,7 @@ STORE = ".loc 1 5 0\nst.global.b32 [%d3], %r4;"
 TWICE = f"{STORE}\n.loc 1 7 0\nsetp.lt.u32 %q1, %r3, 4;\n@%q1 st.global.b32 [%d3], %r3;"
 ATOMIC = ".loc 1 6 0\natom.global.add.u32 %r5, [%d1], 1;"
 VOLATILE = ".loc 1 5 0\nst.volatile.global.b32 [%d3], %r4;"
+LOAD = ".loc 1 9 0\nld.global.b32 %r5, [%d3];"
 HALF = ".loc 1 8 0\nst.global.b16 [%d3], %h1;"
 
 
@@ -150,3 +151,15 @@ def test_blocks_of_many_elements(array: Array) -> None:
     assert indices == [0, 0, 1, 2, 3]
     assert [writer and writer.block for writer in writers] == [(0, 0, 0), (1, 0, 0), (2, 0, 0), None]
     assert writers[3] == Writer(None)
+
+
+def test_what_a_call_read_is_known_unless_a_read_leaves_no_record(array: Array) -> None:
+    read = array.engine.read
+    array.launch(LOAD, grid=2, block=40)
+    assert read(array.address, 4, 100) == bytes([1] * 80 + [0] * 20)
+    assert read(array.address + 4, 8, 45) == bytes([1] * 40 + [0] * 5)
+    array.device.begin()
+    array.launch(STORE, grid=2, block=40)
+    assert read(array.address, 4, 100) == bytes(100)
+    array.launch(ATOMIC, grid=1, block=1)
+    assert read(array.address, 4, 100) is None

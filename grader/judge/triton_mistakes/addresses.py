@@ -33,6 +33,12 @@ def wrong_strides(program: Program, line: int = 0) -> Iterator[str]:
                 continue
             factors = _factors(resolved(access.pointer, kernel, everything=True), set(sizes))
             used = {sizes[name] for name in factors}
+            if not factors and (block := _block_for_row(access, kernel, sizes, right)):
+                yield (
+                    f"The tl.{access.operation} in line {access.line} multiplies a row of {matrix.name} by {block}: "
+                    f"{matrix.name} has the shape [{', '.join(matrix.shape)}], so its element [i, j] is at "
+                    f"i * {right} + j, however large a block is."
+                )
             if used and right not in used:
                 wrong = next(iter(factors))
                 named = wrong if wrong == sizes[wrong] else f"{wrong}, which is {sizes[wrong]}"
@@ -41,6 +47,38 @@ def wrong_strides(program: Program, line: int = 0) -> Iterator[str]:
                     f"{matrix.name} has the shape [{', '.join(matrix.shape)}], so its element [i, j] is at "
                     f"i * {right} + j."
                 )
+
+
+def _block_for_row(access: Access, kernel: Kernel, sizes: dict[str, str], right: str) -> str:
+    """The constant by which a row is multiplied, if the mask compares columns alone with the number of columns."""
+    if access.mask is None:
+        return ""
+    pointer = resolved(access.pointer, kernel, everything=True)
+    named = names_in(pointer) | names_in(access.pointer)
+    if any(size == right for name, size in sizes.items() if name in named):
+        return ""
+    for node in walk(resolved(access.mask, kernel, everything=True)):
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt):
+            continue
+        bound = node.comparators[0]
+        if (
+            isinstance(bound, ast.Name)
+            and sizes.get(bound.id) == right
+            and not _multiplied(node.left, kernel)
+        ):
+            return next(iter(sorted(_multiplied(pointer, kernel))), "")
+    return ""
+
+
+def _multiplied(tree: ast.expr, kernel: Kernel) -> set[str]:
+    """Constants of the kernel by which something is multiplied."""
+    return {
+        side.id
+        for node in walk(tree)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+        for side in (node.left, node.right)
+        if isinstance(side, ast.Name) and side.id in kernel.constants
+    }
 
 
 def bounds_of_one_index(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:

@@ -13,24 +13,29 @@ from grader.judge.triton_source import argument, operation_of, walk
 from grader.schemas.report import Mismatch
 
 _NOT_NUMBERS = ("nan", "inf")
+_REDUCTIONS = ("sum", "max", "min", "argmax", "argmin", "cumsum")
 
 
 def reduced_axis(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
     if pattern is None or pattern.kind != "other_axis":
         return ""
     for kernel in program.source.kernels.values():
+        lines: dict[int, list[int]] = {}
         for call in walk(*kernel.node.body):
-            if isinstance(call, ast.Call) and called_operation(call) in (
-                "sum",
-                "max",
-                "min",
-                "argmax",
-                "argmin",
-                "cumsum",
-            ):
+            if isinstance(call, ast.Call) and called_operation(call) in _REDUCTIONS:
                 axis = argument(call, 1, "axis")
                 if isinstance(axis, ast.Constant) and isinstance(axis.value, int):
-                    return f"Line {call.lineno} reduces along axis={axis.value}: should it be the other axis?"
+                    lines.setdefault(axis.value, []).append(call.lineno)
+        if len(lines) == 1:
+            (axis_of_all,) = lines
+            where = f"Line {lines[axis_of_all][0]}"
+            return f"{where} reduces along axis={axis_of_all}: should it be the other axis?"
+        if len(lines) == 2:
+            (one, first), (other, second) = lines.items()
+            return (
+                f"Line {first[0]} reduces along axis={one}, but line {second[0]} along axis={other}: should they be "
+                "the same?"
+            )
     return ""
 
 
@@ -47,6 +52,7 @@ def neutral_elements(program: Program, pattern: Pattern | None, mismatch: Mismat
         "tail",
         "rounding",
         "repeated",
+        "padded",
     ):
         return ""
     found = program.findings("neutral")
@@ -87,6 +93,15 @@ def reduced_precision(program: Program, pattern: Pattern | None, mismatch: Misma
         return ""
     for kernel in program.source.kernels.values():
         for call in walk(*kernel.node.body):
+            if (
+                isinstance(call, ast.Call)
+                and (kind := _half_of(call))
+                and not any(given.dtype.half for given in program.manifest.buffers)
+            ):
+                return (
+                    f"Line {call.lineno} rounds to {kind}, which has {11 if kind == 'float16' else 8} bits: keep "
+                    "float32 throughout."
+                )
             if operation_of(call) == "dot" and isinstance(call, ast.Call):
                 precise = {keyword.arg: keyword.value for keyword in call.keywords}
                 chosen = precise.get("input_precision", precise.get("allow_tf32"))
@@ -97,6 +112,15 @@ def reduced_precision(program: Program, pattern: Pattern | None, mismatch: Misma
                         'pass input_precision="ieee".'
                     )
     return ""
+
+
+def _half_of(call: ast.Call) -> str:
+    """The type of 16 bits to which ``value.to(type)`` converts; empty if it is no such call."""
+    if not (isinstance(call.func, ast.Attribute) and call.func.attr == "to" and call.args):
+        return ""
+    kind = call.args[0]
+    name = kind.attr if isinstance(kind, ast.Attribute) else ""
+    return name if name in ("float16", "bfloat16") else ""
 
 
 def few_digits(program: Program, pattern: Pattern | None) -> str:

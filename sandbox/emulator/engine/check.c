@@ -104,6 +104,11 @@ void check_new_segment(struct warp *w) { w->segment = 0; }
 void check_unrecorded(struct warp *w, struct region *region) {
     __atomic_store_n(&region->unrecorded, w->block->launch->order.number + 1, __ATOMIC_RELAXED);
 }
+/* A read that is not recorded. */
+void check_unnoted(struct warp *w, struct region *region) {
+    __atomic_store_n(&region->unnoted, w->block->launch->order.number + 1, __ATOMIC_RELAXED);
+}
+
 /* What follows are writes of cp.async. */
 void check_copies(struct warp *w, bool begin) {
     if (w->seen) {
@@ -155,7 +160,11 @@ void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
         atomic_store(&w->block->launch->engine->guessed, true);
         return;
     }
-    report(w, r, kind, __builtin_ctz(lanes), NULL, 0, 0, false, &origin);
+    struct row at = *r;
+    bool known = kind == UNWRITTEN && origin.line == w->origin_line;
+    if (known) at.space = w->origin_space;
+    report(w, &at, kind, __builtin_ctz(lanes), known ? (struct region *)w->origin : NULL,
+            known ? w->origin_offset : 0, 0, false, &origin);
 }
 
 static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane,
@@ -392,7 +401,7 @@ void engine_copied(struct engine *engine, uint64_t to, uint64_t from, uint64_t s
     static const uint32_t one[3] = {1, 1, 1};
     uint32_t floor;
     struct order order = order_next(engine, COPY_GRANULE, one, one, &floor);
-    order_writes(engine, to, to ? size : 0);
+    order_copies(engine, to, to ? size : 0, from != 0);
     bool no_memory = false; /* then launches will fail, too */
     uint32_t number = order.given ? number_of_segment(engine, &no_memory) : 0;
     if (number == 0) return;
@@ -542,4 +551,22 @@ void engine_writing_blocks(struct engine *engine, const uint64_t *addresses, uin
         into[i][1] = it.work;
         memcpy(&into[i][2], it.block, sizeof it.block);
     }
+}
+
+/* Sets ``into`` to 1 for each of ``count`` elements of ``size`` bytes that this call's launches and copies read, else 0.
+ * Returns 0 if that is not known. */
+uint32_t engine_read(struct engine *engine, uint64_t address, uint64_t size, uint64_t count, uint8_t *into) {
+    const struct region *region = region_of(engine, address);
+    uint32_t granule = order_granule_of_reads(engine);
+    if (!region || !region->read || region->unnoted || granule == 0 || size == 0 ||
+            atomic_load(&engine->next_segment) >= MOST_SEGMENTS ||
+            count > (region->size - (address - region->address)) / size)
+        return 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t first = address - region->address + i * size;
+        into[i] = 0;
+        for (uint64_t g = first / granule; g <= (first + size - 1) / granule && !into[i]; g++)
+            into[i] = SEGMENT(region->read[g]) != 0 && order_work(engine, SEGMENT(region->read[g])) >= 0;
+    }
+    return 1;
 }

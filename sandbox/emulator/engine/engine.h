@@ -116,6 +116,7 @@ struct region {
      * earlier launches brought. */
     uint64_t fetched;
     double brought;
+    uint32_t unnoted; /* the last work with reads that ``read`` lacks, as below */
     uint32_t unrecorded; /* the last work whose writes ``written`` lacks, by its number in order.c + 1; 0: none */
 };
 
@@ -217,6 +218,11 @@ struct warp {
     /* Checks: undefined values, and accesses since it last synchronised. */
     uint32_t *undefined; /* for each unit, lanes with an undefined value; after the last unit, the line of its origin */
     uint32_t any_undefined;
+    /* Where the last undefined value was loaded from; the region is NULL for local memory. */
+    const struct region *origin;
+    int64_t origin_offset;
+    uint32_t origin_line;
+    uint8_t origin_space;
     uint32_t segment, warp_syncs;
 
     /* Progress, see progress.c. */
@@ -546,6 +552,7 @@ void check_after(
 void check_visitors(struct warp *, const struct row *);
 /* A store that is no race, whatever else accesses the place, and leaves no record. */
 void check_unrecorded(struct warp *, struct region *);
+void check_unnoted(struct warp *, struct region *);
 void check_new_segment(struct warp *);
 void check_release(struct warp *);
 void check_acquire(struct warp *);
@@ -570,13 +577,14 @@ uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block,
         uint32_t thread_at[3]);
 void order_forget_segments(struct engine *);
 /* The last work begun is a copy or memset, and writes this memory. */
-void order_writes(struct engine *, uint64_t address, uint64_t size);
+void order_copies(struct engine *, uint64_t address, uint64_t size, bool reads);
 /* The work of a segment, and the last copy or memset that wrote to an address; -1: none of this call. */
 int64_t order_work(const struct engine *, uint32_t segment);
 int64_t order_copied(const struct engine *, uint64_t address);
 uint32_t order_granule(const struct engine *, uint32_t work);
 /* Granules of this call's launches, a bit for each: their sum. */
 uint32_t order_granules(const struct engine *);
+uint32_t order_granule_of_reads(const struct engine *);
 /* progress.c: finds launches without an end */
 void progress_repeats(struct warp *);
 void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);

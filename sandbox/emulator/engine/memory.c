@@ -311,10 +311,15 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
                     w->undefined[outs[k]] |= bad;
                     w->any_undefined |= 1;
                     w->undefined[w->block->launch->kernel->units] = r->line;
+                    w->origin = p.region;
+                    w->origin_line = r->line;
+                    w->origin_offset = (int64_t)p.offsets[__builtin_ctz(bad)];
+                    w->origin_space = p.region == NULL ? LOCAL : p.region->owner ? SHARED : GLOBAL;
                 }
             }
         }
-        if (p.region && p.region->written && !(r->flags & STRONG))
+        if (p.region && p.region->written && r->flags & STRONG) check_unnoted(w, p.region);
+        else if (p.region && p.region->written)
             check_access(w, r, p.region, p.offsets, p.mask, total, false, false);
     }
     if (r->flags & STRONG) {
@@ -507,7 +512,10 @@ int memory_atomic(struct warp *w, const struct row *r, uint32_t mask) {
         if (w->block->launch->profile) profiled(w, r, &p, total, UPDATES);
         if (w->block->launch->sample && p.region && !p.region->owner)
             atomic_store(&w->block->launch->engine->combined, true);
-        if (check && p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, total, true, true);
+        if (check && p.region && p.region->written) {
+            check_access(w, r, p.region, p.offsets, p.mask, total, true, true);
+            if (!p.region->owner) check_unnoted(w, p.region);
+        }
         for (uint32_t k = 0; k < r->count; k++) changed |= change(w, r, &p, k * r->size, &elements[k]);
     }
     if (changed) {

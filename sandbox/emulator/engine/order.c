@@ -12,14 +12,14 @@
 struct work {
     uint32_t first_segment, stream, place, granule, grid[3], threads[3];
     uint64_t address, size;
-    bool copies;
+    bool copies, reads;
 };
 
 /* A call begins: all before it is done. */
 void engine_order_begins(struct engine *engine) {
     engine->work_count = engine->works_from = engine->unordered = 0;
     engine->order = (struct order){0};
-    for (uint32_t i = 0; i < engine->region_count; i++) engine->regions[i].unrecorded = 0;
+    for (uint32_t i = 0; i < engine->region_count; i++) engine->regions[i].unrecorded = engine->regions[i].unnoted = 0;
 }
 
 /* Sets the order of the next launch or copy. ``known``: places by stream, including its own. 0: no such stream. */
@@ -63,10 +63,11 @@ struct order order_next(
     return order;
 }
 
-void order_writes(struct engine *engine, uint64_t address, uint64_t size) {
+void order_copies(struct engine *engine, uint64_t address, uint64_t size, bool reads) {
     if (engine->work_count == 0) return;
     struct work *it = &engine->works[engine->work_count - 1];
     it->copies = true;
+    it->reads = reads;
     it->address = address;
     it->size = size;
 }
@@ -84,6 +85,14 @@ uint32_t order_granules(const struct engine *engine) {
     for (uint32_t i = 0; i < engine->work_count; i++)
         if (!engine->works[i].copies) found |= engine->works[i].granule;
     return found;
+}
+
+/* The granule of all launches and of copies that read; 0: they have several, or some are forgotten. */
+uint32_t order_granule_of_reads(const struct engine *engine) {
+    uint32_t found = order_granules(engine);
+    for (uint32_t i = 0; i < engine->work_count; i++)
+        if (engine->works[i].reads) found |= engine->works[i].granule;
+    return engine->works_from == 0 && (found & (found - 1)) == 0 ? found : 0;
 }
 
 int64_t order_work(const struct engine *engine, uint32_t segment) {

@@ -1,0 +1,22 @@
+# Mistake: the kernel is called with k and n exchanged.
+# Says: \bk\b ; \bn\b ; (exchang|order|swap|place|which is k)
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def mm(a, b, c, m, n, k, B: tl.constexpr):
+    rm = tl.program_id(0) * B + tl.arange(0, B)
+    rn = tl.program_id(1) * B + tl.arange(0, B)
+    acc = tl.zeros((B, B), tl.float32)
+    for first in range(0, k, B):
+        rk = first + tl.arange(0, B)
+        x = tl.load(a + rm[:, None] * k + rk[None, :], mask=(rm[:, None] < m) & (rk[None, :] < k), other=0.0)
+        y = tl.load(b + rk[:, None] * n + rn[None, :], mask=(rk[:, None] < k) & (rn[None, :] < n), other=0.0)
+        acc = tl.dot(x, y, acc)
+    tl.store(c + rm[:, None] * n + rn[None, :], acc.to(tl.float16), mask=(rm[:, None] < m) & (rn[None, :] < n))
+
+
+def solve(a, b, out, m, n, k):
+    if m and n:
+        mm[(triton.cdiv(m, 32), triton.cdiv(n, 32))](a, b, out, m, k, n, B=32)
