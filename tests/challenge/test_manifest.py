@@ -214,7 +214,9 @@ def test_a_buffer_of_each_gpu_has_the_gpus_first(write: Write) -> None:
     )
     written = starter(manifest, Language.CUDA)
     assert "x      input   float32 [rows, cols]  one on each of 2 GPUs" in written
-    assert "__global__ void kernel(const float* x, const int32_t* pick, float* out, int64_t* count," in written
+    assert (
+        "__global__ void kernel(const float* x, const int32_t* pick, float* out, int64_t* count," in written
+    )
 
 
 def test_a_challenge_without_output_is_refused(write: Write) -> None:

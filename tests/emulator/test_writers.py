@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -162,4 +164,12 @@ def test_what_a_call_read_is_known_unless_a_read_leaves_no_record(array: Array) 
     array.launch(STORE, grid=2, block=40)
     assert read(array.address, 4, 100) == bytes(100)
     array.launch(ATOMIC, grid=1, block=1)
+    assert read(array.address, 4, 100) is None
+    array.device.begin()
+    words = [256, 1, 1, 4, 32, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0]  # unsigned words, clamped at the ends
+    texture = array.engine.texture(struct.pack("<QQ15I4f4x", array.address, 1024, *words, *[0.0] * 4))
+    fetch = f"mov.u64 %d4, {texture};\ntex.1d.v4.u32.s32 {{%r5, %r6, %r7, %r8}}, [%d4, {{%r4}}];"
+    array.launch(LOAD, grid=1, block=8)
+    assert read(array.address, 4, 100) == bytes([1] * 8 + [0] * 92)
+    array.launch(fetch, grid=1, block=32)
     assert read(array.address, 4, 100) is None

@@ -86,6 +86,8 @@ static bool element_at(struct warp *w, const struct row *r, const struct texture
     const uint8_t *at = memory_at(w, r, address, t->element, lane, false);
     if (!at) return false;
     note(found, address, t->element);
+    struct region *region = region_of(w->block->launch->engine, address);
+    if (region && !region->unnoted) check_unnoted(w, region);
     for (int i = 0; i < 4 && t->bits[i]; i++) {
         uint32_t bytes = t->bits[i] / 8, bits = 0;
         memcpy(&bits, at, bytes);
