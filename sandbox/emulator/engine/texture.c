@@ -63,7 +63,10 @@ struct found {
     uint64_t addresses[8 * LANES];
     uint32_t count, size;
 };
-static void note(struct found *found, uint64_t address, uint32_t size) {
+/* An access of the profile, which the race check does not record. */
+static void note(struct warp *w, struct found *found, uint64_t address, uint32_t size) {
+    struct region *region = region_of(w->block->launch->engine, address);
+    if (region && !region->unnoted) check_unnoted(w, region);
     found->addresses[found->count++] = address;
     found->size = size;
 }
@@ -85,9 +88,7 @@ static bool element_at(struct warp *w, const struct row *r, const struct texture
             (uint64_t)place[0] * t->element;
     const uint8_t *at = memory_at(w, r, address, t->element, lane, false);
     if (!at) return false;
-    note(found, address, t->element);
-    struct region *region = region_of(w->block->launch->engine, address);
-    if (region && !region->unnoted) check_unnoted(w, region);
+    note(w, found, address, t->element);
     for (int i = 0; i < 4 && t->bits[i]; i++) {
         uint32_t bytes = t->bits[i] / 8, bits = 0;
         memcpy(&bits, at, bytes);
@@ -169,7 +170,7 @@ static bool surface(struct warp *w, const struct row *r, const struct lookup *it
             t->address + ((uint64_t)place[2] * t->height + (uint64_t)place[1]) * t->pitch + (uint64_t)place[0];
     uint8_t *at = beyond ? data : memory_at(w, r, address, bytes, lane, stores);
     if (!at) return false;
-    if (!beyond) note(found, address, bytes);
+    if (!beyond) note(w, found, address, bytes);
     for (uint32_t i = 0; i < it->count; i++) {
         uint32_t unit = it->outs[i];
         uint8_t *here = at + i * it->type;
