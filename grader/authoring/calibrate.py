@@ -63,7 +63,7 @@ class Calibration:
         relative = max((error.relative for error in self.measured), default=0.0)
         absolute = max((error.absolute for error in self.measured), default=0.0)
         return Tolerance(
-            atol=min(_round_up(MARGIN * absolute), 0.9), rtol=min(_round_up(MARGIN * relative), 0.9)
+            atol=min(round_up(MARGIN * absolute), 0.9), rtol=min(round_up(MARGIN * relative), 0.9)
         )
 
     def proposed_units(self, result: str) -> float:
@@ -281,7 +281,8 @@ def _cases(challenge: Challenge) -> int:
     return sum(case.on is None for case in [*challenge.cases, *challenge.hidden_cases])
 
 
-def _round_up(value: float) -> float:
+def round_up(value: float) -> float:
+    """To one digit."""
     if value <= 0 or not math.isfinite(value):
         return 0.0
     step = 10.0 ** math.floor(math.log10(value))

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from grader import limits
 from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES
-from grader.authoring.scaffold.suite import is_possible
+from grader.authoring.scaffold.suite import alone, is_possible
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
 from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
@@ -188,7 +188,7 @@ def _is_quick(manifest: Manifest, workload: Workload) -> bool:
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
-    sizes = dict.fromkeys(manifest.sizes, 4)
+    sizes = {name: alone(manifest, name, 4) for name in manifest.sizes}
     steps = []
     for number in range(_MOST_DOUBLINGS * len(sizes)):
         steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
