@@ -6,16 +6,18 @@ SOURCES is a folder with clones of ScalingIntelligence/KernelBench, AlphaGPU/lee
 gpu-mode/reference-kernels; nothing of them is kept but their paths and commits. TEXT picks problems by their paths.
 
 Each problem is imported as `grader challenge import` does it, with a solution that its source publishes if one runs
-here; else its solution is a stand-in, PyTorch's own operations. That is judged by every case on the board ``cpu``. Of the
-24 tasks of GPU MODE in ``CONTEST``, those that import refuses are made by `grader challenge new` of a signature and a
-reference in ``benchmarks/expressed``, of so many own lines. ``--check``: also what `grader challenge check` says of files,
-reference, tolerance and suite, without its wrong kernels. Rows of earlier runs stay.
+here; else its solution is a stand-in, PyTorch's own operations. That is judged by every case on the board ``cpu``. Of
+the 24 tasks of GPU MODE in ``CONTEST``, those that import refuses are made by `grader challenge new` of a signature
+and a reference in ``benchmarks/expressed``, of so many own lines. ``--check``: also what `grader challenge check` says of
+files, reference, tolerance and suite, without its wrong kernels. Rows of earlier runs stay.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -37,6 +39,7 @@ from grader.authoring.trial import Trial
 from grader.authoring.worker_pool import examine
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.loader import Challenge
+from grader.device_kinds import EMULATED
 from grader.errors import GraderError
 from grader.judge.device import Device, make_device
 from grader.judge.request import CPU
@@ -164,8 +167,8 @@ class _Bench:
     check: bool
 
     def row(self, name: str, slug: str) -> dict[str, Any]:
-        """``result``: accepted, not right (with the first case), or refused with the reason. ``expressed``: by import, or
-        by so many own lines. ``left``: what a person must still do."""
+        """``result``: accepted, not right (with the first case), or refused with the reason. ``expressed``: by import,
+        or by so many own lines. ``left``: what a person must still do."""
         began = time.perf_counter()
         row: dict[str, Any] = {"problem": name, "source": f"{self.root.name}@{self._commit()}"}
         row |= {"contest": name.partition("/")[2] in CONTEST, "result": "refused", "expressed": "by import"}
@@ -225,41 +228,68 @@ class _Bench:
 
     def _expressed(self, name: str, slug: str) -> dict[str, Any]:
         """By own lines, if there are any in ``benchmarks/expressed``."""
-        path = EXPRESSED / f"{name.partition('/')[2].replace('/', '_').replace('-', '_')}.py"
+        path = EXPRESSED / name.partition("/")[2].replace("/", "_").replace("-", "_")
+        if path.is_dir():
+            return self._of_folder(path, slug)
+        path = path.with_suffix(".py")
         if not path.is_file():
             return {"expressed": "no"}
         text = path.read_text("utf-8")
-        said = dict(
-            line.split(": ", 1)
-            for line in str(ast.get_docstring(ast.parse(text))).splitlines()[1:]
-            if ": " in line
-        )
+        said = _said(text)
+        found = {"expressed": f"by {_lines(text)} own lines", "detail": "", "changed": said["about"]}
+        try:
+            return {**found, **self._stated(path, slug, said)}
+        except GraderError as error:
+            return {**found, "result": "not right", "detail": error.message}
+
+    def _stated(self, path: Path, slug: str, said: dict[str, str]) -> dict[str, Any]:
+        """Raises GraderError."""
+        constraints = [part.strip() for part in said.get("constraints", "").split(",") if part.strip()]
         draft = Draft(
             slug=slug,
             title=path.stem.replace("_", " "),
             track="tests",
             languages=[Language.TRITON],
             args=read_signature(said["signature"]),
-            constraints=[one.strip() for one in said.get("constraints", "").split(",") if one.strip()],
+            constraints=constraints,
         )
-        found = {"expressed": f"by {_lines(text)} own lines"}
-        try:
-            write_stated(self.catalogue, draft, str(path), read_tolerance(said["tolerance"]))
-            challenge = self.catalogue.load(slug)
-            return {
-                **found,
-                "cases": len(challenge.cases),
-                "solution": "stand-in",
-                **self._judged(challenge, make_device(CPU)),
-            }
-        except GraderError as error:
-            return {**found, "result": "not right", "detail": error.message}
+        write_stated(self.catalogue, draft, str(path), read_tolerance(said["tolerance"]))
+        challenge = self.catalogue.load(slug)
+        judged = self._judged(challenge, make_device(CPU))
+        return {"cases": len(challenge.cases), "solution": "stand-in", **judged}
+
+    def _of_folder(self, path: Path, slug: str) -> dict[str, Any]:
+        """One for two GPUs, on the emulated GPU, with a solution in CUDA."""
+        seen, kept = (self.catalogue.root / part / slug for part in ("challenges", "reference"))
+        for folder, names in ((seen, ("challenge.toml", "cases.py")), (kept, ("reference.py",))):
+            folder.mkdir()
+            for each in names:
+                shutil.copy(path / each, folder)
+        (seen / "spec.md").write_text("# Two GPUs\n", "utf-8")
+        (kept / "staff").mkdir()
+        shutil.copy(path / "solution.cu", kept / "staff")
+        texts = [(path / each).read_text("utf-8") for each in ("challenge.toml", "cases.py", "reference.py")]
+        about = [line.removeprefix("# ") for line in texts[0].splitlines() if line.startswith("# ")]
+        found = {"expressed": f"by {sum(map(_lines, texts))} own lines", "changed": " ".join(about)}
+        challenge = self.catalogue.load(slug)
+        found |= {"cases": len(challenge.cases), "solution": "a kernel of ours, on the emulated GPU"}
+        return {**found, **self._judged(challenge, make_device(EMULATED))}
+
+
+def _said(text: str) -> dict[str, str]:
+    """What the docstring of a file in ``expressed`` says of the signature, tolerance, constraints, and before."""
+    parts = re.split(
+        r"^(signature|tolerance|constraints): ", str(ast.get_docstring(ast.parse(text))), flags=re.MULTILINE
+    )
+    named = zip(parts[1::2], parts[2::2], strict=True)
+    return {"about": " ".join(parts[0].split()), **{name: " ".join(said.split()) for name, said in named}}
 
 
 def _lines(text: str) -> int:
-    """Lines that are neither empty nor a comment nor the docstring's first one."""
-    written = [line.strip() for line in text.splitlines()]
-    return sum(bool(line) and not line.startswith("#") and line != '"""' for line in written) - 1
+    """Lines that are neither empty nor prose."""
+    prose = text.partition("\n\n")[0].splitlines() if text.startswith('"') else []
+    written = [line.strip() for line in text.splitlines()[len(prose) :]]
+    return sum(bool(line.strip('"')) and not line.startswith("#") for line in written)
 
 
 def _published(path: Path) -> list[Path]:

@@ -232,20 +232,30 @@ def _strides(name: str, samples: Sequence[Mapping[str, Any]]) -> list[str]:
 def _shape(name: str, samples: Sequence[Mapping[str, Any]]) -> list[str]:
     """Raises BadRequest."""
     seen = [(sample["sizes"], sample["shapes"][name]) for sample in samples if name in sample["shapes"]]
-    ranks = {len(shape) for _, shape in seen}
-    if len(ranks) != 1:
-        raise BadRequest(f"'{name}' has different numbers of dimensions in its own tests.")
+    whole, flat = _by_rank(seen)
     shape = []
-    for place in range(ranks.pop()):
-        text = expression_of([Seen(sizes, dims[place]) for sizes, dims in seen])
+    for place in range(len(whole[0][1])):
+        text = expression_of([Seen(sizes, dims[place]) for sizes, dims in whole])
         if text is None:
-            known = ", ".join(f"{dims[place]} at {sizes}" for sizes, dims in seen[:3])
+            known = ", ".join(f"{dims[place]} at {sizes}" for sizes, dims in whole[:3])
             raise BadRequest(
                 f"Dimension {place} of '{name}' is no expression in the sizes: {known}.",
                 "Write the challenge with `grader challenge new`, or give its file a size for it.",
             )
         shape.append(text)
+    if any(math.prod(parse(text)(sizes) for text in shape) != math.prod(dims) for sizes, dims in flat):
+        raise BadRequest(f"'{name}' has different numbers of dimensions, and of elements, in its own tests.")
     return shape or ["1"]
+
+
+def _by_rank(seen: Sequence[_Shaped]) -> tuple[list[_Shaped], list[_Shaped]]:
+    """Those with the most dimensions, and the others, in which some are flattened."""
+    most = max(len(dims) for _, dims in seen)
+    return [one for one in seen if len(one[1]) == most], [one for one in seen if len(one[1]) < most]
+
+
+# Sizes, and the dimensions of an array there.
+_Shaped = tuple[Mapping[str, int], Sequence[int]]
 
 
 def _integers(name: str, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ _INTERPRETER_ELEMENTS = 50_000
 _EMULATED_ELEMENTS, _EMULATED_FLOPS = 1 << 25, 1 << 34
 # Of a workload that stands for those to come.
 _NO_NAME = "none"
+_EXPRESSION_CHARS = 200
 # Terms of a cost that are written one by one.
 _MANY_TERMS = 8
 # Bound of a generated ladder: no GPU holds 2^40 elements.
@@ -188,7 +189,7 @@ def _is_quick(manifest: Manifest, workload: Workload) -> bool:
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
-    sizes = {name: alone(manifest, name, 4) for name in manifest.sizes}
+    sizes = {name: alone(manifest, name, 1) for name in manifest.sizes}
     steps = []
     for number in range(_MOST_DOUBLINGS * len(sizes)):
         steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
@@ -237,7 +238,19 @@ def _sum(terms: Sequence[tuple[float, str]]) -> str:
     if len(terms) > _MANY_TERMS:
         products = dict.fromkeys(product for _, product in terms)
         terms = [(sum(factor for factor, its in terms if its == product), product) for product in products]
+    # Without the smallest, as far as an expression's length asks: it stays a lower bound.
+    terms = sorted(terms, key=lambda term: term[1].count("*"), reverse=True) if _long(terms) else terms
+    while _long(terms):
+        terms = terms[:-1]
+    return _sum_of(terms)
+
+
+def _sum_of(terms: Sequence[tuple[float, str]]) -> str:
     return " + ".join(f"{factor:g} * {product}" for factor, product in terms)
+
+
+def _long(terms: Sequence[tuple[float, str]]) -> bool:
+    return len(_sum_of(terms)) > _EXPRESSION_CHARS
 
 
 def _elements(args: list[Argument]) -> str:
