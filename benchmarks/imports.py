@@ -8,8 +8,8 @@ gpu-mode/reference-kernels; nothing of them is kept but their paths and commits.
 Each problem is imported as `grader challenge import` does it, with a solution that its source publishes if one runs
 here; else its solution is a stand-in, PyTorch's own operations. That is judged by every case on the board ``cpu``. Of
 the 24 tasks of GPU MODE in ``CONTEST``, those that import refuses are made by `grader challenge new` of a signature
-and a reference in ``benchmarks/expressed``, of so many own lines. ``--check``: also what `grader challenge check` says of
-files, reference, tolerance and suite, without its wrong kernels. Rows of earlier runs stay.
+and a reference in ``benchmarks/expressed``, of so many own lines. ``--check``: also what `grader challenge check` says
+of files, reference, tolerance and suite, without its wrong kernels. Rows of earlier runs stay.
 """
 
 from __future__ import annotations

@@ -129,6 +129,8 @@ class Answers:
 
     def _problem(self, case: Case, seed: int) -> str:
         """Why the reference's answer is of no use, or an empty text."""
+        import torch
+
         given = arguments(self._shown, case, draw_inputs(self._shown, case, seed))
         results, usual = self._call(given), self._call(given, wide=False)
         shapes = [tuple(result.shape) for result in results]
@@ -227,3 +229,8 @@ class Answers:
             self._box.close()
         if self._check is not None:
             self._check.close()
+
+
+def _kinds(values: Any) -> Any:
+    """0 for finite numbers, others for NaN and either infinity."""
+    return values.isnan() * 2 + values.isinf() * values.nan_to_num(0, 1, -1).sign()
