@@ -188,7 +188,8 @@ class _Bench:
     def _imported(self, path: Path, slug: str) -> dict[str, Any]:
         """Raises GraderError if it is refused."""
         problem = read(str(path), path)
-        tried: dict[str, Any] = {}
+        found: dict[str, Any] = {}
+        not_here: dict[str, str] = {}
         for number, solution in enumerate([*_published(path), None]):
             name = f"{slug}_{number}"
             text = solution.read_text("utf-8") if solution is not None else ""
@@ -207,9 +208,10 @@ class _Bench:
                 **self._judged(challenge, make_device(CPU)),
             }
             if found["result"] == "accepted":
-                return {**found, **({"not_here": tried["detail"]} if tried else {})}
-            tried = tried or found
-        return tried
+                break
+            if solution is not None:
+                not_here[found["solution"]] = found["detail"]
+        return {**found, "not_here": not_here}
 
     def _judged(self, challenge: Challenge, device: Device) -> dict[str, Any]:
         result = _tried(challenge, device)

@@ -6,7 +6,6 @@ import math
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -293,7 +292,13 @@ class ImportedOperation:
 
     def manifest(self, manifest: Manifest) -> str:
         tolerance, why = self.tolerance(manifest)
-        return texts.manifest_text(manifest, tolerance, why)
+        return texts.manifest_text(manifest, tolerance, why, self.waived(manifest))
+
+    def waived(self, manifest: Manifest) -> dict[str, str]:
+        """Categories of special values in which the reference answers no case, and why."""
+        kept = {case.category for case in self.public_cases(manifest)}
+        left = {category: why for category, why in self.answers.left_out.values() if category not in kept}
+        return {category: f"The source's reference: {why}." for category, why in left.items() if why}
 
     def tolerance(self, manifest: Manifest) -> tuple[Mapping[str, float], str]:
         """The source's, and never a looser one. What it does not state is what PyTorch itself needs, and at least
@@ -306,10 +311,14 @@ class ImportedOperation:
         if self.answers.tolerance is None:
             known = {name: found["tolerance"][name] for name in found["stated"]}
             if len(known) < len(_TORCH):
-                with closing(self.plain(manifest)) as asked:
-                    asked.of([case for case in suite.public_cases(manifest) if case.name in _SHAPES])
-                    digits = min(arg.dtype.as_float.digits for arg in manifest.results if arg.dtype.floating)
-                    known = _needed(asked.errors, known, 2.0 ** (1 - digits))
+                shapes = [case for case in suite.public_cases(manifest) if case.name in _SHAPES]
+                self.answers.errors.clear()
+                self.answers.ask_about(manifest, self.reference(manifest))
+                self.answers.of(shapes)
+                self.answers.ask_about(manifest, self.answers.source)
+                digits = min(arg.dtype.as_float.digits for arg in manifest.results if arg.dtype.floating)
+                known = _needed(self.answers.errors, known, 2.0 ** (1 - digits))
+                self.answers.errors.clear()
             self.answers.tolerance = known
         parts = [name for name in _TORCH if name not in found["stated"]]
         why = (
@@ -319,11 +328,16 @@ class ImportedOperation:
         )
         return self.answers.tolerance, why
 
-    def plain(self, manifest: Manifest) -> Answers:
-        """Asks the reference whatever its precision. Close it."""
-        return Answers(
-            self.slug, manifest, self.reference(manifest), usual=self.answers.usual, names=self.answers.names
-        )
+    def constraints(self, draft: ImportedDraft) -> list[str]:
+        """That the reference needs, whatever its precision."""
+        answers, checker = self.answers, self.answers.checker
+        answers.checker = ""
+        try:
+            answers.ask_about(draft.manifest(), self.reference(draft.manifest()))
+            return needed_constraints(draft, answers)
+        finally:
+            answers.checker, answers.manifest = checker, None
+            answers.errors.clear()
 
     def spec(self, manifest: Manifest) -> str:
         licence = self.problem.licence
@@ -331,7 +345,7 @@ class ImportedOperation:
         if licence.asks or not about:
             about = "Say in a few sentences what the operation does, where it is used, and what it teaches."
         names = {case.name for case in self.public_cases(manifest)}
-        rows = texts.contract_rows(names, manifest)
+        rows = texts.contract_rows(names, manifest) + texts.constraint_rows(manifest)
         return _SPEC.format(
             title=manifest.title,
             about=about,
@@ -369,7 +383,7 @@ class ImportedOperation:
 
     def asked(self, manifest: Manifest) -> Answers:
         if self.answers.manifest is None:
-            self.answers.manifest, self.answers.source = manifest, self.reference(manifest)
+            self.answers.ask_about(manifest, self.reference(manifest))
             self.tolerance(manifest)
         return self.answers
 
@@ -481,8 +495,7 @@ def write_imported(
     drawn = Drawn.of(problem.found, names)
     operation = ImportedOperation(problem, slug, names, drawn)
     try:
-        with closing(operation.plain(draft.manifest())) as asked:
-            constraints = needed_constraints(draft, asked)
+        constraints = operation.constraints(draft)
         folders = write_challenge(catalogue, replace(draft, constraints=constraints), operation)
     finally:
         operation.close()
@@ -544,7 +557,7 @@ def _open(
         named = ", ".join(dropped[:8]) + (", ..." if len(dropped) > 8 else "")
         found.append(
             f"{len(dropped)} of the usual edge cases were left out, because the reference has no usable answer there: "
-            f"{named}. Of the last: {operation.answers.why or 'another size answered'}."
+            f"{named}. [waives] says why, if that leaves a category empty."
         )
     if "cuda" in str(problem.found["reference"]):
         found.append("reference.py names the device 'cuda': it must follow its inputs' device.")

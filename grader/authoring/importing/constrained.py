@@ -30,7 +30,7 @@ def needed_constraints(draft: ImportedDraft, answers: Answers) -> list[str]:
         except BadRequest:
             return False
         cases = [case for case in suite.public_cases(manifest) if case.name in _ASKED]
-        answers.ask_about(manifest)
+        answers.ask_about(manifest, answers.source)
         return len(answers.of(cases)) == len(cases) > 0
 
     if enough([]):

@@ -27,7 +27,7 @@ from grader.sandbox.local_box import LocalBoxes
 _ENV = {"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"}
 # What a case's data decides (an index, an overflow) may show with one of them alone.
 _SEEDS = (3, 11)
-# More of them for a case with few elements, and for one whose precision counts.
+# More of them for a case with few elements.
 _MORE_SEEDS, _FEW_ELEMENTS = (1, 2, 5, 7), 1 << 12
 # In all arrays of an edge case.
 _MOST_ELEMENTS = 1 << 22
@@ -54,18 +54,21 @@ class Answers:
     names: Mapping[str, object] = field(default_factory=dict)
     #: Without a tolerance or a checker: errors of the reference's own precision, and the right values.
     errors: list[tuple[Any, Any]] = field(default_factory=list)
-    #: Names of cases that were left out, and why the last one was.
-    dropped: list[str] = field(default_factory=list)
+    #: Cases that were left out: name -> category and reason. ``why``: the last question's.
+    left_out: dict[str, tuple[str, str]] = field(default_factory=dict)
     why: str = ""
     _known: dict[str, Planned | None] = field(default_factory=dict)
     _box: ReferenceBox | None = None
     _check: BoxedChecker | None = None
 
-    def ask_about(self, manifest: Manifest) -> None:
-        """Forget what was answered, and go on with ``manifest``, which has the same arguments."""
-        self.manifest = manifest
+    def ask_about(self, manifest: Manifest, source: str) -> None:
+        """Forget what was answered, and ask ``source``."""
+        if source != self.source and self._box is not None:
+            self._box.close()
+            self._box = None
+        self.manifest, self.source = manifest, source
         self._known.clear()
-        self.dropped.clear()
+        self.left_out.clear()
 
     def of(self, cases: Sequence[Planned], *, some: bool = False) -> list[Planned]:
         """Those that the reference answers. Raises BadRequest if there is none and there should be ``some``."""
@@ -74,12 +77,16 @@ class Answers:
             raise BadRequest(f"The reference answers no case: {self.why}.")
         return found
 
+    @property
+    def dropped(self) -> list[str]:
+        return list(self.left_out)
+
     def _answered(self, case: Planned) -> Planned | None:
         if case.name not in self._known:
             fitting = next(filter(self._is_answered, self._variants(case)), None)
             self._known[case.name] = fitting
             if fitting is None:
-                self.dropped.append(case.name)
+                self.left_out[case.name] = (case.category, self.why)
         return self._known[case.name]
 
     def _variants(self, case: Planned) -> Iterator[Planned]:
@@ -117,8 +124,7 @@ class Answers:
             return False
         planned = case.case(self.names)
         planned = replace(planned, inputs={**self.usual, **planned.inputs})
-        more = elements <= _FEW_ELEMENTS or self.tolerance is not None
-        seeds = (*_SEEDS, *_MORE_SEEDS) if more else _SEEDS
+        seeds = (*_SEEDS, *_MORE_SEEDS) if elements <= _FEW_ELEMENTS else _SEEDS
         try:
             self.why = next(filter(None, (self._problem(planned, seed) for seed in seeds)), "")
         except GraderError as error:
@@ -129,8 +135,6 @@ class Answers:
 
     def _problem(self, case: Case, seed: int) -> str:
         """Why the reference's answer is of no use, or an empty text."""
-        import torch
-
         given = arguments(self._shown, case, draw_inputs(self._shown, case, seed))
         results, usual = self._call(given), self._call(given, wide=False)
         shapes = [tuple(result.shape) for result in results]
@@ -143,9 +147,7 @@ class Answers:
             if not arg.dtype.floating:
                 if not self.checker and not exact.equal(single):
                     return f"'{arg.name}' differs in the inputs' own precision"
-            elif bool(
-                (exact.isfinite() != single.isfinite()).any() or (exact.isnan() != single.isnan()).any()
-            ):
+            elif not _kinds(exact).equal(_kinds(single)):
                 return f"'{arg.name}' overflows in {arg.dtype.value} alone"
             elif said := self._inexact(arg, exact, single):
                 return said
