@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from grader.authoring.calibrate import HEADROOM, MARGIN, round_up
 from grader.authoring.candidates import NATIVE
@@ -28,7 +28,7 @@ from grader.challenge.checker import CHECKER
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
+from grader.challenge.model import Argument, Cost, Kind, Manifest, Waivable, Workload
 from grader.errors import BadRequest, GraderError
 from grader.languages import Language
 
@@ -298,7 +298,11 @@ class ImportedOperation:
         """Categories of special values in which the reference answers no case, and why."""
         kept = {case.category for case in self.public_cases(manifest)}
         left = {category: why for category, why in self.answers.left_out.values() if category not in kept}
-        return {category: f"The source's reference: {why}." for category, why in left.items() if why}
+        return {
+            category: f"The source's reference: {why}."
+            for category, why in left.items()
+            if why and category in get_args(Waivable)
+        }
 
     def tolerance(self, manifest: Manifest) -> tuple[Mapping[str, float], str]:
         """The source's, and never a looser one. What it does not state is what PyTorch itself needs, and at least
