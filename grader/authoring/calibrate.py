@@ -93,8 +93,8 @@ class Calibration:
             error.margin * max(error.absolute, error.small if apart else 0.0) for error in self.measured
         ]
         return Tolerance(
-            atol=min(_round_up(max(absolute, default=0.0)), 0.9),
-            rtol=min(_round_up(max(relative, default=0.0)), 0.9),
+            atol=min(round_up(max(absolute, default=0.0)), 0.9),
+            rtol=min(round_up(max(relative, default=0.0)), 0.9),
         )
 
     @property
@@ -339,7 +339,8 @@ def _cases(challenge: Challenge) -> int:
     return sum(case.on is None for case in [*challenge.cases, *challenge.hidden_cases])
 
 
-def _round_up(value: float) -> float:
+def round_up(value: float) -> float:
+    """To one digit."""
     if value <= 0 or not math.isfinite(value):
         return 0.0
     step = 10.0 ** math.floor(math.log10(value))

@@ -194,7 +194,7 @@ def decoded(tensor, kind):
     if kind == "complex64":
         return torch.view_as_complex(tensor.contiguous())
     if kind in ("float4_e2m1fn", "int4"):
-        codes = torch.stack((tensor & 15, tensor >> 4), dim=-1).reshape(*tensor.shape[:-1], -1)
+        codes = torch.stack((tensor & 15, tensor >> 4), dim=-1).flatten(-2)
         if kind == "int4":
             return (codes.to(torch.int8) ^ 8) - 8
         size = FOURS.to(tensor.device)[(codes & 7).long()]

@@ -3,8 +3,8 @@ first, then derived ones in signature order. Importing this module does not impo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -163,6 +163,82 @@ class RowRstd:
 
     def words(self) -> str:
         return f"1 / sqrt(variance + {self.eps:g}) of each row of {self.of}"
+
+
+@dataclass(frozen=True)
+class Together:
+    """The input ``name`` of several that one function draws together, such as a matrix and its factor.
+
+    ``draw(device, sizes, seed, **options)`` returns them by name, of any type and shape with as many elements. It may
+    use torch's own generators. Give every input of the function such a recipe: one that a case sets otherwise no longer
+    fits the others.
+    """
+
+    name: str
+    draw: Callable[..., Mapping[str, torch.Tensor]]
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    def derive(
+        self,
+        drawn: Mapping[str, torch.Tensor],
+        sizes: Mapping[str, int],
+        shape: tuple[int, ...],
+        dtype: torch.dtype,
+        generator: torch.Generator,
+    ) -> torch.Tensor:
+        """Any shape. Raises what ``draw`` raises, and ValueError if it returns no such input."""
+        asked = (self.draw, dict(sizes), dict(self.options), generator.device)
+        kept = _KEPT.get("last")
+        if kept is None or kept.asked != asked or not kept.fits(drawn) or self.name in kept.given:
+            kept = _KEPT["last"] = _Kept(asked, self._all(sizes, generator))
+        if self.name not in kept.values:
+            raise ValueError(
+                f"there is no input '{self.name}' among those drawn; there are {sorted(kept.values)}"
+            )
+        values = kept.given[self.name] = _as_held(kept.values[self.name], shape, dtype)
+        return values
+
+    def _all(self, sizes: Mapping[str, int], generator: torch.Generator) -> Mapping[str, torch.Tensor]:
+        import torch
+
+        device = generator.device
+        seed = int(torch.randint(1 << 31, (1,), generator=generator, device=device))
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), torch.device(device):
+            torch.manual_seed(seed)
+            return dict(self.draw(str(device), dict(sizes), seed, **self.options))
+
+    def words(self) -> str:
+        said = ", ".join(f"{name} = {value}" for name, value in self.options.items())
+        return f"drawn together{f' with {said}' if said else ''}"
+
+
+@dataclass
+class _Kept:
+    """What was drawn last, and which of it was given out."""
+
+    asked: tuple[object, ...]
+    values: Mapping[str, torch.Tensor]
+    given: dict[str, torch.Tensor] = field(default_factory=dict)
+
+    def fits(self, drawn: Mapping[str, torch.Tensor]) -> bool:
+        """True if it belongs to the same case as ``drawn``."""
+        import torch
+
+        return all(
+            name in drawn and torch.allclose(drawn[name].double(), values.double(), 0.0, 0.0, equal_nan=True)
+            for name, values in list(self.given.items())[:1]
+        )
+
+
+# The inputs of a case are drawn one after the other.
+_KEPT: dict[str, _Kept] = {}
+
+
+def _as_held(values: torch.Tensor, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    import torch
+
+    plain = torch.view_as_real(values) if values.is_complex() else values
+    return plain.reshape(shape).to(dtype).contiguous()
 
 
 def _input(drawn: Mapping[str, torch.Tensor], name: str) -> torch.Tensor:

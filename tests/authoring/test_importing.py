@@ -104,7 +104,7 @@ def generate_input(size: int, seed: int) -> input_t:
     gen = torch.Generator(device="cuda")
     gen.manual_seed(seed)
     a = torch.randn(size, device="cuda", dtype=torch.float16, generator=gen)
-    return a, torch.randint(0, size, (3,), device="cuda"), torch.empty_like(a)
+    return a, torch.randint(0, size, (9,), device="cuda", generator=gen), torch.empty_like(a)
 
 
 def ref_kernel(data: input_t) -> output_t:
@@ -232,7 +232,7 @@ def test_a_task_with_a_tuple_becomes_a_challenge(tmp_path: Path) -> None:
     (folder / "task.py").write_text("input_t = output_t = tuple\n")
     (tmp_path / "utils.py").write_text("def make_match_reference(*_, **__):\n    return None\n")
     challenge, left = imported(folder, tmp_path / "course", "adding", CUSTOM_KERNEL)
-    assert shapes(challenge) == {"a": ["size"], "place": ["3"], "output": ["size"]}
+    assert shapes(challenge) == {"a": ["size"], "place": ["9"], "output": ["size"]}
     (place,) = [arg for arg in challenge.manifest.args if arg.name == "place"]
     assert (place.values.dist, place.values.high) == ("integers", "size")
     assert challenge.manifest.tolerance.rtol == 1e-2

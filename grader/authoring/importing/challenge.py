@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from grader.authoring.calibrate import HEADROOM, MARGIN, round_up
 from grader.authoring.candidates import NATIVE
-from grader.authoring.importing.published import check_solution, with_solve
+from grader.authoring.importing.constrained import needed_constraints
+from grader.authoring.importing.drawn import Drawn
+from grader.authoring.importing.published import check_solution, check_text, renamed, with_solve
 from grader.authoring.importing.shapes import Seen, expression_of
 from grader.authoring.importing.source import Problem
 from grader.authoring.mutants import stand_in
@@ -20,14 +24,26 @@ from grader.authoring.scaffold.draft import Draft, complete, ladder
 from grader.authoring.scaffold.folder import write_challenge
 from grader.authoring.scaffold.suite import Planned
 from grader.challenge.catalogue import Catalogue
+from grader.challenge.checker import CHECKER
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
-from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
+from grader.challenge.model import Argument, Cost, Kind, Manifest, Waivable, Workload
 from grader.errors import BadRequest, GraderError
 from grader.languages import Language
 
 _EXPRESSION_CHARS = 200
+# How far the deviation of values that are called uniform may be from theirs, and how far, in their width, a bound from
+# the outermost value.
+_EVEN, _MOVED = 0.1, 0.05
+# Of results whose tolerance nobody stated. A case that needs more is left out.
+_MOST_RTOL = 1e-2
+# torch.allclose's own, by which a source compares that states none.
+_TORCH = {"rtol": 1e-5, "atol": 1e-8}
+# Of all elements, those that a relative tolerance must do for; and how many are looked at.
+_MOST_ELEMENTS, _MOST_ERRORS = 0.99, 1 << 20
+# Cases that show whether the reference answers at all.
+_SHAPES = ("basic", "odd", "prime", "large", "aligned")
 # Of the arguments of an imported challenge.
 _ORDER = (Kind.INPUT, Kind.INOUT, Kind.OUTPUT, Kind.SCALAR, Kind.SIZE)
 _SPEC = """# {title}
@@ -85,6 +101,7 @@ class ImportedDraft(Draft):
         cost = Cost(bytes=moved, flops=done)
         sizes = [arg.name for arg in args if arg.kind is Kind.SIZE]
         bare = self._with(args, cost, [Workload(name="none", sizes=dict.fromkeys(sizes, 64))])
+        bare = bare.model_copy(update={"constraints": list(self.constraints)})
         timed = [sample["sizes"] for sample in self.problem["samples"] if sample["timed"]]
         named = [
             Workload(
@@ -112,7 +129,7 @@ def _bracketed(text: str) -> str:
     return text if text.isidentifier() or text.isdigit() else f"({text})"
 
 
-def _our_names(arguments: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def our_names(arguments: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Their names -> ours: in lower case, and none that has another meaning in a kernel or in Python."""
     found: dict[str, str] = {}
     for said in arguments:
@@ -139,7 +156,7 @@ def _renamed(found: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, An
         return {names[name]: value for name, value in values.items() if name in names}
 
     samples = [
-        {**sample, **{part: of(sample[part]) for part in ("sizes", "shapes", "bounds")}}
+        {**sample, **{part: of(sample[part]) for part in ("sizes", "shapes", "strides", "bounds", "spread")}}
         for sample in found["samples"]
     ]
     arguments = [{**said, "name": names[said["name"]]} for said in found["arguments"]]
@@ -161,31 +178,83 @@ def _arguments(problem: Mapping[str, Any]) -> list[Argument]:
                     f"There are: {', '.join(DType)}.",
                 )
             values |= {"dtype": said["dtype"], "shape": _shape(name, samples)}
-            if kind.given and not DType(said["dtype"]).floating:
-                values["values"] = _integers(name, samples)
-            elif kind.given and said["dtype"] == DType.FLOAT8_E8M0:
-                values["values"] = {"dist": "powers", "low": -3, "high": 4}
+            if kind.given:
+                values["values"] = _values(name, DType(said["dtype"]), samples)
+            if (strides := _strides(name, samples)) and DType(said["dtype"]).strided:
+                values["layout"] = {"strides": strides}
         found.append(Argument.model_validate(values))
     return found
+
+
+def _values(name: str, dtype: DType, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """How an input is filled: as its samples look, uniform or normal, or with integers of their bounds."""
+    if not dtype.floating:
+        return _integers(name, samples)
+    if dtype is DType.FLOAT8_E8M0:
+        return {"dist": "powers", "low": -3, "high": 4}
+    seen = [sample["spread"][name] for sample in samples if name in sample["spread"]]
+    if seen:
+        least, most, deviation, _ = max(seen, key=lambda one: one[3])
+        even = (most - least) / math.sqrt(12)
+        if even and abs(deviation / even - 1) < _EVEN:
+            low, high = _outer(least, most - least, math.floor), _outer(most, most - least, math.ceil)
+            return {"dist": "uniform", "low": low, "high": high}
+    return {"dist": "normal"}
+
+
+def _outer(bound: float, width: float, rounding: Callable[[float], int]) -> float:
+    """``bound`` moved outwards to a number with few digits, by a small part of ``width``."""
+    step = 10.0 ** math.floor(math.log10(width))
+    for part in (1.0, 0.5, 0.1):
+        near = rounding(bound / (step * part)) * step * part
+        if abs(near - bound) <= _MOVED * width:
+            break
+    return float(f"{near:.6g}")
+
+
+def _strides(name: str, samples: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Of a tensor that is not stored row by row in its samples, as expressions; empty if it is, or they are none."""
+    seen = [
+        (sample["sizes"], sample["strides"][name])
+        for sample in samples
+        if name in sample["strides"] and min(sample["shapes"][name]) > 1
+    ]
+    if not seen:
+        return []
+    texts = [
+        expression_of([Seen(sizes, strides[place]) for sizes, strides in seen])
+        for place in range(len(seen[0][1]))
+    ]
+    return [] if None in texts else [text for text in texts if text is not None]
 
 
 def _shape(name: str, samples: Sequence[Mapping[str, Any]]) -> list[str]:
     """Raises BadRequest."""
     seen = [(sample["sizes"], sample["shapes"][name]) for sample in samples if name in sample["shapes"]]
-    ranks = {len(shape) for _, shape in seen}
-    if len(ranks) != 1:
-        raise BadRequest(f"'{name}' has different numbers of dimensions in its own tests.")
+    whole, flat = _by_rank(seen)
     shape = []
-    for place in range(ranks.pop()):
-        text = expression_of([Seen(sizes, dims[place]) for sizes, dims in seen])
+    for place in range(len(whole[0][1])):
+        text = expression_of([Seen(sizes, dims[place]) for sizes, dims in whole])
         if text is None:
-            known = ", ".join(f"{dims[place]} at {sizes}" for sizes, dims in seen[:3])
+            known = ", ".join(f"{dims[place]} at {sizes}" for sizes, dims in whole[:3])
             raise BadRequest(
                 f"Dimension {place} of '{name}' is no expression in the sizes: {known}.",
                 "Write the challenge with `grader challenge new`, or give its file a size for it.",
             )
         shape.append(text)
+    if any(math.prod(parse(text)(sizes) for text in shape) != math.prod(dims) for sizes, dims in flat):
+        raise BadRequest(f"'{name}' has different numbers of dimensions, and of elements, in its own tests.")
     return shape or ["1"]
+
+
+def _by_rank(seen: Sequence[_Shaped]) -> tuple[list[_Shaped], list[_Shaped]]:
+    """Those with the most dimensions, and the others, in which some are flattened."""
+    most = max(len(dims) for _, dims in seen)
+    return [one for one in seen if len(one[1]) == most], [one for one in seen if len(one[1]) < most]
+
+
+# Sizes, and the dimensions of an array there.
+_Shaped = tuple[Mapping[str, int], Sequence[int]]
 
 
 def _integers(name: str, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -208,14 +277,71 @@ class ImportedOperation:
     problem: Problem
     slug: str
     names: Mapping[str, str]
+    drawn: Drawn | None = None
     answers: Answers = field(init=False)
 
     def __post_init__(self) -> None:
-        self.answers = Answers(self.slug)
+        self.answers = Answers(self.slug, other_sizes=True, checker=self.checker())
+        if self.drawn is not None:
+            self.answers.usual, self.answers.names = self.drawn.recipes()
+
+    def checker(self) -> str:
+        """The text of ``check.py``, empty without one."""
+        found = self.problem.found
+        return check_text(found, self.names, self.source()) if "check" in found else ""
 
     def manifest(self, manifest: Manifest) -> str:
-        tolerance = self.problem.found["tolerance"] or {"atol": 1e-4, "rtol": 1e-4}
-        return texts.manifest_text(manifest, tolerance)
+        tolerance, why = self.tolerance(manifest)
+        return texts.manifest_text(manifest, tolerance, why, self.waived(manifest))
+
+    def waived(self, manifest: Manifest) -> dict[str, str]:
+        """Categories of special values in which the reference answers no case, and why."""
+        kept = {case.category for case in self.public_cases(manifest)}
+        left = {category: why for category, why in self.answers.left_out.values() if category not in kept}
+        return {
+            category: f"The source's reference: {why}."
+            for category, why in left.items()
+            if why and category in get_args(Waivable)
+        }
+
+    def tolerance(self, manifest: Manifest) -> tuple[Mapping[str, float], str]:
+        """The source's, and never a looser one. What it does not state is what PyTorch itself needs, and at least
+        torch's own default, by which the source compares."""
+        found = self.problem.found
+        if self.answers.checker:
+            return {"atol": 0.0, "rtol": 0.0}, "check.py decides about all other answers."
+        if not any(arg.dtype.floating for arg in manifest.results):
+            return {"atol": 0.0, "rtol": 0.0}, "Integers are exact."
+        if self.answers.tolerance is None:
+            known = {name: found["tolerance"][name] for name in found["stated"]}
+            if len(known) < len(_TORCH):
+                shapes = [case for case in suite.public_cases(manifest) if case.name in _SHAPES]
+                self.answers.errors.clear()
+                self.answers.ask_about(manifest, self.reference(manifest))
+                self.answers.of(shapes)
+                self.answers.ask_about(manifest, self.answers.source)
+                digits = min(arg.dtype.as_float.digits for arg in manifest.results if arg.dtype.floating)
+                known = _needed(self.answers.errors, known, 2.0 ** (1 - digits))
+                self.answers.errors.clear()
+            self.answers.tolerance = known
+        parts = [name for name in _TORCH if name not in found["stated"]]
+        why = (
+            f"Its source states no {' and no '.join(parts)}: that is what PyTorch needs."
+            if parts
+            else "From its source."
+        )
+        return self.answers.tolerance, why
+
+    def constraints(self, draft: ImportedDraft) -> list[str]:
+        """That the reference needs, whatever its precision."""
+        answers, checker = self.answers, self.answers.checker
+        answers.checker = ""
+        try:
+            answers.ask_about(draft.manifest(), self.reference(draft.manifest()))
+            return needed_constraints(draft, answers)
+        finally:
+            answers.checker, answers.manifest = checker, None
+            answers.errors.clear()
 
     def spec(self, manifest: Manifest) -> str:
         licence = self.problem.licence
@@ -223,14 +349,14 @@ class ImportedOperation:
         if licence.asks or not about:
             about = "Say in a few sentences what the operation does, where it is used, and what it teaches."
         names = {case.name for case in self.public_cases(manifest)}
-        rows = texts.contract_rows(names, manifest)
+        rows = texts.contract_rows(names, manifest) + texts.constraint_rows(manifest)
         return _SPEC.format(
             title=manifest.title,
             about=about,
             origin=self.problem.origin,
             licence=licence.name or "licence not stated",
             signature=", ".join(arg.name for arg in manifest.args),
-            example=self._asked(manifest).example(),
+            example=self.asked(manifest).example(),
             contract="\n".join(f"| {' | '.join(row)} |" for row in rows),
             bytes=manifest.cost.bytes,
         )
@@ -245,19 +371,24 @@ class ImportedOperation:
         text += _flattened(
             manifest, self.problem.found["samples"], {ours: theirs for theirs, ours in self.names.items()}
         )
+        return f"{self.source()}{text}"
+
+    def source(self) -> str:
         licence = self.problem.licence.name or "not stated"
-        return f"# From {_line(self.problem.origin)}. Licence: {_line(licence)}.\n\n{text}"
+        return f"# From {_line(self.problem.origin)}. Licence: {_line(licence)}.\n\n"
 
     def public_cases(self, manifest: Manifest) -> Sequence[Planned]:
         """Raises BadRequest if the reference answers none of the usual ones."""
-        return self._asked(manifest).of(suite.public_cases(manifest), some=True)
+        special = self.drawn.cases(manifest) if self.drawn is not None else []
+        return self.asked(manifest).of([*suite.public_cases(manifest), *special], some=True)
 
     def hidden_cases(self, manifest: Manifest) -> Sequence[Planned]:
-        return self._asked(manifest).of(suite.hidden_cases(manifest))
+        return self.asked(manifest).of(suite.hidden_cases(manifest))
 
-    def _asked(self, manifest: Manifest) -> Answers:
+    def asked(self, manifest: Manifest) -> Answers:
         if self.answers.manifest is None:
-            self.answers.manifest, self.answers.source = manifest, self.reference(manifest)
+            self.answers.ask_about(manifest, self.reference(manifest))
+            self.tolerance(manifest)
         return self.answers
 
     def solutions(self, manifest: Manifest) -> Mapping[Language, str]:
@@ -270,6 +401,29 @@ class ImportedOperation:
         self.answers.close()
 
 
+def _needed(errors: Sequence[tuple[Any, Any]], stated: Mapping[str, float], ulp: float) -> dict[str, float]:
+    """torch's own default if that does; else the ``rtol`` that most elements need, and the ``atol`` that the others do:
+    small ones from large terms. ``ulp``: the relative step of the results' type."""
+    import torch
+
+    error = torch.cat([part.reshape(-1) for part, _ in errors] or [torch.zeros(0)])
+    right = torch.cat([part.reshape(-1) for _, part in errors] or [torch.zeros(0)])
+    error, right = error[right > 0][:_MOST_ERRORS], right[right > 0][:_MOST_ERRORS]
+
+    def left(atol: float, rtol: float) -> float:
+        return float((HEADROOM * error - atol - rtol * right).max()) if error.numel() else 0.0
+
+    found = {**_TORCH, **stated}
+    if left(found["atol"], found["rtol"]) <= 0:
+        return found
+    if "rtol" not in stated:
+        most = float((error / right).quantile(_MOST_ELEMENTS))
+        found["rtol"] = max(found["rtol"], min(round_up(max(MARGIN * most, HEADROOM * ulp)), _MOST_RTOL))
+    if "atol" not in stated and (more := left(0.0, found["rtol"])) > found["atol"]:
+        found["atol"] = round_up(HEADROOM * more)
+    return found
+
+
 def _line(text: str) -> str:
     """``text`` for a comment: on one line."""
     return " ".join(text.split())
@@ -278,11 +432,10 @@ def _line(text: str) -> str:
 def _with_ours(text: str, manifest: Manifest, names: Mapping[str, str]) -> str:
     """``reference`` with all arguments and names of ours."""
     head, _, rest = text.rpartition("\ndef reference(")
-    used, _, body = rest.partition("):\n")
-    theirs = [name.strip() for name in used.split(",")]
-    ours = manifest.passed
-    renamed = "".join(f"    {name} = {names[name]}\n" for name in theirs if names.get(name, name) != name)
-    return f"{head}\ndef reference({', '.join(ours)}):\n{renamed}{body}"
+    _, _, body = rest.partition("):\n")
+    return (
+        f"{head}\ndef reference({', '.join(manifest.passed)}):\n{renamed(body, names, manifest.passed)}{body}"
+    )
 
 
 def _flattened(manifest: Manifest, samples: Sequence[Mapping[str, Any]], theirs: Mapping[str, str]) -> str:
@@ -305,6 +458,7 @@ def _without_unused(found: Mapping[str, Any]) -> dict[str, Any]:
     buffers = [said for said in found["arguments"] if said["kind"] in ("input", "inout", "output")]
     shapes = [text for said in buffers for text in _shape(said["name"], found["samples"])]
     used = {name for text in shapes for name in parse(text).names}
+    used |= set(re.findall(r"\w+", str(found["data"])))
     unused = [
         said["name"] for said in found["arguments"] if said["kind"] == "size" and said["name"] not in used
     ]
@@ -315,8 +469,8 @@ def _without_unused(found: Mapping[str, Any]) -> dict[str, Any]:
         for sample in found["samples"]
     ]
     arguments = [said for said in found["arguments"] if said["name"] not in unused]
-    note = f"Its tests also vary {', '.join(unused)}, of which no shape depends: say that by recipes in cases.py."
-    return {**found, "arguments": arguments, "samples": samples, "open": [*found["open"], note]}
+    drawn = {**found["drawn"], "needed": True}
+    return {**found, "arguments": arguments, "samples": samples, "drawn": drawn}
 
 
 def write_imported(
@@ -333,7 +487,7 @@ def write_imported(
         check_solution(published, problem.format)
     if problem.format == "gpumode":
         problem = replace(problem, found=_without_unused(problem.found))
-    names = _our_names(problem.found["arguments"])
+    names = our_names(problem.found["arguments"])
     draft = ImportedDraft(
         slug=slug,
         title=str(problem.found["title"])[:80],
@@ -342,12 +496,19 @@ def write_imported(
         languages=[NATIVE],
         problem=_renamed(problem.found, names),
     )
-    operation = ImportedOperation(problem, slug, names)
+    drawn = Drawn.of(problem.found, names)
+    operation = ImportedOperation(problem, slug, names, drawn)
     try:
-        folders = write_challenge(catalogue, draft, operation)
+        constraints = operation.constraints(draft)
+        folders = write_challenge(catalogue, replace(draft, constraints=constraints), operation)
     finally:
         operation.close()
     try:
+        if drawn is not None:
+            cases = folders[0] / "cases.py"
+            cases.write_text(drawn.with_draws(cases.read_text("utf-8"), operation.source()), encoding="utf-8")
+        if checker := operation.answers.checker:
+            (folders[1] / CHECKER).write_text(checker, encoding="utf-8")
         challenge = catalogue.load(slug)
         solution = folders[1] / "staff" / f"solution{NATIVE.suffix}"
         text = with_solve(published, problem.found, problem.format, challenge, names) if published else ""
@@ -359,6 +520,34 @@ def write_imported(
     return folders, _open(problem, operation, challenge, bool(published))
 
 
+def _of_numbers(problem: Problem, operation: ImportedOperation, challenge: Challenge) -> list[str]:
+    """What to look at of tolerance, check, draws and layouts."""
+    manifest, found = challenge.manifest, []
+    exact = not any(arg.dtype.floating for arg in manifest.results)
+    if operation.answers.checker:
+        found.append(
+            "check.py holds the source's own check: put a submission with other right answers in staff/variants."
+        )
+    elif not problem.found["stated"] and not exact:
+        found.append(
+            f"Its source states no tolerance: rtol = {manifest.tolerance.rtol:g} is what PyTorch needs."
+        )
+    if operation.drawn is not None:
+        found.append(
+            "cases.py draws inputs by the source's own code: such a challenge comes by the catalogue, not by upload."
+        )
+    if manifest.constraints:
+        found.append(
+            f"The reference seems to need {', '.join(manifest.constraints)}: check these constraints."
+        )
+    layouts = {arg.name for arg in manifest.buffers if arg.layout is not None}
+    return found + [
+        f"'{ours}' is not stored row by row there; here it is."
+        for theirs, ours in operation.names.items()
+        if ours not in layouts and any(theirs in sample["strides"] for sample in problem.found["samples"])
+    ]
+
+
 def _open(
     problem: Problem, operation: ImportedOperation, challenge: Challenge, has_solution: bool
 ) -> list[str]:
@@ -367,11 +556,12 @@ def _open(
         found.append(
             f"Its licence {problem.licence.asks}: make sure that you may use it; its prose was left out."
         )
+    found += _of_numbers(problem, operation, challenge)
     if dropped := operation.answers.dropped:
         named = ", ".join(dropped[:8]) + (", ..." if len(dropped) > 8 else "")
         found.append(
             f"{len(dropped)} of the usual edge cases were left out, because the reference has no usable answer there: "
-            f"{named}."
+            f"{named}. [waives] says why, if that leaves a category empty."
         )
     if "cuda" in str(problem.found["reference"]):
         found.append("reference.py names the device 'cuda': it must follow its inputs' device.")

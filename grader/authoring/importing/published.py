@@ -6,6 +6,7 @@ The text between the first and the last part is the author's. Its result is copi
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -49,6 +50,40 @@ def check_solution(text: str, form: str) -> None:
         raise BadRequest(f"The solution defines no {_DEFINES[form]}.", "That is what its platform calls.")
 
 
+def renamed(code: str, names: Mapping[str, str], ours: Sequence[str]) -> str:
+    """A line that gives our arguments their names in ``code``; empty if it needs none."""
+    pairs = [
+        (theirs, name)
+        for theirs, name in names.items()
+        if theirs != name and name in ours and re.search(rf"\b{theirs}\b", code)
+    ]
+    left, right = (", ".join(side) for side in zip(*pairs, strict=True)) if pairs else ("", "")
+    return f"    {left} = {right}\n" if pairs else ""
+
+
+def check_text(problem: Mapping[str, Any], names: Mapping[str, str], source: str) -> str:
+    """``check.py`` that asks the problem's own ``check_implementation``."""
+    said, data = problem["check"], problem["data"]
+    given = [each["name"] for each in problem["arguments"] if each["kind"] != Kind.OUTPUT]
+    lines = "".join(
+        f'    {name} = given["{names[name]}"]\n' for name in given if re.search(rf"\b{name}\b", data)
+    )
+    spare = [
+        each["name"]
+        for each in problem["arguments"]
+        if each["kind"] == Kind.OUTPUT and re.search(rf"\b{each['name']}\b", data)
+    ]
+    lines += "".join(f'    {name} = want["{names[name]}"]\n' for name in spare)
+    results = ", ".join(f'got["{names[name]}"]' for name in problem["order"])
+    output = results if said["single"] else f"({results},)"
+    return (
+        f"{source}import torch\n\ninput_t = output_t = object\n\n{said['code']}\n\n\n"
+        f"def check(given, got, want):\n{lines}    found = check_implementation({data}, {output})\n"
+        "    right, why = found if isinstance(found, tuple) else (found, '')\n"
+        "    return None if right else why or 'the check of its source refuses it'\n"
+    )
+
+
 def with_solve(
     text: str, problem: Mapping[str, Any], form: str, challenge: Challenge, names: Mapping[str, str]
 ) -> str:
@@ -59,14 +94,15 @@ def with_solve(
         return f"{text.rstrip()}\n\n\n_theirs = solve\n\n\ndef solve({ours}):\n    _theirs({order})\n"
     results = "".join(f"{arg.name}, " for arg in challenge.manifest.results)
     if form == "gpumode":
-        return f"{_MODULES}\n{text.rstrip()}\n{_COPIED}\n{_of_gpumode(problem, names, ours, results)}"
+        return f"{_MODULES}\n{text.rstrip()}\n{_COPIED}\n{_of_gpumode(problem, names, ours)}"
     return f"{text.rstrip()}\n{_COPIED}\n{_of_kernelbench(problem, challenge, names, ours, results)}"
 
 
-def _of_gpumode(problem: Mapping[str, Any], names: Mapping[str, str], ours: str, results: str) -> str:
-    layout = [names[name] for name in problem["layout"]]
-    data = f"({', '.join(layout)})" if len(layout) > 1 else layout[0]
-    return f"def solve({ours}):\n    _copied(custom_kernel({data}), ({results}))\n"
+def _of_gpumode(problem: Mapping[str, Any], names: Mapping[str, str], ours: str) -> str:
+    data = problem["data"]
+    ordered = ", ".join(names[name] for name in problem["order"])
+    lines = renamed(data, names, [name.strip() for name in ours.split(",")])
+    return f"def solve({ours}):\n    outputs = ({ordered},)\n{lines}    _copied(custom_kernel({data}), outputs)\n"
 
 
 def _of_kernelbench(

@@ -42,7 +42,8 @@ def _candidates(seen: Sequence[Seen]) -> Iterator[str]:
         yield f"{one} // {other}"
         yield f"cdiv({one}, {other})"
     for name in names:
-        yield from _scaled(name, seen)
+        for first in seen:
+            yield from _scaled(name, [first, *seen])
     if (linear := _linear(seen)) is not None:
         yield linear
     for one, other in pairs:

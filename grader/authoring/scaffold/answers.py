@@ -10,27 +10,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from grader.authoring.calibrate import HEADROOM
 from grader.authoring.scaffold import suite, texts
 from grader.authoring.scaffold.suite import Planned
-from grader.challenge.cases import Case
+from grader.challenge.cases import Case, Filling
+from grader.challenge.checker import CHECKER
 from grader.challenge.draw import draw_inputs
 from grader.challenge.expression import parse
-from grader.challenge.model import Kind, Manifest
+from grader.challenge.model import Argument, Kind, Manifest
 from grader.challenge.numbers import of_reference, rounded
 from grader.errors import BadRequest, GraderError
 from grader.judge.boxed_reference import ReferenceBox
+from grader.judge.checker import BoxedChecker
 from grader.judge.oracle import arguments, natives
 from grader.sandbox.box import BoxPurpose, BoxSpec
 from grader.sandbox.local_box import LocalBoxes
 
+_ENV = {"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"}
 # What a case's data decides (an index, an overflow) may show with one of them alone.
 _SEEDS = (3, 11)
+# More of them for a case with few elements.
+_MORE_SEEDS, _FEW_ELEMENTS = (1, 2, 5, 7), 1 << 12
 # In all arrays of an edge case.
 _MOST_ELEMENTS = 1 << 22
 # For one edge case; one that takes longer is none for students.
 _CASE_SECONDS = 20.0
-# Bytes of the type that most references compute in.
-_SINGLE = 4
 # Relative, in float64: pieces of one answer may be added up in another order.
 _SAME = 1e-9
 # Orders of sizes to try for a case that the reference refuses.
@@ -46,11 +50,29 @@ class Answers:
     source: str = ""
     #: Try other orders of a refused case's sizes: one may have to be smaller than another.
     other_sizes: bool = False
-    #: Names of cases that were left out, and why the last one was.
-    dropped: list[str] = field(default_factory=list)
+    #: ``atol`` and ``rtol`` that the reference itself must keep to in its own precision; or the text of a ``check.py``.
+    tolerance: Mapping[str, float] | None = None
+    checker: str = ""
+    #: Recipes of ``inputs()``, and what the recipes' texts may use.
+    usual: Mapping[str, Filling] = field(default_factory=dict)
+    names: Mapping[str, object] = field(default_factory=dict)
+    #: Without a tolerance or a checker: errors of the reference's own precision, and the right values.
+    errors: list[tuple[Any, Any]] = field(default_factory=list)
+    #: Cases that were left out: name -> category and reason. ``why``: the last question's.
+    left_out: dict[str, tuple[str, str]] = field(default_factory=dict)
     why: str = ""
     _known: dict[str, Planned | None] = field(default_factory=dict)
     _box: ReferenceBox | None = None
+    _check: BoxedChecker | None = None
+
+    def ask_about(self, manifest: Manifest, source: str) -> None:
+        """Forget what was answered, and ask ``source``."""
+        if source != self.source and self._box is not None:
+            self._box.close()
+            self._box = None
+        self.manifest, self.source = manifest, source
+        self._known.clear()
+        self.left_out.clear()
 
     def of(self, cases: Sequence[Planned], *, some: bool = False) -> list[Planned]:
         """Those that the reference answers. Raises BadRequest if there is none and there should be ``some``."""
@@ -59,12 +81,16 @@ class Answers:
             raise BadRequest(f"The reference answers no case: {self.why}.")
         return found
 
+    @property
+    def dropped(self) -> list[str]:
+        return list(self.left_out)
+
     def _answered(self, case: Planned) -> Planned | None:
         if case.name not in self._known:
             fitting = next(filter(self._is_answered, self._variants(case)), None)
             self._known[case.name] = fitting
             if fitting is None:
-                self.dropped.append(case.name)
+                self.left_out[case.name] = (case.category, self.why)
         return self._known[case.name]
 
     def _variants(self, case: Planned) -> Iterator[Planned]:
@@ -100,12 +126,15 @@ class Answers:
         return self.manifest
 
     def _is_answered(self, case: Planned) -> bool:
-        if sum(math.prod(self._shown.shape(arg, case.sizes)) for arg in self._shown.buffers) > _MOST_ELEMENTS:
+        elements = sum(math.prod(self._shown.shape(arg, case.sizes)) for arg in self._shown.buffers)
+        if elements > _MOST_ELEMENTS:
             self.why = "its arrays are too large for an edge case"
             return False
-        planned = case.case()
+        planned = case.case(self.names)
+        planned = replace(planned, inputs={**self.usual, **planned.inputs})
+        seeds = (*_SEEDS, *_MORE_SEEDS) if elements <= _FEW_ELEMENTS else _SEEDS
         try:
-            self.why = next(filter(None, (self._problem(planned, seed) for seed in _SEEDS)), "")
+            self.why = next(filter(None, (self._problem(planned, seed) for seed in seeds)), "")
         except GraderError as error:
             self.why = error.message.rstrip(".")
         except (RuntimeError, ValueError) as error:
@@ -120,15 +149,51 @@ class Answers:
         wanted = [self._shown.shape(arg, case.sizes) for arg in self._shown.results]
         if shapes != wanted:
             return f"its results have the shapes {shapes} instead of {wanted}"
-        for arg, exact, single in zip(self._shown.results, results, usual, strict=True):
+        right, own = self._rounded(results), self._rounded(usual)
+        for arg in self._shown.results:
+            exact, single = right[arg.name], own[arg.name]
             if not arg.dtype.floating:
-                continue
-            if arg.dtype.itemsize < _SINGLE:  # beyond its range, both round to the same infinity
-                exact, single = (
-                    rounded(of_reference(values, arg.dtype), arg.dtype) for values in (exact, single)
-                )
-            if bool((exact.isfinite() != single.isfinite()).any()):
+                if not self.checker and not exact.equal(single):
+                    return f"'{arg.name}' differs in the inputs' own precision"
+            elif not _kinds(exact).equal(_kinds(single)):
                 return f"'{arg.name}' overflows in {arg.dtype.value} alone"
+            elif said := self._inexact(arg, exact, single):
+                return said
+        return self._refused(case, given, right, own) if self.checker else ""
+
+    def _rounded(self, results: Sequence[Any]) -> dict[str, Any]:
+        return {
+            arg.name: rounded(of_reference(values.detach(), arg.dtype), arg.dtype)
+            for arg, values in zip(self._shown.results, results, strict=True)
+        }
+
+    def _inexact(self, arg: Argument, exact: Any, single: Any) -> str:
+        """Why PyTorch itself, in the inputs' own precision, leaves too little of the tolerance to a kernel."""
+        finite = exact.isfinite()
+        right = exact[finite].double()
+        error = (single[finite].double() - right).abs()
+        if self.checker:
+            return ""
+        if self.tolerance is None:
+            self.errors.append((error, right.abs()))
+            return ""
+        allowed = self.tolerance["atol"] + self.tolerance["rtol"] * right.abs()
+        if bool((error * HEADROOM > allowed).any()):
+            return f"PyTorch itself is too inexact in '{arg.name}' there for the tolerance"
+        return ""
+
+    def _refused(
+        self, case: Case, given: Mapping[str, Any], right: Mapping[str, Any], own: Mapping[str, Any]
+    ) -> str:
+        """Why the problem's own check refuses the reference's answer, in float64 or in its own precision."""
+        if self._check is None:
+            spec = BoxSpec(BoxPurpose.BASELINE, env=_ENV)
+            box = ReferenceBox(LocalBoxes(), spec, self.slug, self.checker, lambda: None, part="checker")
+            self._check = BoxedChecker(box, self._shown)
+        wanted = natives(self._shown, right)
+        for found in (right, own):
+            if (said := self._check(given, natives(self._shown, found), wanted)) is not None:
+                return f"{CHECKER} refuses the reference's own answer: {said.why}"
         return ""
 
     def divided(self) -> str:
@@ -187,7 +252,7 @@ class Answers:
     def _call(self, arguments: Mapping[str, Any], *, wide: bool = True) -> tuple[Any, ...]:
         """``wide``: in float64."""
         if self._box is None:
-            spec = BoxSpec(BoxPurpose.BASELINE, env={"GRADER_PRELOAD": "torch", "OMP_NUM_THREADS": "1"})
+            spec = BoxSpec(BoxPurpose.BASELINE, env=_ENV)
             self._box = ReferenceBox(LocalBoxes(), spec, self.slug, self.source, lambda: None)
             self._box.patience_s = _CASE_SECONDS
         given = {
@@ -232,6 +297,8 @@ class Answers:
     def close(self) -> None:
         if self._box is not None:
             self._box.close()
+        if self._check is not None:
+            self._check.close()
 
 
 def less_huge(case: Planned) -> Iterator[Planned]:
@@ -242,3 +309,8 @@ def less_huge(case: Planned) -> Iterator[Planned]:
     }
     if less != dict(case.inputs):
         yield replace(case, inputs=less)
+
+
+def _kinds(values: Any) -> Any:
+    """0 for finite numbers, others for NaN and either infinity."""
+    return values.isnan() * 2 + values.isinf() * values.nan_to_num(0, 1, -1).sign()

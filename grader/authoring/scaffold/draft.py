@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from grader import limits
 from grader.authoring.costs import H200, PLANNED_SHARE, SMALLEST_GPU_BYTES, UNCLEAR
-from grader.authoring.scaffold.suite import is_possible
+from grader.authoring.scaffold.suite import alone, is_possible
 from grader.challenge.dtypes import DType
 from grader.challenge.expression import parse
 from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
@@ -32,6 +32,7 @@ _INTERPRETER_ELEMENTS = 50_000
 _EMULATED_ELEMENTS, _EMULATED_FLOPS = 1 << 25, 1 << 34
 # Of a workload that stands for those to come.
 _NO_NAME = "none"
+_EXPRESSION_CHARS = 200
 # Terms of a cost that are written one by one.
 _MANY_TERMS = 8
 # Bound of a generated ladder: no GPU holds 2^40 elements.
@@ -201,7 +202,7 @@ def _steps(manifest: Manifest) -> list[Workload]:
     """Sizes that double in turn. One that no input has as a dimension, such as the k of a top-k, stays small."""
     read = {name for arg in manifest.given for text in arg.shape for name in parse(text).names}
     growing = [name for name in manifest.sizes if name in read] or manifest.sizes
-    sizes = {name: 4 if name in growing else _CHOSEN for name in manifest.sizes}
+    sizes = {name: alone(manifest, name, 1 if name in growing else _CHOSEN) for name in manifest.sizes}
     steps = []
     for number in range(_MOST_DOUBLINGS * len(growing)):
         steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
@@ -268,7 +269,19 @@ def _sum(terms: Sequence[tuple[float, str]]) -> str:
     if len(terms) > _MANY_TERMS:
         products = dict.fromkeys(product for _, product in terms)
         terms = [(sum(factor for factor, its in terms if its == product), product) for product in products]
+    # Without the smallest, as far as an expression's length asks: it stays a lower bound.
+    terms = sorted(terms, key=lambda term: term[1].count("*"), reverse=True) if _long(terms) else terms
+    while _long(terms):
+        terms = terms[:-1]
+    return _sum_of(terms)
+
+
+def _sum_of(terms: Sequence[tuple[float, str]]) -> str:
     return " + ".join(f"{factor:g} * {product}" for factor, product in terms)
+
+
+def _long(terms: Sequence[tuple[float, str]]) -> bool:
+    return len(_sum_of(terms)) > _EXPRESSION_CHARS
 
 
 def _elements(args: list[Argument]) -> str:

@@ -122,6 +122,8 @@ def _argument(text: str, kind: Kind) -> Argument:
                     if said["high"]
                     else {"dist": "integers", "low": integer.low, "high": integer.high + 1}
                 )
+            elif kind is Kind.INPUT and dtype is DType.FLOAT8_E8M0:
+                values["values"] = {"dist": "powers", "low": -3, "high": 4}
     try:
         return Argument.model_validate(values)
     except ValidationError as error:

@@ -12,7 +12,7 @@ from grader.authoring.categories import other_value
 from grader.challenge import cases as recipes
 from grader.challenge.draw import strict_bounds
 from grader.challenge.dtypes import DType
-from grader.challenge.expression import parse
+from grader.challenge.expression import parse, parse_condition
 from grader.challenge.model import Argument, Manifest, check_sizes
 
 Sizes = Mapping[str, int]
@@ -38,6 +38,8 @@ _TILE = 16
 _NEAR = (0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
 _UNREAD = "Nothing may be read or written there: a grid of 0 blocks is a launch error in CUDA."
 _WRITTEN = "There is nothing to read, but the result has elements, and they have to be written."
+# How many numbers are tried for a size with a constraint of its own.
+_FAR = 1024
 # The formatter's line length.
 LINE = 110
 _PLAIN = {
@@ -63,8 +65,10 @@ class Planned:
     scalars: Mapping[str, float] = field(default_factory=dict)
     on: str = ""
 
-    def case(self) -> recipes.Case:
-        inputs = {name: eval(text, vars(recipes)) for name, text in self.inputs.items()}  # noqa: S307 - our own text
+    def case(self, names: Mapping[str, object] | None = None) -> recipes.Case:
+        """``names``: what the recipes' texts may use beside ``grader.challenge.cases``."""
+        known = {**vars(recipes), **(names or {})}
+        inputs = {name: eval(text, known) for name, text in self.inputs.items()}  # noqa: S307 - our own text
         return recipes.Case(
             self.name, recipes.Category(self.category), dict(self.sizes), inputs, dict(self.scalars)
         )
@@ -335,11 +339,32 @@ def is_possible(manifest: Manifest, sizes: Sizes) -> bool:
     return True
 
 
+def alone(manifest: Manifest, name: str, size: int) -> int:
+    """The nearest size that the constraints on ``name`` alone allow, preferably a larger one."""
+    conditions = [
+        condition for condition in map(parse_condition, manifest.constraints) if condition.names == {name}
+    ]
+    tried = itertools.islice(
+        itertools.chain.from_iterable((size + step, size - step) for step in itertools.count()), _FAR
+    )
+    return next(
+        (
+            value
+            for value in tried
+            if value >= min(size, 1) and all(condition({name: value}) for condition in conditions)
+        ),
+        size,
+    )
+
+
 def _mended(manifest: Manifest, sizes: Sizes, kept: Sequence[str] = ()) -> dict[str, int]:
     """The nearest possible sizes, with those that are ``kept`` unchanged; ``sizes`` themselves if none is found. At
     most two sizes change."""
     if is_possible(manifest, sizes):
         return dict(sizes)
+    sizes = {name: size if name in kept else alone(manifest, name, size) for name, size in sizes.items()}
+    if is_possible(manifest, sizes):
+        return sizes
     near = sorted(
         {*_NEAR, *(value + step for value in sizes.values() for step in (-1, 0, 1, 2) if value + step >= 0)}
     )

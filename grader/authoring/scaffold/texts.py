@@ -29,9 +29,13 @@ _OF_NOTHING = "the result is PyTorch's for empty inputs (a sum of nothing is 0),
 
 
 def manifest_text(
-    manifest: Manifest, tolerance: Mapping[str, float] | None = None, origin: str = "From its source."
+    manifest: Manifest,
+    tolerance: Mapping[str, float] | None = None,
+    origin: str = "From its source.",
+    waived: Mapping[str, str] | None = None,
 ) -> str:
-    """``tolerance``: that of another problem, ``atol`` and ``rtol``, and its ``origin``; without it, of the example."""
+    """``tolerance``: that of another problem, ``atol`` and ``rtol``, and its ``origin``; without it, of the example.
+    ``waived``: requirements and the reasons."""
     exact = all(arg.dtype is not DType.BFLOAT16 for arg in manifest.results)
     lines = [
         f"title = {_quoted(manifest.title)}",
@@ -51,6 +55,9 @@ def manifest_text(
     if signs := [formula.result.name for formula in made if formula.asks]:
         lines.append("\n[waives]")
         lines += [f'"low_precision:{name}" = "The example depends only on the sign."' for name in signs]
+    if waived:
+        lines.append("\n[waives]")
+        lines += [f"{name} = {_quoted(' '.join(reason.split()))}" for name, reason in waived.items()]
     known = tolerance or {"atol": 0.0 if exact else _FLUSHED, "rtol": 0.0}
     why = origin if tolerance is not None else _TOLERANCE[exact]
     lines += [
@@ -186,7 +193,7 @@ def spec_text(manifest: Manifest) -> str:
     equations = "\n".join(f"{formula.result.name}[i] = {formula.words}" for formula in made)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
     rows = contract_rows({case.name for case in public_cases(manifest)}, manifest)
-    rows += _constraint_rows(manifest)
+    rows += constraint_rows(manifest)
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
     contract = "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -203,7 +210,7 @@ def spec_text(manifest: Manifest) -> str:
 def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[str]) -> str:
     """``spec.md`` of a challenge whose reference is ``said``, with an ``example`` in numbers if there is one."""
     rows = contract_rows(cases, manifest)
-    rows += _constraint_rows(manifest)
+    rows += constraint_rows(manifest)
     names = ", ".join(f"`{arg.name}`" for arg in manifest.args if arg.kind is Kind.INPUT)
     if names:
         rows.append(("always", f"{names} must be unchanged afterwards", EVERY))
@@ -218,9 +225,11 @@ def stated_spec(manifest: Manifest, said: str, example: str, cases: Collection[s
     )
 
 
-def _constraint_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
-    held = "always: no case, run or workload has other sizes"
-    return [(f"`{text}`", held, EVERY) for text in manifest.constraints]
+def constraint_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
+    return [
+        (f"`{text}`", "always: no case, run or workload has other sizes", EVERY)
+        for text in manifest.constraints
+    ]
 
 
 def _equations(results: str, said: str) -> str:

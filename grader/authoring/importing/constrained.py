@@ -1,0 +1,73 @@
+"""Finds conditions on the sizes without which a problem's reference does not answer, such as ``t % 64 == 0``."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from grader.authoring.scaffold import suite
+from grader.errors import BadRequest
+
+if TYPE_CHECKING:
+    from grader.authoring.importing.challenge import ImportedDraft
+    from grader.authoring.scaffold.answers import Answers
+
+# Without them nothing is known of a reference.
+_ASKED = ("basic", "odd", "prime", "large")
+_LARGEST_STEP = 1 << 10
+
+
+def needed_constraints(draft: ImportedDraft, answers: Answers) -> list[str]:
+    """As few as possible; none if the usual cases are answered without, or not even with all."""
+    samples = [sample["sizes"] for sample in draft.problem["samples"]]
+
+    def enough(constraints: Sequence[str]) -> bool:
+        try:
+            manifest = replace(draft, constraints=list(constraints)).manifest()
+        except BadRequest:
+            return False
+        cases = [case for case in suite.public_cases(manifest) if case.name in _ASKED]
+        answers.ask_about(manifest, answers.source)
+        return len(answers.of(cases)) == len(cases) > 0
+
+    if enough([]):
+        return []
+    kept: list[str] = []
+    for more in (_multiples(samples), _ratios(samples), _orders(samples)):
+        kept += more
+        if more and enough(kept):
+            break
+    else:
+        return []
+    for constraint in list(kept):
+        without = [one for one in kept if one != constraint]
+        if enough(without):
+            kept = without
+    return kept
+
+
+# Conditions that all of its own tests fulfil.
+
+
+def _multiples(samples: Sequence[Mapping[str, Any]]) -> list[str]:
+    steps = {name: math.gcd(_LARGEST_STEP, *(sample[name] for sample in samples)) for name in samples[0]}
+    return [f"{name} % {step} == 0" for name, step in steps.items() if step > 1]
+
+
+def _ratios(samples: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"{one} % {other} == 0"
+        for one, other in itertools.permutations(samples[0], 2)
+        if all(sample[other] > 1 and sample[one] % sample[other] == 0 for sample in samples)
+    ]
+
+
+def _orders(samples: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"{one} <= {other}"
+        for one, other in itertools.permutations(samples[0], 2)
+        if all(sample[one] <= sample[other] for sample in samples)
+    ]
