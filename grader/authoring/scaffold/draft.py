@@ -199,7 +199,8 @@ def _is_quick(manifest: Manifest, workload: Workload) -> bool:
 
 
 def _steps(manifest: Manifest) -> list[Workload]:
-    """Sizes that double in turn. One that no input has as a dimension, such as the k of a top-k, stays small."""
+    """Sizes that double in turn, whether possible or not. One that no input has as a dimension, such as the k of a
+    top-k, stays small."""
     read = {name for arg in manifest.given for text in arg.shape for name in parse(text).names}
     growing = [name for name in manifest.sizes if name in read] or manifest.sizes
     sizes = {name: alone(manifest, name, 1 if name in growing else _CHOSEN) for name in manifest.sizes}
@@ -207,13 +208,12 @@ def _steps(manifest: Manifest) -> list[Workload]:
     for number in range(_MOST_DOUBLINGS * len(growing)):
         steps.append(Workload(name=_name(sizes), sizes=dict(sizes)))
         sizes[growing[number % len(growing)]] *= 2
-    return [step for step in steps if is_possible(manifest, step.sizes)]
+    return steps
 
 
 def _bounded_steps(manifest: Manifest) -> list[Workload]:
     """``_steps`` that the constraints allow; a size that they bound stays at its bound, and the others go on."""
-    free = manifest.model_copy(update={"constraints": []})
-    found = [_within_bounds(manifest, step) for step in _steps(free)]
+    found = [_within_bounds(manifest, step) for step in _steps(manifest)]
     return [step for step in found if is_possible(manifest, step.sizes)]
 
 
