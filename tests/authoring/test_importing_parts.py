@@ -203,8 +203,9 @@ def test_sizes_that_the_reference_needs_become_constraints() -> None:
         slug="chunks", title="chunks", track="tests", languages=[Language.TRITON],
         problem={"arguments": arguments, "samples": samples},
     )  # fmt: skip
-    assert needed_constraints(draft, cast(Answers, _Multiples())) == ["t % 64 == 0"]
-    manifest = replace(draft, constraints=["t % 64 == 0"]).manifest()
+    answers = cast(Answers, _Multiples())
+    assert needed_constraints(sizes, draft.manifest_with, answers) == ["t % 64 == 0"]
+    manifest = draft.manifest_with(["t % 64 == 0"])
     assert all(workload.sizes["t"] % 64 == 0 for workload in manifest.workloads)
     assert (manifest.args[0].values.dist, manifest.args[0].values.high) == ("uniform", 1.0)
 

@@ -92,6 +92,10 @@ class ImportedDraft(Draft):
 
     problem: Mapping[str, Any] = field(default_factory=dict)
 
+    def manifest_with(self, constraints: list[str]) -> Manifest:
+        """Raises as ``manifest``."""
+        return replace(self, constraints=constraints).manifest()
+
     def manifest(self) -> Manifest:
         """Raises BadRequest if something in it cannot be said."""
         args = sorted(complete(_arguments(self.problem)), key=lambda arg: _ORDER.index(arg.kind))
@@ -338,7 +342,8 @@ class ImportedOperation:
         answers.checker = ""
         try:
             answers.ask_about(draft.manifest(), self.reference(draft.manifest()))
-            return needed_constraints(draft, answers)
+            samples = [sample["sizes"] for sample in draft.problem["samples"]]
+            return needed_constraints(samples, draft.manifest_with, answers)
         finally:
             answers.checker, answers.manifest = checker, None
             answers.errors.clear()

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from grader.authoring.scaffold import suite
 from grader.errors import BadRequest
 
 if TYPE_CHECKING:
-    from grader.authoring.importing.challenge import ImportedDraft
     from grader.authoring.scaffold.answers import Answers
+    from grader.challenge.model import Manifest
 
 # Without them nothing is known of a reference.
 _ASKED = ("basic", "odd", "prime", "large")
 _LARGEST_STEP = 1 << 10
 
 
-def needed_constraints(draft: ImportedDraft, answers: Answers) -> list[str]:
-    """As few as possible; none if the usual cases are answered without, or not even with all."""
-    samples = [sample["sizes"] for sample in draft.problem["samples"]]
+def needed_constraints(
+    samples: Sequence[Mapping[str, int]], manifest_with: Callable[[list[str]], Manifest], answers: Answers
+) -> list[str]:
+    """As few as possible; none if the usual cases are answered without, or not even with all. ``samples``: the sizes of
+    the problem's own tests; ``manifest_with`` these constraints raises BadRequest if no workload fulfils them."""
 
     def enough(constraints: Sequence[str]) -> bool:
         try:
-            manifest = replace(draft, constraints=list(constraints)).manifest()
+            manifest = manifest_with(list(constraints))
         except BadRequest:
             return False
         cases = [case for case in suite.public_cases(manifest) if case.name in _ASKED]
@@ -52,12 +53,12 @@ def needed_constraints(draft: ImportedDraft, answers: Answers) -> list[str]:
 # Conditions that all of its own tests fulfil.
 
 
-def _multiples(samples: Sequence[Mapping[str, Any]]) -> list[str]:
+def _multiples(samples: Sequence[Mapping[str, int]]) -> list[str]:
     steps = {name: math.gcd(_LARGEST_STEP, *(sample[name] for sample in samples)) for name in samples[0]}
     return [f"{name} % {step} == 0" for name, step in steps.items() if step > 1]
 
 
-def _ratios(samples: Sequence[Mapping[str, Any]]) -> list[str]:
+def _ratios(samples: Sequence[Mapping[str, int]]) -> list[str]:
     return [
         f"{one} % {other} == 0"
         for one, other in itertools.permutations(samples[0], 2)
@@ -65,7 +66,7 @@ def _ratios(samples: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _orders(samples: Sequence[Mapping[str, Any]]) -> list[str]:
+def _orders(samples: Sequence[Mapping[str, int]]) -> list[str]:
     return [
         f"{one} <= {other}"
         for one, other in itertools.permutations(samples[0], 2)

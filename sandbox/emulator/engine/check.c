@@ -163,8 +163,8 @@ void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     struct row at = *r;
     bool known = kind == UNWRITTEN && origin.line == w->origin_line;
     if (known) at.space = w->origin_space;
-    report(w, &at, kind, __builtin_ctz(lanes), known ? (struct region *)w->origin : NULL,
-            known ? w->origin_offset : 0, 0, false, &origin);
+    report(w, &at, kind, __builtin_ctz(lanes), known ? (struct region *)w->origin : NULL, known ? w->origin_offset : 0,
+            0, false, &origin);
 }
 
 static void race(struct warp *w, const struct row *r, struct region *region, uint64_t offset, uint32_t size, int lane,

@@ -319,8 +319,7 @@ int memory_load(struct warp *w, const struct row *r, uint32_t mask) {
             }
         }
         if (p.region && p.region->written && r->flags & STRONG) check_unnoted(w, p.region);
-        else if (p.region && p.region->written)
-            check_access(w, r, p.region, p.offsets, p.mask, total, false, false);
+        else if (p.region && p.region->written) check_access(w, r, p.region, p.offsets, p.mask, total, false, false);
     }
     if (r->flags & STRONG) {
         w->looks++;
