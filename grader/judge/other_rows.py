@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _TILES = (16, 32, 64, 128, 8, 256, 512, 1024)
 _FEWEST_ROWS = 4
+# More take too long to ask of.
+_MOST_ROWS = 1 << 15
 # Of the time for other questions.
 _SHARE = 0.4
 # Rows that are compared.
@@ -112,7 +114,7 @@ class Rows:
 
     def _is_index(self, size: str) -> bool:
         """True if each array has ``size`` as one of its dimensions at most, and nothing depends on it otherwise."""
-        if self.case.sizes.get(size, 0) < _FEWEST_ROWS:
+        if not _FEWEST_ROWS <= self.case.sizes.get(size, 0) <= _MOST_ROWS:
             return False
         manifest = self.challenge.manifest
         for arg in manifest.buffers:
@@ -174,19 +176,19 @@ class Rows:
         return [arg for arg in self.challenge.manifest.given if arg.name in self.inputs and size in arg.shape]
 
     def _mixed(self, size: str, axis: int, row: int) -> list[Argument]:
-        """Arguments of which other rows than ``row`` count for it."""
+        """Floating arguments of which other rows than ``row`` count for it."""
+        import torch
+
         found = []
         extent = self.case.sizes[size]
         before = self._row(size, axis, row, list(range(extent)), self._given(size), last=False)
         for arg in self._given(size):
             values, along = self.inputs[arg.name], arg.shape.index(size)
-            others = [place for place in range(extent) if place != row]
-            changed = values.clone()
-            index = [slice(None)] * values.dim()
-            for place in others[: len(others) // 2 + 1]:
-                index[along] = slice(place, place + 1)
-                part = changed[tuple(index)]
-                part.copy_(part * -0.5 + 0.25 if part.is_floating_point() else part)
+            if not values.is_floating_point():
+                continue
+            others = torch.tensor([place for place in range(extent) if place != row][: (extent + 1) // 2])
+            moved = values.index_select(along, others) * -0.5 + 0.25
+            changed = values.index_copy(along, others, moved.to(values.dtype))
             other = replace(self, inputs={**self.inputs, arg.name: changed})
             after = other._row(size, axis, row, list(range(extent)), self._given(size), last=False)
             if before is None or after is None:

@@ -16,6 +16,7 @@ from grader.challenge.model import Argument, Kind
 from grader.challenge.numbers import exact
 from grader.judge.evidence import Pattern, Wrong
 from grader.judge.oracle import laid_out, plain_values
+from grader.judge.other_rows import Budget
 from grader.judge.worst import allowed_error
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _ROUNDING = 1e-5
 _EXPLAINED = 16.0
 _GROUPS = (*range(2, 33), 48, 64, 96, 128, 192, 256, 384, 512, 1024)
 _LARGE_GROUPS = (2048, 4096, 8192, 16384, 32768, 65536)
+# Of this thread, for the terms of one element.
+_SECONDS = 0.25
 _TILES = (8, 16, 32, 64, 128, 256, 512, 1024)
 
 
@@ -105,6 +108,8 @@ class Terms:
         self, result: Wrong, arg: Argument, probes: list[int], sums: list[torch.Tensor]
     ) -> Pattern | None:
         fitting: set[str] | None = None
+        # The choices of the longest sum, the likely ones first.
+        order: list[str] = []
         allowed = allowed_error(result.want, result.allowance, result.magnitude)
         used = 0
         for probe, terms in sorted(zip(probes, sums, strict=True), key=lambda one: len(one[1])):
@@ -114,7 +119,9 @@ class Terms:
             near = max(float(allowed[probe]), _ROUNDING * float(terms.abs().sum()))
             if abs(got - want) < _EXPLAINED * near:
                 continue
-            own = {words for words, total in _totals(terms) if abs(total - got) <= near}
+            totals = list(_totals(terms))
+            order = [words for words, _ in totals]
+            own = {words for words, total in totals if abs(total - got) <= near}
             fitting = own if fitting is None else fitting & own
             used += 1
             if not fitting:
@@ -127,8 +134,7 @@ class Terms:
             if earlier is None or not fitting & earlier:
                 return None
             fitting = fitting & earlier
-        # The choices are in order of their likelihood.
-        words = next(words for words, _ in _totals(max(sums, key=len)) if words in fitting)
+        words = next(words for words in order if words in fitting)
         each = "the sum" if result.want.numel() == 1 else f"each sum of {result.argument.name}"
         return Pattern(
             "terms", f"The result is right if of {each}, over {arg.name}, {words}.", names=(arg.name,)
@@ -161,6 +167,7 @@ def _totals(terms: torch.Tensor) -> Iterator[tuple[str, float]]:
         last = (count - 1) // tile * tile
         if last:
             yield f"only the last tile of {tile} terms counts", whole - float(ends[last - 1])
+    budget = Budget(_SECONDS)
     for group in _LARGE_GROUPS:
         half = group // 2
         if half < count:
@@ -169,7 +176,7 @@ def _totals(terms: torch.Tensor) -> Iterator[tuple[str, float]]:
             yield f"only the terms {which} count", kept
             yield f"only the terms {which} are left out", whole - kept
     for group in _GROUPS:
-        if group >= count:
+        if group >= count or budget.spent:
             break
         parts = torch.zeros(group, dtype=terms.dtype).index_add_(0, place % group, terms)
         for rest, part in enumerate(parts.tolist()):

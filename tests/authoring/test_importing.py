@@ -269,6 +269,7 @@ def test_what_is_no_published_solution_is_refused() -> None:
         check_solution(CUSTOM_KERNEL, "kernelbench")
     with pytest.raises(BadRequest, match="no Python"):
         check_solution('extern "C" void solve() {}', "leetgpu")
+    check_solution("custom_kernel = compiled(run)", "gpumode")
 
 
 def test_an_unknown_form_is_refused(tmp_path: Path) -> None:

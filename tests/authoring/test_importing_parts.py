@@ -234,3 +234,10 @@ def test_arrays_that_some_tests_flatten_keep_their_dimensions() -> None:
     assert draft.manifest().args[0].shape == ["m", "n"]
     with pytest.raises(BadRequest, match="different numbers of dimensions, and of elements"):
         replace(draft, problem=problem(36)).manifest()
+
+
+def test_memory_for_a_result_that_the_reference_computes_more_exactly_is_an_output() -> None:
+    x, output = torch.ones(4), torch.empty(4)
+    data = gpumode._Data().take((x, output), ["x", "output"])
+    run = gpumode._run({}, data, dict(data.leaves), x.double().cumsum(0), [])
+    assert (run.order, run.returned, run.dtypes["output"]) == (["output"], {"output"}, "float32")

@@ -404,8 +404,9 @@ def _run(spec: Json, data: _Data, kept: Mapping[str, Any], found: Any, unread: S
             if (name.startswith(_RESULTS) or name in unread)
             and name not in returned
             and value.shape == result.shape
-            and value.dtype == result.dtype
+            and (value.dtype == result.dtype or (value.is_floating_point() and result.is_floating_point()))
         ]
+        spare.sort(key=lambda name: tensors[name].dtype != result.dtype)
         name = next(iter([*same, *spare]), "")
         if name:
             returned.add(name)

@@ -41,11 +41,14 @@ def _copied(found, results):
 def check_solution(text: str, form: str) -> None:
     """Raises BadRequest if it is no solution of this form."""
     try:
-        defined = [getattr(node, "name", "") for node in ast.parse(text).body]
+        body = ast.parse(text).body
     except SyntaxError as error:
         raise BadRequest(
             f"The solution is no Python: {error}.", "Only solutions in Python run unchanged."
         ) from error
+    defined = {getattr(node, "name", "") for node in body}
+    targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
+    defined |= {target.id for target in targets if isinstance(target, ast.Name)}
     if _DEFINES[form] not in defined:
         raise BadRequest(f"The solution defines no {_DEFINES[form]}.", "That is what its platform calls.")
 
