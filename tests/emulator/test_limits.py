@@ -116,21 +116,27 @@ def test_copies_of_a_relay_cost_nothing_but_what_the_host_computed(engine: Engin
     device = Device(engine, relayed=True)
     (address,) = struct.unpack("<Q", device.answer(MESSAGE.ALLOCATE, struct.pack("<Q", 64))[1])
 
-    def copies(contents: bytes, *, empty: bool = False) -> int:
+    def copies(contents: bytes, unwritten: int = 0) -> int:
+        """``unwritten``: bytes that are then said to be of a new tensor."""
         device.answer(MESSAGE.COPY, COPY_HEAD.pack(address, 0, 64, 1, 0) + contents)
-        if empty:
-            device.answer(MESSAGE.UNWRITTEN, RANGE.pack(address, 64) + contents[:16])
+        if unwritten:
+            device.answer(MESSAGE.UNWRITTEN, RANGE.pack(address, unwritten) + bytes(range(16)))
         return device.call.copies
 
+    new = bytes(range(16)) * 4
     device.begin(counted=True)
-    assert copies(bytes(range(64)), empty=True) == 0
+    assert copies(new, unwritten=64) == 0
     _, back = device.answer(MESSAGE.COPY, COPY_HEAD.pack(0, address, 64, 2, 0))
     assert copies(back) == 0, "it came from the device"
     assert copies(b"h" * 64) == 1
+    assert copies(b"i" * 64, unwritten=64) == 2, "it holds more than a new tensor does"
+    assert copies(back, unwritten=64) == 2, "what cost nothing is not taken off once more"
+    assert copies(b"j" * 64, unwritten=1 << 40) == 3
+    assert copies(b"h" * 64) == 4
     memory = ctypes.create_string_buffer(64)
     argument = device.adopt(ctypes.addressof(memory), 64, "x", written=True)
     device.answer(MESSAGE.COPY, COPY_HEAD.pack(0, argument, 64, 2, 0))
-    assert device.returned().modelled == pytest.approx(copies_seconds(2, 128))
+    assert device.returned().modelled == pytest.approx(copies_seconds(5, 5 * 64))
 
 
 def test_host_writes_to_large_managed_memory_are_kept(engine: Engine) -> None:

@@ -100,10 +100,10 @@ class Device:
         relayed: bool = False,
     ) -> None:
         self.engine, self._left, self._ptxas, self._relayed = engine, memory_bytes, ptxas, relayed
-        # What a relayed call's allocations held when they went back to the host, and the allocation that was filled
-        # last: see ``_is_relays``.
+        # What a relayed call's allocations held when they went back to the host, and the address and size of the last
+        # copy to the device that was counted: see ``_is_relays``.
         self._returned_contents: set[int] = set()
-        self._filled = 0
+        self._filled = (0, 0)
         self.line_at: Callable[[int], int] = lambda place: 0
         # PTX by module for which ptxas has not run yet: it is slow, and only the model needs it.
         self._not_assembled: dict[int, str] = {}
@@ -165,7 +165,7 @@ class Device:
         self._watched, self._limited = watched, counted
         self.call = Call()
         self._returned_contents.clear()
-        self._filled = 0
+        self._filled = (0, 0)
         self.engine.begin_call()
         self.engine.launches = [] if counted or watched else None
         self.engine.begin_sample()
@@ -554,17 +554,20 @@ class Device:
         and to the device what came from there. Tensors over arguments are not copied."""
         if not self._relayed or (to if kind == 1 else source) in self._arguments:
             return False
-        self._filled = to if kind == 1 else 0
-        return kind == 2 or (kind == 1 and hash(given) in self._returned_contents)
+        relays = kind == 2 or (kind == 1 and hash(given) in self._returned_contents)
+        self._filled = (to, len(given)) if kind == 1 and not relays else (0, 0)
+        return relays
 
     def _unwritten(self, body: bytes) -> tuple[int, bytes]:
         address, size = RANGE.unpack_from(body)
         pattern = body[RANGE.size :]
-        if address == self._filled and address:  # an empty tensor: its copy was the relay's
-            self.call.copies, self.call.copied = self.call.copies - 1, self.call.copied - size
-            self._filled = 0
-        if self._range(address, size) is None or len(pattern) != UNWRITTEN_PATTERN_BYTES:
+        held = self._range(address, size)
+        if held is None or len(pattern) != UNWRITTEN_PATTERN_BYTES:
             return _INVALID_VALUE, b""
+        if self._filled == (address, size) and _repeats(ctypes.string_at(held, size), pattern):
+            # A new tensor, which is the relay's to copy. Anything else in it was a real copy.
+            self.call.copies, self.call.copied = self.call.copies - 1, self.call.copied - size
+        self._filled = (0, 0)
         self.engine.unmark_written(address, size, pattern)
         return 0, b""
 
@@ -668,6 +671,11 @@ def _architecture(target: str) -> int:
     """80 for ``sm_80``; 0 for another kind of name."""
     found = re.match(r"sm_(\d{2,3})(?!\d)", target)
     return int(found[1]) if found else 0
+
+
+def _repeats(contents: bytes, pattern: bytes) -> bool:
+    """True if ``contents`` is ``pattern``, again and again."""
+    return contents == (pattern * (len(contents) // len(pattern) + 1))[: len(contents)]
 
 
 def _is_kernel(loaded: Loaded | None, name: str) -> bool:
