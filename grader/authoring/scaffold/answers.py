@@ -206,7 +206,8 @@ class Answers:
             or any(arg.layout or arg.dtype.packed for arg in manifest.buffers)
         ):
             return ""
-        case = tried.case()
+        case = tried.case(self.names)
+        case = replace(case, inputs={**self.usual, **case.inputs})
         given = arguments(manifest, case, draw_inputs(manifest, case, _SEEDS[0]))
         names = [name for name in manifest.sizes if self._may_divide(name) and case.sizes[name] > 1]
         return next((name for name in names if self._divides(name, given)), "")
@@ -236,18 +237,18 @@ class Answers:
                 )
                 for start, stop in ((0, middle), (middle, end))
             ]
+            return all(
+                torch.allclose(
+                    torch.cat([part[number] for part in parts], places[arg.name]).double(),
+                    whole[number].double(),
+                    rtol=_SAME,
+                    atol=0.0,
+                    equal_nan=True,
+                )
+                for number, arg in enumerate(self._shown.results)
+            )
         except (GraderError, RuntimeError):
             return False
-        return all(
-            torch.allclose(
-                torch.cat([part[number] for part in parts], places[arg.name]).double(),
-                whole[number].double(),
-                rtol=_SAME,
-                atol=0.0,
-                equal_nan=True,
-            )
-            for number, arg in enumerate(self._shown.results)
-        )
 
     def _call(self, arguments: Mapping[str, Any], *, wide: bool = True) -> tuple[Any, ...]:
         """``wide``: in float64."""
