@@ -45,7 +45,8 @@ SAME_WORD = {
     "sandbox/runner/main.py": "the memory of a binding: the host's or a GPU's",
     "sandbox/runner/compile_triton.py": "the kind of device that torch knows a GPU by",
     "grader/authoring/importing/challenge.py": "torch's name of a GPU, in a source",
-    "grader/authoring/importing/probe.py": "the same, in an argument",
+    "grader/authoring/importing/probed.py": "the same, in an argument",
+    "grader/challenge/derived.py": "torch's name of a kind of device",
     "sandbox/emulator/ptx.py": "what headers are called, in the line tables of a compiler",
 }
 
