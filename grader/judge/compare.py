@@ -475,6 +475,24 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
     return min(total, int(question.outputs[rule.first].reshape(-1)[0]))
 
 
+def other_count(
+    manifest: Manifest, name: str, snapshot: Mapping[str, torch.Tensor], question: Question
+) -> str:
+    """What is wrong with the output that says how many elements of the result ``name`` count; or ""."""
+    rule = manifest.compare.get(name)
+    if rule is None or rule.first is None:
+        return ""
+    got, right = (int(values[rule.first].reshape(-1)[0]) for values in (snapshot, question.outputs))
+    if got == right or not 0 <= got <= question.outputs[name].numel():
+        return ""
+    off = abs(got - right)
+    if got < right:
+        kept = f"{off:,} of the elements that belong in {name} {'is' if off == 1 else 'are'} left out"
+    else:
+        kept = f"{off:,} too many {'is' if off == 1 else 'are'} kept"
+    return f"{rule.first} is {got:,}, and {right:,} is right: {kept}."
+
+
 def explain(
     buffer: Buffer,
     compared: Compared,

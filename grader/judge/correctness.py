@@ -16,7 +16,15 @@ from grader.errors import ChallengeInvalid, JudgeFailure
 from grader.judge import faults
 from grader.judge.arena import Arena, Inputs, Poison
 from grader.judge.channel import ChannelError
-from grader.judge.compare import PADDING, REFUSED, compare, compare_in_pieces, forbidden_write, wrong_result
+from grader.judge.compare import (
+    PADDING,
+    REFUSED,
+    compare,
+    compare_in_pieces,
+    forbidden_write,
+    other_count,
+    wrong_result,
+)
 from grader.judge.constructs import Watched
 from grader.judge.device import CaseDevice
 from grader.judge.error_map import error_map, with_writers
@@ -396,6 +404,11 @@ class Suite:
             mismatch = mismatch.model_copy(update={"map": found})
             wrong = replace(wrong, read=read)
         said = mistakes.of_result(wrong, mismatch, case, inputs)
+        lost = ""
+        if snapshot is not None and isinstance(question, Question) and not said.named:
+            lost = other_count(self.challenge.manifest, mismatch.argument, snapshot, question)
+        if lost:
+            said = replace(said, text=" ".join(filter(None, (lost, said.text))), named=True)
         adds = mistakes.adds_to(mismatch.argument)
         evidence = said.unwritten or (mistakes.spread(wrong) if wrong is not None else "")
         finding = faults.of_mismatch(

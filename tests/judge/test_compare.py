@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from grader.challenge.cases import Case, Category
-from grader.challenge.catalogue import Catalogue
+from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.challenge.dtypes import DType
 from grader.challenge.model import Manifest
 from grader.challenge.numbers import comparable, decode, rounded
@@ -22,6 +22,7 @@ from grader.judge.compare import (
     compare,
     compare_in_pieces,
     forbidden_write,
+    other_count,
     wrong_elements,
 )
 from grader.judge.faults import of_mismatch
@@ -514,3 +515,20 @@ def test_parts_of_a_complex_number_share_its_magnitude() -> None:
     arena.close()
     assert mismatch is not None
     assert (mismatch.index, mismatch.wrong) == ([0, 1], 1)
+
+
+@pytest.mark.parametrize(
+    ("got", "says"),
+    [
+        (2, "count is 2, and 3 is right: 1 of the elements that belong in out is left out."),
+        (5, "count is 5, and 3 is right: 2 too many are kept."),
+        (3, ""),
+        (-7, ""),  # never written
+    ],
+)
+def test_a_wrong_number_of_elements_that_count_is_said(got: int, says: str) -> None:
+    manifest = find_catalogue().load("stream_compact").manifest
+    question = Question({}, {"out": torch.zeros(9), "count": torch.tensor([3])}, {})
+    snapshot = {"out": torch.zeros(9), "count": torch.tensor([got])}
+    assert other_count(manifest, "out", snapshot, question) == says
+    assert other_count(manifest, "count", snapshot, question) == ""
