@@ -175,7 +175,6 @@ def _outer_strides(challenge: Challenge, case: Case, inputs: Inputs, result: Wro
 
 
 def _turned_tiles(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-
     for arg in _read(challenge, inputs):
         values = inputs[arg.name]
         if values.dim() != 2 or min(values.shape) < 2:
