@@ -112,19 +112,27 @@ def begin(catalogue: Path, device: str, gpus: GpuNumbers) -> None:
 
 def do(work: Work) -> Done:
     """Raises BoxUnavailable if the machine fails; the challenge's mistakes become checks."""
+    import torch
+
     if _unusable is not None:
         raise _unusable
     assert _worker is not None, "begin() comes first"
     began = time.perf_counter()
-    bench = _worker.bench(work.slug)
+    try:
+        done = _done(_worker.bench(work.slug), work, _worker.device)
+    except torch.OutOfMemoryError as error:
+        done = Done(checks=[Check(name="suite", status=Status.ERROR, summary=str(error))])
+    return replace(done, seconds=time.perf_counter() - began)
+
+
+def _done(bench: Trial, work: Work, device: Device) -> Done:
     match work.part:
         case Part.FILES:
-            done = Done(checks=examine(bench.challenge, _worker.device))
+            return Done(checks=examine(bench.challenge, device))
         case Part.APPROXIMATIONS:
-            done = approximate(bench.challenge, work.number, _worker.device)
+            return approximate(bench.challenge, work.number, device)
         case _:
-            done = _run(bench, work)
-    return replace(done, seconds=time.perf_counter() - began)
+            return _run(bench, work)
 
 
 def _run(bench: Trial, work: Work) -> Done:

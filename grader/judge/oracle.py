@@ -251,8 +251,12 @@ def results_of(
         returned = function(**given)
     except GraderError:
         raise  # from a reference's box, which knows whose fault it was
-    except torch.OutOfMemoryError:  # the machine's fault
-        raise
+    except torch.OutOfMemoryError as error:
+        # Still the machine's: elsewhere there may be more. Callers know this class.
+        amount = str(error).partition(". ")[0]
+        raise torch.OutOfMemoryError(
+            f"{where} ran out of memory: {amount}. Let it compute in parts (torch.split), or make the sizes smaller."
+        ) from error
     except Exception as error:  # staff's code: any exception is the challenge's fault
         raise ChallengeInvalid(f"{where}: {type(error).__name__}: {error}") from error
     tensors = returned if isinstance(returned, tuple) else (returned,)

@@ -132,3 +132,18 @@ def test_a_float64_does_not_count_beyond_2_53() -> None:
     challenge = made(lambda x, **_: (x, counted(x).double() + 2.0**54))
     with pytest.raises(ChallengeInvalid, match="'count' is int64, but some"):
         ask(challenge, Case("basic", Category.BASIC, {"rows": 2, "n": 3}), 1)
+
+
+def test_a_reference_that_runs_out_of_memory_is_named() -> None:
+    """The machine's error, so whoever has another way (smaller sizes) can take it, with the author's remedy."""
+
+    def hungry(x: torch.Tensor, rows: int, n: int) -> torch.Tensor:
+        raise torch.OutOfMemoryError(
+            "CUDA out of memory. Tried to allocate 280.74 GiB. GPU 0 has a total capacity ..."
+        )
+
+    case = Case("wide", Category.BASIC, {"rows": 2, "n": 4})
+    with pytest.raises(
+        torch.OutOfMemoryError, match=r"hungry\(\) on case 'wide' ran out of memory: .*torch\.split"
+    ):
+        ask(made(hungry), case, 1, "cpu")
