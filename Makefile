@@ -30,7 +30,7 @@ PYTEST = $(BIN)/pytest --durations=25 --numprocesses=$(JOBS) --dist=loadscope --
 test: $(STAMP) ## Run the tests (JOBS=3 at a time); GRADER_REQUIRE=docker,browser,postgres makes missing parts failures, GRADER_PROVE=all proves all challenges
 	$(PYTEST)
 
-test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, every attack, every test on PostgreSQL too, the images, and faults on both databases
+test-all: $(STAMP) ## Run the full matrix, as CI does: `make test`, what is tried in turn, every test on PostgreSQL too, the images, and faults on both databases
 	$(PYTEST) --matrix
 
 wheels: $(STAMP) ## Build wheels into dist/: for any system, and for Linux on x86-64 and on aarch64 with the emulated GPU's engine

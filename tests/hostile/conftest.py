@@ -52,13 +52,14 @@ def judge_in_docker(range_: Range, entry: Entry) -> None:
     assert not finding.failed, finding
 
 
-def parameters(entries: Iterable[Entry], matrix: Callable[[Entry], bool] = lambda _: False) -> list[Any]:
-    """One for each entry. What tries another one's mechanism, and what ``matrix`` says, is left to the full matrix."""
+def parameters(entries: Iterable[Entry], in_turn: Callable[[Entry], bool] = lambda _: False) -> list[Any]:
+    """One for each entry. Every run tries every mechanism once; of the entries that try one again, and of those that
+    ``in_turn`` names, the full matrix takes a third at each commit, and `make hostile` all."""
     return [
         pytest.param(
             entry,
             id=f"{entry.surface}-{entry.name}",
-            marks=[pytest.mark.matrix] if entry.like or matrix(entry) else [],
+            marks=[pytest.mark.in_turn] if entry.like or in_turn(entry) else [],
         )
         for entry in entries
     ]

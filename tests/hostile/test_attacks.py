@@ -1,4 +1,4 @@
-"""Every attack and control of the suite that runs on a CPU, in the box that servers use, and the host counted around
+"""Attacks and controls of the suite that run on a CPU, in the box that servers use, and the host counted around
 them. Those whose time decides are in test_timed_attacks.py."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.hostile.suite import CONTROL, OF_BOXES, SURFACES, Entry, load
 ENTRIES = load()
 ON_CPU = [entry for entry in ENTRIES if "cpu" in entry.devices and entry.surface not in OF_BOXES]
 # What is wrong or right about these is what they compute, which any box shows: they are judged in forked ones, which
-# start in milliseconds. The full matrix judges the honest ones also where servers do, whose walls must not stop them.
+# start in milliseconds. The full matrix judges a third of the honest ones also where servers do, whose walls must not stop them.
 OF_VALUES = ("specification", CONTROL)
 IN_DOCKER = [entry for entry in ON_CPU if entry.surface != "specification" and entry.takes_us is None]
 FEWEST_ATTACKS, FEWEST_CONTROLS = 60, 12
@@ -30,7 +30,7 @@ def test_there_are_as_many_as_we_say() -> None:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("entry", parameters(IN_DOCKER, matrix=lambda entry: entry.surface == CONTROL))
+@pytest.mark.parametrize("entry", parameters(IN_DOCKER, in_turn=lambda entry: entry.surface == CONTROL))
 def test_no_attack_gets_through_and_no_control_is_refused(entry: Entry, docker_range: Range) -> None:
     """Protects verdicts, times and hidden data against submissions that attack the judge, and honest kernels against a
     judge that is too strict.

@@ -28,7 +28,7 @@ CUDA = [
 
 
 @pytest.mark.parametrize(
-    "entry", parameters(ON_EMULATED, matrix=lambda entry: entry.language is Language.CUDA)
+    "entry", parameters(ON_EMULATED, in_turn=lambda entry: entry.language is Language.CUDA)
 )
 def test_no_attack_on_the_emulated_gpu_gets_through(entry: Entry, boxes: BoxMaker) -> None:
     need("emulator")
