@@ -62,6 +62,8 @@ BOX_MEMORY_BYTES = 4 * GIB
 # With a GPU, torch, Triton and a CUDA context take about 4 GiB of host memory, and torch.compile starts compilers.
 GPU_BOX_MEMORY_BYTES = 24 * GIB
 BOX_TMP_BYTES = 512 * MIB
+# Of a box in which NCCL runs.
+BOX_SHM_BYTES = 256 * MIB
 # torch starts threads for each core. 256 is well above that and far below a fork bomb.
 BOX_PIDS = 256
 BOX_CPUS = 2.0

@@ -75,6 +75,11 @@ class BoxSpec:
         return bool(self.shown_libraries)
 
     @property
+    def shm_bytes(self) -> int:
+        """Of a /dev/shm of its own: NCCL's threads share memory there, and without one it divides by zero."""
+        return limits.BOX_SHM_BYTES if self.shown_libraries else 0
+
+    @property
     def supervised(self) -> bool:
         """The program loads submissions, and so runs under a supervisor (``runner/supervise.py``)."""
         return self.program == RUNNER_PROGRAM

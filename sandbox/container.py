@@ -20,6 +20,8 @@ OPEN_FILES = 1024
 CORE_BYTES = 1
 # Triton's and nvcc's caches make hundreds of files. Each costs the host a kilobyte of memory that no limit counts.
 TMP_INODES = 16_384
+SHM = "/dev/shm"  # noqa: S108
+SHM_INODES = 64
 
 # Hidden from a box; naming any replaces Docker's list. Each shows the host's hardware, other people's activity or
 # kernel addresses; /dev/mqueue is a second place to write. Missing names are ignored. CUDA reads /proc/driver,
@@ -62,11 +64,17 @@ def _host_paths() -> dict[str, str]:
     return values
 
 
-def tmp_options(spec: BoxSpec) -> str:
+def mounts(spec: BoxSpec) -> dict[str, str]:
+    """Options of the file systems in memory, by their folder: the only places that a box can write to."""
     # Triton dlopens launchers from its cache, so running needs an executable /tmp; compiling does not.
     execution = "noexec" if spec.purpose is BoxPurpose.COMPILE else "exec"
+    made = {"/tmp": _bounds(execution, spec.tmp_bytes, TMP_INODES)}  # noqa: S108
+    return {**made, SHM: _bounds("noexec", spec.shm_bytes, SHM_INODES)} if spec.shm_bytes else made
+
+
+def _bounds(execution: str, size: int, inodes: int) -> str:
     owner = f"uid={image.NOBODY},gid={image.NOBODY},mode=0700"
-    return f"rw,nosuid,nodev,{execution},size={spec.tmp_bytes},nr_inodes={TMP_INODES},{owner}"
+    return f"rw,nosuid,nodev,{execution},size={size},nr_inodes={inodes},{owner}"
 
 
 def host_config(
@@ -92,8 +100,8 @@ def host_config(
                 f"seccomp={seccomp.profile(fifos=bool(spec.under), loopback=spec.loopback)}",
             ],
             read_only=True,
-            tmpfs={"/tmp": tmp_options(spec)},  # noqa: S108
-            # No /dev/shm and no System V memory: /tmp is the one place to write, and it is bounded.
+            tmpfs=mounts(spec),
+            # No other /dev/shm, and no System V memory: every place to write is bounded.
             ipc_mode="none",
             pids_limit=spec.pids,
             mem_limit=spec.memory_bytes,

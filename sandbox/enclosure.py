@@ -43,7 +43,7 @@ def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
         *_root(image.layout(), spec),
         *_files(files, as_root),
         *_proc(),
-        *_dev(spec.gpu),
+        *_dev(spec.gpu, spec.shm_bytes),
         *_sys(spec.gpu),
         *(word for mount, folder in image.PROGRAMS.items() for word in ("--ro-bind", str(folder), mount)),
         *(("--ro-bind", spec.bytecode, image.BYTECODE_MOUNT) if spec.bytecode else ()),
@@ -109,7 +109,7 @@ def _proc() -> Iterator[str]:
     yield from ("--remount-ro", "/proc")
 
 
-def _dev(gpu: Gpu | None) -> Iterator[str]:
+def _dev(gpu: Gpu | None, shm_bytes: int) -> Iterator[str]:
     yield from ("--tmpfs", "/dev")
     nodes = nodes_of(gpu) if gpu else ()
     yield from _folders_above(nodes, "/dev")
@@ -117,6 +117,7 @@ def _dev(gpu: Gpu | None) -> Iterator[str]:
         yield from ("--dev-bind", node, node)
     for name, target in LINKS.items():
         yield from ("--symlink", target, f"/dev/{name}")
+    yield from ("--tmpfs", container.SHM) if shm_bytes else ()
     yield from ("--remount-ro", "/dev")
 
 
@@ -140,7 +141,7 @@ def order(spec: BoxSpec, as_root: bool, grouped: bool, call_filter: bytes) -> di
     """See ``runner/confine.py``. ``grouped``: a control group bounds memory and processes."""
     return {
         "user": image.NOBODY if as_root else None,
-        "tmp": container.tmp_options(spec),
+        "mounts": container.mounts(spec),
         "nice": spec.share.nice,
         "cores": list(spec.cores),
         "limits": {str(which): value for which, value in _limits(spec, as_root, grouped).items()},

@@ -257,8 +257,17 @@ def _rounded_outputs(challenge: Challenge, form: str) -> Callable[[Draw], Tensor
 
 def _cut_inputs(chosen: list[Argument], form: str) -> Callable[[Draw], Tensors]:
     return lambda draw: draw.of_inputs(
-        {arg.name: _cut(form)(draw.question.inputs[arg.name]) for arg in chosen}
+        {arg.name: cut_in_range(draw.question.inputs[arg.name], form) for arg in chosen}
     )
+
+
+def cut_in_range(values: torch.Tensor, form: str) -> torch.Tensor:
+    """Integers cut to ``form``, then held between the smallest and the largest of ``values``: an index beyond them
+    would end the process on a GPU."""
+    if not values.numel():
+        return values
+    wide = values.long()  # torch has no min() of uint16
+    return _cut(form)(wide).clamp(wide.min(), wide.max()).to(values.dtype)
 
 
 def _cut_outputs(form: str) -> Callable[[Draw], Tensors]:

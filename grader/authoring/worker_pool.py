@@ -122,6 +122,12 @@ def do(work: Work) -> Done:
         done = _done(_worker.bench(work.slug), work, _worker.device)
     except torch.OutOfMemoryError as error:
         done = Done(checks=[Check(name="suite", status=Status.ERROR, summary=str(error))])
+    except torch.AcceleratorError as error:  # nothing runs on the GPU in this process any more
+        said = str(error).partition("\n")[0]
+        raise ChallengeInvalid(
+            f"{work.slug}: PyTorch failed on the GPU, probably in the reference: {said}",
+            f"An index beyond an array? `grader challenge check {work.slug} --device cpu` may name it.",
+        ) from error
     return replace(done, seconds=time.perf_counter() - began)
 
 

@@ -5,7 +5,7 @@
 CONTROL is a socket to the parent. The parent sends one message (see ``protocol.py``) once it has put this process under
 its limits:
 - ``user``: the user to become (null: no change)
-- ``tmp``: mount options of ``/tmp``
+- ``mounts``: mount options of file systems in memory, by their folder
 - ``nice``, ``cores``
 - ``limits``: resource limits by number
 - ``filter``: the filter of system calls, in hexadecimal
@@ -35,7 +35,6 @@ SECCOMP_MODE_FILTER = 2
 CAPABILITY_VERSION = 0x20080522
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 2, 4, 8, 32
 INSTRUCTION_BYTES = 8
-FOLDER = "/tmp"  # noqa: S108 - the box's own
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -55,18 +54,18 @@ def control(option: int, *values: Any) -> None:
     check(_libc.prctl(option, *words, *[ctypes.c_ulong(0)] * (4 - len(words))), f"prctl {option}")
 
 
-def bound_tmp(options: str, user: int | None) -> None:
+def bound(folder: str, options: str, user: int | None) -> None:
     """Bound the file system in memory. A remount takes flags and sizes, but not the owner."""
     flags = {"nosuid": MS_NOSUID, "nodev": MS_NODEV, "noexec": MS_NOEXEC, "exec": 0, "rw": 0}
     words = options.split(",")
     chosen = sum(flags[word] for word in words if word in flags)
     data = ",".join(word for word in words if word.startswith(("size=", "nr_inodes=")))
-    made = _libc.mount(None, FOLDER.encode(), None, ctypes.c_ulong(MS_REMOUNT | chosen), data.encode())
-    check(made, f"bounds for {FOLDER}")
+    made = _libc.mount(None, folder.encode(), None, ctypes.c_ulong(MS_REMOUNT | chosen), data.encode())
+    check(made, f"bounds for {folder}")
     if user is not None:
-        os.chown(FOLDER, user, user)
+        os.chown(folder, user, user)
     else:
-        os.chmod(FOLDER, 0o700)
+        os.chmod(folder, 0o700)
 
 
 def set_limits(pairs: dict[str, int]) -> None:
@@ -104,7 +103,8 @@ def filter_calls(instructions: bytes) -> None:
 
 def confine(order: dict[str, Any]) -> None:
     """Steps that need a privilege run before those that take privileges away."""
-    bound_tmp(order["tmp"], order["user"])
+    for folder, options in order["mounts"].items():
+        bound(folder, options, order["user"])
     set_limits(order["limits"])
     os.nice(max(0, order["nice"] - os.nice(0)))
     if order["cores"]:
@@ -117,7 +117,7 @@ def confine(order: dict[str, Any]) -> None:
     control(PR_SET_NO_NEW_PRIVS, 1)
     # Last, because a change of user clears this setting.
     control(PR_SET_PDEATHSIG, signal.SIGKILL)
-    os.chdir(FOLDER)
+    os.chdir("/tmp")  # noqa: S108 - the box's own
     filter_calls(bytes.fromhex(order["filter"]))
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from grader.authoring import odds as odds_module
-from grader.authoring.approximations import approximations, rounded
+from grader.authoring.approximations import approximations, cut_in_range, rounded
 from grader.authoring.calibrate import Calibration, compare, too_tight
 from grader.authoring.odds import Rounds, Tried, odds
 from grader.authoring.reduced import Reduced, reduced
@@ -184,3 +184,11 @@ def test_answers_that_the_checker_accepts_are_right() -> None:
 def negated(**given: object) -> torch.Tensor:
     found: torch.Tensor = -SUMMED.reference.compute(**given)
     return found
+
+
+def test_an_index_that_is_cut_stays_in_range() -> None:
+    """Protects check on a GPU, where an index of the reference beyond its array ends the process."""
+    values = torch.tensor([0, 5, 300, 16_383], dtype=torch.uint16)
+    cut = cut_in_range(values, "int8")
+    assert cut.dtype == values.dtype
+    assert cut.tolist() == [0, 5, 44, 0]  # 16,383 is -1 in eight bits

@@ -15,7 +15,8 @@ from tests.hostile.suite import CONTROL, OF_BOXES, SURFACES, Entry, load
 ENTRIES = load()
 ON_CPU = [entry for entry in ENTRIES if "cpu" in entry.devices and entry.surface not in OF_BOXES]
 # What is wrong or right about these is what they compute, which any box shows: they are judged in forked ones, which
-# start in milliseconds. The full matrix judges a third of the honest ones also where servers do, whose walls must not stop them.
+# start in milliseconds. The full matrix judges a third of the honest ones also where servers do, whose walls must not
+# stop them.
 OF_VALUES = ("specification", CONTROL)
 IN_DOCKER = [entry for entry in ON_CPU if entry.surface != "specification" and entry.takes_us is None]
 FEWEST_ATTACKS, FEWEST_CONTROLS = 60, 12

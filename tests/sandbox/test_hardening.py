@@ -149,6 +149,14 @@ print(os.WCOREDUMP(os.waitpid(child, 0)[1]), [name for name in os.listdir("/tmp"
     assert run(start(walled_boxes), code).splitlines() == ["(1, 1)", "False []"]
 
 
+def test_a_box_with_nccl_has_a_bounded_shm(walled_boxes: BoxMaker, start: Start) -> None:
+    """Without a /dev/shm NCCL ends the process: seen on two H200s."""
+    box = start(walled_boxes, shown_libraries=("nccl",))
+    filled = ask(box, "fill", folder="/dev/shm", bytes=limits.GIB)
+    assert 0 < filled["filled"] <= limits.BOX_SHM_BYTES
+    assert run(box, "import os; print(os.access('/dev', os.W_OK))") == "False\n"
+
+
 def test_tmp_has_a_limit_of_inodes(walled_boxes: BoxMaker, start: Start) -> None:
     said = run(start(walled_boxes), "import os; print(os.statvfs('/tmp').f_files)")
     assert int(said) == container.TMP_INODES
