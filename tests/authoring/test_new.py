@@ -216,6 +216,7 @@ def test_an_existing_folder_is_not_overwritten(part: str, tmp_path: Path) -> Non
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [kept]
 
 
+@pytest.mark.matrix
 def test_the_command_creates_a_challenge(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """Protects authors against a check that passes a weak suite: `new`, then `check` with processes, then again with
     cases removed."""

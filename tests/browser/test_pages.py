@@ -45,6 +45,7 @@ def test_every_page_is_in_the_list(site: Site, shown: list[Sample]) -> None:
     assert {rule.endpoint for rule in samples.pages(site)} - {sample.endpoint for sample in shown} == set()
 
 
+@pytest.mark.matrix
 def test_axe_finds_no_serious_fault_in_light_or_dark(visit: Visit, shown: list[Sample]) -> None:
     """Protects readers with poor sight or a screen reader. All rules in light; in dark those about colours."""
     found: dict[str, list[str]] = {}

@@ -58,6 +58,7 @@ def short() -> Iterator[Path]:
         yield Path(path)
 
 
+@pytest.mark.in_turn
 def test_the_platform_runs_despite_bad_gpus_and_reports_them(short: Path) -> None:
     """Protects against a platform that fails to start, or keeps quiet, because a GPU does not work."""
     env, log, ready = _settings_of(short), short / "log", short / "ready"
@@ -129,6 +130,7 @@ def test_a_worker_with_a_bad_gpu_exits_with_our_failure(short: Path) -> None:
     assert f"grader worker --gpu {T4.uuid}" in ran.stderr
 
 
+@pytest.mark.in_turn
 def test_gpu_all_starts_a_worker_for_each_gpu_and_ends_them_together(short: Path) -> None:
     """Protects against a worker that survives `--gpu all` and holds its GPU."""
     env, log = _settings_of(short) | {"GRADER_REDIS_URL": f"unix://{short}/none.sock"}, short / "log"

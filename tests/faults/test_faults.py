@@ -27,6 +27,7 @@ def _explain(outcome: Outcome) -> str:
 
 
 # A busy machine starts processes slowly.
+@pytest.mark.matrix
 @pytest.mark.timeout(900)
 def test_every_submission_ends_once_with_its_true_verdict_on_sqlite() -> None:
     """Protects against a submission lost, judged twice or misjudged when a process, Redis or the disk fails."""
@@ -41,7 +42,7 @@ def test_every_submission_ends_once_with_its_true_verdict_on_sqlite() -> None:
 @pytest.mark.timeout(900)
 def test_every_submission_ends_once_with_its_true_verdict_on_postgres() -> None:
     """Protects against a submission lost, judged twice or misjudged when PostgreSQL or Docker is killed, frozen or
-    cut off. Campaigns take a minute each; `make test` runs the one on SQLite.
+    cut off. Campaigns take a minute each: neither runs in `make test`.
     """
     need("postgres")
     layout = Layout("postgres", docker=True)

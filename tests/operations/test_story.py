@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select
 
@@ -52,6 +53,7 @@ def total(found: list[tuple[dict[str, str], float]], **labels: str) -> float:
     return sum(value for had, value in found if labels.items() <= had.items())
 
 
+@pytest.mark.in_turn
 def test_one_request_id_links_all_logs_and_no_secret_is_logged(running: Running) -> None:
     """Protects operators who trace one submission through all logs, and students whose data is in none of them."""
     submission = submit(running)

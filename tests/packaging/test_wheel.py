@@ -130,6 +130,7 @@ def test_the_client_that_a_server_offers_holds_what_the_wheel_holds(wheel: Path,
     assert ours - built == set()
 
 
+@pytest.mark.in_turn
 def test_wheel_from_sdist_is_the_same(sdist: Path, wheel: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path / "source", filter="data")
@@ -154,6 +155,7 @@ def _without_links(folder: Path, sdist: Path) -> Path:
     return source
 
 
+@pytest.mark.in_turn
 def test_a_checkout_without_links_builds_and_runs(sdist: Path, wheel: Path, tmp_path: Path) -> None:
     clone = _without_links(tmp_path, sdist)
     assert (clone / "grader" / "web").read_text() == "../web"

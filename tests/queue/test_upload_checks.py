@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 
+import pytest
+
 from grader.challenge import bundle
 from grader.queue.checker import Checker
 from grader.queue.loop import Stopper
@@ -36,6 +38,7 @@ extern "C" void solve(const float* a, const int* i, float* out, float alpha, int
 """
 
 
+@pytest.mark.in_turn
 def test_an_upload_check_runs_cuda_sources_on_the_emulated_gpu_and_the_challenges_checker(
     platform: Platform, staff: User
 ) -> None:
