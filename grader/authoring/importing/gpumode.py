@@ -215,9 +215,20 @@ class _Task:
             "drawn": self._drawn(runs[0], specs, timed, own),
             "open": self.open,
         }
+        self._say_constant([*specs, *timed])
         if own:
             found["check"] = self._check(runs[0])
         return found
+
+    def _say_constant(self, specs: Sequence[Json]) -> None:
+        """Sizes that all of its tests have alike: a solution that was published may rely on them."""
+        values = {name: {spec[name] for spec in specs} for name in self.sizes}
+        alike = [f"{name} = {min(found)}" for name, found in values.items() if len(found) == 1]
+        if alike and len(specs) >= _ENOUGH_SAMPLES:
+            self.open.append(
+                f"All of its own tests have {', '.join(alike)}; the cases here also have others. A solution that was "
+                "published for it may fail these."
+            )
 
     def _runs(self, specs: Sequence[Json]) -> list[_Run]:
         """The tests that are small enough, the smallest first; if none is, smaller ones. Then two of them with one size
