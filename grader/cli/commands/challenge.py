@@ -121,7 +121,8 @@ def import_(
     origin: Annotated[
         str,
         typer.Argument(
-            metavar="PATH", help="A file of KernelBench, a folder of LeetGPU or GPU MODE; or a git URL#PATH."
+            metavar="PATH",
+            help="A file of KernelBench, a folder of LeetGPU, Tensara or GPU MODE; or a git URL#PATH.",
         ),
     ],
     slug: Annotated[
