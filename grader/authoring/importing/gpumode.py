@@ -226,7 +226,7 @@ class _Task:
         alike = [f"{name} = {min(found)}" for name, found in values.items() if len(found) == 1]
         if alike and len(specs) >= _ENOUGH_SAMPLES:
             self.open.append(
-                f"All of its own tests have {', '.join(alike)}; the cases here also have others. A solution that was "
+                f"All its tests have {', '.join(alike)}; the cases here also have others. A solution that was "
                 "published for it may fail these."
             )
 

@@ -79,7 +79,9 @@ def read(path: Path) -> Json:
     )
     if problem is None or not problem.parameters:
         raise Unable(f"{file.name} defines no Problem with parameters")
-    samples, arguments, called = [], [], ""
+    samples: list[Json] = []
+    arguments: list[Json] = []
+    called = ""
     for case, timed in _tests(problem):
         found = _sample(problem, case, timed)
         if found is not None:
@@ -143,7 +145,7 @@ def _sample(problem: Any, case: Json, timed: bool) -> tuple[Json, list[Json], st
         if said["pointer"] and any(value is one for one in extra):
             raise Unable(f"'{name}' holds a shape: the number of dimensions may differ from call to call")
         if said["pointer"]:
-            kind = {"kind": "output" if output else "input", "dtype": dtype_of(value)}
+            kind: Json = {"kind": "output" if output else "input", "dtype": dtype_of(value)}
         elif isinstance(value, float):
             kind = {"kind": "scalar", "dtype": "float32", "value": value}
         else:
