@@ -7,7 +7,7 @@ import os
 import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,6 +38,8 @@ from grader.schemas.proof import (
 JOBS_PER_GPU = 16
 # Wrong kernels of one challenge for which a case is searched: it takes up to ``holes.SECONDS`` each.
 _MOST_HOLES = 4
+# How often it looks for what the processes are doing.
+_LOOK_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -104,13 +106,17 @@ def prove(catalogue: Path, slugs: Sequence[str], options: Options, on_progress: 
     else:
         timed += approximated(Catalogue(catalogue), loaded)
     done, total = 0, len(work) + len(timed)
+
+    def tell(label: str) -> None:
+        on_progress(done, total, label)
+
     for part, workers in ((work, options.workers), (timed, len(options.gpus))):
-        for one, result in _results(catalogue, options, part, workers):
+        for one, result in _results(catalogue, options, part, workers, tell):
             done += 1
             drafts[one.slug].add(result)
             on_progress(done, total, f"{one.slug}: {one.label}")
     holes = [hole for slug in loaded for hole in _holes(Catalogue(catalogue), drafts[slug], options)]
-    for one, result in _results(catalogue, options, holes, options.workers):
+    for one, result in _results(catalogue, options, holes, options.workers, lambda _: None):
         done += 1
         drafts[one.slug].add(result)
         on_progress(done, total + len(holes), f"{one.slug}: {one.label}")
@@ -188,28 +194,29 @@ def _timed(work: Sequence[Work], options: Options) -> list[str]:
 
 
 def _results(
-    catalogue: Path, options: Options, work: Sequence[Work], workers: int
+    catalogue: Path, options: Options, work: Sequence[Work], workers: int, tell: Callable[[str], None]
 ) -> Iterator[tuple[Work, Done]]:
-    """Each piece of work with its result, as they end. Those without a box are tried once more, alone.
+    """Each piece of work with its result, as they end; what the processes are doing goes to ``tell``. Those without a
+    box are tried once more, alone.
 
     Raises JudgeFailure if a process dies, BoxUnavailable if a second try fails too, or if all first ones do.
     """
     refused: list[Work] = []
-    for one, done in _tries(catalogue, options, work, workers):
+    for one, done in _tries(catalogue, options, work, workers, tell):
         if isinstance(done, Done):
             yield one, done
             continue
         refused.append(one)
         if len(refused) == len(work):
             raise done
-    for one, done in _tries(catalogue, options, refused, 1):
+    for one, done in _tries(catalogue, options, refused, 1, tell):
         if not isinstance(done, Done):
             raise done
         yield one, done
 
 
 def _tries(
-    catalogue: Path, options: Options, work: Sequence[Work], workers: int
+    catalogue: Path, options: Options, work: Sequence[Work], workers: int, tell: Callable[[str], None]
 ) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
     """Each piece of work with its result, or why it got no box, as they end."""
     if not work:
@@ -223,14 +230,24 @@ def _tries(
     gpus = context.SimpleQueue()
     for number in range(workers):
         gpus.put(options.gpus[number % len(options.gpus)])
+    said = context.SimpleQueue()
     pool = ProcessPoolExecutor(
-        max_workers=workers, mp_context=context, initializer=begin, initargs=(catalogue, options.device, gpus)
+        max_workers=workers,
+        mp_context=context,
+        initializer=begin,
+        initargs=(catalogue, options.device, gpus, said),
     )
     try:
         futures: dict[Future[Done], Work] = {pool.submit(do, one): one for one in work}
-        for future in as_completed(futures):
-            error = future.exception()
-            yield futures[future], error if isinstance(error, BoxUnavailable) else future.result()
+        left = set(futures)
+        while left:
+            ended, left = wait(left, _LOOK_SECONDS, FIRST_COMPLETED)
+            while not said.empty():
+                if label := said.get():
+                    tell(label)
+            for future in ended:
+                error = future.exception()
+                yield futures[future], error if isinstance(error, BoxUnavailable) else future.result()
     except BrokenProcessPool as error:
         raise JudgeFailure(
             "a process that proves challenges ended unexpectedly", "Is memory short? Try --jobs 1."
@@ -244,7 +261,7 @@ def _tried_here(
 ) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
     gpus: queue.SimpleQueue[int] = queue.SimpleQueue()
     gpus.put(options.gpus[0])
-    begin(catalogue, options.device, gpus)
+    begin(catalogue, options.device, gpus, queue.SimpleQueue())
     for one in work:
         try:
             yield one, do(one)

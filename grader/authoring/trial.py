@@ -42,6 +42,8 @@ _EXITED = re.compile(
 _OF_THE_GPU = ("CUDA", "cudaError")
 # Length of a quoted compiler message or mismatch.
 _DETAIL_CHARS = 400
+# Cases that are named for their time.
+_SLOWEST = 3
 
 
 class _TimeIsUp(Exception):
@@ -108,6 +110,7 @@ class Trial:
             ran=sum(report.verdict is not CaseVerdict.NOT_RUN for report in reports),
             no_answer=_no_answer(failed[0]) if failed else "",
             detail=detail[:_DETAIL_CHARS],
+            slowest=_slowest(reports),
             seconds=round(time.perf_counter() - began, 3),
         )
 
@@ -243,6 +246,11 @@ class Trial:
         if case.name not in self._questions:
             self._questions[case.name] = ask(self.challenge, case, seed, self.device.torch_device)
         return self._questions[case.name]
+
+
+def _slowest(reports: Sequence[CaseReport]) -> str:
+    timed = sorted(((report.seconds or 0.0, report.name) for report in reports), reverse=True)[:_SLOWEST]
+    return ", ".join(f"{name} {seconds:.0f} s" for seconds, name in timed if seconds >= 1)
 
 
 def _told(report: CaseReport) -> str:

@@ -17,6 +17,8 @@ from grader.schemas.proof import (
     Status,
 )
 
+# One submission over all cases.
+_SLOW_SECONDS = 60.0
 _PASSING = (CandidateOutcome.ACCEPTED, CandidateOutcome.COMPILED, CandidateOutcome.NOT_RUN)
 
 
@@ -106,6 +108,12 @@ def _right(tried: Sequence[CandidateResult], role: CandidateRole, name: str) -> 
     shown = (CandidateOutcome.NOT_RUN, CandidateOutcome.ACCEPTED)
     remarks = [
         f"{result.name}: {result.detail}" for result in found if result.detail and result.ending in shown
+    ]
+    remarks += [
+        f'{result.name} took {result.seconds:.0f} s: {result.slowest}. Smaller cases, or `on = "gpu"` for these, make '
+        "checks quicker; Triton's interpreter takes as long for a small block as for a large one."
+        for result in found
+        if result.slowest and result.seconds >= _SLOW_SECONDS
     ]
     return check(name, problems, good, bad=Status.ERROR, remarks=remarks)
 

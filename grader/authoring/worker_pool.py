@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import signal
 import time
 from collections.abc import Callable, Mapping
@@ -71,8 +72,9 @@ class Done:
 
 
 class _WorkerThread:
-    def __init__(self, catalogue: Path, device: str, gpu: int) -> None:
+    def __init__(self, catalogue: Path, device: str, gpu: int, said: Said) -> None:
         tune()
+        self.said = said
         self.catalogue = Catalogue(catalogue)
         self.device: Device = make_device(device, gpu)
         self.boxes = ForkedBoxes()
@@ -86,6 +88,9 @@ class _WorkerThread:
             self._bench = Trial(self.catalogue.load(slug), self.device, self.boxes)
         return self._bench
 
+    def say(self, work: Work, done: int, total: int, name: str) -> None:
+        self.said.put(f"{work.slug}: {work.label}, case {done + 1} of {total} ({name})" if name else "")
+
 
 class GpuNumbers(Protocol):
     """A queue between processes, or within this one."""
@@ -93,17 +98,24 @@ class GpuNumbers(Protocol):
     def get(self) -> int: ...
 
 
+class Said(Protocol):
+    """Takes what a process is doing."""
+
+    def put(self, text: str, /) -> None: ...
+
+
 _worker: _WorkerThread | None = None
 _unusable: GraderError | None = None
 
 
-def begin(catalogue: Path, device: str, gpus: GpuNumbers) -> None:
-    """Runs once in each process of the pool, before its first work. ``gpus`` holds a GPU's number for each."""
+def begin(catalogue: Path, device: str, gpus: GpuNumbers, said: Said) -> None:
+    """Runs once in each process of the pool, before its first work. ``gpus`` holds a GPU's number for each; what it is
+    doing goes to ``said``."""
     global _worker, _unusable
     # Ctrl-C reaches the whole terminal; the parent process handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        _worker = _WorkerThread(catalogue, device, gpus.get())
+        _worker = _WorkerThread(catalogue, device, gpus.get(), said)
     except GraderError as error:  # a pool would lose the reason if raised here
         _unusable = error
         return
@@ -118,8 +130,10 @@ def do(work: Work) -> Done:
         raise _unusable
     assert _worker is not None, "begin() comes first"
     began = time.perf_counter()
+    bench = _worker.bench(work.slug)
+    bench.on_case = functools.partial(_worker.say, work)
     try:
-        done = _done(_worker.bench(work.slug), work, _worker.device)
+        done = _done(bench, work, _worker.device)
     except torch.OutOfMemoryError as error:
         done = Done(checks=[Check(name="suite", status=Status.ERROR, summary=str(error))])
     except torch.AcceleratorError as error:  # nothing runs on the GPU in this process any more

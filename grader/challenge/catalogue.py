@@ -23,6 +23,8 @@ _TITLE, _TRACK = (
     re.compile(rf'^\s*{key}\s*=\s*"([^"\n]{{1,100}})"\s*$', re.MULTILINE) for key in ("title", "track")
 )
 _NO_TRACK = "unavailable"
+# Slugs that a hint names.
+_MOST_NEAR = 3
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Catalogue:
 
     root: Path
     uploads: UploadedFolders | None = field(default=None, compare=False)
+    #: Errors name the folder: whoever reads them chose it.
+    on_this_machine: bool = field(default=False, compare=False)
 
     def slugs(self) -> list[str]:
         folder = self.root / "challenges"
@@ -93,7 +97,8 @@ class Catalogue:
         """Load one challenge. Raises UnknownChallenge, or ChallengeInvalid with file and key. A broken tracks.toml is
         ignored here: it must not stop every challenge."""
         if not self._has(slug):
-            raise UnknownChallenge(f"There is no challenge '{slug}'.", near(slug, self.slugs()))
+            where = f" in {self.root / 'challenges'}" if self.on_this_machine else ""
+            raise UnknownChallenge(f"There is no challenge '{slug}'{where}.", near(slug, self.slugs()))
         return self._load(self.root_of(slug), slug, self.known_curriculum)
 
     def load_at(self, root: Path, slug: str) -> Challenge:
@@ -207,9 +212,14 @@ class Catalogue:
 
 
 def near(slug: str, known: Sequence[str]) -> str:
-    """A hint for an unknown slug: the likely one, else all slugs."""
-    close = get_close_matches(slug.lower().replace("-", "_"), known, n=1)
-    return f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(known) or 'none'}."
+    """A hint for an unknown slug: the likely ones, else all slugs."""
+    close = [f"'{each}'" for each in get_close_matches(slug.lower().replace("-", "_"), known, n=_MOST_NEAR)]
+    *others, last = close or [""]
+    return (
+        f"Did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
+        if close
+        else f"There are: {', '.join(known) or 'none'}."
+    )
 
 
 def _lacks_manifest(folder: Path) -> bool:

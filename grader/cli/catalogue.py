@@ -6,6 +6,7 @@ Without a chosen or running server, the installation's own catalogue is used, an
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,9 +35,9 @@ def local_catalogue(beginning: bool = False) -> Catalogue:
     from grader.challenge.catalogue import Catalogue, find_catalogue
 
     chosen = os.environ.get("GRADER_CHALLENGES")
-    if beginning and chosen:
-        return Catalogue(Path(chosen))
-    return find_catalogue(Path(chosen) if chosen else None)
+    folder = Path(chosen) if chosen else None
+    found = Catalogue(folder) if beginning and folder else find_catalogue(folder)
+    return replace(found, on_this_machine=True)
 
 
 def all_challenges(local: bool) -> ChallengeList:

@@ -18,7 +18,7 @@ from grader import limits
 from grader.challenge.dtypes import DType
 from grader.challenge.loader import NAMED_BASELINE, Challenge, ChallengeReference
 from grader.errors import ChallengeInvalid, JudgeFailure
-from grader.sandbox.box import Box, BoxMaker, BoxSpec
+from grader.sandbox.box import Box, BoxMaker, BoxSpec, Clocked
 
 if TYPE_CHECKING:
     import torch
@@ -57,6 +57,8 @@ class ReferenceBox:
     #: For one answer. By the clock: a reference takes seconds if a kernel takes milliseconds.
     patience_s: float = _PATIENCE_SECONDS
     _box: Box | None = None
+    #: When its wall clock ends it.
+    _end: float = 0.0
     _pending: bytearray = field(default_factory=bytearray)
     _descriptors: list[int] = field(default_factory=list)
 
@@ -136,11 +138,18 @@ class ReferenceBox:
             os.close(taken)
 
     def _started(self) -> Box:
+        """With as much time as a new box has: it may have to answer for hours, and to wait long between questions."""
+        if self._box is not None and time.monotonic() > self._end:
+            self.close()
         if self._box is None:
             self._box = self.boxes.start(replace(self.spec, program=_PROGRAM))
             self._send(self._box.connection, {"source": self.source}, [])
             if self._receive(self._box).get("op") != "ready":
                 raise JudgeFailure(f"the {self.part}'s box sent an invalid message")
+        else:
+            clocked: Clocked = self._box  # type: ignore[assignment]
+            clocked.live_for(self.spec.wall_seconds)
+        self._end = time.monotonic() + self.spec.wall_seconds - self.patience_s
         return self._box
 
     def _send(self, connection: socket.socket, message: dict[str, Any], descriptors: list[int]) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from grader.challenge.constructs import Construct
+from grader.challenge.constructs import Construct, Share
+from grader.challenge.expression import parse
 from grader.challenge.pattern import runs_on
 from grader.device_kinds import kind_of
 from grader.judge.messages import ConstructPlace, Constructs
@@ -47,7 +48,8 @@ def broken_rules(request: Request, watched: Watched) -> list[BrokenRule]:
         return []
     found = [_used(construct, watched) for construct in rules.forbid]
     if _is_whole(request):
-        found += [_missing(construct, watched) for construct in rules.require]
+        missing = [_missing(construct, watched) for construct in rules.required]
+        found += missing if any(missing) else [_too_little(rule, request, watched) for rule in rules.shares]
     if rules.launches is not None:
         found.append(_launched(rules.launches.most, watched))
     return [rule for rule in found if rule is not None]
@@ -112,6 +114,42 @@ def _missing(construct: Construct, watched: Watched) -> BrokenRule | None:
         line = f"Line {idle.line}" if idle.line else "A line"
         sentence += f" {line} has one ({idle.text}, in {idle.kernel}), but it was never executed."
     return _rule("require", construct, sentence, idle)
+
+
+def _too_little(rule: Share, request: Request, watched: Watched) -> BrokenRule | None:
+    """Each workload is held to the share; the cases, of which many are small, together."""
+    manifest = request.challenge.manifest
+    flops = parse(manifest.cost.flops)
+    workloads = {workload.name: int(flops(workload.sizes)) for workload in manifest.workloads}
+    cases = {case.name: int(flops(case.sizes)) for case in request.cases}
+    held = [(f"workload {name}", [found], workloads[name]) for name, found in watched.workloads.items()]
+    all_cases = "the case" if len(watched.cases) == 1 else f"the {len(watched.cases)} cases together"
+    held.append((all_cases, [*watched.cases.values()], sum(cases[name] for name in watched.cases)))
+    for where, calls, needed in held:
+        tensor = sum(found.tensor_flops for found in calls)
+        others = sum(found.other_flops for found in calls)
+        # Products whose results nobody needs cannot make up for what others computed.
+        done = min(tensor, needed, max(needed - others, 0))
+        if needed and done < rule.share * needed:
+            place = max(calls, key=lambda found: found.other_flops).most_other if others else None
+            sentence = (
+                f"{rule.what.words.capitalize()} do at most {done / needed:.0%} of the operations in {where}: this "
+                f"challenge requires {rule.share:.0%}. It takes {_count(needed)}; they executed {_count(tensor)}, "
+                f"other instructions {_count(others)}."
+            )
+            if place is not None:
+                line = f"Line {place.line}" if place.line else "A line"
+                sentence += f" {line} of kernel {place.kernel} has most of these ({place.text})."
+            return _rule("require", rule.what, sentence, place, where)
+    return None
+
+
+def _count(number: int) -> str:
+    """1.2 million, say."""
+    for unit, word in ((10**9, " billion"), (10**6, " million")):
+        if number >= unit:
+            return f"{number / unit:.3g}{word}"
+    return f"{number:,}"
 
 
 def _launched(most: int, watched: Watched) -> BrokenRule | None:

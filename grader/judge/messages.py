@@ -238,6 +238,10 @@ class Constructs(Message):
     executed: Annotated[list[ConstructPlace], Field(max_length=64)] = Field(default_factory=list)
     idle: Annotated[list[ConstructPlace], Field(max_length=64)] = Field(default_factory=list)
     spills_known: bool = True
+    #: Operations of tensor cores and floating-point operations without them; where most of the latter are.
+    tensor_flops: Annotated[int, Field(ge=0, le=1 << 63)] = 0
+    other_flops: Annotated[int, Field(ge=0, le=1 << 63)] = 0
+    most_other: ConstructPlace | None = None
 
 
 class Returned(Message):

@@ -1,12 +1,11 @@
 """A challenge's baselines by name (``[[baselines]]``): which apply on a device, and their boxes.
 
 They are for comparison only, so one that cannot run here (a package is not installed, a GPU lacks a kernel) is left
-out, and no submission fails because of it.
+out (see ``failed_baselines``), and no submission fails because of it.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -24,11 +23,6 @@ class NamedBaselineFailed(Exception):
     """It cannot be timed here."""
 
 
-# In this process: asking for it again at each submission would take seconds.
-_unusable: set[tuple[str, int, str, str]] = set()
-_lock = threading.Lock()
-
-
 def applicable(challenge: Challenge, on: str) -> Sequence[NamedBaseline]:
     """Those that a device may time: all on a GPU, submissions on an emulated one, none on the host's processor.
     ``on``: ON_HOST, ON_GPU or ON_EMULATED."""
@@ -37,24 +31,13 @@ def applicable(challenge: Challenge, on: str) -> Sequence[NamedBaseline]:
     return [
         baseline
         for baseline in challenge.manifest.baselines
-        if _key(challenge, baseline, on) not in _unusable
-        and (_runs(challenge, baseline, on) if baseline.source else on == ON_GPU)
+        if (_runs(challenge, baseline, on) if baseline.source else on == ON_GPU)
     ]
 
 
 def _runs(challenge: Challenge, baseline: NamedBaseline, on: str) -> bool:
     language = Language.of_file(baseline.source)
     return language is not None and language.runs_on(on) and challenge.baseline_source(baseline) is not None
-
-
-def leave_out(challenge: Challenge, baseline: NamedBaseline, on: str) -> None:
-    """Do not try it again in this process."""
-    with _lock:
-        _unusable.add(_key(challenge, baseline, on))
-
-
-def _key(challenge: Challenge, baseline: NamedBaseline, on: str) -> tuple[str, int, str, str]:
-    return challenge.slug, challenge.manifest.version, baseline.name, on
 
 
 def start(launcher: Launcher, baseline: NamedBaseline) -> RunnerClient:

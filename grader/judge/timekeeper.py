@@ -12,6 +12,7 @@ from grader.errors import JudgeFailure
 from grader.judge import named_baselines
 from grader.judge.channel import ChannelError
 from grader.judge.device import TimedDevice
+from grader.judge.failed_baselines import FAILED, key_of
 from grader.judge.job import counted
 from grader.judge.launch import Launcher
 from grader.judge.messages import Constructs
@@ -174,7 +175,7 @@ class Timekeeper:
 
         A doubtful or unknown time is measured up to twice more: an idle GPU changes its clocks. "Too short to measure"
         is frozen too. Times unknown for another reason, or disturbed, wait for the next grading: a frozen time stays
-        forever.
+        forever. One that failed is left out for a while.
         """
         found: Baselines = {}
         for mode in self.device.baselines:
@@ -183,7 +184,7 @@ class Timekeeper:
                 for workload in workloads
                 if mode not in self.request.baselines.get(workload.name, {})
             ]
-            if not missing:
+            if not missing or self._failed_before(found, missing, mode):
                 continue
             try:
                 with self.clock("baselines"), closing(self.launcher.reference(mode)) as reference:
@@ -196,7 +197,9 @@ class Timekeeper:
                         self._keep(found, workload, mode, measured)
             except BaselineFailed as error:
                 # torch does not compute in every type, nor compile everything; a submission loses its speedup alone.
+                log.warning("baseline_left_out", baseline=mode, why=str(error))
                 self._leave_out(found, missing, mode, str(error))
+                FAILED.note(key_of(self.request.challenge, mode, self.device), str(error))
         self._time_named(found, workloads, control)
         return found
 
@@ -211,10 +214,21 @@ class Timekeeper:
 
     def _leave_out(self, found: Baselines, missing: Sequence[Workload], name: str, why: str) -> None:
         """For the workloads that have no time of it yet."""
-        log.warning("baseline_left_out", baseline=name, why=why)
         for workload in missing:
             if name not in found.get(workload.name, {}):
                 self.untimed.setdefault(workload.name, {})[name] = why[:_MOST_WHY]
+
+    def _failed_before(
+        self,
+        found: Baselines,
+        missing: Sequence[Workload],
+        name: str,
+        baseline: NamedBaseline | None = None,
+    ) -> bool:
+        why = FAILED.why(key_of(self.request.challenge, name, self.device, baseline))
+        if why:
+            self._leave_out(found, missing, name, why)
+        return bool(why)
 
     def _time_named(
         self, found: Baselines, workloads: Sequence[Workload], control: RunnerClient | None
@@ -227,7 +241,7 @@ class Timekeeper:
                 for workload in workloads
                 if baseline.name not in self.request.baselines.get(workload.name, {})
             ]
-            if not missing:
+            if not missing or self._failed_before(found, missing, baseline.name, baseline):
                 continue
             self.tell(len(workloads), f"Timing {baseline.name}")
             try:
@@ -236,8 +250,9 @@ class Timekeeper:
                         measured = self._named(workload, box, control, baseline)
                         self._keep(found, workload, baseline.name, measured)
             except NamedBaselineFailed as error:
+                log.warning("baseline_left_out", baseline=baseline.name, why=str(error))
                 self._leave_out(found, missing, baseline.name, str(error))
-                named_baselines.leave_out(challenge, baseline, on)
+                FAILED.note(key_of(challenge, baseline.name, self.device, baseline), str(error))
 
     def _named(
         self,

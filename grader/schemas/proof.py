@@ -75,6 +75,7 @@ class CandidateResult(Strict):
         description="if its first failure is not a wrong answer: the exception, exit or limit",
     )
     detail: str = ""
+    slowest: str = Field(default="", description="the cases that took longest, with their seconds")
     proposed: str = Field(
         default="", description="for a wrong kernel that survives: a case for cases.py that it would fail"
     )

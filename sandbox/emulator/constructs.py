@@ -25,6 +25,17 @@ _SHARED = ("ldmatrix", "stmatrix", "wgmma")
 _ARITHMETIC = frozenset(
     "add sub mul mad fma div rcp sqrt rsqrt neg abs min max set setp testp copysign mma dot atom red".split()
 )
+# Floating-point operations of a thread, in scalars. Others (div, sqrt, ex2) do nothing that tensor cores do.
+_OPERATIONS = {"fma": 2, "mad": 2, "add": 1, "sub": 1, "mul": 1}
+_SCALARS = {"f16": 1, "bf16": 1, "f32": 1, "f64": 1, "f16x2": 2, "bf16x2": 2, "f32x2": 2}
+# Of integers only products of bytes count: others mostly compute addresses.
+_OF_BYTES = {"dp4a": 8, "dp2a": 4}
+
+
+def operations_of(name: str, modifiers: Sequence[str]) -> int:
+    """Operations of one thread in a PTX instruction that uses no tensor cores."""
+    scalars = next((_SCALARS[each] for each in modifiers if each in _SCALARS), 0)
+    return _OF_BYTES.get(name, 0) or _OPERATIONS.get(name, 0) * scalars
 
 
 def names_of(name: str, modifiers: Sequence[str]) -> Iterable[str]:
@@ -54,6 +65,8 @@ def constructs_of(
     """In the form of ``grader.judge.messages.Constructs``. ``lines``: of the launches in the host's source; 0: unknown.
     ``functions``: all code that was loaded."""
     found: dict[tuple[str, str, int], str] = {}
+    tensor = 0
+    others: dict[tuple[str, str, int], int] = {}
     for launch in launches:
         for row in launch.rows:
             opcode = row.ptx.removeprefix("@").partition(" ")[2] if row.ptx.startswith("@") else row.ptx
@@ -61,6 +74,11 @@ def constructs_of(
             if not (row.guarded and opcode):
                 continue
             name, *modifiers = opcode.split(".")
+            if row.work.kind == "matrix":
+                tensor += row.work.flops * row.issued
+            elif operations := operations_of(name, modifiers):
+                place = (opcode, launch.kernel, row.line)
+                others[place] = others.get(place, 0) + operations * row.guarded
             of_row = set(names_of(name, modifiers))
             if row.shared_requests:  # by a generic address, too
                 of_row.add("shared_memory")
@@ -86,7 +104,17 @@ def constructs_of(
         "executed": _places(found),
         "idle": _places(idle),
         "spills_known": all(launch.registers is not None for launch in launches),
+        "tensor_flops": tensor,
+        "other_flops": sum(others.values()),
+        "most_other": _most(others),
     }
+
+
+def _most(others: dict[tuple[str, str, int], int]) -> dict[str, Any] | None:
+    if not others:
+        return None
+    opcode, kernel, line = max(others, key=lambda place: others[place])
+    return {"what": "arithmetic", "kernel": _name(kernel), "line": line, "text": _opcode(opcode)}
 
 
 def _places(found: dict[tuple[str, str, int], str]) -> list[dict[str, Any]]:
@@ -95,9 +123,12 @@ def _places(found: dict[tuple[str, str, int], str]) -> list[dict[str, Any]]:
     for (what, kernel, line), opcode in found.items():
         if kept.get(what, 0) < _MOST_PLACES:
             kept[what] = kept.get(what, 0) + 1
-            text = "".join(letter if letter in _OPCODE else "_" for letter in opcode)[:_TEXT_CHARS]
-            places.append({"what": what, "kernel": _name(kernel), "line": line, "text": text})
+            places.append({"what": what, "kernel": _name(kernel), "line": line, "text": _opcode(opcode)})
     return places
+
+
+def _opcode(opcode: str) -> str:
+    return "".join(letter if letter in _OPCODE else "_" for letter in opcode)[:_TEXT_CHARS]
 
 
 def _name(kernel: str) -> str:

@@ -130,6 +130,7 @@ def prepare_interpreter() -> EmptyLaunches:
     import triton.language  # loaded now: the submission's import costs nothing
 
     triton.runtime.driver.set_active(HostDriver())
+    interpreted.prepare_once()
     interpreted.round_as_gpu()
     empty_memory.use()
     # There is no GPU to wait for, and many submissions end with this call.

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from grader.authoring.importing import gpumode
+from grader.authoring.importing import gpumode, kernelbench, tensara
 from grader.authoring.importing.challenge import ImportedDraft, _needed, our_names
 from grader.authoring.importing.constrained import needed_constraints
 from grader.authoring.importing.drawn import Drawn
@@ -64,6 +64,48 @@ def check_implementation(data: input_t, output: output_t) -> tuple[bool, str]:
     factor = output[0] / weights["row.scale"][:, None]
     residual = (factor @ factor.mT - a).abs().max().item()
     return residual <= _ALLOWED * config["side"], f"residual={residual:.3g}"
+"""
+
+
+POOLING = """
+from problem import Problem
+import torch
+
+
+class pooling(Problem):
+    parameters = [
+        {"name": "input", "type": "float", "pointer": True, "const": True},
+        {"name": "kernel_size", "type": "int", "pointer": False, "const": False},
+        {"name": "stride", "type": "int", "pointer": False, "const": False},
+        {"name": "scale", "type": "float", "pointer": False, "const": False},
+        {"name": "output", "type": "float", "pointer": True, "const": False},
+        {"name": "h", "type": "size_t", "pointer": False, "const": False},
+    ]
+
+    def __init__(self):
+        super().__init__(name="pooling")
+
+    def reference_solution(self, x, kernel_size, stride, scale):
+        with torch.autocast("cuda", enabled=False, dtype=x.dtype):
+            return scale * torch.nn.functional.max_pool1d(x.view(1, 1, -1), kernel_size, stride)[0, 0]
+
+    def case(self, h, kernel_size, stride):
+        return {"h": h, "create_inputs": lambda: (
+            torch.rand(h, device="cuda", dtype=self.param_dtype(0),
+                       generator=torch.Generator(device="cuda").manual_seed(1)) * 2 - 1,
+            kernel_size, stride, 0.5)}
+
+    def generate_test_cases(self):
+        return [self.case(2**30, 3, 2), self.case(1000, 5, 3), self.case(2048, 2, 2)]
+
+    def generate_sample(self):
+        return self.case(64, 3, 1)
+
+    def verify_result(self, expected, actual):
+        return torch.allclose(actual, expected, rtol=2e-4, atol=1e-5), {}
+
+    def get_extra_params(self, case):
+        return [case["h"]]
 """
 
 
@@ -241,3 +283,59 @@ def test_memory_for_a_result_that_the_reference_computes_more_exactly_is_an_outp
     data = gpumode._Data().take((x, output), ["x", "output"])
     run = gpumode._run({}, data, dict(data.leaves), x.double().cumsum(0), [])
     assert (run.order, run.returned, run.dtypes["output"]) == (["output"], {"output"}, "float32")
+
+
+@pytest.mark.usefixtures("_reader")
+def test_a_problem_of_tensara_is_read_without_the_memory_of_its_tests(tmp_path: Path) -> None:
+    (tmp_path / "def.py").write_text(POOLING)
+    (tmp_path / "problem.md").write_text('---\ntitle: "A Pooling"\n---\n\nThe largest of each window.\n')
+    found = tensara.read(tmp_path)
+    assert (found["title"], found["about"]) == ("A Pooling", "The largest of each window.")
+    assert [(each["name"], each["kind"]) for each in found["arguments"]] == [
+        ("input", "input"), ("kernel_size", "size"), ("stride", "size"), ("scale", "scalar"),
+        ("output", "output"), ("h", "size"),
+    ]  # fmt: skip
+    assert [sample["shapes"]["input"] for sample in found["samples"]] == [[64], [2**30], [1000], [2048]]
+    assert (found["tolerance"], found["stated"]) == ({"atol": 1e-5, "rtol": 2e-4}, ["rtol", "atol"])
+    manifest = ImportedDraft("pooling", "A pooling", "any", problem=found).manifest()
+    assert manifest.results[0].shape == ["(h - kernel_size) // stride + 1"]
+    names: dict[str, Any] = {}
+    exec(found["reference"], names)
+    given = torch.tensor([1.0, 3, 2, 5], dtype=torch.float64)
+    assert names["reference"](given, 2, 2, 0.5, 4).tolist() == [1.5, 2.5]
+    sys.modules.pop("problem", None)
+
+
+def test_the_dimensions_of_a_shape_become_sizes(tmp_path: Path) -> None:
+    path = tmp_path / "89_cumsum.py"
+    path.write_text("""
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x):
+        return torch.cumsum(x, dim=self.dim)
+
+
+batch_size = 32768
+input_shape = (32768,)
+dim = 1
+
+
+def get_inputs():
+    return [torch.rand(batch_size, *input_shape)]
+
+
+def get_init_inputs():
+    return [dim]
+""")
+    found = kernelbench.read(path)
+    sizes = [each["name"] for each in found["arguments"] if each["kind"] == "size"]
+    assert sizes == ["batch_size", "input_shape_1"]
+    manifest = ImportedDraft("cumsum", "A sum", "any", problem=found).manifest()
+    assert manifest.results[0].shape == ["batch_size", "input_shape_1"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ class FakePool:
         self.refused, self.workers = refused, list[int]()
 
     def tries(
-        self, catalogue: Path, options: Options, work: Sequence[Work], workers: int
+        self, catalogue: Path, options: Options, work: Sequence[Work], workers: int, tell: Any
     ) -> Iterator[tuple[Work, Done | BoxUnavailable]]:
         self.workers.append(workers)
         for one in work:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from grader.authoring.costs import H200, UNCLEAR
 from grader.authoring.scaffold.answers import Answers
 from grader.authoring.scaffold.draft import Draft
 from grader.authoring.scaffold.signature_line import read_constraints, read_signature
-from grader.authoring.scaffold.suite import large_case, public_cases
+from grader.authoring.scaffold.suite import LINE, Planned, large_case, public_cases
 from grader.authoring.scaffold.texts import contract_rows, stated_spec
 from grader.judge.roofline import roofline_seconds
 from grader.limits import RANKED_ROOFLINE_US
@@ -45,10 +46,18 @@ def test_one_input_alone_is_huge_if_all_together_overflow(monkeypatch: pytest.Mo
     args = ("x:input:float32:n", "y:input:float32:n", "out:output:float32:n")
     manifest = Draft("fresh", "Fresh", "any", args=args).manifest()
     asked = Answers("fresh", manifest)
-    monkeypatch.setattr(asked, "_is_answered", lambda case: len(case.inputs) == 1)
+    monkeypatch.setattr(asked, "_is_answered", lambda case, chosen: chosen and len(case.inputs) == 1)
     (huge,) = asked.of([case for case in public_cases(manifest) if case.name == "huge"])
     assert list(huge.inputs) == ["x"]
     assert asked.dropped == []
+
+
+def test_a_case_of_many_inputs_keeps_to_the_length_of_a_line() -> None:
+    inputs = {f"input_{number}": "Uniform(-1.6e+38, 1.6e+38)" for number in range(5)}
+    inputs["drawn"] = f"drawn({', '.join(f'parameter_{number}={number}' for number in range(9))})"
+    line = Planned("huge", "huge", dict.fromkeys("abcd", 3), inputs).line()
+    assert max(map(len, line.splitlines())) <= LINE
+    ast.parse(line.strip().removesuffix(","))
 
 
 def test_special_values_are_strewn_over_numbers_of_the_range() -> None:
@@ -85,7 +94,7 @@ def test_pieces_are_proposed_if_the_reference_allows_them(
     args = ("x:input:float32:rows,cols", "out:output:float32:rows,cols")
     manifest = Draft("fresh", "Fresh", "any", args=args).manifest()
     asked = Answers("fresh", manifest)
-    monkeypatch.setattr(asked, "_is_answered", lambda case: True)
+    monkeypatch.setattr(asked, "_is_answered", lambda case, chosen: True)
     monkeypatch.setattr(asked, "_call", lambda given: (reference(given["x"].double()),))
     asked.of(public_cases(manifest))
     assert asked.divided() == found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,10 @@ def test_show_of_an_unknown_challenge_is_refused(server: Stub, cli: Cli) -> None
     )
     assert cli("show", "nope").code == 2
     assert cli("show", "nope", "--local").code == 2
-    assert "Did you mean 'vector_add'?" in cli("show", "VectorAdd", "--local").err
+    said = cli("show", "VectorAdd", "--local").err
+    assert re.search(r"There is no challenge 'VectorAdd' in /\S+/challenges\.", said)
+    assert "Did you mean 'vector_add'?" in said
+    assert "Did you mean 'matmul_bf16', 'matmul_fp16' or 'matmul'?" in cli("show", "matmul_bf", "--local").err
 
 
 def test_a_slug_is_escaped_in_the_request_path(server: Stub, cli: Cli) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from grader.challenge.catalogue import Catalogue
 from grader.challenge.model import NamedBaseline
-from grader.judge import named_baselines
 from grader.judge.device import Device
+from grader.judge.failed_baselines import FAILED
 from grader.judge.request import Request
 from grader.judge.session import Session
 from grader.languages import Language
@@ -73,7 +73,7 @@ def test_baselines_by_name_are_timed(
     function: str,
     baselines: list[NamedBaseline],
 ) -> None:
-    named_baselines._unusable.clear()
+    FAILED._failures.clear()
     for part in ("challenges", "reference"):
         shutil.copytree(served.root / part / slug, tmp_path / part / slug)
     kept = tmp_path / "reference" / slug

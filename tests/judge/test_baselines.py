@@ -11,12 +11,14 @@ import pytest
 
 from grader.challenge.catalogue import find_catalogue
 from grader.challenge.model import Workload
+from grader.judge.failed_baselines import FailedBaselines
 from grader.judge.host_device import HostDevice
 from grader.judge.request import Request
 from grader.judge.round_costs import RoundCosts
 from grader.judge.rule import Measured, Own
 from grader.judge.runner_client import Timed
 from grader.judge.timekeeper import Timekeeper
+from grader.judge.timing import BaselineFailed
 from grader.languages import Language
 from grader.scoring import SHORTEST_S, Estimate
 
@@ -107,6 +109,34 @@ def test_a_baseline_that_seems_too_short_is_measured_again(monkeypatch: pytest.M
 def test_a_disturbed_baseline_is_left_to_the_next_grading(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is longer than the cost of a round, so a quieter machine can distinguish it."""
     assert _measure({}, monkeypatch, ends=(0.1, 2.0), fixed=1e-6) == (["eager", "compile"], {})
+
+
+def test_one_that_failed_is_tried_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    challenge = find_catalogue().load("vector_add")
+    request = Request(challenge, Language.TRITON, "", "cpu", b"", [])
+    launcher: Any = References()
+
+    def baseline(*given: Any) -> Any:
+        raise BaselineFailed("no kernel here")
+
+    def graded() -> dict[str, dict[str, str]]:
+        timekeeper = Timekeeper(
+            request, TwoBaselines(), launcher, tell=lambda *_: None, clock=lambda _: nullcontext()
+        )
+        monkeypatch.setattr(timekeeper, "_baseline", baseline)
+        workloads: Any = [SimpleNamespace(name="small")]
+        control: Any = None
+        assert timekeeper.baselines(workloads, control) == {}
+        return timekeeper.untimed
+
+    monkeypatch.setattr("grader.judge.timekeeper.FAILED", FailedBaselines())
+    assert graded() == graded() == {"small": dict.fromkeys(("eager", "compile"), "no kernel here")}
+    assert launcher.started == ["eager", "compile"], "once"
+    monkeypatch.setattr("grader.judge.failed_baselines.RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("grader.judge.timekeeper.FAILED", FailedBaselines())
+    graded()
+    graded()
+    assert launcher.started == ["eager", "compile"] * 3
 
 
 ROUND_S, SWITCH_S, CONTROL_S = 306e-6, 140e-6, 1e-3

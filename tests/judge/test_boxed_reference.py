@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -55,6 +57,25 @@ def test_a_boxed_reference_gives_the_same_results(direct: Challenge, remote: Box
         assert here.magnitudes.keys() == there.magnitudes.keys()
     workload = direct.manifest.workloads[0]
     assert eager_seconds(remote, workload) == pytest.approx(eager_seconds(direct, workload))
+
+
+def test_a_box_answers_for_longer_than_a_box_may_live(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = BoxSpec(BoxPurpose.BASELINE, wall_seconds=900.0)
+    started: list[Any] = []
+
+    def start(_: BoxSpec) -> Any:
+        started.append(SimpleNamespace(connection=None, clock=[], kill=lambda: None))
+        started[-1].live_for = started[-1].clock.append
+        return started[-1]
+
+    boxes: Any = SimpleNamespace(start=start)
+    box = ReferenceBox(boxes, spec, "twice", "", lambda: None)
+    monkeypatch.setattr(box, "_send", lambda *_: None)
+    monkeypatch.setattr(box, "_receive", lambda _: {"op": "ready"})
+    assert box._started() is box._started() is started[0]
+    assert started[0].clock == [900.0], "each question restarts its clock"
+    monkeypatch.setattr("time.monotonic", lambda: box._end + 1)
+    assert box._started() is started[1], "one that idled for so long has ended"
 
 
 @pytest.mark.parametrize(

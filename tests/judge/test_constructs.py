@@ -17,7 +17,7 @@ from grader.challenge.model import Grading, Group
 from grader.device_kinds import CPU, EMULATED
 from grader.judge.assembly import case_groups
 from grader.judge.at_home import judge_at_home
-from grader.judge.constructs import Watched, unchecked
+from grader.judge.constructs import Watched, broken_rules, unchecked
 from grader.judge.device import make_device
 from grader.judge.messages import ConstructPlace
 from grader.judge.messages import Constructs as Seen
@@ -176,7 +176,11 @@ def test_tensor_cores_must_be_used_by_a_kernel_that_is_launched(cuda: Judge) -> 
 
 def test_what_is_compiled_out_or_never_executed_breaks_no_rule(cuda: Judge) -> None:
     assert cuda(CLEAN, forbid=["atomics"], require=["tensor_cores"]).verdict is Verdict.ACCEPTED
-    (rule,) = cuda(CLEAN, launches={"most": 1}).broken_rules
+    dummy = {"what": "tensor_cores", "share": 0.5}
+    share, rule = cuda(CLEAN, launches={"most": 1}, require=[dummy]).broken_rules
+    assert share.sentence.startswith("Tensor cores do at most 0% of the operations in the ")
+    assert share.sentence.endswith(" of kernel twice has most of these (add.f32)."), share.sentence
+    assert share.line == line_of(CLEAN, "2 * x[i]")
     assert "solve launches 2 kernels in case" in rule.sentence
     assert "this challenge allows 1" in rule.sentence
     assert rule.line == line_of(CLEAN, "twice<<<")
@@ -248,6 +252,37 @@ def test_a_broken_rule_earns_no_points_of_groups(catalogue: Catalogue) -> None:
     assert [group.points for group in case_groups(request, reports, Verdict.ACCEPTED)] == [40, 60]
 
 
+@pytest.mark.parametrize(
+    ("tensor", "others", "done"),
+    [
+        (8192, 0, None),
+        (600, 100, None),
+        (400, 0, "40%"),
+        (8192, 900, "10%"),  # what tensor cores did was not what the results are made of
+        (8192, 5000, "0%"),
+    ],
+)
+def test_tensor_cores_must_do_their_share(
+    catalogue: Catalogue, tensor: int, others: int, done: str | None
+) -> None:
+    asked = challenge(catalogue, require=["shared_memory", {"what": "tensor_cores", "share": 0.5}])
+    case = replace(asked.cases[0], sizes={"n": 1000})
+    request = Request(asked, Language.TRITON, "", EMULATED, bytes(32), [case, *asked.cases[1:]])
+    used = [
+        ConstructPlace(what=what, kernel="k", line=3, text="") for what in asked.manifest.constructs.required
+    ]
+    place = ConstructPlace(what="arithmetic", kernel="k", line=9, text="fma.rn.f32")
+    seen = Seen(launches=1, executed=used, tensor_flops=tensor, other_flops=others, most_other=place)
+    said = [rule.sentence for rule in broken_rules(request, Watched({case.name: seen}))]
+    assert bool(said) is (done is not None)
+    if said:
+        assert said[0].startswith(
+            f"Tensor cores do at most {done} of the operations in the case: this challenge"
+        )
+        assert f"It takes 1,000; they executed {tensor:,}, other instructions {others:,}." in said[0]
+        assert ("Line 9 of kernel k has most of these (fma.rn.f32)." in said[0]) is (others > 0)
+
+
 def test_spills_without_an_assembler_are_not_checked(catalogue: Catalogue) -> None:
     asked = challenge(catalogue, forbid=["spills"])
     request = Request(asked, Language.TRITON, "", EMULATED, bytes(32), asked.cases)
@@ -292,6 +327,9 @@ def test_an_instruction_belongs_to_its_constructs(opcode: str, names: list[str])
         ({"require": ["atomics"], "forbid": ["atomics"]}, "more than once"),
         ({"require": ["library_calls"]}, "only be forbidden"),
         ({"require": ["spills"]}, "only be forbidden"),
+        ({"require": [{"what": "atomics", "share": 0.5}]}, "only operations of tensor cores are counted"),
+        ({"require": ["tensor_cores", {"what": "tensor_cores", "share": 0.5}]}, "more than once"),
+        ({"require": [{"what": "tensor_cores", "share": 1}]}, "less than 1"),
         ({"forbid": ["recursion"]}, "tensor_cores"),
         ({"launches": {"most": 0}}, "greater than or equal to 1"),
     ],

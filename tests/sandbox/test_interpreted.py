@@ -13,7 +13,7 @@ PROGRAM = """
 import triton_loader
 triton_loader.prepare_interpreter()
 import torch
-from kernels import compute, convert, multiply, put
+from kernels import compute, convert, multiply, put, sums
 
 torch.manual_seed(1)
 special = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 3.4e38, 1 + 2**-8, 1 + 3 * 2**-8]
@@ -62,6 +62,14 @@ cut = [(side.view(torch.int32) & -0x2000).view(torch.float32) for side in (left,
 multiply[(1,)](left, right, made)
 torch.testing.assert_close(made, cut[0] @ cut[1], rtol=1e-6, atol=1e-6)
 assert (made - left @ right).abs().max() > 1e-4
+
+from triton.runtime import interpreter
+prepared, prepare = [], interpreter._patch_builtin
+interpreter._patch_builtin = lambda *given: (prepared.append(given), prepare(*given))
+made = torch.zeros(3)
+sums[(3,)](x.float(), made, COUNT=50)
+torch.testing.assert_close(made, 50 * x[:64].float().nan_to_num(0, 0, 0).sum().expand(3))
+assert 0 < len(prepared) < 20, f"150 sums prepare Triton's modules {len(prepared)} times"
 print("as torch")
 """
 KERNELS = """
@@ -84,6 +92,16 @@ def compute(first, second, target, BLOCK: tl.constexpr):
     tl.store(target + 4 * BLOCK + at, (x > 0).to(tl.bfloat16))
     tl.store(target + 5 * BLOCK + at, tl.abs(x))
     tl.store(target + 6 * BLOCK + at, tl.fma(x, y, y))
+
+@triton.jit
+def sums(source, made, COUNT: tl.constexpr):
+    values = tl.load(source + tl.arange(0, 64))
+    values = tl.where(tl.abs(values) < 1e30, values, 0)
+    total = 0.0
+    for _ in range(COUNT):
+        total += tl.sum(values, axis=0)
+    tl.store(made + tl.program_id(0), total)
+
 
 @triton.jit
 def put(number, made):

@@ -9,7 +9,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,18 +18,22 @@ from typing import Any
 import torch
 
 from grader.authoring.importing.probed import (
+    COMPARISONS,
     MOST_SAMPLES,
     CpuGenerator,
     Json,
     OnCpu,
     OnDevice,
     Unable,
+    calls_of,
     code_of,
+    compared_within,
     defined_by,
     executed,
     is_named,
     reachable,
     sample_of,
+    stated_by,
     used_by,
 )
 
@@ -43,8 +47,6 @@ _DIVISORS, _LARGE_SIZE = (16, 64), 64
 _RESULTS = ("out", "result", "res", "dst")
 # AMD's types -> those that are here: the same digits, another bias.
 _SIMILAR = {"float8_e4m3fnuz": "float8_e4m3fn", "float8_e5m2fnuz": "float8_e5m2"}
-# Functions of its utils that compare elements within a tolerance.
-_COMPARISONS = ("verbose_allclose", "allclose", "assert_close", "verbose_allequal")
 _FUNCTIONS = ("generate_input", "ref_kernel")
 
 
@@ -213,9 +215,20 @@ class _Task:
             "drawn": self._drawn(runs[0], specs, timed, own),
             "open": self.open,
         }
+        self._say_constant([*specs, *timed])
         if own:
             found["check"] = self._check(runs[0])
         return found
+
+    def _say_constant(self, specs: Sequence[Json]) -> None:
+        """Sizes that all of its tests have alike: a solution that was published may rely on them."""
+        values = {name: {spec[name] for spec in specs} for name in self.sizes}
+        alike = [f"{name} = {min(found)}" for name, found in values.items() if len(found) == 1]
+        if alike and len(specs) >= _ENOUGH_SAMPLES:
+            self.open.append(
+                f"All its tests have {', '.join(alike)}; the cases here also have others. A solution that was "
+                "published for it may fail these."
+            )
 
     def _runs(self, specs: Sequence[Json]) -> list[_Run]:
         """The tests that are small enough, the smallest first; if none is, smaller ones. Then two of them with one size
@@ -450,40 +463,15 @@ def _tolerance(body: Sequence[ast.stmt]) -> tuple[Json | None, list[str], bool]:
             )
     for node in body:
         if "check_implementation" in defined_by(node):
-            for call in _calls(node, ("make_match_reference",)):
-                return _numbers(call), _stated(call), False
-            compared = list(_calls(node, _COMPARISONS))
+            for call in calls_of(node, ("make_match_reference",)):
+                return compared_within(call), stated_by(call), False
+            compared = list(calls_of(node, COMPARISONS))
             if compared and "ref_kernel" in used_by(node):
-                found = [_numbers(call) for call in compared]
+                found = [compared_within(call) for call in compared]
                 tightest = {name: min(one[name] for one in found) for name in ("atol", "rtol")}
-                return tightest, [*{name for call in compared for name in _stated(call)}], False
+                return tightest, [*{name for call in compared for name in stated_by(call)}], False
             return None, [], True
     return None, [], False
-
-
-def _calls(node: ast.AST, names: Iterable[str]) -> list[ast.Call]:
-    return [
-        leaf
-        for leaf in ast.walk(node)
-        if isinstance(leaf, ast.Call) and ast.unparse(leaf.func).rpartition(".")[2] in names
-    ]
-
-
-def _stated(call: ast.Call) -> list[str]:
-    if "allequal" in ast.unparse(call.func):
-        return ["atol", "rtol"]
-    return [word.arg for word in call.keywords if word.arg in ("atol", "rtol")]
-
-
-def _numbers(call: ast.Call) -> Json:
-    """Of one comparison; torch's own without any."""
-    if "allequal" in ast.unparse(call.func):
-        return {"atol": 0.0, "rtol": 0.0}
-    found = {"atol": 1e-8, "rtol": 1e-5}
-    for word in call.keywords:
-        if word.arg in found:
-            found[word.arg] = float(ast.literal_eval(word.value))
-    return found
 
 
 def _floats(argument: Json) -> bool:

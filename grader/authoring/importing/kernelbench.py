@@ -32,7 +32,8 @@ def read(path: Path) -> Json:
     """A file with ``Model``, ``get_inputs`` and ``get_init_inputs``. Its whole numbers at the top level become sizes,
     its weights inputs."""
     source = path.read_text("utf-8")
-    tree = ast.parse(source)
+    tree = _hoisted(ast.parse(source))
+    source = ast.unparse(tree)
     base = executed(source, path)
     for name in ("Model", "get_inputs", "get_init_inputs"):
         if name not in base:
@@ -119,6 +120,27 @@ def _is_plain(tree: ast.Module) -> bool:
     calls = {ast.unparse(node.func) for part in body for node in ast.walk(part) if isinstance(node, ast.Call)}
     maths = any(isinstance(node, ast.BinOp | ast.Subscript) for part in body for node in ast.walk(part))
     return not maths and all(call in _PLAIN_DRAWS or call.endswith(".cuda") for call in calls)
+
+
+def _hoisted(tree: ast.Module) -> ast.Module:
+    """With a name for each dimension of a shape at the top level, such as ``input_shape = (32768,)``."""
+    body: list[ast.stmt] = []
+    for node in tree.body:
+        values = node.value.elts if isinstance(node, ast.Assign) and isinstance(node.value, ast.Tuple) else []
+        numbers = [number or 0 for number in map(_whole, values)]
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and numbers
+            and min(numbers) > _MOST_DIMENSIONS
+        ):
+            name = node.targets[0].id
+            names = [f"{name}_{place}" for place in range(1, len(numbers) + 1)]
+            made = [f"{each} = {number}" for each, number in zip(names, numbers, strict=True)]
+            body += ast.parse("\n".join([*made, f"{name} = ({', '.join(names)},)"])).body
+        else:
+            body.append(node)
+    return ast.Module(body, [])
 
 
 def _with_constants(tree: ast.Module) -> ast.Module:

@@ -1,7 +1,7 @@
 """Runs another platform's problem, in a process of its own, and prints what it is as JSON.
 
-Usage: python -I probe.py FORMAT PATH, with FORMAT one of ``FORMATS``. Everything is on the CPU, or has no memory at
-all. A problem that cannot be said here ends with ``{"unable": why}``.
+Usage: python -I probe.py FORM PATH, with FORM a name of ``forms.FORMS``, whose module defines ``read(path)``.
+Everything is on the CPU, or has no memory at all. A problem that cannot be said here ends with ``{"unable": why}``.
 
 The output: ``title``, ``about`` (its own description), ``arguments`` (``name``, ``kind``, ``dtype``; for a scalar
 ``value``), ``samples`` (see ``probed.sample_of``; ``timed`` if its speed counts), ``tolerance`` (``atol``, ``rtol``, or
@@ -16,6 +16,7 @@ null) and ``stated`` (its author says so), ``reference`` (the text of ``referenc
 
 from __future__ import annotations
 
+import importlib
 import io
 import itertools
 import json
@@ -25,22 +26,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from grader.authoring.importing import gpumode, kernelbench, leetgpu
 from grader.authoring.importing.probed import MOST_SAMPLES, Reader, Unable
-
-# Format -> how it is read.
-FORMATS: dict[str, Reader] = {
-    "kernelbench": kernelbench.read,
-    "leetgpu": leetgpu.read,
-    "gpumode": gpumode.read,
-}
 
 
 def main() -> None:
     said = io.StringIO()
     try:
         with redirect_stdout(said):
-            found = FORMATS[sys.argv[1]](Path(sys.argv[2]))
+            read: Reader = importlib.import_module(f"grader.authoring.importing.{sys.argv[1]}").read
+            found = read(Path(sys.argv[2]))
             found["samples"] = list(itertools.islice(found["samples"], 4 * MOST_SAMPLES))
     except Unable as error:
         found = {"unable": str(error)}

@@ -17,6 +17,8 @@ Json = dict[str, Any]
 MOST_SAMPLES = 12
 # An input of so few elements says little of how it is drawn.
 _FEW_ELEMENTS = 32
+# Functions that compare elements within a tolerance.
+COMPARISONS = ("verbose_allclose", "allclose", "assert_close", "verbose_allequal")
 
 
 class Unable(Exception):
@@ -172,6 +174,31 @@ def code_of(nodes: Iterable[ast.stmt], change: ast.NodeTransformer | None = None
 
 def indented(text: str) -> str:
     return "\n".join(f"    {line}" if line else "" for line in text.split("\n"))
+
+
+def calls_of(node: ast.AST, names: Iterable[str]) -> list[ast.Call]:
+    return [
+        leaf
+        for leaf in ast.walk(node)
+        if isinstance(leaf, ast.Call) and ast.unparse(leaf.func).rpartition(".")[2] in names
+    ]
+
+
+def stated_by(call: ast.Call) -> list[str]:
+    if "allequal" in ast.unparse(call.func):
+        return ["atol", "rtol"]
+    return [word.arg for word in call.keywords if word.arg in ("atol", "rtol")]
+
+
+def compared_within(call: ast.Call) -> Json:
+    """Of one comparison; torch's own without any."""
+    if "allequal" in ast.unparse(call.func):
+        return {"atol": 0.0, "rtol": 0.0}
+    found = {"atol": 1e-8, "rtol": 1e-5}
+    for word in call.keywords:
+        if word.arg in found:
+            found[word.arg] = float(ast.literal_eval(word.value))
+    return found
 
 
 Reader = Callable[[Path], Json]

@@ -10,12 +10,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from grader.authoring.importing.forms import FORMS
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Kind
 from grader.errors import BadRequest
 
-# What each form's solutions define.
-_DEFINES = {"kernelbench": "ModelNew", "gpumode": "custom_kernel", "leetgpu": "solve"}
 # Modules of GPU MODE that are not here.
 _MODULES = """import contextlib
 import sys
@@ -49,8 +48,10 @@ def check_solution(text: str, form: str) -> None:
     defined = {getattr(node, "name", "") for node in body}
     targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
     defined |= {target.id for target in targets if isinstance(target, ast.Name)}
-    if _DEFINES[form] not in defined:
-        raise BadRequest(f"The solution defines no {_DEFINES[form]}.", "That is what its platform calls.")
+    if FORMS[form].solution not in defined:
+        raise BadRequest(
+            f"The solution defines no {FORMS[form].solution}.", "That is what its platform calls."
+        )
 
 
 def renamed(code: str, names: Mapping[str, str], ours: Sequence[str]) -> str:
@@ -92,12 +93,13 @@ def with_solve(
 ) -> str:
     """``text`` passed ``check_solution``. ``names``: theirs -> ours."""
     ours = ", ".join(arg.name for arg in challenge.manifest.args)
-    if form == "leetgpu":
-        order = ", ".join(names[said["name"]] for said in problem["arguments"] if said["name"] in names)
-        return f"{text.rstrip()}\n\n\n_theirs = solve\n\n\ndef solve({ours}):\n    _theirs({order})\n"
     results = "".join(f"{arg.name}, " for arg in challenge.manifest.results)
     if form == "gpumode":
         return f"{_MODULES}\n{text.rstrip()}\n{_COPIED}\n{_of_gpumode(problem, names, ours)}"
+    if form != "kernelbench":  # it gets pointers, in its own order
+        order = ", ".join(names[said["name"]] for said in problem["arguments"] if said["name"] in names)
+        theirs = FORMS[form].solution
+        return f"{text.rstrip()}\n\n\n_theirs = {theirs}\n\n\ndef solve({ours}):\n    _theirs({order})\n"
     return f"{text.rstrip()}\n{_COPIED}\n{_of_kernelbench(problem, challenge, names, ours, results)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -50,6 +51,17 @@ def _candidates(seen: Sequence[Seen]) -> Iterator[str]:
         for third in names:
             if names.index(one) < names.index(other) and third not in (one, other):
                 yield f"{one} * {other} * {third}"
+    yield from _windows(names)
+
+
+def _windows(names: Sequence[str]) -> Iterator[str]:
+    """Places of a window with a stride, padding and dilation: a pooling's or convolution's."""
+    for size, window, stride in itertools.permutations(names, 3):
+        yield f"({size} - {window}) // {stride} + 1"
+        others = [name for name in names if name not in (size, window, stride)]
+        yield from (f"({size} + 2 * {padding} - {window}) // {stride} + 1" for padding in others)
+        for padding, dilation in itertools.permutations(others, 2):
+            yield f"({size} + 2 * {padding} - {dilation} * ({window} - 1) - 1) // {stride} + 1"
 
 
 def _linear(seen: Sequence[Seen]) -> str | None:

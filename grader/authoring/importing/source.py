@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.authoring.importing.forms import FORMS
 from grader.errors import BadRequest
 
 _PROBE = Path(__file__).with_name("probe.py")
 _SECONDS = 300.0
 _CLONE_SECONDS = 300.0
-_FORMATS = (
-    "A file of KernelBench (Model, get_inputs, get_init_inputs), a folder of LeetGPU (challenge.py) or a task of "
-    "GPU MODE (task.yml)."
-)
+_FORMATS = f"There are: {', '.join(form.words for form in FORMS.values())}."
 # Words of a licence, and what must be asked about it.
 _LICENCES = (
     (re.compile(r"NoDerivatives|No Derivatives|BY.NC.ND|BY.ND", re.IGNORECASE), "forbids derived works"),
@@ -85,17 +83,9 @@ def local_copy(origin: str) -> Iterator[Path]:
 
 def format_of(path: Path) -> str:
     """Raises BadRequest."""
-    folder = path if path.is_dir() else path.parent
-    if (folder / "task.yml").is_file() and path.suffix in ("", ".yml"):
-        return "gpumode"
-    if path.name == "challenge.py" or (path.is_dir() and (path / "challenge.py").is_file()):
-        return "leetgpu"
-    if (
-        path.is_file()
-        and path.suffix == ".py"
-        and "get_init_inputs" in path.read_text("utf-8", errors="replace")
-    ):
-        return "kernelbench"
+    for name, form in FORMS.items():
+        if form.is_here(path):
+            return name
     raise BadRequest(f"'{path.name}' is in no form that is known here.", _FORMATS)
 
 

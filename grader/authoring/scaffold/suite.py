@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
 import re
@@ -40,8 +41,8 @@ _UNREAD = "Nothing may be read or written there: a grid of 0 blocks is a launch 
 _WRITTEN = "There is nothing to read, but the result has elements, and they have to be written."
 # How many numbers are tried for a size with a constraint of its own.
 _FAR = 1024
-# The formatter's line length.
-LINE = 110
+# The formatter's line length, and what an argument of a case on several lines is indented by.
+LINE, _INDENT = 110, " " * 12
 _PLAIN = {
     "zeros": ("zeros", "Constant(0)"),
     "ones": ("ones", "Constant(1)"),
@@ -77,8 +78,7 @@ class Planned:
         words = [f'"{self.name}"', f'"{self.category}"']
         words += [f"{name}={value}" for name, value in self.sizes.items()]
         if self.inputs:
-            inputs = ", ".join(f'"{name}": {recipe}' for name, recipe in self.inputs.items())
-            words.append(f"inputs={{{inputs}}}")
+            words.append(_dictionary("inputs", self.inputs))
         if self.scalars:
             scalars = ", ".join(f'"{name}": {value}' for name, value in self.scalars.items())
             words.append(f"scalars={{{scalars}}}")
@@ -91,7 +91,28 @@ class Planned:
         line = f"        case({', '.join(words)}),"
         if len(line) <= LINE:
             return line
-        return "\n".join(["        case(", *[f"            {word}," for word in words], "        ),"])
+        return "\n".join(["        case(", *[f"{_INDENT}{word}," for word in words], "        ),"])
+
+
+def _dictionary(name: str, values: Mapping[str, str]) -> str:
+    """An argument of ``case``: on one line if it fits, else an entry to a line."""
+    entries = [f'"{key}": {text}' for key, text in values.items()]
+    line = f"{name}={{{', '.join(entries)}}}"
+    if len(f"{_INDENT}{line},") <= LINE:
+        return line
+    return "\n".join([f"{name}={{", *[_entry(entry) for entry in entries], f"{_INDENT}}}"])
+
+
+def _entry(text: str) -> str:
+    """A recipe with its key. If that is too long, an argument to a line."""
+    inner, recipe = f"{_INDENT}    ", text.partition(": ")[2]
+    line = f"{inner}{text},"
+    call = ast.parse(recipe, mode="eval").body
+    if len(line) <= LINE or not isinstance(call, ast.Call):
+        return line
+    head = text[: text.index("(") + 1]
+    arguments = [ast.unparse(part) for part in [*call.args, *call.keywords]]
+    return "\n".join([f"{inner}{head}", *[f"{inner}    {each}," for each in arguments], f"{inner}),"])
 
 
 def public_cases(manifest: Manifest) -> list[Planned]:

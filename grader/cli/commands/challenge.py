@@ -121,7 +121,8 @@ def import_(
     origin: Annotated[
         str,
         typer.Argument(
-            metavar="PATH", help="A file of KernelBench, a folder of LeetGPU or GPU MODE; or a git URL#PATH."
+            metavar="PATH",
+            help="A file of KernelBench, a folder of LeetGPU, Tensara or GPU MODE; or a git URL#PATH.",
         ),
     ],
     slug: Annotated[
@@ -424,11 +425,14 @@ def _text(value: Any) -> str:
     return "none" if value is None else jsons.dumps(value)
 
 
+# A check without a line for so long says what it is doing.
+_QUIET_SECONDS = 60.0
 _STATUS_COLOURS = {Status.OK: "green", Status.WEAK: "yellow", Status.ERROR: "bold red", Status.SKIPPED: "dim"}
 
 
 class ProofProgress:
-    """A context manager that reports on stderr: one live line on a terminal, else a line for each tenth."""
+    """A context manager that reports on stderr: one live line on a terminal, else a line for each tenth, and one for
+    each minute without any."""
 
     def __init__(self) -> None:
         self._bar = Bar(
@@ -441,7 +445,7 @@ class ProofProgress:
             disable=not aside().is_terminal,
         )
         self._tenth = 0
-        self._began = time.monotonic()
+        self._began = self._said = time.monotonic()
         self._task = self._bar.add_task("starting", total=None)
 
     def __enter__(self) -> ProofProgress:
@@ -456,8 +460,10 @@ class ProofProgress:
     def show(self, done: int, total: int, label: str) -> None:
         self._bar.update(self._task, completed=done, total=total, description=label)
         tenth = 10 * done // total
-        if not aside().is_terminal and tenth > self._tenth:
-            say(f"{done} of {total} done after {time.monotonic() - self._began:.0f} s, the last one {label}")
+        now = time.monotonic()
+        if not aside().is_terminal and (tenth > self._tenth or now - self._said >= _QUIET_SECONDS):
+            say(f"{done} of {total} done after {now - self._began:.0f} s: {label}")
+            self._said = now
         self._tenth = tenth
 
 

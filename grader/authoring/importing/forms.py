@@ -1,0 +1,39 @@
+"""The forms of problems that can be imported. Each is read by the module of its name in this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Form:
+    """``solution``: the name that a published solution in Python defines."""
+
+    words: str
+    is_here: Callable[[Path], bool]
+    solution: str
+
+
+def _holds(path: Path, name: str, words: str = "") -> bool:
+    """``path`` is a file of this name with these words, or a folder with one."""
+    file = path / name if path.is_dir() else path
+    return file.name == name and file.is_file() and words in file.read_text("utf-8", errors="replace")
+
+
+def _is_of_kernelbench(path: Path) -> bool:
+    return path.is_file() and path.suffix == ".py" and _holds(path, path.name, "get_init_inputs")
+
+
+# Name -> form, in the order in which they are tried.
+FORMS = {
+    "gpumode": Form("a task of GPU MODE (task.yml)", lambda path: _holds(path, "task.yml"), "custom_kernel"),
+    "leetgpu": Form("a folder of LeetGPU (challenge.py)", lambda path: _holds(path, "challenge.py"), "solve"),
+    "tensara": Form(
+        "a folder of Tensara (def.py)", lambda path: _holds(path, "def.py", "reference_solution"), "solution"
+    ),
+    "kernelbench": Form(
+        "a file of KernelBench (Model, get_inputs, get_init_inputs)", _is_of_kernelbench, "ModelNew"
+    ),
+}
