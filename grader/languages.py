@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from string import Template
 from types import MappingProxyType
@@ -87,11 +87,14 @@ class Language(str, metaclass=_Rows):
     function_starter: str = ""
     # A regular expression for line starts that only this language has; empty: none.
     signs: str = ""
+    # A new challenge accepts it unless told otherwise. False: it needs packages that many installations lack.
+    usual: bool = True
     # Its mark on light and dark pages; ``web/assets.py`` makes their style sheet.
     colours: tuple[str, str] = ("#68707d", "#9aa3b2")
 
     CUDA: ClassVar[Language]
     TRITON: ClassVar[Language]
+    HIP: ClassVar[Language]
 
     def __new__(cls, value: str, *_: object, **__: object) -> Language:
         return str.__new__(cls, value)
@@ -168,6 +171,10 @@ def _validated(value: object) -> Language:
         quoted = [f"'{language.value}'" for language in Language]
         expected = " or ".join(part for part in (", ".join(quoted[:-1]), quoted[-1]) if part)
         raise PydanticCustomError("enum", "Input should be {expected}", {"expected": expected}) from None
+
+
+def usual() -> list[Language]:
+    return [language for language in Language if language.usual]
 
 
 def names() -> str:
@@ -301,4 +308,38 @@ class Solution(torch.autograd.Function):
     colours=("#7461ee", "#9d8fff"),
 )
 
-LANGUAGES: dict[str, Language] = {language.value: language for language in (Language.CUDA, Language.TRITON)}
+Language.HIP = replace(
+    Language.CUDA,
+    value="hip",
+    display_name="HIP",
+    suffixes=(".hip", ".hip.cpp"),
+    fences=("hip",),
+    starter="""\
+// $title
+//
+//   $argument
+//
+// Pointers are device pointers. Launch on the default stream; there is no need to synchronise. Warps have 32 lanes.
+#include <cstdint>
+#include <hip/hip_runtime.h>
+#include <$header>
+
+__global__ void kernel($parameters) {
+    // One thread's work. Its number, in 64 bits:
+    // int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+$declaration {
+    // kernel<<<blocks, threads>>>(...);
+    // Sizes may be 0, and a grid of 0 blocks is a launch error: ask before launching.
+}
+""",
+    compiler="hip",
+    signs=r"#\s*include\s*[<\"]hip/",
+    usual=False,
+    colours=("#c2410c", "#fb923c"),
+)
+
+LANGUAGES: dict[str, Language] = {
+    language.value: language for language in (Language.CUDA, Language.TRITON, Language.HIP)
+}

@@ -54,6 +54,13 @@ def _cutlass() -> str | None:
     return found[0] if found else None
 
 
+def _hip() -> str | None:
+    from grader.sandbox.kernel_headers import lacking
+
+    found = lacking(("hip",))
+    return found[0] if found else None
+
+
 def _cuda_wheels() -> str | None:
     from importlib.util import find_spec
     from pathlib import Path
@@ -126,6 +133,7 @@ _CHECKS = {
     "gpu": _gpu,
     "nvcc": _nvcc,
     "cutlass": _cutlass,
+    "hip": _hip,
     "cuda_wheels": _cuda_wheels,
     "emulator": _emulator,
     "zig": _zig,

@@ -33,6 +33,7 @@ from emulated import part, refused
 from protocol import receive, send
 
 OUTPUT = "out.so"
+SYSTEM = "/usr/include"
 NAMES = "names.ptx"
 ENTRY = "grader_entry"
 # The streams 0, cudaStreamLegacy (1) and cudaStreamPerThread (2) are all ordered with "done".
@@ -114,6 +115,7 @@ def missing(source: str, folder: str) -> str:
     """Definitions of runtime calls that ``source`` names but the emulated GPU lacks; each reports that. ``folder``:
     CUDA's headers; a missing one declares nothing."""
     named, present = set(WORD.findall(source)), exported(str(part("device").HOST))
+    named |= {f"cuda{name.removeprefix('hip')}" for name in named if name.startswith("hip")}
     calls: dict[str, str] = {}
     for header in HEADERS:
         try:
@@ -154,8 +156,12 @@ def flags(arch: str, filename: str, rdc: bool) -> list[str]:
     return [
         "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", "-Xptxas", "-v", "-cudart", *runtime,
         *(["-rdc=true", "-lcudadevrt"] if rdc else []), *wrapped, *(["-Xcompiler", LINES] if emulated else []),
-        f"-gencode=arch=compute_{number},code={codes}", "-o", OUTPUT, filename,
+        f"-gencode=arch=compute_{number},code={codes}", "-o", OUTPUT, *as_cuda(filename), filename,
     ]  # fmt: skip
+
+
+def as_cuda(filename: str) -> list[str]:
+    return [] if filename.endswith(".cu") else ["-x", "cu"]
 
 
 def with_standard(options: list[str], libraries: list[dict[str, Any]]) -> list[str]:
@@ -176,15 +182,20 @@ def header_options(libraries: list[dict[str, Any]]) -> list[str]:
     for library in libraries:
         first, *others = library["below"]
         folder = library["folder"]
-        if not os.path.isdir(folder):  # a box that starts from an image
+        if not os.path.isdir(folder) and library["package"]:  # a box that starts from an image
             spec = importlib.util.find_spec(library["package"])
             places = (spec and spec.submodule_search_locations) or [""]
             folder = os.path.join(places[0], first)
         folders = [folder, *(os.path.join(folder.removesuffix(first), other) for other in others)]
         folders += [sysconfig.get_paths()["include"]] if library["python"] else []
-        if missing := next((each for each in folders if not os.path.isdir(each)), None):
+        wanted = [*folders, os.path.join(folder, library["header"])]
+        if missing := next((each for each in wanted if not os.path.exists(each)), None):
             sys.exit(f"the box has no {library['name']} headers: there is no {missing}")
-        options += [*(word for each in folders for word in ("-isystem", each)), *library["flags"]]
+        # The compiler's own folder stays at its place: C++'s headers include the next one of the same name.
+        options += [word for each in folders if each != SYSTEM for word in ("-isystem", each)]
+        options += library["flags"]
+        if library["before"]:
+            options += ["-include", os.path.join(os.path.dirname(os.path.abspath(__file__)), library["before"])]
     return options
 
 
@@ -283,7 +294,7 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         killed = code == -signal.SIGKILL or (code != 0 and KILLED.search(log) is not None)
         return {"ok": False, "log": log + fault, "usage": "", "killed": killed}
     if request.get("names") and emulated:
-        add_names(nvcc, request["arch"], filename, [*(["-rdc=true"] if rdc else []), *more])
+        add_names(nvcc, request["arch"], filename, [*(["-rdc=true"] if rdc else []), *as_cuda(filename), *more])
     with open(OUTPUT, "rb") as file:
         while data := file.read(CHUNK):
             while data:

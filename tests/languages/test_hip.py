@@ -1,0 +1,92 @@
+"""HIP, compiled by nvcc with HIP's own headers for NVIDIA's GPUs, runs on the emulated GPU."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.challenge.catalogue import Catalogue
+from grader.device_kinds import EMULATED
+from grader.errors import BoxUnavailable
+from grader.judge.at_home import judge_at_home
+from grader.judge.compilation import compile_source, compiler_of, request_of
+from grader.languages import Language
+from grader.sandbox import kernel_headers
+from grader.sandbox.local_box import LocalBoxes
+from grader.schemas.report import Report, Verdict
+from tests.components import need
+from tests.languages.conftest import SLUG
+
+SOURCE = """#include <hip/hip_runtime.h>
+#include <cstdint>
+
+__global__ void twice(const float* x, float* out, int64_t n) {
+    int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
+    if (i < n) out[i] = 2 * x[i];
+}
+
+extern "C" void solve(const float* x, float* out, int64_t n) {
+    if (n == 0) return;
+    hipDeviceProp_t found;
+    if (hipGetDeviceProperties(&found, 0) != hipSuccess || found.warpSize != 32 || found.clockRate <= 0) return;
+    hipLaunchKernelGGL(twice, dim3((n + 255) / 256), dim3(256), 0, 0, x, out, n);
+    (void)hipDeviceSynchronize();
+}
+"""
+
+
+def judged(catalogue: Catalogue, source: str) -> Report:
+    need("nvcc")
+    need("emulator")
+    need("hip")
+    return judge_at_home(
+        catalogue.load(SLUG), source, Language.HIP, LocalBoxes(), device=EMULATED, timing=False
+    )
+
+
+def test_endings_and_includes_tell_hip_from_cuda() -> None:
+    assert Language.of_file("a.hip") is Language.HIP
+    assert Language.of_file("a.hip.cpp") is Language.HIP
+    assert Language.HIP.begins_in(SOURCE)
+    assert not Language.HIP.begins_in("#include <cuda_runtime.h>\n")
+
+
+def test_a_right_source_is_accepted(catalogue: Catalogue) -> None:
+    report = judged(catalogue, SOURCE)
+    assert report.verdict is Verdict.ACCEPTED, report.compiler_log or report.cases
+    assert (report.language, report.compiler_log) == (Language.HIP, "")
+
+
+def test_errors_name_the_students_file_and_line(catalogue: Catalogue) -> None:
+    wrong = judged(catalogue, SOURCE.replace("hipDeviceSynchronize", "hipDeviceSynchronise"))
+    assert wrong.verdict is Verdict.COMPILE_ERROR
+    assert wrong.detail.startswith("solution.hip(14): error")
+    unbounded = judged(catalogue, SOURCE.replace("if (i < n) ", ""))
+    assert unbounded.verdict is not Verdict.ACCEPTED
+    assert any("line 6" in case.detail for case in unbounded.cases), unbounded.cases
+
+
+def test_a_call_that_the_emulated_gpu_lacks_is_named(catalogue: Catalogue) -> None:
+    call = "hipIpcMemHandle_t handle;\n    (void)hipIpcGetMemHandle(&handle, out);\n    (void)hipDevice"
+    report = judged(catalogue, SOURCE.replace("(void)hipDevice", call))
+    assert report.verdict is Verdict.RUNTIME_ERROR
+    assert any("cudaIpcGetMemHandle" in case.detail for case in report.cases), report.cases
+
+
+def test_a_machine_without_the_headers_says_so(
+    catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("nvcc")
+    monkeypatch.setenv("HIP_PATH", str(tmp_path))
+    monkeypatch.setitem(
+        kernel_headers.HEADER_LIBRARIES,
+        "hip",
+        replace(kernel_headers.HEADER_LIBRARIES["hip"], places=()),
+    )
+    assert compiler_of(Language.HIP).version() is None
+    request = request_of(catalogue.load(SLUG), Language.HIP, SOURCE, "compute_90a")
+    with pytest.raises(BoxUnavailable, match="this machine has no HIP headers, which the language needs") as refused:
+        compile_source(LocalBoxes(), request)
+    assert "libamdhip64-dev" in refused.value.hint
