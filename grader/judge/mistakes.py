@@ -200,7 +200,7 @@ class Mistakes:
             return found
         if found is None or found.kind in _ASKED_FURTHER:
             self._explained += 1
-            programs = self.language.python
+            programs = self.language.programs
             unread = (
                 never_read(wrong, self.challenge, case, inputs, programs=programs) if wrong.read else None
             )

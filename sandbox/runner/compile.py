@@ -133,6 +133,16 @@ def missing(source: str, folder: str) -> str:
     return MISSING_HEAD + "".join(f'GRADER_MISSING({call}, "{name}")\n' for call, name in wanted) + "}\n"
 
 
+def missing_options(nvcc: str, filename: str) -> list[str]:
+    """nvcc's options that add MISSING_FILE to the library of ``filename``."""
+    if not as_cuda(filename):
+        return [MISSING_FILE]
+    # Here nvcc takes every file for CUDA, whose headers declare these calls.
+    made = MISSING_FILE.replace(".cpp", ".o")
+    run_bounded([nvcc, "-c", "-Xcompiler", "-fPIC", "-o", made, MISSING_FILE], CHUNK)
+    return ["-Xlinker", made]
+
+
 def headers_of(nvcc: str) -> str:
     """Folder of the headers that ``nvcc`` includes; packages' usual one if they are not next to it."""
     near = os.path.join(
@@ -195,7 +205,10 @@ def header_options(libraries: list[dict[str, Any]]) -> list[str]:
         options += [word for each in folders if each != SYSTEM for word in ("-isystem", each)]
         options += library["flags"]
         if library["before"]:
-            options += ["-include", os.path.join(os.path.dirname(os.path.abspath(__file__)), library["before"])]
+            options += [
+                "-include",
+                os.path.join(os.path.dirname(os.path.abspath(__file__)), library["before"]),
+            ]
     return options
 
 
@@ -279,7 +292,7 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     if emulated and (calls := missing(request["source"], headers_of(nvcc))):
         with open(MISSING_FILE, "w", encoding="utf-8") as file:
             file.write(calls)
-        libraries.append(MISSING_FILE)
+        libraries += missing_options(nvcc, filename)
     command = [nvcc, *with_standard(flags(request["arch"], filename, rdc), wanted), *libraries]
     code, log, usage = run_bounded(command, most)
     if code != 0 and not rdc and RDC_WANTED.search(log):
@@ -294,7 +307,9 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         killed = code == -signal.SIGKILL or (code != 0 and KILLED.search(log) is not None)
         return {"ok": False, "log": log + fault, "usage": "", "killed": killed}
     if request.get("names") and emulated:
-        add_names(nvcc, request["arch"], filename, [*(["-rdc=true"] if rdc else []), *as_cuda(filename), *more])
+        add_names(
+            nvcc, request["arch"], filename, [*(["-rdc=true"] if rdc else []), *as_cuda(filename), *more]
+        )
     with open(OUTPUT, "rb") as file:
         while data := file.read(CHUNK):
             while data:
