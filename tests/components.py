@@ -61,6 +61,14 @@ def _hip() -> str | None:
     return found[0] if found else None
 
 
+def _cutedsl() -> str | None:
+    from importlib.util import find_spec
+
+    from grader.languages import Language
+
+    return None if find_spec(Language.CUTE.package) else f"{Language.CUTE.package} is not installed"
+
+
 def _cuda_wheels() -> str | None:
     from importlib.util import find_spec
     from pathlib import Path
@@ -134,6 +142,7 @@ _CHECKS = {
     "nvcc": _nvcc,
     "cutlass": _cutlass,
     "hip": _hip,
+    "cutedsl": _cutedsl,
     "cuda_wheels": _cuda_wheels,
     "emulator": _emulator,
     "zig": _zig,

@@ -142,7 +142,9 @@ class Mistakes:
 
     @cached_property
     def _reading(self) -> Reading | None:
-        reading = TritonMistakes if self.language.python else CudaMistakes
+        if self.language.python and not self.language.programs:
+            return None
+        reading = TritonMistakes if self.language.programs else CudaMistakes
         return reading.of(self.challenge.manifest, self.source)
 
     def _said(self, ask: Callable[[Reading], str]) -> str:

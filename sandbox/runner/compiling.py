@@ -1,4 +1,5 @@
-"""Tells the judge while Triton, or CuTe DSL, compiles or tunes a kernel, which has its own time limit, apart from the call's.
+"""Tells the judge while Triton or CuTe DSL compiles a kernel, or Triton tunes one, which has its own time limit, apart
+from the call's.
 
 A submission can forge these reports, so the judge bounds the time that it grants for them.
 """

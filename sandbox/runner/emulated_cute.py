@@ -22,9 +22,12 @@ from emulated import part
 from emulated_triton import GpuError, NotOnThisGpu, gpu
 
 device, engine = part("device"), part("engine")
+MESSAGE, MISUSE = part("names").MESSAGE, part("names").MISUSE
 
 _POINTER, _INT, _UNSIGNED, _SIZE = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
 _INVALID_VALUE, _NOT_SUPPORTED = 1, 801
+# In the PTX of copies by tensor maps, which the compiler's host code writes as the hardware reads them.
+_TENSOR_MAP = b".bulk.tensor."
 # Of CUDA's enumerations: attributes of an H200 and of a kernel, and of a launch.
 _ATTRIBUTES = {8: 49152, 10: 32, 16: 132, 39: 2048, 75: 9, 76: 0, 81: 233472, 97: 232448, 106: 32}
 _SHARED_SIZE = 1
@@ -132,6 +135,10 @@ def say_architecture() -> None:
 
 
 def _load(ptx: bytes, library: int) -> int:
+    if _TENSOR_MAP in ptx:
+        raise NotOnThisGpu(
+            "the emulated GPU has no TMA descriptors for CuTe DSL: copy by threads on this board"
+        )
     (module,) = struct.unpack("<I", gpu().ask(device.MODULE, b"//\n" + ptx, "the PTX of this kernel"))
     _POINTER.from_address(library).value = module + 1
     return 0
@@ -197,8 +204,12 @@ def _launch(
 def _launched(
     number: int, shape: list[int], shared: int, values: int, cooperative: bool, cluster: tuple[int, ...]
 ) -> int:
-    if 0 in shape:
-        return _INVALID_VALUE
+    x, y, z, *block = shape
+    threads = block[0] * block[1] * block[2]
+    if 0 in shape or threads > 1024 or block[2] > 64 or x >= 1 << 31 or max(y, z) > 65535:
+        misused = device.MISUSED_HEAD.pack(MISUSE.BAD_SHAPE, 0, *shape)
+        gpu().ask(MESSAGE.MISUSED, misused, "a launch")
+        raise GpuError(_INVALID_VALUE, "a launch")
     kernel = _kernels[number - 1]
     pointers = (_POINTER * len(kernel.layout)).from_address(values)
     packed = [
@@ -215,10 +226,6 @@ def _launched(
     return 0
 
 
-def _no_tensor_maps(*_: int) -> int:
-    raise NotOnThisGpu("the emulated GPU has no TMA descriptors for CuTe DSL: copy by threads here")
-
-
 _Types = tuple[Any, ...]
 # By name: the function, and the types of its arguments.
 _RUNTIME: dict[str, tuple[Callable[..., int], _Types]] = {
@@ -231,10 +238,6 @@ _RUNTIME: dict[str, tuple[Callable[..., int], _Types]] = {
     "_cudaOccupancyMaxActiveBlocksPerMultiprocessor": (_occupancy, (_POINTER, _SIZE, _INT, _SIZE)),
     "_cudaLaunchKernelEx": (_launch_with, (_POINTER, _SIZE, _POINTER)),
     "_cudaLaunchKernel": (_launch, (_SIZE, *[_UNSIGNED] * 6, _POINTER, _SIZE, _SIZE)),
-    "_cuTensorMapEncodeTiled": (
-        _no_tensor_maps,
-        (_POINTER, _INT, _UNSIGNED, _SIZE, *[_SIZE] * 4, *[_INT] * 4),
-    ),
 }
 _LOAD_TYPES = (_POINTER, _POINTER, _POINTER, _POINTER, _UNSIGNED, _POINTER, _POINTER, _UNSIGNED)
 

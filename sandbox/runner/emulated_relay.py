@@ -277,6 +277,9 @@ class Relay:
         if isinstance(theirs, dict) and theirs.get("kind") == "ours":  # only this process may say so
             theirs["kind"] = "exception"
         message["error"] = failure_of(returned, programs=self._programs) or _why(theirs, returned)
+        if not self._programs and isinstance(message["error"], dict):
+            said = str(message["error"].get("message", ""))
+            message["error"]["message"] = said.replace("a __syncthreads()", "cute.arch.sync_threads()")
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile
         message["constructs"] = returned.constructs

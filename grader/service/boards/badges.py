@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.device_kinds import representative
-from grader.languages import Language, usual
+from grader.languages import usual
 from grader.records import activity
 from grader.records.activity import BoardBest, SubmissionEvent
 from grader.schemas.profile import Badge, BadgeKind, BestRank
