@@ -341,7 +341,7 @@ $declaration {
     // Sizes may be 0, and a grid of 0 blocks is a launch error: ask before launching.
 }
 """,
-    compiler="hip",
+    compiler="nvcc_hip",
     signs=r"#\s*include\s*[<\"]hip/",
     usual=False,
     colours=("#c2410c", "#fb923c"),

@@ -39,6 +39,9 @@ class HeaderLibrary:
     needed: str = ""
     #: A file of ``sandbox/runner``, included before the source.
     before: str = ""
+    #: For which other GPUs a compiler that may be there is asked whether it takes the source, too, and its options.
+    elsewhere: str = ""
+    also: tuple[str, ...] = ()
 
     def folder(self) -> Path | None:
         """The folder for ``-I``; None if it is not on this machine."""
@@ -88,7 +91,7 @@ HEADER_LIBRARIES = {
         standard="c++20",
         python=True,
     ),
-    "hip": HeaderLibrary(
+    "hip_headers": HeaderLibrary(
         display_name="HIP",
         package="",
         below=("",),
@@ -100,6 +103,20 @@ HEADER_LIBRARIES = {
         places=("/usr/include", "/opt/rocm/include"),
         needed="hip/nvidia_detail/nvidia_hip_runtime.h",
         before="hip_on_cuda.h",
+        elsewhere="AMD's GPUs (gfx90a)",
+        # Syntax and types; machine code would need AMD's libraries for devices.
+        also=(
+            *(
+                "-x",
+                "hip",
+                "--cuda-device-only",
+                "--offload-arch=gfx90a",
+                "-nogpuinc",
+                "-nogpulib",
+                "-std=c++17",
+            ),
+            *("-include", "__clang_hip_runtime_wrapper.h", "-fsyntax-only", "-w", "-D__HIP_PLATFORM_AMD__"),
+        ),
     ),
 }
 

@@ -57,7 +57,7 @@ def _cutlass() -> str | None:
 def _hip() -> str | None:
     from grader.sandbox.kernel_headers import lacking
 
-    found = lacking(("hip",))
+    found = lacking(("hip_headers",))
     return found[0] if found else None
 
 

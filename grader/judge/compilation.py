@@ -55,11 +55,11 @@ def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> Compile
 
 def _hip_request(manifest: Manifest, source: str, architecture: str) -> CompileRequest:
     plain = _nvcc_request(manifest.model_copy(update={"allow": []}), source, architecture)
-    return replace(plain, filename="solution.hip", compiler="hip", headers=("hip",))
+    return replace(plain, filename="solution.hip", compiler="nvcc_hip", headers=("hip_headers",))
 
 
 def _hip_version() -> str | None:
-    return None if lacking(("hip",)) else nvcc_version()
+    return None if lacking(("hip_headers",)) else nvcc_version()
 
 
 def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest:
@@ -76,7 +76,7 @@ COMPILERS = {
         progress="Compiling with nvcc",
         missing="there is no CUDA compiler here",
     ),
-    "hip": SourceCompiler(
+    "nvcc_hip": SourceCompiler(
         request=_hip_request,
         run=compile_cuda,
         version=_hip_version,

@@ -186,6 +186,8 @@ def _described(library: HeaderLibrary) -> dict[str, object]:
         "header": library.needed or library.header,
         "flags": library.flags,
         "before": library.before,
+        "elsewhere": library.elsewhere,
+        "also": library.also,
         "standard": library.standard,
         "python": library.python,
     }

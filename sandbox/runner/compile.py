@@ -34,6 +34,9 @@ from protocol import receive, send
 
 OUTPUT = "out.so"
 SYSTEM = "/usr/include"
+# Compilers that may know HIP, and what one of them is given and may say.
+CLANGS = ("/opt/rocm/llvm/bin/clang++", "clang++", *(f"clang++-{number}" for number in range(20, 13, -1)))
+ELSEWHERE, MOST_ELSEWHERE = "elsewhere.hip", 2000
 NAMES = "names.ptx"
 ENTRY = "grader_entry"
 # The streams 0, cudaStreamLegacy (1) and cudaStreamPerThread (2) are all ordered with "done".
@@ -306,6 +309,8 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     if fault is not None:
         killed = code == -signal.SIGKILL or (code != 0 and KILLED.search(log) is not None)
         return {"ok": False, "log": log + fault, "usage": "", "killed": killed}
+    for library in wanted:
+        log += elsewhere(request, library) if library["also"] else ""
     if request.get("names") and emulated:
         add_names(
             nvcc, request["arch"], filename, [*(["-rdc=true"] if rdc else []), *as_cuda(filename), *more]
@@ -315,6 +320,24 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
             while data:
                 data = data[os.write(pipe, data) :]
     return {"ok": True, "log": log, "usage": demangled(usage)[:most], "killed": False}
+
+
+def elsewhere(request: dict[str, Any], library: dict[str, Any]) -> str:
+    """What clang says of the source alone, for other GPUs; empty without one that knows them."""
+    clang = next((found for name in CLANGS if (found := shutil.which(name))), None)
+    if clang is None:
+        return ""
+    filename = request["filename"]
+    with open(ELSEWHERE, "w", encoding="utf-8", newline="") as file:
+        file.write(f'#line 1 "{filename}"\n{request["source"]}\n')
+    options = [*library["also"], "-isystem", library["folder"]]
+    bounded = ["sh", "-c", 'ulimit -t 20; exec "$@"', "sh", clang, *options, ELSEWHERE]
+    code, said, _ = run_bounded(bounded, MOST_ELSEWHERE)
+    if code == 0:
+        return f"[clang also compiles it for {library['elsewhere']}]\n"
+    if re.search(rf"^{re.escape(filename)}:\d+:\d+: (?:fatal )?error:", said, re.MULTILINE) is None:
+        return ""  # another fault than the source's
+    return f"[for {library['elsewhere']}, which no board has, clang does not compile it]\n{said}"
 
 
 def not_here(source: str, filename: str, library: dict[str, str]) -> str:

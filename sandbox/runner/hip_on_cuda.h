@@ -1,7 +1,7 @@
 /* Before every HIP source: HIP's runtime for NVIDIA's GPUs, whose functions call CUDA's.
  *
  * CUDA 13 removed or changed some of what the headers of earlier HIPs name. That is made up here, or fails at its call
- * with cudaErrorNotSupported; later headers do not need it. No macro of this file reaches the source. */
+ * with cudaErrorNotSupported; later headers do not need it. */
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -90,6 +90,13 @@ template <class... Arguments> static inline cudaError_t grader_hip_gone(Argument
 #endif
 
 #include <hip/hip_runtime.h>
+
+/* HIP's own votes, of the warp's active threads, as its header has the shuffles. */
+#ifndef __ballot
+#define __any(...) __any_sync(__activemask(), __VA_ARGS__)
+#define __all(...) __all_sync(__activemask(), __VA_ARGS__)
+#define __ballot(...) static_cast<unsigned long long>(__ballot_sync(__activemask(), __VA_ARGS__))
+#endif
 
 #undef cudaBindTexture
 #undef cudaBindTexture2D

@@ -58,7 +58,8 @@ _KERNEL = SOURCE[SOURCE.index("@cute.kernel") : SOURCE.index("compiled = {}")]
 
 def _wrong(name: str, old: str, new: str) -> str:
     assert old in _KERNEL
-    return _KERNEL.replace(old, new).replace("def launch", f"def {name}").rstrip() + "\n\n\n"
+    kernel = _KERNEL.replace(old, new).replace("scale(", f"scale_{name}(")
+    return kernel.replace("def launch", f"def {name}").rstrip() + "\n\n\n"
 
 
 # The same, but for a name that is not there, no barrier, and blocks that no GPU takes: each in the case of one size.
