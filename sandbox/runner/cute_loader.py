@@ -46,8 +46,9 @@ def prepare_client() -> None:
 
     emulated_cute.use()
     empty_memory.use()
-    torch.cuda.synchronize = lambda device=None: None
-    torch.cuda.current_stream = lambda device=None: emulated_cute.DefaultStream()
+    cuda: Any = torch.cuda
+    cuda.synchronize = lambda device=None: None
+    cuda.current_stream = lambda device=None: emulated_cute.DefaultStream()
     compiling.watch_cute()
 
 

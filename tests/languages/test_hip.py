@@ -24,8 +24,8 @@ SOURCE = """#include <hip/hip_runtime.h>
 
 __global__ void twice(const float* x, float* out, int64_t n, int64_t last) {
     int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x;
-    float value = __shfl_xor(i < n ? x[i] : 0.0f, 1);
-    if (i < last && __ballot(1) != 0) out[i] = __shfl_xor(value, 1) + x[i];
+    float value = __shfl_xor(__shfl_xor(i < n ? x[i] : 0.0f, 1), 1);
+    if (__ballot(i < n) != 0 && i < last) out[i] = value + x[i];
 }
 
 extern "C" void solve(const float* x, float* out, int64_t n) {
