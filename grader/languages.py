@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from string import Template
 from types import MappingProxyType
@@ -79,6 +79,11 @@ class Language(str, metaclass=_Rows):
     running: Mapping[str, Running]
     # Its name in ``grader.judge.compilation.COMPILERS``; None: the source itself is judged.
     compiler: str | None = None
+    # Kernels are programs on blocks of elements, as in Triton, not threads.
+    programs: bool = False
+    # A package that its runner imports besides the judge's, and what to do where it is missing.
+    package: str = ""
+    install: str = ""
     # A GPU's runner compiles kernels at their first call; that can be done ahead, see
     # ``grader.sandbox.compiler.triton``.
     kernels_ahead: bool = False
@@ -87,11 +92,15 @@ class Language(str, metaclass=_Rows):
     function_starter: str = ""
     # A regular expression for line starts that only this language has; empty: none.
     signs: str = ""
+    # A new challenge accepts it unless told otherwise. False: it needs packages that many installations lack.
+    usual: bool = True
     # Its mark on light and dark pages; ``web/assets.py`` makes their style sheet.
     colours: tuple[str, str] = ("#68707d", "#9aa3b2")
 
     CUDA: ClassVar[Language]
     TRITON: ClassVar[Language]
+    HIP: ClassVar[Language]
+    CUTE: ClassVar[Language]
 
     def __new__(cls, value: str, *_: object, **__: object) -> Language:
         return str.__new__(cls, value)
@@ -168,6 +177,10 @@ def _validated(value: object) -> Language:
         quoted = [f"'{language.value}'" for language in Language]
         expected = " or ".join(part for part in (", ".join(quoted[:-1]), quoted[-1]) if part)
         raise PydanticCustomError("enum", "Input should be {expected}", {"expected": expected}) from None
+
+
+def usual() -> list[Language]:
+    return [language for language in Language if language.usual]
 
 
 def names() -> str:
@@ -289,6 +302,7 @@ class Solution(torch.autograd.Function):
         """Return one value for each argument of forward: $gradients."""
 ''',
     torch=True,
+    programs=True,
     kernels_ahead=True,
     running=MappingProxyType(
         {
@@ -301,4 +315,92 @@ class Solution(torch.autograd.Function):
     colours=("#7461ee", "#9d8fff"),
 )
 
-LANGUAGES: dict[str, Language] = {language.value: language for language in (Language.CUDA, Language.TRITON)}
+Language.HIP = replace(
+    Language.CUDA,
+    value="hip",
+    display_name="HIP",
+    suffixes=(".hip", ".hip.cpp"),
+    fences=("hip",),
+    starter="""\
+// $title
+//
+//   $argument
+//
+// Pointers are device pointers. Launch on the default stream; there is no need to synchronise. Warps have 32 lanes.
+#include <cstdint>
+#include <hip/hip_runtime.h>
+#include <$header>
+
+__global__ void kernel($parameters) {
+    // One thread's work. Its number, in 64 bits:
+    // int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+
+$declaration {
+    // kernel<<<blocks, threads>>>(...);
+    // Sizes may be 0, and a grid of 0 blocks is a launch error: ask before launching.
+}
+""",
+    compiler="nvcc_hip",
+    signs=r"#\s*include\s*[<\"]hip/",
+    usual=False,
+    colours=("#c2410c", "#fb923c"),
+)
+
+Language.CUTE = Language(
+    value="cutedsl",
+    display_name="CuTe DSL",
+    suffixes=(".cute.py",),
+    comment="#",
+    lexer="python",
+    fences=("cutedsl", "cute"),
+    editor="python",
+    python=True,
+    declaration="def solve($parameters)",
+    starter='''\
+"""$title."""
+
+import cutlass
+import cutlass.cute as cute
+from cutlass.cute.runtime import from_dlpack
+
+
+@cute.kernel
+def kernel(result: cute.Tensor, total: cutlass.Int64):
+    # One thread's work. Its number, in 64 bits:
+    # thread, block = cute.arch.thread_idx()[0], cute.arch.block_idx()[0]
+    # i = cutlass.Int64(block) * 256 + thread
+    pass
+
+
+@cute.jit
+def launch(result: cute.Tensor, total: cutlass.Int64):
+    kernel(result, total).launch(grid=[(total + 255) // 256, 1, 1], block=[256, 1, 1])
+
+
+$declaration:
+    """Write the result into the output; return nothing.
+
+    $argument
+    """
+    # launch(from_dlpack(...).mark_layout_dynamic(), ...)
+    # Sizes may be 0, and a grid of 0 blocks is a launch error: ask before launching.
+    # Keep what cute.compile returns, and call that: launch itself traces its kernel each time.
+''',
+    torch=True,
+    package="nvidia_cutlass_dsl",
+    install="Run `pip install 'nvidia-cutlass-dsl[cu13]'` in the environment of the workers and their boxes.",
+    running=MappingProxyType(
+        {
+            ON_GPU: Running("cute_loader", preload="cute-gpu"),
+            ON_EMULATED: Running("cute_loader", preload="emulated-cute"),
+        }
+    ),
+    usual=False,
+    signs=r"import cutlass\b|from cutlass\b|@cute\.",
+    colours=("#0e7490", "#22b8cf"),
+)
+
+LANGUAGES: dict[str, Language] = {
+    language.value: language for language in (Language.CUDA, Language.TRITON, Language.HIP, Language.CUTE)
+}

@@ -1,6 +1,7 @@
-"""Libraries of headers that a challenge may allow CUDA sources to include: a table with one row per word of ``allow``.
+"""Libraries of headers besides the toolkit's: a table with a row for each word of ``allow`` that has some, and for each
+language that is compiled with some.
 
-A source includes them only if its challenge says so: their folder is on no other compiler's path.
+A source includes them only if its challenge or its language says so: their folder is on no other compiler's path.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ class HeaderLibrary:
     """A row."""
 
     display_name: str
-    #: The Python package that brings the headers, and the folders of headers in it: the first has ``header``.
+    #: The Python package that brings the headers (empty: none does), and the folders of headers in it: the first has
+    #: ``header``.
     package: str
     below: tuple[str, ...]
     #: Names a folder whose ``include`` has the headers: it comes before the package. Empty: none does.
@@ -31,14 +33,27 @@ class HeaderLibrary:
     standard: str = ""
     #: They include Python's own.
     python: bool = False
+    #: Folders where a system's packages put them.
+    places: tuple[str, ...] = ()
+    #: Another header that must be there.
+    needed: str = ""
+    #: A file of ``sandbox/runner``, included before the source.
+    before: str = ""
+    #: For which other GPUs a compiler that may be there is asked whether it takes the source, too, and its options.
+    elsewhere: str = ""
+    also: tuple[str, ...] = ()
 
     def folder(self) -> Path | None:
         """The folder for ``-I``; None if it is not on this machine."""
         named = os.environ.get(self.variable) if self.variable else None
         places = [Path(named, "include")] if named else []
-        spec = importlib.util.find_spec(self.package)
+        spec = importlib.util.find_spec(self.package) if self.package else None
         places += [Path(place, self.below[0]) for place in (spec and spec.submodule_search_locations) or ()]
-        return next((place.resolve() for place in places if (place / self.header).exists()), None)
+        places += map(Path, self.places)
+        wanted = [self.header, *([self.needed] if self.needed else [])]
+        return next(
+            (place.resolve() for place in places if all((place / header).exists() for header in wanted)), None
+        )
 
     def named_folder(self) -> Path | None:
         """``folder`` if ``variable`` names it: boxes see packages anyway."""
@@ -76,6 +91,33 @@ HEADER_LIBRARIES = {
         standard="c++20",
         python=True,
     ),
+    "hip_headers": HeaderLibrary(
+        display_name="HIP",
+        package="",
+        below=("",),
+        variable="HIP_PATH",
+        header="hip/hip_version.h",
+        pattern=r"^#define HIP_VERSION_(?:MAJOR|MINOR|PATCH)\s+(\d+)",
+        flags=("-D__HIP_PLATFORM_NVIDIA__",),
+        install="Debian 12: apt-get install libamdhip64-dev. Or set HIP_PATH: its include has hip/nvidia_detail.",
+        places=("/usr/include", "/opt/rocm/include"),
+        needed="hip/nvidia_detail/nvidia_hip_runtime.h",
+        before="hip_on_cuda.h",
+        elsewhere="AMD's GPUs (gfx90a)",
+        # Syntax and types; machine code would need AMD's libraries for devices.
+        also=(
+            *(
+                "-x",
+                "hip",
+                "--cuda-device-only",
+                "--offload-arch=gfx90a",
+                "-nogpuinc",
+                "-nogpulib",
+                "-std=c++17",
+            ),
+            *("-include", "__clang_hip_runtime_wrapper.h", "-fsyntax-only", "-w", "-D__HIP_PLATFORM_AMD__"),
+        ),
+    ),
 }
 
 
@@ -84,10 +126,8 @@ def lacking(names: tuple[str, ...]) -> tuple[str, str] | None:
     for name in names:
         library = HEADER_LIBRARIES[name]
         if library.folder() is None:
-            return (
-                f"this machine has no {library.display_name} headers, which the challenge allows",
-                library.install,
-            )
+            why = "the challenge allows" if library.package else "the language needs"
+            return f"this machine has no {library.display_name} headers, which {why}", library.install
     return None
 
 

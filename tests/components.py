@@ -54,6 +54,21 @@ def _cutlass() -> str | None:
     return found[0] if found else None
 
 
+def _hip() -> str | None:
+    from grader.sandbox.kernel_headers import lacking
+
+    found = lacking(("hip_headers",))
+    return found[0] if found else None
+
+
+def _cutedsl() -> str | None:
+    from importlib.util import find_spec
+
+    from grader.languages import Language
+
+    return None if find_spec(Language.CUTE.package) else f"{Language.CUTE.package} is not installed"
+
+
 def _cuda_wheels() -> str | None:
     from importlib.util import find_spec
     from pathlib import Path
@@ -126,6 +141,8 @@ _CHECKS = {
     "gpu": _gpu,
     "nvcc": _nvcc,
     "cutlass": _cutlass,
+    "hip": _hip,
+    "cutedsl": _cutedsl,
     "cuda_wheels": _cuda_wheels,
     "emulator": _emulator,
     "zig": _zig,

@@ -26,7 +26,7 @@ from grader.errors import BadBundle
 from grader.languages import Language
 
 PARTS = ("challenges", "reference")
-_SUFFIXES = frozenset((".toml", ".md", ".py", ".cu", ".cuh", ".h", ".hpp", ".txt", ".json", ".svg"))
+_SUFFIXES = frozenset((".toml .md .py .cu .cuh .hip .cpp .h .hpp .txt .json .svg").split())
 # The files that an examination runs, compiles or depends on.
 _RUN = (MANIFEST, *(suffix for language in Language for suffix in language.suffixes))
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")

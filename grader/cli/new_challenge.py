@@ -16,7 +16,7 @@ from grader.cli.authoring import add_to
 from grader.cli.terminal import busy, say, tell
 from grader.device_kinds import CPU, EMULATED
 from grader.errors import BadRequest
-from grader.languages import Language
+from grader.languages import Language, names, usual
 
 # Gives the answer, or the second text if nobody can be asked.
 Ask = Callable[[str, str], str]
@@ -58,8 +58,8 @@ def write(catalogue: Catalogue, asked: Asked, ask: Ask) -> None:
             asked.tolerance if asked.tolerance is not None else ask(f"Tolerance: {TOLERANCE_HINT}", "")
         )
         flops = asked.flops if asked.flops is not None else ask(f"Bound: {FLOPS_HINT}", _MEMORY)
-    every = ",".join(language.value for language in Language)
-    named = asked.languages or ask(f"Languages ({every})", every).split(",")
+    default = ",".join(language.value for language in usual())
+    named = asked.languages or ask(f"Languages ({names()})", default).split(",")
     languages = [found for name in named if (found := options.language(name.strip())) is not None]
     draft = Draft(
         slug=asked.slug,

@@ -24,7 +24,7 @@ from grader.sandbox.box import BoxMaker
 from grader.sandbox.compiler.nvcc import CompileRequest, CompileResult, compile_cuda
 from grader.sandbox.compiler.triton import Argument, KernelsRequest, compile_ahead, unpacked
 from grader.sandbox.compute_libraries import LINKED
-from grader.sandbox.kernel_headers import HEADER_LIBRARIES
+from grader.sandbox.kernel_headers import HEADER_LIBRARIES, lacking
 from grader.sandbox.toolkit import nvcc_version
 from grader.schemas.artefact import Artefact
 from grader.schemas.own_case import OwnCase
@@ -53,6 +53,15 @@ def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> Compile
     return CompileRequest(source, footer, arch=architecture, headers=tuple(allowed), libraries=tuple(linked))
 
 
+def _hip_request(manifest: Manifest, source: str, architecture: str) -> CompileRequest:
+    plain = _nvcc_request(manifest.model_copy(update={"allow": []}), source, architecture)
+    return replace(plain, filename="solution.hip", compiler="nvcc_hip", headers=("hip_headers",))
+
+
+def _hip_version() -> str | None:
+    return None if lacking(("hip_headers",)) else nvcc_version()
+
+
 def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest:
     """``request``, or for a run whose block is stepped through, one whose library also has variables' names."""
     return replace(request, names=True) if asked is not None and asked.step is not None else request
@@ -66,7 +75,14 @@ COMPILERS = {
         version=nvcc_version,
         progress="Compiling with nvcc",
         missing="there is no CUDA compiler here",
-    )
+    ),
+    "nvcc_hip": SourceCompiler(
+        request=_hip_request,
+        run=compile_cuda,
+        version=_hip_version,
+        progress="Compiling with nvcc and HIP's headers",
+        missing="there are no HIP headers here, or no CUDA compiler",
+    ),
 }
 
 

@@ -430,7 +430,7 @@ class Suite:
         if said is None:
             return found, {}
         assert self.mistakes is not None
-        programs = self.mistakes.language.python
+        programs = self.mistakes.language.programs
         if mismatch.kind == "unwritten" and said.would is not None:
             place = place_of(mismatch.index, wrong.shape)
             self._absent = Absent(mismatch.argument, wrong.shape, place, said.would, programs)

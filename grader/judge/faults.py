@@ -187,7 +187,8 @@ def _of_exception(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
         return CaseFault(verdict, f"{where}{failure.message}", failure.hint)
     if failure.kind == "compilation":
         where = f"Line {failure.line}: " if failure.line else ""
-        text = f"{where}Triton cannot compile this: {message_of(failure)}\n{failure.trace}".rstrip()
+        compiler = "CuTe DSL" if failure.type.startswith("DSL") else "Triton"
+        text = f"{where}{compiler} cannot compile this: {message_of(failure)}\n{failure.trace}".rstrip()
         return CaseFault(CaseVerdict.RUNTIME_ERROR, text, hint_of(failure))
     where = f" (line {failure.line})" if failure.line else ""
     text = f"{failure.type} while {doing}{where}: {message_of(failure)}".rstrip(": ")

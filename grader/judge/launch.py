@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import tempfile
@@ -70,6 +71,11 @@ class Launcher:
         Raises LoadFailed, BoxUnavailable."""
         if self.kept_control is not None:
             self.kept_control.forget_rounds()
+        language = self.request.language
+        if language.package and importlib.util.find_spec(language.package) is None:
+            raise BoxUnavailable(
+                f"this machine has no {language.display_name}, which the language needs", language.install
+            )
         client = self._start(BoxPurpose.RUN, under)
         client.needs_open_gate = self.needs_open_gate
         self._submissions.append(client)

@@ -142,7 +142,9 @@ class Mistakes:
 
     @cached_property
     def _reading(self) -> Reading | None:
-        reading = TritonMistakes if self.language.python else CudaMistakes
+        if self.language.python and not self.language.programs:
+            return None
+        reading = TritonMistakes if self.language.programs else CudaMistakes
         return reading.of(self.challenge.manifest, self.source)
 
     def _said(self, ask: Callable[[Reading], str]) -> str:
@@ -200,7 +202,7 @@ class Mistakes:
             return found
         if found is None or found.kind in _ASKED_FURTHER:
             self._explained += 1
-            programs = self.language.python
+            programs = self.language.programs
             unread = (
                 never_read(wrong, self.challenge, case, inputs, programs=programs) if wrong.read else None
             )

@@ -127,7 +127,7 @@ class _Words:
 
     def __init__(self, request: Request, case: Case, changed: str, seed: int) -> None:
         self._request, self._case, self._changed, self._seed = request, case, changed, seed
-        self._programs = request.language.python
+        self._programs = request.language.programs
         self._lines = request.source.splitlines()
 
     def question(self, fact: QuizFact) -> DrawnQuestion:

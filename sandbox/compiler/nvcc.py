@@ -32,7 +32,7 @@ from grader.sandbox.toolkit import INSTALL, cuda_home, nvcc_version
 CACHE_BYTES = 256 * limits.MIB
 PROGRAM = "compile.py"
 # Names that a student's file may keep; any other is compiled as solution.cu.
-PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.cu")
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.(?:cu|hip)")
 ARCHITECTURE = re.compile(r"(?:sm|compute)_\d{2,3}[af]?")
 ELF = b"\x7fELF"
 
@@ -183,7 +183,11 @@ def _described(library: HeaderLibrary) -> dict[str, object]:
         "folder": str(library.folder()),
         "package": library.package,
         "below": library.below,
+        "header": library.needed or library.header,
         "flags": library.flags,
+        "before": library.before,
+        "elsewhere": library.elsewhere,
+        "also": library.also,
         "standard": library.standard,
         "python": library.python,
     }

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .fatbin import section_of
 from .reader import Reader
 
-_SUFFIX = b".cu"
+_SUFFIXES = (b".cu", b".hip")
 # More rows than any student's source has.
 _MOST_ROWS = 1 << 20
 _PATH = 1
@@ -81,7 +81,7 @@ def _unit(it: Reader, strings: dict[int, bytes], ours: set[int]) -> Iterator[tup
     program += it.at
     shortest, _, _, base, span, count = (it.number(1) for _ in range(6))
     lengths = [it.number(1) for _ in range(count - 1)]
-    ours |= {number for number, name in _names(it, strings).items() if name.endswith(_SUFFIX)}
+    ours |= {number for number, name in _names(it, strings).items() if name.endswith(_SUFFIXES)}
     it.at = program
     if span == 0:
         raise ValueError("a table without lines")

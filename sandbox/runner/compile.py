@@ -33,6 +33,10 @@ from emulated import part, refused
 from protocol import receive, send
 
 OUTPUT = "out.so"
+SYSTEM = "/usr/include"
+# Compilers that may know HIP, and what one of them is given and may say.
+CLANGS = ("/opt/rocm/llvm/bin/clang++", "clang++", *(f"clang++-{number}" for number in range(20, 13, -1)))
+ELSEWHERE, MOST_ELSEWHERE = "elsewhere.hip", 2000
 NAMES = "names.ptx"
 ENTRY = "grader_entry"
 # The streams 0, cudaStreamLegacy (1) and cudaStreamPerThread (2) are all ordered with "done".
@@ -114,6 +118,7 @@ def missing(source: str, folder: str) -> str:
     """Definitions of runtime calls that ``source`` names but the emulated GPU lacks; each reports that. ``folder``:
     CUDA's headers; a missing one declares nothing."""
     named, present = set(WORD.findall(source)), exported(str(part("device").HOST))
+    named |= {f"cuda{name.removeprefix('hip')}" for name in named if name.startswith("hip")}
     calls: dict[str, str] = {}
     for header in HEADERS:
         try:
@@ -129,6 +134,16 @@ def missing(source: str, folder: str) -> str:
     if not wanted:
         return ""
     return MISSING_HEAD + "".join(f'GRADER_MISSING({call}, "{name}")\n' for call, name in wanted) + "}\n"
+
+
+def missing_options(nvcc: str, filename: str) -> list[str]:
+    """nvcc's options that add MISSING_FILE to the library of ``filename``."""
+    if not as_cuda(filename):
+        return [MISSING_FILE]
+    # Here nvcc takes every file for CUDA, whose headers declare these calls.
+    made = MISSING_FILE.replace(".cpp", ".o")
+    run_bounded([nvcc, "-c", "-Xcompiler", "-fPIC", "-o", made, MISSING_FILE], CHUNK)
+    return ["-Xlinker", made]
 
 
 def headers_of(nvcc: str) -> str:
@@ -154,8 +169,12 @@ def flags(arch: str, filename: str, rdc: bool) -> list[str]:
     return [
         "-shared", "-Xcompiler", "-fPIC", "-O3", "-std=c++17", "-lineinfo", "-Xptxas", "-v", "-cudart", *runtime,
         *(["-rdc=true", "-lcudadevrt"] if rdc else []), *wrapped, *(["-Xcompiler", LINES] if emulated else []),
-        f"-gencode=arch=compute_{number},code={codes}", "-o", OUTPUT, filename,
+        f"-gencode=arch=compute_{number},code={codes}", "-o", OUTPUT, *as_cuda(filename), filename,
     ]  # fmt: skip
+
+
+def as_cuda(filename: str) -> list[str]:
+    return [] if filename.endswith(".cu") else ["-x", "cu"]
 
 
 def with_standard(options: list[str], libraries: list[dict[str, Any]]) -> list[str]:
@@ -176,15 +195,23 @@ def header_options(libraries: list[dict[str, Any]]) -> list[str]:
     for library in libraries:
         first, *others = library["below"]
         folder = library["folder"]
-        if not os.path.isdir(folder):  # a box that starts from an image
+        if not os.path.isdir(folder) and library["package"]:  # a box that starts from an image
             spec = importlib.util.find_spec(library["package"])
             places = (spec and spec.submodule_search_locations) or [""]
             folder = os.path.join(places[0], first)
         folders = [folder, *(os.path.join(folder.removesuffix(first), other) for other in others)]
         folders += [sysconfig.get_paths()["include"]] if library["python"] else []
-        if missing := next((each for each in folders if not os.path.isdir(each)), None):
+        wanted = [*folders, os.path.join(folder, library["header"])]
+        if missing := next((each for each in wanted if not os.path.exists(each)), None):
             sys.exit(f"the box has no {library['name']} headers: there is no {missing}")
-        options += [*(word for each in folders for word in ("-isystem", each)), *library["flags"]]
+        # The compiler's own folder stays at its place: C++'s headers include the next one of the same name.
+        options += [word for each in folders if each != SYSTEM for word in ("-isystem", each)]
+        options += library["flags"]
+        if library["before"]:
+            options += [
+                "-include",
+                os.path.join(os.path.dirname(os.path.abspath(__file__)), library["before"]),
+            ]
     return options
 
 
@@ -268,7 +295,7 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     if emulated and (calls := missing(request["source"], headers_of(nvcc))):
         with open(MISSING_FILE, "w", encoding="utf-8") as file:
             file.write(calls)
-        libraries.append(MISSING_FILE)
+        libraries += missing_options(nvcc, filename)
     command = [nvcc, *with_standard(flags(request["arch"], filename, rdc), wanted), *libraries]
     code, log, usage = run_bounded(command, most)
     if code != 0 and not rdc and RDC_WANTED.search(log):
@@ -282,13 +309,35 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     if fault is not None:
         killed = code == -signal.SIGKILL or (code != 0 and KILLED.search(log) is not None)
         return {"ok": False, "log": log + fault, "usage": "", "killed": killed}
+    for library in wanted:
+        log += elsewhere(request, library) if library["also"] else ""
     if request.get("names") and emulated:
-        add_names(nvcc, request["arch"], filename, [*(["-rdc=true"] if rdc else []), *more])
+        add_names(
+            nvcc, request["arch"], filename, [*(["-rdc=true"] if rdc else []), *as_cuda(filename), *more]
+        )
     with open(OUTPUT, "rb") as file:
         while data := file.read(CHUNK):
             while data:
                 data = data[os.write(pipe, data) :]
     return {"ok": True, "log": log, "usage": demangled(usage)[:most], "killed": False}
+
+
+def elsewhere(request: dict[str, Any], library: dict[str, Any]) -> str:
+    """What clang says of the source alone, for other GPUs; empty without one that knows them."""
+    clang = next((found for name in CLANGS if (found := shutil.which(name))), None)
+    if clang is None:
+        return ""
+    filename = request["filename"]
+    with open(ELSEWHERE, "w", encoding="utf-8", newline="") as file:
+        file.write(f'#line 1 "{filename}"\n{request["source"]}\n')
+    options = [*library["also"], "-isystem", library["folder"]]
+    bounded = ["sh", "-c", 'ulimit -t 20; exec "$@"', "sh", clang, *options, ELSEWHERE]
+    code, said, _ = run_bounded(bounded, MOST_ELSEWHERE)
+    if code == 0:
+        return f"[clang also compiles it for {library['elsewhere']}]\n"
+    if re.search(rf"^{re.escape(filename)}:\d+:\d+: (?:fatal )?error:", said, re.MULTILINE) is None:
+        return ""  # another fault than the source's
+    return f"[for {library['elsewhere']}, which no board has, clang does not compile it]\n{said}"
 
 
 def not_here(source: str, filename: str, library: dict[str, str]) -> str:

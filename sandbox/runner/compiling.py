@@ -1,4 +1,5 @@
-"""Tells the judge while Triton compiles or tunes a kernel, which has its own time limit, apart from the call's.
+"""Tells the judge while Triton or CuTe DSL compiles a kernel, or Triton tunes one, which has its own time limit, apart
+from the call's.
 
 A submission can forge these reports, so the judge bounds the time that it grants for them.
 """
@@ -64,6 +65,14 @@ def watch_triton() -> None:
         "_bench",
         lambda this, *_, **__: f"{_name(getattr(this, 'base_fn', this))} while it is tuned",
     )
+
+
+def watch_cute() -> None:
+    """The same of CuTe DSL."""
+    from cutlass.base_dsl.dsl import BaseDSL
+
+    # Not in the call of a function that is compiled already, which only traces it.
+    _wrap(BaseDSL, "_compile_or_jit_module", lambda this, *_, **__: _name(getattr(this, "funcBody", None)))
 
 
 def _wrap(kind: Any, method: str, describe: Callable[..., str]) -> None:

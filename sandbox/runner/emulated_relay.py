@@ -47,13 +47,15 @@ _END_SECONDS = 1.0
 
 
 class Relay:
-    """Between the judge, which listens at ``address``, and a runner that preloads ``preload``."""
+    """Between the judge, which listens at ``address``, and a runner that preloads ``preload``. ``programs``: kernels
+    are Triton's programs, whose compiler places barriers and sometimes has several threads write the same value."""
 
-    def __init__(self, address: str, preload: str) -> None:
+    def __init__(self, address: str, preload: str, *, programs: bool = True) -> None:
         # No code of the submission runs in this process, and its processes must not look into this one.
         device.hide()
         self._judge = connect(address)
-        self._device = _new_device()
+        self._programs = programs
+        self._device = self._new_device()
         self._binding: EmulatedBinding | None = None
         self._copies: Copies | None = None
         self._counted = False
@@ -75,6 +77,15 @@ class Relay:
             command = [sys.executable, "-I", str(Path(__file__).with_name("main.py")), f"fd:{ends[0]}"]
             env = {**os.environ, "GRADER_PRELOAD": preload, "GRADER_GPU": str(ends[1])}
             self._process = subprocess.Popen(command, pass_fds=ends, env=env, stdin=subprocess.DEVNULL)
+
+    @property
+    def _check(self) -> Any:
+        return engine.BUT_SHARED_RACES if self._programs else engine.EVERYTHING
+
+    def _new_device(self, gpus: int = 1) -> Any:
+        made = device.Device(engine.Engine(gpus=gpus), ptxas=assembler.tritons_ptxas(), relayed=True)
+        made.engine.check = self._check
+        return made
 
     def serve(self) -> None:
         """Serve until the judge closes the connection, or the runner ends: then end this process alike."""
@@ -149,7 +160,7 @@ class Relay:
         sent = descriptors
         if message["op"] == "bind":
             self._binding = EmulatedBinding(message["entries"], descriptors)
-            self._binding.check = engine.BUT_SHARED_RACES
+            self._binding.check = self._check
             self._device.engine.sample = self._binding.sample()
             self._copies = Copies(self._binding)
             for entry in message["entries"]:
@@ -160,7 +171,7 @@ class Relay:
             sent = self._copies.descriptors
         if message["op"] == "load":
             if (gpus := message.get("gpus", 1)) > 1:
-                self._device = _new_device(gpus)  # nothing of a submission is on the other one
+                self._device = self._new_device(gpus)  # nothing of a submission is on the other one
             self._device.engine.tags_prints = bool(message.pop("tag_prints", False))
         if message["op"] == "call":
             asked = {name: message.pop(name, None) for name in ("count", "sample", "unchecked", "watch")}
@@ -169,7 +180,9 @@ class Relay:
             self._quiz_seed = message.pop("quiz", None)
             self._launches = self._device.engine.keep_launches() if self._quiz_seed else None
             record = message.pop("record", None)
-            self._recorder = record_call(self._device.engine, record, programs=True) if record else None
+            self._recorder = (
+                record_call(self._device.engine, record, programs=self._programs) if record else None
+            )
             if self._binding is not None:
                 self._binding.asked = asked
                 self._binding.prepare(self._device)
@@ -196,7 +209,7 @@ class Relay:
         for entry in self._binding.entries:
             if entry["name"] == message["array"] and "device" in entry:
                 later = self._copies.changed_later(entry)
-                found = answer(self._device, entry, entry["device"], message, later, programs=True)
+                found = answer(self._device, entry, entry["device"], message, later, programs=self._programs)
                 given = [
                     (other, other["device"])
                     for other in self._binding.entries
@@ -263,7 +276,10 @@ class Relay:
         theirs = message.get("error")
         if isinstance(theirs, dict) and theirs.get("kind") == "ours":  # only this process may say so
             theirs["kind"] = "exception"
-        message["error"] = failure_of(returned, programs=True) or _why(theirs, returned)
+        message["error"] = failure_of(returned, programs=self._programs) or _why(theirs, returned)
+        if not self._programs and isinstance(message["error"], dict):
+            said = str(message["error"].get("message", ""))
+            message["error"]["message"] = said.replace("a __syncthreads()", "cute.arch.sync_threads()")
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile
         message["constructs"] = returned.constructs
@@ -280,7 +296,7 @@ class Relay:
         if self._launches is None or self._binding is None:
             return None
         arguments = [(entry, entry.get("device")) for entry in self._binding.entries]
-        return facts_of(self._launches, arguments, self._quiz_seed, programs=True)
+        return facts_of(self._launches, arguments, self._quiz_seed, programs=self._programs)
 
     def _end(self) -> NoReturn:
         self._runner.close()
@@ -290,13 +306,6 @@ class Relay:
         except subprocess.TimeoutExpired:  # it closed its connection and runs on
             self._process.kill()
             os._exit(1)
-
-
-def _new_device(gpus: int = 1) -> Any:
-    made = device.Device(engine.Engine(gpus=gpus), ptxas=assembler.tritons_ptxas(), relayed=True)
-    # The compiler places its barriers, and sometimes has several threads write the same value.
-    made.engine.check = engine.BUT_SHARED_RACES
-    return made
 
 
 class Copies:

@@ -25,6 +25,9 @@ _MOST_LINE = 1_000_000
 # A class of the student's cannot replace these.
 _OWN = BaseException.__dict__
 
+# What a terminal takes for a colour.
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
 T = TypeVar("T")
 
 
@@ -51,13 +54,18 @@ def describe(error: BaseException) -> dict[str, Any]:
     chain = _chain(error)
     root = _root(chain)
     frames = [frame for link in chain for frame in _own_frames(link)][-_FRAMES:]
-    message = _answer(lambda: _exact(str(root)), "(its message cannot be shown: str() of it fails)")
+    message = _answer(
+        lambda: _COLOUR.sub("", _exact(str(root))), "(its message cannot be shown: str() of it fails)"
+    )
     syntax = issubclass(type(root), SyntaxError)
     line = _answer(lambda: root.lineno, None) if syntax else (frames[-1][0] if frames else None)  # type: ignore[attr-defined]
     trace = "".join(f"  line {number or '?'} in {name}: {text}\n" for number, name, text in frames)
     kind = _kind(root, message)
-    if kind == "exception" and (refused := _answer(lambda: _refused(chain), None)) is not None:
-        kind, (line, message) = "compilation", refused
+    if kind == "exception":
+        if (refused := _answer(lambda: _refused(chain), None)) is not None:
+            kind, (line, message) = "compilation", refused
+        elif any(_name(base) == "DSLUserCodeError" for base in type(root).__mro__):
+            kind, message = "compilation", _of_cute(message)
     return {
         "kind": kind,
         "type": printable(" ".join(_type_of(root).split()), _TYPE),
@@ -168,6 +176,24 @@ def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
     caret = " " * (4 + max(column - indent, 0)) + "^"
     said = _CONSTANT.sub(r"\1", " ".join(said.split("\n"))).strip() or "Triton does not say why."
     return line, f"{said}\n    {text.strip()[:_LINE_CHARS]}\n{caret[: _LINE_CHARS + 5]}"
+
+
+def _of_cute(message: str) -> str:
+    """The sentences, the source line and the caret of an error by CuTe DSL's compiler."""
+    said, _, rest = message.strip().removeprefix("error").partition("\n  --> ")
+    said = said.partition(": ")[2] if said.startswith(("[", ":")) else said
+    shown = [line for line in rest.splitlines() if re.match(r"(?:\d+ )?\s*\| ", line)]
+    caret = next((place for place, line in enumerate(shown) if set(line) <= set(" |^~") and "^" in line), 0)
+    lines = [line.partition("| ")[2] for line in shown[caret - 1 : caret + 1]] if caret else []
+    indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
+    advice = " ".join(" ".join(rest.partition("suggestion:")[2].split()).split())
+    return "\n".join(
+        [
+            said.strip(),
+            *(f"    {line[indent:][:_LINE_CHARS]}" for line in lines),
+            *([advice] if advice else []),
+        ]
+    )
 
 
 def _place_of(error: Any, file: list[str]) -> tuple[int, int] | None:

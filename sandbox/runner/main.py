@@ -199,7 +199,7 @@ def _flush(mark: str) -> None:
 
 def _environment() -> dict[str, str]:
     found = {"python": platform.python_version()}
-    for name in ("torch", "triton"):
+    for name in ("torch", "triton", "cutlass"):
         if name in sys.modules:
             found[name] = str(getattr(sys.modules[name], "__version__", "?"))
     return found
@@ -245,9 +245,10 @@ if __name__ == "__main__":
         from under_tool import become
 
         become(tool, sys.argv[1])
-    if os.environ.get("GRADER_PRELOAD") == "emulated-triton":
+    if (relayed := preload.RELAYED.get(os.environ.get("GRADER_PRELOAD", ""))) is not None:
         from emulated_relay import Relay
 
-        Relay(sys.argv[1], preload="triton-client").serve()
+        client, programs = relayed
+        Relay(sys.argv[1], preload=client, programs=programs).serve()
     else:
         Runner(sys.argv[1]).serve()

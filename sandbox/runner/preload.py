@@ -12,6 +12,8 @@ from timings import timed
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
+# Of an emulated GPU in a process of its own: what the runner beside it preloads, and whether kernels are Triton's.
+RELAYED = {"emulated-triton": ("triton-client", True), "emulated-cute": ("cute-client", False)}
 # Bytes that kernels can print in one call, the same as a box's limit. A ring: older output is lost.
 _PRINTF_BYTES = 1 << 20
 
@@ -26,6 +28,7 @@ def preload(wanted: str, before_gpu: Callable[[], None] = lambda: None) -> Empty
     - ``cuda``: the context alone, for CUDA submissions and the control;
     - ``emulated``: the emulated GPU;
     - ``triton-client``: torch, and Triton for the emulated GPU in the neighbouring process;
+    - ``cute-gpu`` and ``cute-client``: the same two with CuTe DSL in place of Triton;
     - empty: nothing.
     """
     # What these imports make stays. Looking for garbage meanwhile takes a sixth of their time.
@@ -53,11 +56,21 @@ def _preload(wanted: str, before_gpu: Callable[[], None]) -> EmptyLaunches | Non
         from triton_loader import import_compiler
 
         import_compiler()
+    if wanted == "cute-client":
+        caches_in_box()
+        import cute_loader
+
+        cute_loader.prepare_client()
+    if wanted == "cute-gpu":
+        caches_in_box()
+        import cute_loader
+
+        cute_loader.import_compiler()
     if wanted in ("torch", "torch-gpu"):
         caches_in_box()
         with timed("torch"):
             import torch
-    if wanted in ("cuda", "triton-gpu", "torch-gpu"):
+    if wanted in ("cuda", "triton-gpu", "cute-gpu", "torch-gpu"):
         before_gpu()
         with timed("context"):
             _make_context()
@@ -68,6 +81,11 @@ def _preload(wanted: str, before_gpu: Callable[[], None]) -> EmptyLaunches | Non
         empty = prepare_compiler()
         gated.watch_torch()
         return empty
+    if wanted == "cute-gpu":
+        import gated
+
+        cute_loader.prepare_compiler()
+        gated.watch_torch()
     if wanted == "torch-gpu":
         with timed("torch on the GPU"):
             torch.zeros(1, device="cuda")

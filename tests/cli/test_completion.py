@@ -13,6 +13,7 @@ import pytest
 from grader.cli import names
 from grader.cli.commands.completion import places
 from grader.cli.registry import COMMANDS
+from grader.languages import LANGUAGES
 from grader.schemas.submission import State
 from tests.cli.conftest import Cli
 from tests.cli.reports import view
@@ -70,7 +71,7 @@ def test_seen_challenges_and_submissions_are_completed(complete: Complete) -> No
 
 def test_option_values_and_files_are_completed(complete: Complete, home: Path) -> None:
     (home / "my kernel.py").write_text("")
-    assert complete("init", "softmax", "--language", "") == ["cuda", "triton"]
+    assert complete("init", "softmax", "--language", "") == [*LANGUAGES]
     assert complete("submit", "my") == ["my kernel.py"]
     assert complete("submit", "--timeout", "") == [], "a number is nothing to complete"
 

@@ -7,7 +7,7 @@ import pytest
 from grader.challenge.catalogue import Catalogue, find_catalogue
 from grader.judge.compilation import compile_kernels, kernels_request
 from grader.judge.device import Device
-from grader.languages import Language
+from grader.languages import Language, usual
 from grader.sandbox.box import BoxMaker
 from grader.schemas.report import CaseVerdict, Verdict
 from tests.gpu.conftest import Judge
@@ -18,7 +18,7 @@ from tests.judge.test_cuda import RIGHT as RIGHT_CUDA
 RIGHT = {Language.CUDA: RIGHT_CUDA, Language.TRITON: RIGHT_TRITON}
 
 
-@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("language", usual())
 def test_a_right_kernel_is_accepted_and_timed(judge: Judge, language: Language) -> None:
     report = judge(RIGHT[language], language, timing=True)
     assert report.verdict is Verdict.ACCEPTED, report
@@ -27,7 +27,7 @@ def test_a_right_kernel_is_accepted_and_timed(judge: Judge, language: Language) 
     assert set(workload.baselines_us) == {"eager", "compile"}
 
 
-@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("language", usual())
 @pytest.mark.parametrize("slug", find_catalogue().slugs())
 def test_the_catalogues_solutions_are_accepted(
     judge: Judge, served: Catalogue, slug: str, language: Language
@@ -37,7 +37,7 @@ def test_the_catalogues_solutions_are_accepted(
     assert report.verdict is Verdict.ACCEPTED, [case for case in report.cases if case.detail] or report
 
 
-@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("language", usual())
 def test_a_missing_tail_is_named(judge: Judge, language: Language) -> None:
     wrong = {
         Language.CUDA: RIGHT_CUDA.replace("(n + 255) / 256", "n / 64").replace(", 256>>>", ", 64>>>"),

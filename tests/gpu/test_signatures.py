@@ -10,7 +10,7 @@ from grader.challenge.catalogue import Catalogue
 from grader.judge.device import Device
 from grader.judge.request import Request
 from grader.judge.session import Session
-from grader.languages import Language
+from grader.languages import Language, usual
 from grader.schemas.report import Verdict
 from tests.gpu.conftest import Judge, Refilled
 
@@ -47,7 +47,7 @@ def test_a_wrong_kernel_is_refused(judge: Judge, path: str) -> None:
         assert {mismatch.kind for mismatch in mismatches} == {"padding"}
 
 
-@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("language", usual())
 @pytest.mark.parametrize("slug", ["adam", "pitched_transpose"])
 def test_padded_results_and_scalars_of_a_workload_are_timed(
     device: Device, boxes: Refilled, slug: str, language: Language

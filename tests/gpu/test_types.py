@@ -19,7 +19,7 @@ from grader.challenge.dtypes import DType
 from grader.judge.device import Device
 from grader.judge.request import Request
 from grader.judge.session import Session
-from grader.languages import Language
+from grader.languages import Language, usual
 from grader.sandbox.toolkit import cuda_home
 from grader.schemas.proof import CandidateRole
 from grader.schemas.report import Verdict
@@ -53,7 +53,7 @@ def test_the_emulated_gpu_computes_as_the_card(name: str, tmp_path: Path) -> Non
     assert {each.name: each.detail for each in compared if each.verdict == "differs"} == {}
 
 
-@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("language", usual())
 @pytest.mark.parametrize("slug", [FP8, INT8])
 def test_products_with_scales_are_told_right_from_wrong(judge: Judge, slug: str, language: Language) -> None:
     catalogue = Catalogue(CATALOGUE)
@@ -63,7 +63,7 @@ def test_products_with_scales_are_told_right_from_wrong(judge: Judge, slug: str,
             assert report.verdict is ENDS[subject.role], (subject.name, report)
 
 
-@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("language", usual())
 def test_a_right_kernel_of_every_type_is_accepted_and_timed(
     device: Device, boxes: Refilled, language: Language, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ PEBBLE = Language(
     declaration="def solve($parameters)",
     starter='"""Pebbles for $title."""\n\n\n$declaration:\n    # $argument\n    pass\n',
     torch=True,
+    programs=True,
     running={ON_HOST: Running("triton_loader", preload="triton")},
 )
 SLATE = replace(

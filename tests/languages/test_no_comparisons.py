@@ -42,6 +42,7 @@ SAME_WORD = {
     "grader/cli/command.py": "the package triton, and the extra that installs it",
     "grader/judge/triton_mistakes/tile_reader.py": "the package triton, in a source",
     "sandbox/runner/preload.py": "what a runner preloads, which rows choose",
+    "sandbox/runner/compile.py": "what nvcc takes for CUDA by itself, and the beginning of the names of HIP's calls",
     "sandbox/runner/main.py": "the memory of a binding: the host's or a GPU's",
     "sandbox/runner/compile_triton.py": "the kind of device that torch knows a GPU by",
     "grader/authoring/importing/challenge.py": "torch's name of a GPU, in a source",

@@ -26,7 +26,7 @@ from grader.device_kinds import languages_of
 from grader.errors import LanguageNotServed, UnknownLanguage
 from grader.judge.at_home import judge_at_home
 from grader.judge.launch import submission_spec
-from grader.languages import Language
+from grader.languages import Language, usual
 from grader.records import claims
 from grader.records.engine import writing
 from grader.records.models import utcnow
@@ -136,7 +136,7 @@ class TestChallenge:
         seen, kept = write_challenge(catalogue, Draft("thrice", "Thrice", track))
         assert (seen / "starter.peb").read_text().startswith('"""Pebbles for Thrice."""')
         assert (kept / "staff" / "solution.py").exists()
-        assert set(catalogue.load("thrice").manifest.languages) == set(Language)
+        assert set(catalogue.load("thrice").manifest.languages) == set(usual())
 
 
 class TestJudge:

@@ -18,7 +18,7 @@ from grader.challenge.model import Argument, Cost, Kind, Manifest, Workload
 from grader.errors import BadRequest
 from grader.judge.cuda.memory_needs import held_bytes
 from grader.judge.roofline import roofline_seconds
-from grader.languages import Language
+from grader.languages import Language, usual
 
 ARG_HINT = "NAME:KIND[:DTYPE[:SHAPE]], such as x:input:float32:rows,cols, alpha:scalar:float32:2.0 or n:size."
 WORKLOAD_HINT = "SIZE=NUMBER,..., such as rows=4096,cols=1024."
@@ -54,7 +54,7 @@ class Draft:
     order: int = 100
     args: Sequence[str | Argument] = DEFAULT_ARGS
     workloads: Sequence[str] = ()
-    languages: Sequence[Language] = field(default_factory=lambda: list(Language))
+    languages: Sequence[Language] = field(default_factory=usual)
     #: Conditions on the sizes, such as ``k <= cols``.
     constraints: Sequence[str] = ()
     gpus: int = 1

@@ -153,7 +153,7 @@ class CudaDevice:
         if self._together.others:
             # The switch's multicast groups are few, and the host's: no box may use them up.
             env["NCCL_NVLS_ENABLE"] = "0"
-        compiles = purpose is BoxPurpose.RUN and language.kernels_ahead
+        compiles = purpose is BoxPurpose.RUN and language.python
         seconds = limits.BOX_WALL_SECONDS + (limits.KERNELS_OF_SUBMISSION_SECONDS if compiles else 0.0)
         return BoxSpec(
             purpose,

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from grader import limits
 from grader.device_kinds import representative
-from grader.languages import Language
+from grader.languages import usual
 from grader.records import activity
 from grader.records.activity import BoardBest, SubmissionEvent
 from grader.schemas.profile import Badge, BadgeKind, BestRank
@@ -100,7 +100,7 @@ def _tracks(case: BadgeCase) -> Iterator[Badge]:
 def _both(case: BadgeCase) -> Iterator[Badge]:
     accepted = {(event.challenge, event.language) for event in case.events if event.accepted}
     for line in case.solved:
-        if all((line.slug, language) in accepted for language in Language):
+        if all((line.slug, language) in accepted for language in usual()):
             yield Badge(kind=BadgeKind.BOTH, title="In both languages", about=line.title, challenge=line.slug)
             return
 
