@@ -14,7 +14,7 @@ from grader.challenge.expression import parse
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.challenge.numbers import comparable, encode, native, rounded, shown
 from grader.judge.arena import Arena, Buffer
-from grader.judge.evidence import Wrong
+from grader.judge.explaining import Wrong
 from grader.judge.oracle import Question
 from grader.judge.pieces import Piece
 from grader.judge.worst import Suspects, index_of, text_of, worst_elements, wrong_elements

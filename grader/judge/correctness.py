@@ -27,20 +27,16 @@ from grader.judge.compare import (
 )
 from grader.judge.constructs import Watched
 from grader.judge.device import CaseDevice
-from grader.judge.error_map import error_map, with_writers
-from grader.judge.evidence import Wrong
+from grader.judge.explaining import Absent, Mistakes, Wrong, error_map, read_of, with_writers
 from grader.judge.large import LargeInputs, LargeQuestion
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Reason, Stepped, Unfreed
-from grader.judge.mistakes import Mistakes
 from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.own_run import KeptResults, Printed, Unanswered, of_threads
 from grader.judge.phases import phase
-from grader.judge.read_parts import read_of
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.sampled import examine, of_lost_box, values_are_compared
 from grader.judge.sampled_arena import LargeArena
-from grader.judge.unwritten import Absent
 from grader.judge.worst import place_of
 from grader.logs import get_logger
 from grader.sandbox.emulator.stepping.recorder import VERSION as STEP_VERSION
