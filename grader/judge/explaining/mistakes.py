@@ -32,6 +32,8 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
+    from grader.judge.explaining.questions.steps import Steps
+
 
 _ROUNDED = (
     "Errors of this size come from rounding (sums in low precision, or sums of many terms one after the other), or "
@@ -91,6 +93,12 @@ def _as_size(pattern: Pattern, case: Case, scalars: Mapping[str, Number]) -> str
     return f" That is {' or '.join(found)}: is something divided by it once too often, or not at all?"
 
 
+def _stored_in(mismatch: Mismatch) -> str:
+    """The line that stores the element, if the emulated GPU knows it."""
+    writer = mismatch.map.writer if mismatch.map is not None else None
+    return f"Line {writer.lines[0]} stores it." if writer is not None and len(writer.lines) == 1 else ""
+
+
 def _indices(wrong: Wrong | None) -> bool:
     return wrong is not None and not wrong.want.is_floating_point()
 
@@ -142,6 +150,12 @@ class Mistakes:
         return Terms(self.challenge)
 
     @cached_property
+    def _steps(self) -> Steps:
+        from grader.judge.explaining.questions.steps import Steps  # imports torch
+
+        return Steps(self.challenge)
+
+    @cached_property
     def _reading(self) -> Reading | None:
         reading = TritonMistakes if self.language.python else CudaMistakes
         return reading.of(self.challenge.manifest, self.source)
@@ -179,6 +193,8 @@ class Mistakes:
             return Said(said, named, told)
         if not said and pattern.kind == "rounding":
             said = _ROUNDED
+        if not said and pattern.kind in ("step", "kept_sums"):
+            said = _stored_in(mismatch)
         text = pattern.text
         if pattern.kind == "factor":
             text += _as_size(pattern, case, scalar_values(self.challenge.manifest, case))
@@ -207,6 +223,9 @@ class Mistakes:
             )
             rounding = found is not None and found.kind == "rounding" and unread is None
             other = answers_another(wrong, self.challenge, case, inputs, rounding=rounding)
+            vague = other is not None and other.kind == "ignored" and len(other.names) > 1
+            if (other is None and unread is None) or vague:
+                other = self._steps.find(case, inputs, wrong, found) or other
             if other is None and unread is None:
                 other = self._terms.find(case, inputs, wrong) or loosely_related(wrong, inputs)
             if unread is not None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # Fewer wrong elements may fit a pattern by chance.
 FEWEST = 8
 TILES = (128, 64, 32, 16, 8)
+# Another answer explains errors if it is this many times closer.
+_EXPLAINED = 8.0
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,22 @@ class Wrong:
             finite = self.magnitude[torch.isfinite(self.magnitude)]
             scale = finite.double().max().expand(got.numel()) if finite.numel() else None
         return not bool(wrong_elements(got.reshape(-1), want.reshape(-1), self.allowance, scale).any())
+
+    def explains(self, got: torch.Tensor, other: torch.Tensor, want: torch.Tensor) -> bool:
+        """True if ``got`` is ``other``, which is not ``want``. A tolerance alone may be wide enough for both."""
+        import torch
+
+        got, other, want = (values.reshape(-1) for values in (got, other, want))
+        if not self.agrees(got, other) or self.agrees(want, other):
+            return False
+        if not want.is_floating_point():
+            return True
+        got, other, want = got.double(), other.double(), want.double()
+        finite = torch.isfinite(got) & torch.isfinite(other) & torch.isfinite(want)
+        if not bool(finite.any()):
+            return True
+        off, left = (got - want).abs()[finite].max(), (got - other).abs()[finite].max()
+        return bool(left * _EXPLAINED <= off)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ _RIGHT_PLACES = (
     "rounding", "rounded_inputs", "factor", "offset", "zeros", "nan_lost", "whole", "ties", "begins_again", "of_chunk",
     "inverted", "related", "row_factor", "replaced", "negated", "inverse",
     "scaled_input", "nan_ignored", "clamped", "one_off", "of_right", "capped", "line_offset", "padded", "other_type",
-    "rows_counted",
+    "rows_counted", "step", "kept_sums",
 )  # fmt: skip
 # Patterns at the end of a result.
 _ENDS = ("tail", "untouched", "last_tile", "unwritten_tail", "unwritten_rows", "unwritten_columns")
@@ -38,6 +38,7 @@ _EXPLAINED = (
     "of_chunk", "inverted", "related", "copied",
     "replaced", "negated", "inverse", "fewer", "scaled_input", "nan_ignored", "clamped", "one_off", "of_right",
     "capped", "padded", "groups_again", "strides", "tile_steps", "read_shifted", "other_type", "rows_counted",
+    "step", "kept_sums",
 )  # fmt: skip
 
 
@@ -83,6 +84,8 @@ class CudaMistakes:
             self.values.approximation_of_gelu(),
             next((said for _, _, said in self.values.of_shared_extremes()), ""),
             self.updates.added_by_all(),
+            self.updates.left_behind(),
+            self.updates.stored_by_other_lane(),
             self.shapes.rounded_grid(),
             self.shapes.step_between_blocks(),
             self.shapes.unset_local(),
@@ -139,6 +142,8 @@ class CudaMistakes:
             said = self.indices.never_passed(mismatch.argument)
         if not said and pattern is not None and kind in ("ignored", "replaced"):
             said = self.indices.never_used(pattern.names[0])
+        if not said and mismatch.kind == "value" and kind not in _EXPLAINED:
+            said = self.updates.left_behind() or self.updates.stored_by_other_lane()
         if (
             not said
             and pattern is not None

@@ -16,6 +16,9 @@ from grader.judge.explaining.cuda.source import (
 
 # At the end of a text: a condition for one thread, on the statement that follows.
 _GUARD = re.compile(r"\bif\s*\([^;{}]*==[^;{}]*\)\s*\{?\s*\*?\s*$")
+# The head of a loop whose step is halved.
+_HALVES = re.compile(r"(?:/=\s*2|>>=\s*1|=\s*\w+\s*/\s*2|=\s*\w+\s*>>\s*1)\s*$")
+_FOR_ONE = re.compile(r"\bif\s*\(\s*([^();=]*(?:\([^();=]*\))?[^();=]*?)\s*==\s*(\d+)\s*\)")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 # Calls whose result depends on their arguments alone.
 _PLAIN_CALL = re.compile(
@@ -129,6 +132,57 @@ class UpdateRules:
             f"Line {access.line} reads {element}{told}, changes it and stores it: whatever another thread stores in "
             f"between is lost. No barrier helps, as several threads do this to the same element: {_atomic_for(access)}."
         )
+
+    def left_behind(self) -> str:
+        """A tree moves the larger value to thread 0, but not what belongs to it, such as its index."""
+        for function in self.arguments.source.kernels:
+            shared = {name for name, of_block in self._arrays_of(function).items() if of_block}
+            for begin, end, head in function.loops():
+                if not _HALVES.search(head) or not re.search(r"[<>]", function.body[begin:end]):
+                    continue
+                within = [each for each in function.accesses if begin < each.place < end and each.operator]
+                moved = [
+                    each for each in within if each.array in shared and each.array in names_in(each.value)
+                ]
+                if not moved:
+                    continue
+                for access in function.accesses:
+                    name = access.array
+                    if access.place < end or access.operator or access.index != "0" or name not in shared:
+                        continue
+                    own = [each for each in function.accesses if each.array == name and each.operator]
+                    if not own or any(each.place >= begin or each.index != moved[0].index for each in own):
+                        continue
+                    return (
+                        f"Line {access.line} takes {name}[0], which is still thread 0's own: line {moved[0].line} "
+                        f"moves the value of {moved[0].array} in the tree, but not what belongs to it in {name}."
+                    )
+        return ""
+
+    def stored_by_other_lane(self) -> str:
+        """``__shfl_down_sync`` brings the sum to lane 0, and another lane stores it."""
+        for function in self.arguments.source.kernels:
+            calls = list(function.arguments_of("__shfl_down_sync"))
+            if not calls or function.numbered_by_macro:
+                continue
+            pointers = {parameter.name for parameter in function.parameters if parameter.pointer}
+            for match in _FOR_ONE.finditer(function.body, calls[-1][0]):
+                number = int(match[2])
+                if number % 32 == 0 or "threadIdx.x" not in function.resolved(match[1]):
+                    continue
+                end = function.body.find(";", match.end())
+                for access in function.accesses:
+                    if (
+                        match.end() <= access.place < end
+                        and access.operator == "="
+                        and access.array in pointers
+                    ):
+                        return (
+                            f"Line {access.line} stores what lane {number % 32} has, but after __shfl_down_sync only "
+                            "lane 0 has the sum of all lanes: store it in lane 0, or use __shfl_xor_sync, which gives "
+                            "it to all."
+                        )
+        return ""
 
     def added_by_all(self) -> str:
         """An atomic operation that each thread does with a value of the whole block."""

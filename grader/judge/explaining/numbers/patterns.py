@@ -22,6 +22,8 @@ _SHOWN_TIMES = 1e15
 # Largest relative errors of rounding to half's 11 bits: in sums of many terms, and of a few.
 _ROUNDING = 2.0**-5
 _ROUNDING_ALONE = 2.0**-9
+# Of the largest value: a larger error is no small one, whatever the scale of the allowance.
+_NEARLY = 2.0**-5
 # Groups of elements that a block scans.
 _GROUPS = (1024, 512, 256, 128, 64, 32)
 # A single number is a multiple of the right one if their quotient is a whole number but for this share.
@@ -42,6 +44,7 @@ def pattern_of(result: Wrong) -> Pattern | None:
         _turned_tiles,
         _repeated,
         _shifted,
+        _kept_sums,
         _cut_to_integers,
         _begins_again,
         _of_chunk,
@@ -228,7 +231,7 @@ def _turned(result: Wrong) -> Pattern | None:
     want = matrix_of(result, result.want)
     if want is None or int(result.wrong.sum()) < FEWEST:
         return None
-    if result.agrees(result.got, want.transpose(1, 2)):
+    if result.explains(result.got, want.transpose(1, 2), want):
         name = result.argument.name
         return Pattern(
             "turned", f"{name} holds the right values with rows and columns exchanged: it is transposed."
@@ -248,7 +251,7 @@ def _turned_tiles(result: Wrong) -> Pattern | None:
         tiles = want[:, whole[0], whole[1]].reshape(want.shape[0], rows // size, size, columns // size, size)
         turned = tiles.transpose(2, 4).reshape(want.shape[0], whole[0].stop, whole[1].stop)
         part, right = got[:, whole[0], whole[1]], want[:, whole[0], whole[1]]
-        if result.agrees(part, turned) and not result.agrees(part, right):
+        if result.explains(part, turned, right):
             return Pattern(
                 "turned_tiles",
                 f"Each tile of {size} x {size} of {result.argument.name} is transposed within itself: the tiles are in "
@@ -268,14 +271,54 @@ def _repeated(result: Wrong) -> Pattern | None:
     if got.is_floating_point() and not bool(got.isfinite().all()):
         return None
     # A wrong index gives the same bits; nearly equal rows may have another cause.
-    if torch.equal(got, got[:, :1].expand_as(got)) and not result.agrees(want, want[:, :1].expand_as(want)):
-        return Pattern("rows_repeated", f"Every row of {name} is the same: the row index has no effect.")
-    if torch.equal(got, got[:, :, :1].expand_as(got)) and not result.agrees(
-        want, want[:, :, :1].expand_as(want)
-    ):
-        return Pattern(
-            "columns_repeated", f"Every column of {name} is the same: the column index has no effect."
-        )
+    for axis, word in ((1, "row"), (2, "column")):
+        one, right = got.narrow(axis, 0, 1), want.narrow(axis, 0, 1)
+        if not torch.equal(got, one.expand_as(got)) or result.agrees(want, right.expand_as(want)):
+            continue
+        text = f"Every {word} of {name} is the same"
+        if torch.unique(one).numel() == 1:
+            return Pattern(
+                f"{word}s_repeated", f"All elements of {name} are {one.reshape(-1)[0].item():.6g}."
+            )
+        places = [
+            place
+            for place in range(want.shape[axis])
+            if result.explains(
+                one, want.narrow(axis, place, 1), want.narrow(axis, (place + 1) % want.shape[axis], 1)
+            )
+        ]
+        if places:
+            text += f", the right {word} {places[0]}: the {word} index has no effect"
+        return Pattern(f"{word}s_repeated", f"{text}.")
+    return None
+
+
+def _kept_sums(result: Wrong) -> Pattern | None:
+    """Each element also has the elements before it in its group: a sum that is not cleared between them."""
+    import torch
+
+    if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
+        return None
+    if result.got.numel() != math.prod(result.shape) or not bool(torch.isfinite(result.want).all()):
+        return None
+    got, want = (values.double().reshape(result.shape or (1,)) for values in (result.got, result.want))
+    for axis in range(1, min(len(result.shape), 2) + 1):
+        extent = want.shape[-axis]
+        for size in (2, 4, 8, 3, 16):
+            if size > extent // 2:
+                continue
+            last = want.movedim(-axis, -1)
+            room = last.new_zeros((*last.shape[:-1], -(-extent // size) * size))
+            room[..., :extent] = last
+            sums = room.reshape(*last.shape[:-1], -1, size).cumsum(-1).reshape(room.shape)[..., :extent]
+            if result.explains(got, sums.movedim(-1, -axis), want):
+                along = f" along its {('rows', 'columns')[axis - 1]}" if len(result.shape) > 1 else ""
+                return Pattern(
+                    "kept_sums",
+                    f"In each group of {size} neighbouring elements of {result.argument.name}{along}, an element is "
+                    "the sum of the right values up to it: the sum of one is not set to 0 before the next.",
+                    size,
+                )
     return None
 
 
@@ -289,7 +332,7 @@ def _shifted(result: Wrong) -> Pattern | None:
             continue
         moved = result.want[by:] if by > 0 else result.want[:by]
         kept = result.got[:-by] if by > 0 else result.got[-by:]
-        if result.agrees(kept, moved):
+        if result.explains(kept, moved, result.want[:-by] if by > 0 else result.want[-by:]):
             places = "1 place" if abs(by) == 1 else f"{abs(by)} places" if abs(by) != row else "1 row"
             side = "early" if by > 0 else "late"
             return Pattern(
@@ -561,6 +604,8 @@ def _rounding(result: Wrong) -> Pattern | None:
     scale = (own if few or result.magnitude is None else result.magnitude.double().abs()).clamp(min=least)
     errors, scales = (got - want).abs()[result.wrong], scale[result.wrong]
     if float((errors / scales.clamp(min=1e-300)).max()) > (_ROUNDING_ALONE if few else _ROUNDING):
+        return None
+    if not few and float(errors.max()) > _NEARLY * float(want[torch.isfinite(want)].abs().max()):
         return None
     times = float(
         (

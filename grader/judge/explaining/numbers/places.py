@@ -49,7 +49,7 @@ def _old_values(result: Wrong) -> Pattern | None:
     ):
         if values is None or int(places[-1]) >= values.numel() or torch.unique(got).numel() < 2:
             continue
-        if result.agrees(got, values.reshape(-1)[places]):
+        if result.explains(got, values.reshape(-1)[places], result.want[places]):
             return Pattern(kind, text)
     return None
 
@@ -71,6 +71,8 @@ def _right_alone(result: Wrong) -> Pattern | None:
     if float(right.double().mean()) > 2.0 * always.numel() / width:
         return None
     word = "column" if len(shape) > 1 else "element"
+    if always.numel() == 1 and right.shape[0] < 4:
+        return None  # one element may be right for many reasons
     if always.numel() == 1:
         which, period = f"{word} 0", width
     else:

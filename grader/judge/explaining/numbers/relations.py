@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _SAME = 1e-4
 # Of fewer elements, counts may be the same by chance.
 _MANY = 32
+# Of the sum of absolute values: what a sum in float32 may lose.
+_SAME_SUM = 1e-6
+_PARTS = (1024, 512, 256, 128, 64, 32, 2048, 4096)
 # With ``{}`` for the input's name.
 _FUNCTIONS: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
     ("the absolute value of {}", lambda values: values.abs()),
@@ -35,7 +38,15 @@ _COUNTED: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
 
 
 def related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    for find in (_copied, _function, _part_of_input, _value_at_index, _counted):
+    for find in (
+        _copied,
+        _function,
+        _part_of_input,
+        _value_at_index,
+        _place_in_array,
+        _counted,
+        _largest_part,
+    ):
         if (found := find(result, inputs)) is not None:
             return found
     return None
@@ -270,6 +281,54 @@ def _value_at_index(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patter
                 "the index."
             )
             return Pattern("related", text, names=(name,))
+    return None
+
+
+def _place_in_array(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    """Indices that count from the beginning of an input, in place of its row."""
+    import torch
+
+    if result.want.is_floating_point() or len(result.shape) != 1 or result.got.numel() < 3:
+        return None
+    for name, values in inputs.items():
+        if values.dim() != 2 or values.shape[0] != result.got.numel():
+            continue
+        begins = torch.arange(values.shape[0], device=values.device) * values.shape[1]
+        if torch.equal(result.got.long(), result.want.long() + begins):
+            text = (
+                f"Every {result.argument.name}[i] is the right index plus i * {values.shape[1]}: it counts from the "
+                f"beginning of {name}, not of row i."
+            )
+            return Pattern("related", text, names=(name,))
+    return None
+
+
+def _largest_part(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
+    """A single sum that is the largest or smallest of the sums of its parts."""
+
+    if result.got.numel() != 1 or not result.want.is_floating_point():
+        return None
+    got, want = float(result.got[0]), float(result.want[0])
+    alike = [values.double().reshape(-1) for values in inputs.values() if values.is_floating_point()]
+    if not alike or len(alike) > 2 or any(values.numel() != alike[0].numel() for values in alike):
+        return None
+    terms = alike[0] if len(alike) == 1 else alike[0] * alike[1]
+    near = _SAME_SUM * float(terms.abs().sum())
+    if abs(float(terms.sum()) - want) > near or abs(got - want) <= 100 * near:
+        return None
+    for size in _PARTS:
+        if 4 * size > terms.numel() * 2:
+            continue
+        room = terms.new_zeros(-(-terms.numel() // size) * size)
+        room[: terms.numel()] = terms
+        parts = room.reshape(-1, size).sum(1)
+        for word, value in (("largest", float(parts.max())), ("smallest", float(parts.min()))):
+            if abs(value - got) <= near:
+                text = (
+                    f"{result.argument.name} is the {word} of the sums of {size} elements each: these must be added, "
+                    "not compared."
+                )
+                return Pattern("related", text, size)
     return None
 
 

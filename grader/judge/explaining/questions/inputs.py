@@ -20,27 +20,23 @@ from grader.challenge.model import Argument, Kind
 from grader.challenge.scalars import checked
 from grader.errors import GraderError
 from grader.judge.explaining.questions.addresses import misread
-from grader.judge.explaining.questions.rows import Budget, Rows
+from grader.judge.explaining.questions.budget import Budget
+from grader.judge.explaining.questions.fitting import EXPLAINED, EXPLAINED_FEW, fits
+from grader.judge.explaining.questions.rows import Rows
 from grader.judge.explaining.wrong import FEWEST, Pattern, Wrong
 from grader.judge.oracle import right_answers, scalar_values
-from grader.judge.worst import allowed_error
 
 if TYPE_CHECKING:
     import torch
 
 # With fewer input elements, several questions may have the same answer.
 _TELLING = 32
-# Rounded inputs explain errors if their answer is this many times closer.
-_EXPLAINED = 8.0
-_EXPLAINED_FEW = 200.0
 _ROUNDED_TO = ("tf32", "float16", "bfloat16")
 _DIGITS = {
     "tf32": "TF32 (10 bits of mantissa)",
     "float16": "float16 (half)",
     "bfloat16": "bfloat16 (7 bits of mantissa)",
 }
-# A few wrong floats must be this many times closer to the other answer: by chance, one in a hundred tries is near.
-_CLOSER = 1e4
 # Of threads that reduce together.
 _GROUPS = (1024, 512, 256, 128, 64, 32)
 _WARP = 32
@@ -85,7 +81,7 @@ def answers_another(
         if budget.spent:
             break
         answer = ask()
-        if answer is not None and _fits(result, answer):
+        if answer is not None and fits(result, answer):
             return pattern
     return None
 
@@ -109,38 +105,7 @@ def _explains_rounding(result: Wrong, answer: torch.Tensor | None) -> bool:
     own, other = ((result.got.double() - right.double()).abs().max() for right in (result.want, answer))
     # By chance, one of a few elements may be near.
     few = int(result.wrong.sum()) < FEWEST
-    return float(other) * (_EXPLAINED_FEW if few else _EXPLAINED) < float(own)
-
-
-def _fits(result: Wrong, answer: torch.Tensor) -> bool:
-    if answer.numel() != result.got.numel() or not result.agrees(result.got, answer):
-        return False
-    if result.agrees(result.want, answer):
-        return False
-    if answer.is_floating_point() and not bool(answer.isfinite().any()):
-        return False  # NaN everywhere has many reasons
-    if int(result.wrong.sum()) >= FEWEST:
-        return _closer(result, answer)
-    if not result.want.is_floating_point():
-        # The other elements agree, too; a difference of 1 has many reasons.
-        off = (result.got.double() - result.want.double()).abs()[result.wrong]
-        return result.want.numel() >= FEWEST and bool((off > 1).all())
-    allowed = allowed_error(result.want, result.allowance, result.magnitude)[result.wrong]
-    got, want, other = (values.double()[result.wrong] for values in (result.got, result.want, answer))
-    off = (got - want).abs()
-    return bool((off > 20 * allowed).all()) and bool(((got - other).abs() * _CLOSER <= off).all())
-
-
-def _closer(result: Wrong, answer: torch.Tensor) -> bool:
-    """True if the answer is much nearer than the right one: a tolerance alone may be too wide."""
-    import torch
-
-    got, want, other = (values.double()[result.wrong] for values in (result.got, result.want, answer))
-    finite = torch.isfinite(got) & torch.isfinite(want) & torch.isfinite(other)
-    if not bool(finite.any()):
-        return True
-    off, left = (got - want).abs()[finite].max(), (got - other).abs()[finite].max()
-    return bool(left * _EXPLAINED <= off)
+    return float(other) * (EXPLAINED_FEW if few else EXPLAINED) < float(own)
 
 
 def _other_of_equals(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:

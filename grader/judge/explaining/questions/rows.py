@@ -7,7 +7,6 @@ A row alone is asked of the challenge's reference, with the rows that count put 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +18,7 @@ from grader.challenge.expression import parse
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument
 from grader.errors import GraderError
+from grader.judge.explaining.questions.budget import Budget
 from grader.judge.explaining.wrong import FEWEST, Pattern, Wrong
 from grader.judge.oracle import right_answers
 
@@ -83,17 +83,6 @@ def _of_tile(
     choice: Callable[[int, int, int], Sequence[int]], tile: int, row: int, extent: int
 ) -> Sequence[int]:
     return choice(row, extent, tile)
-
-
-class Budget:
-    """Seconds of this thread, and at most five times as many by the clock: a busy machine changes few answers."""
-
-    def __init__(self, seconds: float) -> None:
-        self._ends = time.thread_time() + seconds, time.monotonic() + 5 * seconds
-
-    @property
-    def spent(self) -> bool:
-        return time.thread_time() > self._ends[0] or time.monotonic() > self._ends[1]
 
 
 @dataclass(frozen=True)

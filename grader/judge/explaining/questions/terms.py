@@ -14,7 +14,7 @@ from grader.challenge.cases import Case
 from grader.challenge.loader import Challenge
 from grader.challenge.model import Argument, Kind
 from grader.challenge.numbers import exact
-from grader.judge.explaining.questions.rows import Budget
+from grader.judge.explaining.questions.budget import Budget
 from grader.judge.explaining.wrong import Pattern, Wrong
 from grader.judge.oracle import laid_out, plain_values
 from grader.judge.worst import allowed_error
