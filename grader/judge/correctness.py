@@ -403,7 +403,10 @@ class Suite:
         lost = ""
         if snapshot is not None and isinstance(question, Question) and not said.named:
             lost = other_count(self.challenge.manifest, mismatch.argument, snapshot, question)
-        if lost:
+        if lost and isinstance(question, Question) and snapshot is not None:
+            count = self.challenge.manifest.compare[mismatch.argument].first or mismatch.argument
+            counted = wrong_result(arena, count, snapshot, question)
+            lost = mistakes.of_count(counted, inputs) or lost
             said = replace(said, text=" ".join(filter(None, (lost, said.text))), named=True)
         adds = mistakes.adds_to(mismatch.argument)
         evidence = said.unwritten or (mistakes.spread(wrong) if wrong is not None else "")

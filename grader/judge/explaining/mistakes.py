@@ -177,7 +177,9 @@ class Mistakes:
     ) -> Said:
         """``wrong``: None for a write where nothing may be written."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
-        said = self._said(lambda reading: reading.of_result(pattern, mismatch, case, inputs))
+        # What the source shows does not depend on which step explains the numbers.
+        plain = pattern if pattern is None or pattern.kind != "step" else None
+        said = self._said(lambda reading: reading.of_result(plain, mismatch, case, inputs))
         named = bool(said) or (pattern is not None and pattern.kind not in _VAGUE)
         # After the rules: some ask that no pattern fits.
         if pattern is None and wrong is not None and not self.spread(wrong):
@@ -201,6 +203,11 @@ class Mistakes:
         elif pattern.kind == "offset" and not _indices(wrong) and (end := _as_end(pattern, inputs)):
             text, named = text + end, True
         return Said(" ".join(part for part in (text, said) if part), named)
+
+    def of_count(self, wrong: Wrong, inputs: Mapping[str, torch.Tensor]) -> str:
+        """Of a single count: which elements it counts instead; or empty."""
+        found = related(wrong, inputs) if wrong.got.numel() == 1 else None
+        return found.text if found is not None else ""
 
     def spread(self, wrong: Wrong) -> str:
         """How far NaN and infinity reach, if nothing else is wrong; else empty."""

@@ -12,6 +12,7 @@ from grader.challenge.cases import Case, Category
 from grader.challenge.catalogue import Catalogue
 from grader.judge.explaining.numbers.patterns import pattern_of
 from grader.judge.explaining.numbers.places import line_pattern, spread
+from grader.judge.explaining.numbers.relations import related
 from grader.judge.explaining.questions.inputs import answers_another
 from grader.judge.explaining.wrong import Wrong
 from grader.judge.oracle import right_answers
@@ -216,3 +217,63 @@ def test_a_result_that_answers_another_question(x: str, w: str, sentence: str) -
     )
     found = answers_another(result, challenge, case, inputs, rounding=False)
     assert (sentence in found.text) if found and sentence else not (found or sentence)
+
+
+def result_of(slug: str, shape: tuple[int, ...], got: torch.Tensor, want: torch.Tensor) -> Wrong:
+    challenge = Catalogue(Path(__file__).parents[3]).load(slug)
+    result = challenge.manifest.results[0]
+    flat = got.reshape(-1), want.reshape(-1)
+    return Wrong(
+        result, shape, *flat, flat[0] != flat[1], None, None, challenge.manifest.allowance(result, {}, {})
+    )
+
+
+def test_a_sum_that_is_not_cleared_between_neighbours_is_named() -> None:
+    want = torch.randn((8, 10), generator=torch.Generator().manual_seed(3))
+    got = want.reshape(8, 5, 2).cumsum(2).reshape(8, 10)
+    found = pattern_of(result_of("matmul", (8, 10), got, want))
+    assert found is not None
+    assert found.text.startswith(
+        "In each group of 2 neighbouring elements of out along its rows, an element is the sum"
+    )
+
+
+def test_rows_that_repeat_none_of_the_right_ones_have_no_stated_cause() -> None:
+    want = torch.randn((8, 10), generator=torch.Generator().manual_seed(3))
+    for got, text in (
+        (
+            want[2:3].expand(8, 10),
+            "Every row of out is the same, the right row 2: the row index has no effect.",
+        ),
+        (want[2:3].expand(8, 10) * 1.5, "Every row of out is the same."),
+        (torch.full((8, 10), 9.0), "All elements of out are 9."),
+    ):
+        found = pattern_of(result_of("matmul", (8, 10), got.contiguous(), want))
+        assert found is not None
+        assert found.text == text
+
+
+def test_one_right_element_of_a_vector_says_nothing_about_threads() -> None:
+    want = torch.randn(200, generator=torch.Generator().manual_seed(3))
+    got = torch.randn(200, generator=torch.Generator().manual_seed(4))
+    got[0] = want[0]
+    found = line_pattern(result_of("vector_add", (200,), got, want))
+    assert found is None or found.kind != "right_alone"
+
+
+def test_indices_from_the_beginning_of_the_array_are_named() -> None:
+    x = torch.randn((8, 40), generator=torch.Generator().manual_seed(3))
+    want = x.argmax(1)
+    found = related(result_of("argmax_rows", (8,), want + torch.arange(8) * 40, want), {"x": x})
+    assert found is not None
+    assert found.text == (
+        "Every out[i] is the right index plus i * 40: it counts from the beginning of x, not of row i."
+    )
+
+
+def test_the_largest_of_partial_sums_is_named() -> None:
+    x = torch.rand(1000, generator=torch.Generator().manual_seed(3))
+    got = torch.stack([part.sum() for part in x.split(256)]).max().reshape(1)
+    found = related(result_of("reduce_sum", (1,), got, x.sum().reshape(1)), {"x": x})
+    assert found is not None
+    assert found.text.startswith("out is the largest of the sums of 256 elements each")

@@ -56,6 +56,11 @@ _TILED: tuple[tuple[Callable[[int, int, int], Sequence[int]], str], ...] = (
         "lack its last step, the one over {half}?",
     ),
     (
+        lambda i, n, t: [j for j in range(i + 1) if j > i - t // 2 or (j < i // t * t and j % t >= t // 2)],
+        "only the last {half} up to i count, and of each tile of {tile} before its own the last {half}: does a scan of "
+        "the tile lack its last step, the one over {half}?",
+    ),
+    (
         lambda i, n, t: range(i // t * t, min(n, i // t * t + t)),
         "only the rows of its own tile of {tile} count",
     ),

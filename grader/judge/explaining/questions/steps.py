@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -27,8 +27,11 @@ from grader.judge.explaining.questions.variants import (
     UNCLEAR,
     Change,
     Step,
+    Variant,
+    factors_omitted,
     inner,
     named_factor,
+    omissions,
     partial_variants,
     variants,
 )
@@ -48,6 +51,9 @@ _MOST_TRIES = 14
 _SOLVED = 1e-7
 # To a few values, an answer must be this many times closer than the right one: some hundred are tried.
 _CLOSER = 1e5
+# Errors of the last digit that a right kernel's sums may have, and how much larger than these an effect must be.
+_ROUNDINGS = 40
+_EFFECT = 40
 
 # The function's name and the place in it, and which operation there.
 Site = tuple[str, int, int]
@@ -186,6 +192,10 @@ def _and(names: Sequence[str]) -> str:
 def _text(op: str, operands: Sequence[str]) -> str:
     if op in ("sum", "mean", "amax", "amin", "cumsum", "max"):
         return _WORDS[op].format(inner(operands[0]) if operands[0].startswith("the ") else operands[0])
+    if op == "sub" and operands[0] == operands[1]:
+        return "0"  # as in ``f - f.detach()``, which only has a derivative
+    if op == "add" and "0" in operands[:2]:
+        return operands[operands.index("0") == 0]
     if op in _SIGNS and len(operands) >= 2:
         return f"{inner(operands[0])} {_SIGNS[op]} {inner(operands[1])}"
     if op == "pow" and len(operands) >= 2:
@@ -218,8 +228,10 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         op = func.overloadpacket.__name__
         in_place = op.endswith("_") and not op.endswith("__")
         op = op.rstrip("_") if in_place else op
-        if op in _VIEWS and self._record is None:
-            return func(*args, **kwargs)
+        if op in _VIEWS:
+            found = func(*args, **kwargs)
+            self._record.note(("", 0, 0), op, args, kwargs, found) if self._record is not None else None
+            return found
         self._count += 1
         if self._count > _MOST_OPERATIONS:
             raise _TooMuch
@@ -324,18 +336,24 @@ class _Search:
         record = _Record(self._numbers())
         right = self._run({}, record)
         groups = self._living(_groups(record), right)
-        for choices in (variants, partial_variants):
-            for sites, step, where in groups:
-                for words, change in choices(step):
-                    if self.budget.spent:
-                        return None
-                    if self._is_answer(dict.fromkeys(sites, change)):
-                        return self._named(words, where)
-        if known is not None and known.kind in ("factor", "offset"):
-            return None  # then any step explains it
-        if torch.unique(self.result.want[self.result.wrong]).numel() < FEWEST:
-            return None  # a number explains each of a few values
-        return self._solved(groups)
+        return (
+            self._varied(groups, omissions)
+            or self._varied(groups, factors_omitted)
+            or self._varied(groups, variants)
+            or self._solved(groups, known)
+            or self._varied(groups, partial_variants)
+        )
+
+    def _varied(
+        self, groups: Sequence[Group], choices: Callable[[Step], Iterator[Variant]]
+    ) -> Pattern | None:
+        for sites, step, where in groups:
+            for words, change in choices(step):
+                if self.budget.spent:
+                    return None
+                if self._is_answer(dict.fromkeys(sites, change)):
+                    return self._named(words, where)
+        return None
 
     def _living(self, groups: Sequence[Group], right: torch.Tensor | None) -> list[Group]:
         """Those on which the result depends, the likely ones first."""
@@ -393,15 +411,25 @@ class _Search:
         if answer is None or not fits(self.result, answer):
             return False
         wrong = self.result.wrong
-        if torch.unique(self.result.want[wrong]).numel() >= FEWEST:
+        got, want, other = (values[wrong].double() for values in (self.result.got, self.result.want, answer))
+        if torch.unique(want).numel() < FEWEST:
+            return bool(((got - other).abs() * _CLOSER <= (got - want).abs()).all())
+        finite = got.isfinite() & want.isfinite() & other.isfinite()
+        if not self.result.want.is_floating_point() or not bool(finite.any()):
             return True
-        got, want, other = (values.double()[wrong] for values in (self.result.got, self.result.want, answer))
-        return bool(((got - other).abs() * _CLOSER <= (got - want).abs()).all())
+        # Two steps may have nearly the same effect: what rounding may hide is not known.
+        off, left = (got - want).abs()[finite].max(), (got - other).abs()[finite].max()
+        rounding = _ROUNDINGS * torch.finfo(self.result.want.dtype).eps * want[finite].abs().max()
+        return bool(left <= rounding) and bool(off >= _EFFECT * rounding)
 
-    def _solved(self, groups: Sequence[Group]) -> Pattern | None:
+    def _solved(self, groups: Sequence[Group], known: Pattern | None) -> Pattern | None:
         """A factor of one step, or an amount that is added to a sum, which explains the whole result."""
         if not self.result.want.is_floating_point():
             return None
+        if known is not None and known.kind in ("factor", "offset"):
+            return None  # then any step explains it
+        if torch.unique(self.result.want[self.result.wrong]).numel() < FEWEST:
+            return None  # a number explains each of a few values
         names = self._numbers()
         for sites, step, where in groups:
             for begins, change in ((1.0, _scaled), (0.0, _moved)) if step.floating and not step.whole else ():

@@ -16,6 +16,7 @@ Variant = tuple[str, Change]
 _TILES = (32, 64, 128, 256, 16, 8, 512, 1024)
 _ROWS = (2, 4, 8, 16, 32)
 _SAME = 1e-4
+_WITHOUT = "without "
 # How the words for a value begin whose formula is long.
 UNCLEAR = "a value "
 _COMPARED = {"gt": (">", ">=", "<"), "ge": (">=", ">", "<="), "lt": ("<", "<=", ">"), "le": ("<=", "<", ">=")}
@@ -61,7 +62,23 @@ def inner(text: str) -> str:
     return f"({text})" if " " in text else text
 
 
+def omissions(step: Step) -> Iterator[Variant]:
+    """A step that is left out; the simplest mistake comes first."""
+    if step.op != "mul":
+        yield from (variant for variant in _all(step) if variant[0].startswith(_WITHOUT))
+
+
+def factors_omitted(step: Step) -> Iterator[Variant]:
+    """After other omissions: without its factor, a term may have a size that others explain more simply."""
+    if step.op == "mul":
+        yield from (variant for variant in _all(step) if variant[0].startswith(_WITHOUT))
+
+
 def variants(step: Step) -> Iterator[Variant]:
+    yield from (variant for variant in _all(step) if not variant[0].startswith(_WITHOUT))
+
+
+def _all(step: Step) -> Iterator[Variant]:
     if step.op in _UNARY:
         yield from _unary(step)
     if step.op in ("add", "sub", "mul", "div"):
@@ -91,6 +108,8 @@ def partial_variants(step: Step) -> Iterator[Variant]:
         yield from _online(step)
     if step.op in _REDUCTIONS:
         yield from _reduced_in_part(step)
+    if step.op in ("sub", "mul", "div", "add"):
+        yield from _of_other_rows(step)
     if step.op in _PRODUCTS:
         yield from _product_in_part(step)
 
@@ -424,6 +443,33 @@ def _shared(step: Step) -> Iterator[Variant]:
     yield f"if each row takes {text} of the row after it", _from_row(lambda i: (i + 1).clamp(max=len(i) - 1))
 
 
+def _of_other_rows(step: Step) -> Iterator[Variant]:
+    """A value for each row that is another row's here, though not everywhere."""
+    for at, value in enumerate(step.args[:2]):
+        if not isinstance(value, torch.Tensor) or not value.dim() or value.numel() < 2:
+            continue
+        if len(step.shape) < 2 or value.shape[-1] != 1 or value.numel() != math.prod(step.shape[:-1]):
+            continue
+        text, result = step.operands[at], step.text
+        for words, place in (
+            ("every row takes {} of row 0", lambda i: i * 0),
+            ("each row takes {} of the row before it", lambda i: (i - 1).clamp(min=0)),
+            ("each row takes {} of the row after it", lambda i: (i + 1).clamp(max=len(i) - 1)),
+        ):
+            yield f"if {words.format(text)} in {result}", _with_operand(step.op, at, _from_row(place))
+
+
+def _with_operand(op: str, at: int, change: Change) -> Change:
+    function: Callable[[Any, Any], torch.Tensor] = getattr(torch, op)
+
+    def changed(args: Sequence[Any], kwargs: Mapping[str, Any], made: torch.Tensor) -> torch.Tensor:
+        own = list(args[:2])
+        own[at] = change((), {}, own[at])
+        return function(*own)
+
+    return changed
+
+
 def _over_groups(step: Step, size: int) -> Change:
     def change(args: Sequence[Any], kwargs: Mapping[str, Any], made: torch.Tensor) -> torch.Tensor:
         flat = made.reshape(-1)
@@ -479,7 +525,8 @@ def _own_total(axis: int, tile: int, *, first: bool) -> Change:
         if not first:
             own[0] = 0
         more = own.repeat_interleave(tile, 0)[: given.shape[0]]
-        return made + more.movedim(0, axis)
+        found: torch.Tensor = made + more.movedim(0, axis)
+        return found
 
     return change
 
@@ -597,7 +644,7 @@ def named_factor(step: Step, factor: float, names: Mapping[float, str]) -> str:
         ):
             if abs(factor / meant - 1) < _SAME:
                 return f"if {text} {words}"
-        if value == int(value) and value > 2:
+        if step.op == "mean" and value == int(value) and value > 2:
             if abs(factor * (value - 1) / value - 1) < _SAME / 10:
                 return f"if {text} is divided by {name} - 1, not by {name}"
             for other in {
