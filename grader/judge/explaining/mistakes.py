@@ -144,6 +144,8 @@ class Mistakes:
     language: Language
     source: str
     _explained: int = field(default=0, init=False)
+    #: The last pattern that the numbers alone had.
+    _numbers_alone: Pattern | None = field(default=None, init=False)
 
     @cached_property
     def _terms(self) -> Terms:
@@ -178,7 +180,7 @@ class Mistakes:
         """``wrong``: None for a write where nothing may be written."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
         # What the source shows does not depend on which step explains the numbers.
-        plain = pattern if pattern is None or pattern.kind != "step" else None
+        plain = self._numbers_alone if pattern is not None and pattern.kind == "step" else pattern
         said = self._said(lambda reading: reading.of_result(plain, mismatch, case, inputs))
         named = bool(said) or (pattern is not None and pattern.kind not in _VAGUE)
         # After the rules: some ask that no pattern fits.
@@ -220,6 +222,7 @@ class Mistakes:
             return None
         written = wrong.poisoned is None or not bool(wrong.poisoned.any())
         found = (related(wrong, inputs) if written else None) or pattern_of(wrong)
+        self._numbers_alone = found
         if self._explained >= limits.EXPLAINED_CASES:
             return found
         if found is None or found.kind in _ASKED_FURTHER:

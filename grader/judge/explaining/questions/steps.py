@@ -161,7 +161,7 @@ class _Record:
             parents = tuple(self._parent(each) for each in args)
             shape, floating = tuple(made.shape), made.is_floating_point()
             step = Step(op, operands, text, shape, tuple(args), dict(kwargs), inputs, parents, floating)
-            self.steps[site] = step
+            self.steps[site] = replace(step, names=self.numbers)
         for source in sources:
             if source.site is not None and site not in self.users.setdefault(source.site, []):
                 self.users[source.site].append(site)

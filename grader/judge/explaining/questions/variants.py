@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -51,6 +51,8 @@ class Step:
     part: str = ""
     #: It is a composed operation itself.
     whole: bool = False
+    #: What numbers are called.
+    names: Mapping[float, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> bool:
@@ -367,16 +369,19 @@ def _reduced(step: Step) -> Iterator[Variant]:
     of = step.operands[0]
     if found is None:
         return
-    axis, _ = found
+    axis, extent = found
     others = {
         "sum": (("the mean", torch.mean), ("the maximum", torch.amax)),
         "mean": (("the sum", torch.sum), ("the maximum", torch.amax)),
         "amax": (("the minimum", torch.amin), ("the sum", torch.sum)),
         "amin": (("the maximum", torch.amax),),
     }
+    count = step.names.get(float(extent), f"{extent:,}")
+    more = {"sum": f": it is divided by {count}", "mean": f": it is not divided by {count}"}
     for words, function in others[step.op]:
+        why = more.get(step.op, "") if {words, step.op} == {"the mean", "sum"} or words == "the sum" else ""
         yield (
-            f"with {words} of {inner(of)} in place of {step.text}",
+            f"with {words} of {inner(of)} in place of {step.text}{why}",
             _with(lambda args, made, function: function(args[0], axis).reshape(made.shape), function),
         )
     if step.op == "amax":
