@@ -14,7 +14,7 @@ from grader.challenge.expression import parse
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.challenge.numbers import comparable, encode, native, rounded, shown
 from grader.judge.arena import Arena, Buffer
-from grader.judge.evidence import Wrong
+from grader.judge.explaining import Wrong
 from grader.judge.oracle import Question
 from grader.judge.pieces import Piece
 from grader.judge.worst import Suspects, index_of, text_of, worst_elements, wrong_elements
@@ -479,6 +479,9 @@ def other_count(
     manifest: Manifest, name: str, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> str:
     """What is wrong with the output that says how many elements of the result ``name`` count; or ""."""
+
+    import torch
+
     rule = manifest.compare.get(name)
     if rule is None or rule.first is None:
         return ""
@@ -486,11 +489,13 @@ def other_count(
     if got == right or not 0 <= got <= question.outputs[name].numel():
         return ""
     off = abs(got - right)
-    if got < right:
-        kept = f"{off:,} of the elements that belong in {name} {'is' if off == 1 else 'are'} left out"
-    else:
-        kept = f"{off:,} too many {'is' if off == 1 else 'are'} kept"
-    return f"{rule.first} is {got:,}, and {right:,} is right: {kept}."
+    kept, wanted = snapshot[name].reshape(-1)[:got], question.outputs[name].reshape(-1)[:right]
+    words = ""
+    if got < right and bool(torch.isin(kept, wanted).all()):
+        words = f": {off:,} of the elements that belong in {name} {'is' if off == 1 else 'are'} left out"
+    elif got > right and bool(torch.isin(wanted, kept).all()):
+        words = f": {off:,} too many {'is' if off == 1 else 'are'} kept"
+    return f"{rule.first} is {got:,}, and {right:,} is right{words}."
 
 
 def explain(

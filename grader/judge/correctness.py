@@ -27,20 +27,16 @@ from grader.judge.compare import (
 )
 from grader.judge.constructs import Watched
 from grader.judge.device import CaseDevice
-from grader.judge.error_map import error_map, with_writers
-from grader.judge.evidence import Wrong
+from grader.judge.explaining import Absent, Mistakes, Wrong, error_map, read_of, with_writers
 from grader.judge.large import LargeInputs, LargeQuestion
 from grader.judge.launch import LoadFailed
 from grader.judge.messages import Reason, Stepped, Unfreed
-from grader.judge.mistakes import Mistakes
 from grader.judge.oracle import Question, ask, draw_for, scalar_values
 from grader.judge.own_run import KeptResults, Printed, Unanswered, of_threads
 from grader.judge.phases import phase
-from grader.judge.read_parts import read_of
 from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.sampled import examine, of_lost_box, values_are_compared
 from grader.judge.sampled_arena import LargeArena
-from grader.judge.unwritten import Absent
 from grader.judge.worst import place_of
 from grader.logs import get_logger
 from grader.sandbox.emulator.stepping.recorder import VERSION as STEP_VERSION
@@ -407,7 +403,10 @@ class Suite:
         lost = ""
         if snapshot is not None and isinstance(question, Question) and not said.named:
             lost = other_count(self.challenge.manifest, mismatch.argument, snapshot, question)
-        if lost:
+        if lost and isinstance(question, Question) and snapshot is not None:
+            count = self.challenge.manifest.compare[mismatch.argument].first or mismatch.argument
+            counted = wrong_result(arena, count, snapshot, question)
+            lost = mistakes.of_count(counted, inputs) or lost
             said = replace(said, text=" ".join(filter(None, (lost, said.text))), named=True)
         adds = mistakes.adds_to(mismatch.argument)
         evidence = said.unwritten or (mistakes.spread(wrong) if wrong is not None else "")

@@ -12,7 +12,7 @@ from grader.challenge.loader import Challenge
 from grader.challenge.model import Workload
 from grader.formats import size_text
 from grader.judge.channel import BoxGone, BoxSilent, ChannelError, StillCompiling
-from grader.judge.hints import hint_of, message_of
+from grader.judge.explaining import hint_of, message_of
 from grader.judge.messages import Failure, Forgotten
 from grader.judge.oracle import workload_case
 from grader.judge.runner_client import RunnerClient

@@ -19,7 +19,7 @@ from grader.errors import BoxUnavailable, JudgeFailure
 from grader.judge import faults
 from grader.judge.channel import ChannelError
 from grader.judge.device import BoxDevice
-from grader.judge.hints import hint_of, message_of
+from grader.judge.explaining import hint_of, message_of
 from grader.judge.kept_control import KeptControl
 from grader.judge.messages import Failure
 from grader.judge.phases import phase

@@ -33,12 +33,12 @@ from grader.judge.constructs import Watched, broken_rules, needs_survey, uncheck
 from grader.judge.correctness import Suite
 from grader.judge.device import Device
 from grader.judge.environment import driver_environment, judge_environment
+from grader.judge.explaining import Mistakes
 from grader.judge.faults import BoxKilled, failed_workload
 from grader.judge.job import JudgingProgress, Outcome, counted
 from grader.judge.kept_control import KeptControl
 from grader.judge.launch import Launcher, LoadFailed
 from grader.judge.messages import Unfreed
-from grader.judge.mistakes import Mistakes
 from grader.judge.modelled import Modelled
 from grader.judge.own_run import KeptResults, Unanswered, own_run
 from grader.judge.phases import phase

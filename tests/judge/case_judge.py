@@ -9,8 +9,8 @@ from grader.device_kinds import EMULATED
 from grader.judge.compilation import compile_source, request_of
 from grader.judge.correctness import Suite
 from grader.judge.device import make_device
+from grader.judge.explaining.mistakes import Mistakes
 from grader.judge.launch import Launcher
-from grader.judge.mistakes import Mistakes
 from grader.judge.request import Request
 from grader.judge.runner_client import RunnerClient
 from grader.languages import Language

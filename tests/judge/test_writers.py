@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.judge.channel import Channel
-from grader.judge.error_map import with_writers
+from grader.judge.explaining.records.error_map import with_writers
 from grader.judge.messages import ADAPTER, Writers
 from grader.judge.runner_client import RunnerClient
 from grader.languages import Language

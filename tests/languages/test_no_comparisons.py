@@ -35,12 +35,12 @@ NAMES_ONE = {
 # Literals that are a language's name or ending and mean something else, or belong to its own modules.
 SAME_WORD = {
     "grader/judge/faults.py": "the kind of failure of CUDA's driver",
-    "grader/judge/cuda_mistakes.py": "the same",
+    "grader/judge/explaining/cuda/mistakes.py": "the same",
     "grader/judge/messages.py": "the same",
     "grader/judge/cuda/device.py": "what a control's runner preloads",
     "grader/challenge/views.py": "the package triton, of whatever language",
     "grader/cli/command.py": "the package triton, and the extra that installs it",
-    "grader/judge/triton_mistakes/tile_reader.py": "the package triton, in a source",
+    "grader/judge/explaining/triton/tile_reader.py": "the package triton, in a source",
     "sandbox/runner/preload.py": "what a runner preloads, which rows choose",
     "sandbox/runner/compile.py": "what nvcc takes for CUDA by itself, and the beginning of the names of HIP's calls",
     "sandbox/runner/main.py": "the memory of a binding: the host's or a GPU's",

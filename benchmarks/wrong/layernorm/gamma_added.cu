@@ -1,0 +1,18 @@
+// Mistake: gamma is added, not multiplied.
+// Says: gamma ; (added|not multipl|\+)
+#include <cstdint>
+#include <cuda_runtime.h>
+__global__ void f(const float* x, const float* g, const float* b, float* out, float eps, int64_t rows, int64_t cols) {
+    int64_t r = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+
+    double mean = 0, var = 0;
+    for (int64_t c = 0; c < cols; c++) mean += x[r * cols + c];
+    mean /= cols;
+    for (int64_t c = 0; c < cols; c++) var += (x[r * cols + c] - mean) * (x[r * cols + c] - mean);
+    double rstd = rsqrt(var / cols + eps);
+    for (int64_t c = 0; c < cols; c++) out[r * cols + c] = (x[r * cols + c] - mean) * rstd + g[c] + b[c];
+}
+extern "C" void solve(const float* x, const float* gamma, const float* beta, float* out, float eps, int64_t rows, int64_t cols) {
+    if (rows) f<<<(rows + 31) / 32, 32>>>(x, gamma, beta, out, eps, rows, cols);
+}

@@ -1,0 +1,1 @@
+"""What the numbers of a wrong result show by themselves."""

@@ -1,0 +1,137 @@
+"""The parts of PyTorch's composed operations, such as the maximum, exponentials and sum of a softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+# Gives a tensor words, with ``{}`` for those of the part's arguments, or others if these are long. Returns it.
+Name = Callable[[torch.Tensor, str, str], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Part:
+    """An operation's arguments, and its computation in smaller steps."""
+
+    name: str
+    of: tuple[Any, ...]
+    compute: Callable[[Name], Any]
+
+
+def _softmax(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
+    x, dim = args[0], args[1]
+    if not x.numel():
+        return None
+
+    def compute(name: Name) -> torch.Tensor:
+        top = name(torch.amax(x, dim, keepdim=True), "the maximum of {0}", "the softmax's maximum")
+        centred = name(x - top, "{0} - its maximum", "the softmax's argument minus its maximum")
+        weights = name(torch.exp(centred), "exp({0} - its maximum)", "the softmax's exp")
+        total = torch.sum(weights, dim, keepdim=True)
+        total = name(total, "the sum of exp({0} - its maximum)", "the softmax's sum")
+        return name(weights / total, "softmax({0})", "the softmax")
+
+    return Part("softmax", (x,), compute)
+
+
+def _log_softmax(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
+    x, dim = args[0], args[1]
+    if not x.numel():
+        return None
+
+    def compute(name: Name) -> torch.Tensor:
+        top = name(torch.amax(x, dim, keepdim=True), "the maximum of {0}", "the softmax's maximum")
+        centred = name(x - top, "{0} - its maximum", "the softmax's argument minus its maximum")
+        total = torch.sum(torch.exp(centred), dim, keepdim=True)
+        total = name(total, "the sum of exp({0} - its maximum)", "the softmax's sum")
+        return name(centred - torch.log(total), "log_softmax({0})", "the log_softmax")
+
+    return Part("log_softmax", (x,), compute)
+
+
+def _layer_norm(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
+    x, shape, weight, bias, eps = args[:5]
+    axes = list(range(x.dim() - len(shape), x.dim()))
+    if not x.numel():
+        return None
+
+    def compute(name: Name) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        mean = name(torch.mean(x, axes, keepdim=True), "the mean of {0}", "the mean")
+        # Twice: a kernel may lack it in one of the two.
+        deviation = name(x - mean, "{0} - its mean", "the deviation from the mean")
+        variance = name(
+            torch.mean(deviation * deviation, axes, keepdim=True), "the variance of {0}", "the variance"
+        )
+        factor = torch.rsqrt(variance + eps)
+        found = name(x - mean, "{0} - its mean", "the deviation from the mean") * factor
+        found = found * weight if weight is not None else found
+        found = found + bias if bias is not None else found
+        return found, mean, factor
+
+    return Part("layer_norm", (x,), compute)
+
+
+def _gelu(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
+    x = args[0]
+    if kwargs.get("approximate", "none") != "none":
+        return None
+    return Part("gelu", (x,), lambda name: 0.5 * x * (1 + torch.erf(x * 0.5**0.5)))
+
+
+def _silu(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
+    x = args[0]
+    return Part("silu", (x,), lambda name: x * torch.sigmoid(x))
+
+
+def _addmm(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
+    if kwargs:
+        return None
+    more, a, b = args
+    return Part("addmm", (more, a, b), lambda name: more + torch.mm(a, b))
+
+
+def _addcmul(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
+    if kwargs:
+        return None
+    more, a, b = args
+    return Part("addcmul", (more, a, b), lambda name: more + a * b)
+
+
+def _variance(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
+    x, axes = args[0], args[1] if len(args) > 1 else kwargs.get("dim")
+    correction, keep = kwargs.get("correction", 1), kwargs.get("keepdim", False)
+    if not x.numel():
+        return None
+    axes = list(range(x.dim())) if axes is None else axes
+
+    def compute(name: Name) -> torch.Tensor:
+        mean = name(torch.mean(x, axes, keepdim=True), "the mean of {0}", "the mean")
+        deviation = name(x - mean, "{0} - its mean", "the deviation from the mean")
+        count = x.numel() // max(mean.numel(), 1)
+        total = torch.sum(deviation * deviation, axes, keepdim=keep)
+        return name(
+            total / (count - (1 if correction is None else correction)), "the variance of {0}", "the variance"
+        )
+
+    return Part("var", (x,), compute)
+
+
+def _dot(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Part | None:
+    a, b = args
+    return Part("dot", (a, b), lambda name: torch.sum(a * b, 0))
+
+
+PARTS: Mapping[str, Callable[[Sequence[Any], Mapping[str, Any]], Part | None]] = {
+    "_softmax": _softmax,
+    "_log_softmax": _log_softmax,
+    "native_layer_norm": _layer_norm,
+    "gelu": _gelu,
+    "silu": _silu,
+    "addmm": _addmm,
+    "addcmul": _addcmul,
+    "var": _variance,
+    "dot": _dot,
+}
