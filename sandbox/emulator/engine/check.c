@@ -130,22 +130,30 @@ static bool of_another_launch(const struct warp *w, uint32_t old) {
     return SEGMENT(old) < w->block->launch->first_segment;
 }
 
-/* True if the access of ``old`` certainly happened before the present access of a lane. */
-static bool ordered(struct warp *w, uint32_t old, int lane) {
-    struct block *block = w->block;
-    const struct segment *s = segment_at(block->launch->engine, SEGMENT(old));
-    if (of_another_launch(w, old))
-        return order_knows(block->launch->engine, &block->launch->order, block->launch->kernel->granule, SEGMENT(old));
+/* Whether accesses of an earlier segment certainly happened before the present one. */
+enum relation { UNORDERED, BY_LANE, BEFORE }; /* BY_LANE: those of the same lane */
+static enum relation relation_of(const struct warp *w, uint32_t segment) {
+    const struct block *block = w->block;
+    const struct launch *launch = block->launch;
+    const struct segment *s = segment_at(launch->engine, segment);
+    if (segment < launch->first_segment)
+        return order_knows(launch->engine, &launch->order, launch->kernel->granule, segment) ? BEFORE : UNORDERED;
     bool together = w->seen && s->cluster == block->cluster->number;
-    if (together && clock_knows(w, s)) return true;
+    if (together && clock_knows(w, s)) return BEFORE;
     if (s->block == block->number) {
-        if (s->async) return false;
-        if (s->interval < block->interval) return true;
-        if (s->warp == w->number) return (int)LANE(old) == lane || s->warp_syncs < w->warp_syncs;
-        return false;
+        if (s->async) return UNORDERED;
+        if (s->interval < block->interval) return BEFORE;
+        if (s->warp == w->number) return s->warp_syncs < w->warp_syncs ? BEFORE : BY_LANE;
+        return UNORDERED;
     }
-    if (!block->launch->releases) return true;
-    return atomic_load(&block->launch->releases[s->block]) > s->releases && block->acquired > s->stamp;
+    if (!launch->releases) return BEFORE;
+    return atomic_load(&launch->releases[s->block]) > s->releases && block->acquired > s->stamp ? BEFORE : UNORDERED;
+}
+
+/* True if the access of ``old`` certainly happened before the present access of a lane. */
+static bool ordered(const struct warp *w, uint32_t old, int lane) {
+    enum relation relation = relation_of(w, SEGMENT(old));
+    return relation == BEFORE || (relation == BY_LANE && (int)LANE(old) == lane);
 }
 
 void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
@@ -192,7 +200,7 @@ static void race(struct warp *w, const struct row *r, struct region *region, uin
 }
 
 /* True if lanes other than the recorded one, which is this one, may have read it since. */
-static bool many_unordered(struct warp *w, uint32_t old) {
+static bool many_unordered(const struct warp *w, uint32_t old) {
     if (w->seen || of_another_launch(w, old)) return false; /* clocks know one reader only */
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
     return s->block == w->block->number && s->interval == w->block->interval &&
@@ -266,6 +274,132 @@ static void gather(const struct warp *w, const struct row *r, int lane, uint8_t 
         memcpy(into + k * r->size, (const uint8_t *)unit_of(w, ins[k]) + step * (uint32_t)lane, r->size);
 }
 
+/* One access of a warp. Entries below ``lowest`` are from an earlier launch or, in shared memory, from before the last
+ * barrier. ``write``, ``read``: the last segments looked up, because most lanes meet the same ones. */
+struct relations { uint32_t segment; enum relation relation; bool many; };
+struct checked {
+    const struct warp *w;
+    uint32_t *written, *read, *read_too;
+    uint32_t segment, lowest, shift, each; /* each: granules of a lane */
+    struct relations write, reader;
+};
+
+static inline const struct relations *related(const struct checked *it, struct relations *kept, uint32_t old) {
+    if (kept->segment != SEGMENT(old))
+        *kept = (struct relations){SEGMENT(old), relation_of(it->w, SEGMENT(old)), many_unordered(it->w, old)};
+    return kept;
+}
+
+/* True if ``old`` is none, or certainly came before an access of the lane of ``mine``. */
+static inline bool is_before(const struct checked *it, struct relations *kept, uint32_t old, uint32_t mine) {
+    if (old < it->lowest || (old & ~(ATOMIC_ENTRY | MANY)) == mine) return true;
+    enum relation relation = related(it, kept, old)->relation;
+    return relation == BEFORE || (relation == BY_LANE && LANE(old) == LANE(mine));
+}
+
+/* As ``touch``, for granules of a lane where nothing can race. False: it did nothing, because something may. */
+static inline bool read_quietly(struct checked *it, uint64_t first, uint32_t mine) {
+    for (uint64_t g = first; g < first + it->each; g++)
+        if (!is_before(it, &it->write, it->written[g], mine)) return false;
+    for (uint64_t g = first; g < first + it->each; g++) {
+        uint32_t old = it->read[g];
+        if (old == mine || (old & MANY && SEGMENT(old) == it->segment)) continue;
+        if (old < it->lowest) it->read[g] = mine;
+        else if (is_before(it, &it->reader, old, mine))
+            it->read[g] = mine | (old & MANY && related(it, &it->reader, old)->many ? MANY : 0);
+        else if (!(old & MANY)) {
+            it->read_too[g] = mine;
+            it->read[g] = old | MANY;
+        }
+    }
+    return true;
+}
+
+static inline bool write_quietly(struct checked *it, uint64_t first, uint32_t mine) {
+    for (uint64_t g = first; g < first + it->each; g++) {
+        uint32_t reader = it->read[g];
+        if (!is_before(it, &it->write, it->written[g], mine) || !is_before(it, &it->reader, reader, mine)) return false;
+        if (reader >= it->lowest && reader & MANY && related(it, &it->reader, reader)->many) return false;
+    }
+    for (uint64_t g = first; g < first + it->each; g++) it->written[g] = mine;
+    return true;
+}
+
+static inline bool update_quietly(struct checked *it, uint64_t first, uint32_t mine) {
+    for (uint64_t g = first; g < first + it->each; g++) {
+        uint32_t last = it->written[g];
+        if (!(last & ATOMIC_ENTRY) && !is_before(it, &it->write, last, mine)) return false;
+    }
+    for (uint64_t g = first; g < first + it->each; g++) it->written[g] = mine | ATOMIC_ENTRY;
+    return true;
+}
+
+/* The same for all lanes, whose granules lie in a row, if lanes met one segment alone. */
+static inline __attribute__((always_inline)) bool row_quietly(
+        struct checked *it, uint64_t first, uint32_t each, bool writes) {
+    uint32_t *last = it->written + first, *reader = it->read + first, base = ENTRY(it->segment, 0),
+             lowest = it->lowest, count = LANES * each;
+    uint32_t wrote = 0, read = 0, many = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        wrote = wrote > last[i] ? wrote : last[i];
+        read = read > reader[i] ? read : reader[i];
+        many |= reader[i] >= lowest ? reader[i] : 0;
+    }
+    if (many & MANY) return false;
+    if (wrote >= lowest || read >= lowest) {
+        uint32_t other = 0, written_apart = 0, read_apart = 0; /* of other segments; by other lanes */
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t lane = i / each;
+            other |= ((last[i] >= lowest) & (SEGMENT(last[i]) != SEGMENT(wrote))) |
+                    ((reader[i] >= lowest) & (SEGMENT(reader[i]) != SEGMENT(read)));
+            written_apart |= (last[i] >= lowest) & (LANE(last[i]) != lane);
+            read_apart |= (reader[i] >= lowest) & (LANE(reader[i]) != lane);
+        }
+        if (other) return false;
+        if (wrote >= lowest && related(it, &it->write, wrote)->relation < (written_apart ? BEFORE : BY_LANE)) return false;
+        if (read >= lowest && related(it, &it->reader, read)->relation < (read_apart ? BEFORE : BY_LANE)) return false;
+    }
+    uint32_t *into = writes ? last : reader;
+    for (uint32_t i = 0; i < count; i++) into[i] = base + i / each;
+    return true;
+}
+
+static bool all_quietly(struct checked *it, uint64_t first, bool writes) {
+    switch (it->each) {
+    case 1: return row_quietly(it, first, 1, writes);
+    case 2: return row_quietly(it, first, 2, writes);
+    case 4: return row_quietly(it, first, 4, writes);
+    case 8: return row_quietly(it, first, 8, writes);
+    default: return false;
+    }
+}
+
+/* All lanes read one word, which is noted once, with MANY. */
+static void check_word(struct warp *w, const struct row *r, struct region *region, struct checked *it, uint64_t offset,
+        uint32_t size, uint32_t mask, uint32_t floor) {
+    uint32_t segment = it->segment, one = (uint32_t)__builtin_ctz(mask), two = (uint32_t)__builtin_ctz(mask & (mask - 1));
+    for (uint64_t g = offset >> it->shift; g <= (offset + size - 1) >> it->shift; g++) {
+        uint32_t last = region->written[g], reader = region->read[g];
+        if (last < it->lowest && reader >= it->lowest && reader & MANY) continue;
+        if (last < it->lowest || related(it, &it->write, last)->relation == BEFORE) {
+            if (reader & MANY && SEGMENT(reader) == segment) continue;
+            if (reader < it->lowest ||
+                    (!(reader & MANY) && related(it, &it->reader, reader)->relation == BEFORE)) {
+                region->read_too[g] = ENTRY(segment, two);
+                region->read[g] = ENTRY(segment, one) | MANY;
+                continue;
+            }
+        }
+        for (uint32_t left = mask; left; left &= left - 1)
+            touch(w, r, region, g, offset, size, __builtin_ctz(left), false, false, NULL, segment, floor);
+        reader = region->read[g];
+        if (SEGMENT(reader) == segment && !(reader & MANY)) {
+            region->read_too[g] = ENTRY(segment, __builtin_ctz(mask & ~(1u << LANE(reader))));
+            region->read[g] = reader | MANY;
+        }
+    }
+}
+
 void check_access(struct warp *w, const struct row *r, struct region *region, const uint64_t *offsets, uint32_t mask,
         uint32_t size, bool writes, bool atomic) {
     struct launch *launch = w->block->launch;
@@ -276,51 +410,25 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         region->owner->visitors[w->block->rank] = ENTRY(segment, __builtin_ctz(mask));
     if (shared && launch->check == BUT_SHARED_RACES) return;
     if (w->block->worker->watched) progress_touches(w, region, offsets, mask, size);
-    /* Entries below it are from an earlier launch or, in shared memory, from before the last barrier. */
     uint32_t floor = shared ? (w->seen ? region->owner->first_segment : w->block->interval_first) : launch->floor;
-    uint32_t shift = granule == 4 ? 2 : granule == 2 ? 1 : 0, lowest = floor << 7;
-    if (mask == EVERY && size == granule && !atomic) {
-        uint64_t wrong = 0;
-        for (int i = 0; i < LANES; i++) wrong |= offsets[i] ^ (offsets[0] + (uint64_t)i * size);
-        if (wrong == 0) {
-            uint32_t *last = region->written + (offsets[0] >> shift), *reader = region->read + (offsets[0] >> shift);
-            uint32_t fresh = 0, base = ENTRY(segment, 0), others = 0;
-            if (writes) {
-                for (int i = 0; i < LANES; i++)
-                    fresh |= (last[i] >= lowest && last[i] != base + (uint32_t)i) |
-                            (reader[i] >= lowest && (reader[i] & ~MANY) != base + (uint32_t)i) |
-                            (reader[i] >= lowest && (reader[i] & MANY));
-                if (!fresh) {
-                    for (int i = 0; i < LANES; i++) last[i] = base + (uint32_t)i;
-                    return;
-                }
-            } else {
-                for (int i = 0; i < LANES; i++) {
-                    fresh |= last[i] >= lowest && last[i] != base + (uint32_t)i;
-                    others |= reader[i] >= lowest && !(reader[i] & MANY);
-                }
-                if (!fresh && !others) {
-                    for (int i = 0; i < LANES; i++) reader[i] = reader[i] >= lowest ? reader[i] : base + (uint32_t)i;
-                    return;
-                }
-            }
-        }
-    }
-    if (!writes && mask & (mask - 1)) { /* all lanes read one word: note it once, with MANY */
+    uint32_t shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
+    struct checked it = {.w = w,
+            .written = region->written,
+            .read = region->read,
+            .read_too = region->read_too,
+            .segment = segment,
+            .lowest = (floor ? floor : 1) << 7,
+            .shift = shift,
+            .each = size >> shift};
+    /* Each lane has whole granules, because accesses are aligned, unless the array begins within one. */
+    bool quiet = it.each << shift == size && (offsets[__builtin_ctz(mask)] & (granule - 1)) == 0;
+    if (quiet && mask == EVERY && !atomic && in_a_row(offsets, size) && all_quietly(&it, offsets[0] >> shift, writes))
+        return;
+    if (!writes && mask & (mask - 1)) {
         uint64_t first = offsets[__builtin_ctz(mask)], other = 0;
         for (int i = 0; i < LANES; i++) other |= mask >> i & 1 ? offsets[i] ^ first : 0;
         if (other == 0) {
-            for (uint64_t g = first >> shift; g <= (first + size - 1) >> shift; g++) {
-                uint32_t last = region->written[g], reader = region->read[g];
-                if (last < lowest && reader >= lowest && reader & MANY) continue;
-                for (uint32_t left = mask; left; left &= left - 1)
-                    touch(w, r, region, g, first, size, __builtin_ctz(left), false, atomic, NULL, segment, floor);
-                reader = region->read[g];
-                if (SEGMENT(reader) == segment && !(reader & MANY)) {
-                    region->read_too[g] = ENTRY(segment, __builtin_ctz(mask & ~(1u << LANE(reader))));
-                    region->read[g] = reader | MANY;
-                }
-            }
+            check_word(w, r, region, &it, first, size, mask, floor);
             return;
         }
     }
@@ -330,8 +438,8 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         for (int i = 0; i < LANES; i++) {
             uint64_t at = (mask >> i & 1 ? offsets[i] : first) >> shift;
             uint32_t last = region->written[at], reader = region->read[at], mine = base + (uint32_t)i;
-            bool noted = (last < lowest) | (last == mine), seen = (reader & MANY) != 0 || reader == mine;
-            missing |= (uint32_t)!(noted & (reader >= lowest) & seen) << i;
+            bool noted = (last < it.lowest) | (last == mine), seen = (reader & MANY) != 0 || reader == mine;
+            missing |= (uint32_t)!(noted & (reader >= it.lowest) & seen) << i;
         }
         if (!(missing & mask)) return;
     }
@@ -339,10 +447,17 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left);
         uint64_t offset = offsets[lane];
+        uint32_t mine = ENTRY(segment, lane);
         if (!writes && size == granule) { /* common case: not written since, and already noted as read */
-            uint32_t last = region->written[offset >> shift], reader = region->read[offset >> shift],
-                     mine = ENTRY(segment, lane);
-            if ((last < lowest || last == mine) && reader >= lowest && (reader & MANY || reader == mine)) continue;
+            uint32_t last = region->written[offset >> shift], reader = region->read[offset >> shift];
+            if ((last < it.lowest || last == mine) && reader >= it.lowest && (reader & MANY || reader == mine)) continue;
+        }
+        if (quiet) {
+            uint64_t first = offset >> shift;
+            if (atomic   ? update_quietly(&it, first, mine)
+                    : writes ? write_quietly(&it, first, mine)
+                             : read_quietly(&it, first, mine))
+                continue;
         }
         uint8_t value[32], others[32];
         struct stored stored = {.at = region->data + offset, .value = value};

@@ -477,6 +477,13 @@ enum stop { STOPS(NUMBERED) };
 #endif
 #define MOST_SEGMENTS (1u << 25)
 
+/* True if lanes access ``size`` bytes each, one after the other. */
+static inline bool in_a_row(const uint64_t *offsets, uint32_t size) {
+    uint64_t wrong = 0;
+    for (int i = 0; i < LANES; i++) wrong |= offsets[i] ^ (offsets[0] + (uint64_t)i * size);
+    return wrong == 0;
+}
+
 /* An operand's 32 values. */
 static inline void *unit_of(const struct warp *warp, uint32_t operand) {
     const uint8_t *base = (operand & CONSTANT) ? warp->pool : warp->file;

@@ -178,12 +178,6 @@ const uint64_t *row_addresses(
     return into;
 }
 
-static bool in_a_row(const uint64_t *offsets, uint32_t size) {
-    uint64_t wrong = 0;
-    for (int i = 0; i < LANES; i++) wrong |= offsets[i] ^ (offsets[0] + (uint64_t)i * size);
-    return wrong == 0;
-}
-
 /* Lanes that access an unwritten byte; each byte of ``valid`` is 0 or 1. */
 static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uint32_t mask, uint32_t size) {
     uint32_t found = 0;
