@@ -145,6 +145,14 @@ def test_nested_data_is_taken_apart_and_put_together_again(found: Mapping[str, A
     assert zeros.shape == (4,)
 
 
+def test_memory_of_one_element_takes_a_result_without_dimensions() -> None:
+    x, output = torch.arange(4.0), torch.empty(1)
+    data = gpumode._Data().take((x, output), ["x", "output"])
+    run = gpumode._run({}, data, dict(data.leaves), x.sum(), ["output"])
+    assert (run.returned, run.results, run.order) == ({"output"}, {}, ["output"])
+    assert data.leaves["output"].shape == (), "so reference.py gives it a dimension"
+
+
 def test_its_own_check_becomes_check_py(found: Mapping[str, Any]) -> None:
     names: dict[str, Any] = {}
     exec(check_text(found, our_names(found["arguments"]), "# From there.\n\n"), names)

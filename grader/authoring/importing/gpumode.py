@@ -399,7 +399,7 @@ def _usual(specs: Sequence[Json]) -> Json:
     return dict(counted.most_common(1)[0][0])
 
 
-def _run(spec: Json, data: _Data, kept: Mapping[str, Any], found: Any, unread: Sequence[str]) -> _Run:
+def _run(spec: Json, data: _Data, kept: dict[str, Any], found: Any, unread: Sequence[str]) -> _Run:
     """Finds out which of ``data``'s tensors the reference gave back, and its other results."""
     results = list(found) if isinstance(found, tuple | list) else [found]
     if not all(isinstance(result, torch.Tensor) for result in results):
@@ -416,13 +416,15 @@ def _run(spec: Json, data: _Data, kept: Mapping[str, Any], found: Any, unread: S
             for name, value in tensors.items()
             if (name.startswith(_RESULTS) or name in unread)
             and name not in returned
-            and value.shape == result.shape
+            and (value.shape == result.shape or value.numel() == result.numel() == 1)
             and (value.dtype == result.dtype or (value.is_floating_point() and result.is_floating_point()))
         ]
         spare.sort(key=lambda name: tensors[name].dtype != result.dtype)
         name = next(iter([*same, *spare]), "")
         if name:
             returned.add(name)
+            if not result.dim():  # as the reference gives it, whatever its memory's shape
+                kept[name] = tensors[name].reshape(())
         else:
             name = "out" if not fresh else f"out{len(fresh) + 1}"
             while name in tensors:
