@@ -316,8 +316,10 @@ class Steps:
         if few and not (result.want.is_floating_point() and bool((result.got[result.wrong] != 0).all())):
             return None  # several steps may explain a few values
         budget = Budget(self._left)
+        # On the host: on a GPU, an index that leads out of an array would end the judge's context.
+        given = {name: values.cpu() for name, values in inputs.items()}
         try:
-            return _Search(self.challenge, case, inputs, result, budget).find(known)
+            return _Search(self.challenge, case, given, result.on_host, budget).find(known)
         except (GraderError, RuntimeError, _TooMuch, ArithmeticError):
             return None
         finally:
