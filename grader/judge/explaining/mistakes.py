@@ -43,14 +43,14 @@ _ROUNDED = (
 
 # Patterns that say how numbers look, not why; ``unwritten`` ones have hints of their own.
 _VAGUE = (
-    "rounding", "tail", "zeros", "factor", "offset", "row_factor", "unwritten", "unwritten_all", "unwritten_tail",
-    "unwritten_rows",
+    "rounding", "tail", "zeros", "alike", "factor", "offset", "row_factor",
+    "unwritten", "unwritten_all", "unwritten_tail", "unwritten_rows",
     "unwritten_columns", "unwritten_steps",
 )  # fmt: skip
 _TELLING_PLACES = ("block_order", "reordered", "stale", "right_alone")
 # Other questions may explain more.
 _ASKED_FURTHER = (
-    "rounding", "tail", "factor", "offset", "row_factor", "line_offset", "rows_repeated", "columns_repeated",
+    "rounding", "tail", "alike", "factor", "offset", "row_factor", "line_offset", "rows_repeated", "columns_repeated",
 )  # fmt: skip
 # A factor is a size's if it differs by at most this share.
 _SAME_SIZE = 1e-4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.challenge.model import Argument
@@ -40,6 +40,11 @@ class Wrong:
     before: torch.Tensor | None = None
     #: For inputs of which the call did not read all: True for each element that it read, flat.
     read: Mapping[str, torch.Tensor] = field(default_factory=dict)
+
+    @property
+    def on_host(self) -> Wrong:
+        tensors = {name: value.cpu() for name, value in vars(self).items() if hasattr(value, "is_cuda")}
+        return replace(self, **tensors)
 
     def agrees(self, got: torch.Tensor, want: torch.Tensor) -> bool:
         import torch

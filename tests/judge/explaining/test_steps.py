@@ -106,6 +106,14 @@ def lanes(x: torch.Tensor) -> torch.Tensor:
             "out is what you get if softmax((q @ k) * scale) is along the other axis: each column adds up to 1.",
         ),
         (
+            "causal_attention_fp16",
+            {"heads": 2, "seq": 24, "dim": 16},
+            {name: values.half() for name, values in HEADS.items()},
+            lambda q, k, v: torch.softmax((q @ k.transpose(1, 2) * 0.25).tril(), 2) @ v,
+            {"scale": 0.25},
+            "out is what you get if masked elements of (q @ k) * scale are 0, not -inf.",
+        ),
+        (
             "rmsnorm",
             {"rows": 8, "cols": 40},
             {"x": ROWS["x"], "gamma": NORM["gamma"]},

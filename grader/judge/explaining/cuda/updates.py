@@ -155,7 +155,8 @@ class UpdateRules:
                         continue
                     return (
                         f"Line {access.line} takes {name}[0], which is still thread 0's own: line {moved[0].line} "
-                        f"moves the value of {moved[0].array} in the tree, but not what belongs to it in {name}."
+                        f"moves the value of {moved[0].array} in the tree, but not the index or value in {name} that "
+                        "goes with it."
                     )
         return ""
 

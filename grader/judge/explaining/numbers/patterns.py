@@ -275,21 +275,13 @@ def _repeated(result: Wrong) -> Pattern | None:
         one, right = got.narrow(axis, 0, 1), want.narrow(axis, 0, 1)
         if not torch.equal(got, one.expand_as(got)) or result.agrees(want, right.expand_as(want)):
             continue
-        text = f"Every {word} of {name} is the same"
         if torch.unique(one).numel() == 1:
-            return Pattern(
-                f"{word}s_repeated", f"All elements of {name} are {one.reshape(-1)[0].item():.6g}."
-            )
-        places = [
-            place
-            for place in range(want.shape[axis])
-            if result.explains(
-                one, want.narrow(axis, place, 1), want.narrow(axis, (place + 1) % want.shape[axis], 1)
-            )
-        ]
-        if places:
-            text += f", the right {word} {places[0]}: the {word} index has no effect"
-        return Pattern(f"{word}s_repeated", f"{text}.")
+            return Pattern("alike", f"All elements of {name} are {one.reshape(-1)[0].item():.6g}.")
+        # Rows may be the same for other reasons: an index without effect gives the first.
+        if result.explains(one, right, want.narrow(axis, 1, 1)):
+            text = f"Every {word} of {name} is the right {word} 0: the {word} index has no effect."
+            return Pattern(f"{word}s_repeated", text)
+        return Pattern("alike", f"Every {word} of {name} is the same.")
     return None
 
 

@@ -56,7 +56,7 @@ def answers_another(
     if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
         return None
     # On the host: on a GPU, an index that a changed input takes out of an array would end the judge's context.
-    result, inputs = _on_host(result), {name: values.cpu() for name, values in inputs.items()}
+    result, inputs = result.on_host, {name: values.cpu() for name, values in inputs.items()}
     if any(arg.dtype.complex for arg in challenge.manifest.buffers):
         return None  # its parts are no axis of the question
     if not bool(result.got[result.wrong].any()):
@@ -84,11 +84,6 @@ def answers_another(
         if answer is not None and fits(result, answer):
             return pattern
     return None
-
-
-def _on_host(result: Wrong) -> Wrong:
-    tensors = {name: value.cpu() for name, value in vars(result).items() if hasattr(value, "is_cuda")}
-    return replace(result, **tensors)
 
 
 def _holds(dtype: DType, value: float) -> bool:

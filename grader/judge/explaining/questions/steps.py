@@ -54,6 +54,10 @@ _CLOSER = 1e5
 # Errors of the last digit that a right kernel's sums may have, and how much larger than these an effect must be.
 _ROUNDINGS = 40
 _EFFECT = 40
+# Of 16 bits, which round a result once, when it is stored.
+_NARROW = 1e-5
+_ROUNDINGS_OF_NARROW = 2
+_EFFECT_OF_NARROW = 8
 
 # The function's name and the place in it, and which operation there.
 Site = tuple[str, int, int]
@@ -196,6 +200,10 @@ def _text(op: str, operands: Sequence[str]) -> str:
         return "0"  # as in ``f - f.detach()``, which only has a derivative
     if op == "add" and "0" in operands[:2]:
         return operands[operands.index("0") == 0]
+    if op == "sub" and operands[1] == "0":
+        return operands[0]
+    if op == "mul" and "0" in operands[:2]:
+        return "0"
     if op in _SIGNS and len(operands) >= 2:
         return f"{inner(operands[0])} {_SIGNS[op]} {inner(operands[1])}"
     if op == "pow" and len(operands) >= 2:
@@ -316,8 +324,10 @@ class Steps:
         if few and not (result.want.is_floating_point() and bool((result.got[result.wrong] != 0).all())):
             return None  # several steps may explain a few values
         budget = Budget(self._left)
+        # On the host: on a GPU, an index that leads out of an array would end the judge's context.
+        given = {name: values.cpu() for name, values in inputs.items()}
         try:
-            return _Search(self.challenge, case, inputs, result, budget).find(known)
+            return _Search(self.challenge, case, given, result.on_host, budget).find(known)
         except (GraderError, RuntimeError, _TooMuch, ArithmeticError):
             return None
         finally:
@@ -419,8 +429,12 @@ class _Search:
             return True
         # Two steps may have nearly the same effect: what rounding may hide is not known.
         off, left = (got - want).abs()[finite].max(), (got - other).abs()[finite].max()
-        rounding = _ROUNDINGS * torch.finfo(self.result.want.dtype).eps * want[finite].abs().max()
-        return bool(left <= rounding) and bool(off >= _EFFECT * rounding)
+        digit = torch.finfo(self.result.want.dtype).eps
+        roundings, effect = (
+            (_ROUNDINGS, _EFFECT) if digit < _NARROW else (_ROUNDINGS_OF_NARROW, _EFFECT_OF_NARROW)
+        )
+        rounding = roundings * digit * want[finite].abs().max()
+        return bool(left <= rounding) and bool(off >= effect * rounding)
 
     def _solved(self, groups: Sequence[Group], known: Pattern | None) -> Pattern | None:
         """A factor of one step, or an amount that is added to a sum, which explains the whole result."""
@@ -501,7 +515,7 @@ def _groups(record: _Record) -> list[Group]:
         step = record.steps[sites[0]]
         if not step.counts:
             continue
-        found.append((sites, step, ""))
+        found.append((sites, step, _where(record, sites[0]) if step.op == "neg" and len(sites) == 1 else ""))
         if len(sites) > 1:
             found += [([site], record.steps[site], _where(record, site)) for site in sites]
     return found[:_MOST_STEPS]

@@ -164,7 +164,8 @@ def _at(
 
 def _unary(step: Step) -> Iterator[Variant]:
     a = step.operands[0]
-    yield f"with {a} in place of {step.text}", lambda args, _, made: args[0]
+    words = f"with the other sign of {a}" if step.op == "neg" else f"with {a} in place of {step.text}"
+    yield words, lambda args, _, made: args[0]
     for words, function in _UNARY[step.op]:
         shown = words.format(a if "({})" in words else inner(a))
         yield f"with {shown} in place of {step.text}", _of_first(function)
