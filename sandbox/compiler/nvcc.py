@@ -80,9 +80,10 @@ class CompileRequest:
 
 @functools.cache
 def recipe() -> str:
-    """A hash of the program with the flags and the code added to a source."""
-    program = Path(__file__).resolve().parents[1] / "runner" / PROGRAM
-    return hashlib.sha256(program.read_bytes()).hexdigest()
+    """A hash of the program with the flags and of the code added to a source."""
+    folder = Path(__file__).resolve().parents[1] / "runner"
+    added = [library.before for library in HEADER_LIBRARIES.values() if library.before]
+    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in (PROGRAM, *added))).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from grader.challenge.dtypes import DType
 from grader.challenge.loader import Challenge, starter_name
 from grader.challenge.model import Manifest
 from grader.challenge.signature import cuda_footer, declaration, starter
-from grader.languages import Language
+from grader.languages import Language, usual
 from grader.sandbox.compiler.explain import explain
 
 CATALOGUE = find_catalogue()
@@ -40,7 +40,7 @@ def test_declarations_follow_the_arguments() -> None:
     assert declaration(manifest, Language.TRITON) == "def solve(x, out, n, bins)"
 
 
-@pytest.mark.parametrize("language", list(Language))
+@pytest.mark.parametrize("language", usual())
 @pytest.mark.parametrize("slug", SLUGS)
 def test_committed_starters_are_the_generated_ones(slug: str, language: Language) -> None:
     challenge = CATALOGUE.load(slug)
