@@ -226,6 +226,14 @@ static bool soon_same(struct warp *w, const struct row *r, const struct stored *
     return false;
 }
 
+/* Before entries change. */
+static inline void note_written(struct region *region) {
+    if (!region->was_written) __atomic_store_n(&region->was_written, true, __ATOMIC_RELAXED);
+}
+static inline void note_read(struct region *region) {
+    if (!region->was_read) __atomic_store_n(&region->was_read, true, __ATOMIC_RELAXED);
+}
+
 /* Checks one granule. ``stored``: NULL unless the stored value is known. */
 static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset,
         uint32_t size, int lane, bool writes, bool atomic, const struct stored *stored, uint32_t segment,
@@ -276,11 +284,16 @@ static void gather(const struct warp *w, const struct row *r, int lane, uint8_t 
 
 /* One access of a warp. Entries below ``lowest`` are from an earlier launch or, in shared memory, from before the last
  * barrier. ``write``, ``read``: the last segments looked up, because most lanes meet the same ones. */
-struct relations { uint32_t segment; enum relation relation; bool many; };
+struct relations {
+    uint32_t segment;
+    enum relation relation;
+    bool many;
+};
 struct checked {
     const struct warp *w;
     uint32_t *written, *read, *read_too;
     uint32_t segment, lowest, shift, each; /* each: granules of a lane */
+    bool was_written, was_read; /* otherwise those entries are zeros, and looking would only fetch pages of them */
     struct relations write, reader;
 };
 
@@ -300,7 +313,7 @@ static inline bool is_before(const struct checked *it, struct relations *kept, u
 /* As ``touch``, for granules of a lane where nothing can race. False: it did nothing, because something may. */
 static inline bool read_quietly(struct checked *it, uint64_t first, uint32_t mine) {
     for (uint64_t g = first; g < first + it->each; g++)
-        if (!is_before(it, &it->write, it->written[g], mine)) return false;
+        if (it->was_written && !is_before(it, &it->write, it->written[g], mine)) return false;
     for (uint64_t g = first; g < first + it->each; g++) {
         uint32_t old = it->read[g];
         if (old == mine || (old & MANY && SEGMENT(old) == it->segment)) continue;
@@ -317,7 +330,7 @@ static inline bool read_quietly(struct checked *it, uint64_t first, uint32_t min
 
 static inline bool write_quietly(struct checked *it, uint64_t first, uint32_t mine) {
     for (uint64_t g = first; g < first + it->each; g++) {
-        uint32_t reader = it->read[g];
+        uint32_t reader = it->was_read ? it->read[g] : 0;
         if (!is_before(it, &it->write, it->written[g], mine) || !is_before(it, &it->reader, reader, mine)) return false;
         if (reader >= it->lowest && reader & MANY && related(it, &it->reader, reader)->many) return false;
     }
@@ -334,31 +347,34 @@ static inline bool update_quietly(struct checked *it, uint64_t first, uint32_t m
     return true;
 }
 
+/* Entries of a row that are not below ``lowest`` are all of the newest one's segment and, if they come before those of
+ * the same lane only, of each lane itself. */
+static inline __attribute__((always_inline)) bool row_before(
+        const uint32_t *entries, uint32_t newest, uint32_t each, uint32_t lowest, enum relation relation) {
+    uint32_t other = 0, apart = 0, count = LANES * each;
+    for (uint32_t i = 0; i < count; i++) {
+        other |= (entries[i] >= lowest) & (SEGMENT(entries[i]) != SEGMENT(newest));
+        apart |= (entries[i] >= lowest) & (LANE(entries[i]) != i / each);
+    }
+    return !other && (relation == BEFORE || (relation == BY_LANE && !apart));
+}
+
 /* The same for all lanes, whose granules lie in a row, if lanes met one segment alone. */
 static inline __attribute__((always_inline)) bool row_quietly(
         struct checked *it, uint64_t first, uint32_t each, bool writes) {
-    uint32_t *last = it->written + first, *reader = it->read + first, base = ENTRY(it->segment, 0),
-             lowest = it->lowest, count = LANES * each;
+    uint32_t *last = it->written + first, *reader = it->read + first, base = ENTRY(it->segment, 0), lowest = it->lowest,
+             count = LANES * each;
     uint32_t wrote = 0, read = 0, many = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        wrote = wrote > last[i] ? wrote : last[i];
+    for (uint32_t i = 0; it->was_written && i < count; i++) wrote = wrote > last[i] ? wrote : last[i];
+    for (uint32_t i = 0; it->was_read && i < count; i++) {
         read = read > reader[i] ? read : reader[i];
         many |= reader[i] >= lowest ? reader[i] : 0;
     }
     if (many & MANY) return false;
-    if (wrote >= lowest || read >= lowest) {
-        uint32_t other = 0, written_apart = 0, read_apart = 0; /* of other segments; by other lanes */
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t lane = i / each;
-            other |= ((last[i] >= lowest) & (SEGMENT(last[i]) != SEGMENT(wrote))) |
-                    ((reader[i] >= lowest) & (SEGMENT(reader[i]) != SEGMENT(read)));
-            written_apart |= (last[i] >= lowest) & (LANE(last[i]) != lane);
-            read_apart |= (reader[i] >= lowest) & (LANE(reader[i]) != lane);
-        }
-        if (other) return false;
-        if (wrote >= lowest && related(it, &it->write, wrote)->relation < (written_apart ? BEFORE : BY_LANE)) return false;
-        if (read >= lowest && related(it, &it->reader, read)->relation < (read_apart ? BEFORE : BY_LANE)) return false;
-    }
+    if (wrote >= lowest && !row_before(last, wrote, each, lowest, related(it, &it->write, wrote)->relation))
+        return false;
+    if (read >= lowest && !row_before(reader, read, each, lowest, related(it, &it->reader, read)->relation))
+        return false;
     uint32_t *into = writes ? last : reader;
     for (uint32_t i = 0; i < count; i++) into[i] = base + i / each;
     return true;
@@ -377,14 +393,14 @@ static bool all_quietly(struct checked *it, uint64_t first, bool writes) {
 /* All lanes read one word, which is noted once, with MANY. */
 static void check_word(struct warp *w, const struct row *r, struct region *region, struct checked *it, uint64_t offset,
         uint32_t size, uint32_t mask, uint32_t floor) {
-    uint32_t segment = it->segment, one = (uint32_t)__builtin_ctz(mask), two = (uint32_t)__builtin_ctz(mask & (mask - 1));
+    uint32_t segment = it->segment, one = (uint32_t)__builtin_ctz(mask),
+             two = (uint32_t)__builtin_ctz(mask & (mask - 1));
     for (uint64_t g = offset >> it->shift; g <= (offset + size - 1) >> it->shift; g++) {
-        uint32_t last = region->written[g], reader = region->read[g];
+        uint32_t last = it->was_written ? region->written[g] : 0, reader = region->read[g];
         if (last < it->lowest && reader >= it->lowest && reader & MANY) continue;
         if (last < it->lowest || related(it, &it->write, last)->relation == BEFORE) {
             if (reader & MANY && SEGMENT(reader) == segment) continue;
-            if (reader < it->lowest ||
-                    (!(reader & MANY) && related(it, &it->reader, reader)->relation == BEFORE)) {
+            if (reader < it->lowest || (!(reader & MANY) && related(it, &it->reader, reader)->relation == BEFORE)) {
                 region->read_too[g] = ENTRY(segment, two);
                 region->read[g] = ENTRY(segment, one) | MANY;
                 continue;
@@ -419,7 +435,11 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             .segment = segment,
             .lowest = (floor ? floor : 1) << 7,
             .shift = shift,
-            .each = size >> shift};
+            .each = size >> shift,
+            .was_written = region->was_written,
+            .was_read = region->was_read};
+    if (writes) note_written(region);
+    else note_read(region);
     /* Each lane has whole granules, because accesses are aligned, unless the array begins within one. */
     bool quiet = it.each << shift == size && (offsets[__builtin_ctz(mask)] & (granule - 1)) == 0;
     if (quiet && mask == EVERY && !atomic && in_a_row(offsets, size) && all_quietly(&it, offsets[0] >> shift, writes))
@@ -437,7 +457,8 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         uint32_t missing = 0, base = ENTRY(segment, 0);
         for (int i = 0; i < LANES; i++) {
             uint64_t at = (mask >> i & 1 ? offsets[i] : first) >> shift;
-            uint32_t last = region->written[at], reader = region->read[at], mine = base + (uint32_t)i;
+            uint32_t last = it.was_written ? region->written[at] : 0, reader = region->read[at],
+                     mine = base + (uint32_t)i;
             bool noted = (last < it.lowest) | (last == mine), seen = (reader & MANY) != 0 || reader == mine;
             missing |= (uint32_t)!(noted & (reader >= it.lowest) & seen) << i;
         }
@@ -449,14 +470,16 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         uint64_t offset = offsets[lane];
         uint32_t mine = ENTRY(segment, lane);
         if (!writes && size == granule) { /* common case: not written since, and already noted as read */
-            uint32_t last = region->written[offset >> shift], reader = region->read[offset >> shift];
-            if ((last < it.lowest || last == mine) && reader >= it.lowest && (reader & MANY || reader == mine)) continue;
+            uint32_t last = it.was_written ? region->written[offset >> shift] : 0,
+                     reader = region->read[offset >> shift];
+            if ((last < it.lowest || last == mine) && reader >= it.lowest && (reader & MANY || reader == mine))
+                continue;
         }
         if (quiet) {
             uint64_t first = offset >> shift;
-            if (atomic   ? update_quietly(&it, first, mine)
-                    : writes ? write_quietly(&it, first, mine)
-                             : read_quietly(&it, first, mine))
+            if (atomic ? update_quietly(&it, first, mine)
+                            : writes ? write_quietly(&it, first, mine)
+                                     : read_quietly(&it, first, mine))
                 continue;
         }
         uint8_t value[32], others[32];
@@ -484,6 +507,8 @@ static void check_copied(struct engine *engine, const struct order *order, uint3
     uint64_t first = (address - region->address) / COPY_GRANULE,
              last = (address - region->address + size - 1) / COPY_GRANULE;
     bool told = false;
+    if (writes) note_written(region);
+    else note_read(region);
     for (uint64_t g = first; g <= last; g++) {
         const uint32_t seen[3] = {
                 region->written[g], region->read[g], region->read[g] & MANY ? region->read_too[g] : 0};
@@ -551,6 +576,8 @@ void check_async(struct warp *w, const struct row *r, struct region *region, uin
     uint32_t granule = launch->kernel->granule, shift = granule == 4 ? 2 : granule == 2 ? 1 : 0;
     uint32_t floor = region->owner ? region->owner->first_segment : launch->floor, before_last = 0, before_reader = 0;
     uint32_t mine = ENTRY(segment, lane) | (atomic ? ATOMIC_ENTRY : 0);
+    if (writes) note_written(region);
+    else note_read(region);
     for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++) {
         uint32_t last = region->written[g], reader = region->read[g];
         if (g != offset >> shift && last == before_last && reader == before_reader) { /* as the one before */

@@ -108,6 +108,7 @@ struct region {
     /* The race check's, an entry for each granule, reserved and touched on demand. ``read_too``: another reader, if
      * ``read`` says that there are many. */
     uint32_t *written, *read, *read_too;
+    bool was_written, was_read; /* entries there may differ from zero */
     uint32_t number;
     bool constant, freed, heap, everywhere; /* everywhere: every GPU reaches it */
     struct lazy *lazy; /* NULL: all of it is there */

@@ -97,21 +97,30 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
 
 /* For each element of a fragment's lanes, where it is in the matrix. Kept until the thread meets another shape. */
 /* lower/matrices.py lets none have more elements than MOST. */
-static const uint16_t *places_of(const struct matrix *it, uint32_t which, uint32_t count, uint32_t per) {
-    static _Thread_local struct {
-        uint32_t key[7];
-        uint16_t at[MOST];
-    } kept[3];
+struct places_kept {
+    uint32_t key[7];
+    uint16_t at[MOST];
+    uint8_t rows[MOST], columns[MOST];
+};
+static const struct places_kept *places_in(
+        struct places_kept *kept, const struct matrix *it, uint32_t which, uint32_t count, uint32_t per) {
     uint32_t key[7] = {it->kind, it->m, it->n, it->k, it->counts[which == OPERAND_D ? 0 : which + 1], count, per}, row,
              column, columns = which == OPERAND_A ? it->k : it->n;
-    if (memcmp(kept[which].key, key, sizeof key) == 0) return kept[which].at;
-    memcpy(kept[which].key, key, sizeof key);
+    if (memcmp(kept->key, key, sizeof key) == 0) return kept;
+    memcpy(kept->key, key, sizeof key);
     for (uint32_t i = 0; i < count * per; i++)
         for (int lane = 0; lane < LANES; lane++) {
             position(it, which, i / per, i % per, per, lane, &row, &column);
-            kept[which].at[i * LANES + (uint32_t)lane] = (uint16_t)(row * columns + column);
+            uint32_t at = i * LANES + (uint32_t)lane;
+            kept->at[at] = (uint16_t)(row * columns + column);
+            kept->rows[at] = (uint8_t)row; /* no shape has more than 256 of either */
+            kept->columns[at] = (uint8_t)column;
         }
-    return kept[which].at;
+    return kept;
+}
+static const uint16_t *places_of(const struct matrix *it, uint32_t which, uint32_t count, uint32_t per) {
+    static _Thread_local struct places_kept kept[3];
+    return places_in(&kept[which], it, which, count, per)->at;
 }
 
 static void collect(struct warp *w, const struct matrix *it, uint32_t which, uint32_t first, uint32_t count,
@@ -287,7 +296,7 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     uint32_t which = it->which, type = it->types[which], bits = bits_of_type(type), per = bits >= 32 ? 1 : 32 / bits;
     uint32_t rows = which == OPERAND_B ? it->k : it->m, columns = which == OPERAND_A ? it->k : it->n,
              by_row = which == OPERAND_B ? it->b_by_row : it->a_by_row;
-    uint32_t count = it->counts[which == OPERAND_D ? 0 : which + 1], row, column;
+    uint32_t count = it->counts[which == OPERAND_D ? 0 : which + 1];
     uint64_t room[LANES], at[LANES * 2];
     const uint64_t *base = wide_of(w, r->b, r->wide >> 2 & 1, room);
     uint32_t stride = r->c == NONE ? (by_row ? columns : rows) : u32_of(w, r->c)[0];
@@ -307,6 +316,10 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
         bits = 32;
         per = 1;
     }
+    static _Thread_local struct places_kept kept[3];
+    const struct places_kept *places = places_in(&kept[which], it, which, count, per);
+    const uint8_t *along = by_row ? places->columns : places->rows, *across = by_row ? places->rows : places->columns;
+    uint64_t within = r->space == SHARED && !(r->wide >> 2 & 1) ? 0xffffffffu : ~0ull;
     struct row one = *r;
     one.op = stores ? OP_STORE : OP_LOAD;
     one.count = 1;
@@ -321,12 +334,11 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     w->block->launch->profile = NULL;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < per; j++) {
-            for (int lane = 0; lane < LANES; lane++) {
-                position(it, which, i, j, per, lane, &row, &column);
-                at[lane] = base[lane] + (uint64_t)r->imm +
-                        (uint64_t)(by_row ? row * stride + column : column * stride + row) * (bits / 8);
-                if (r->space == SHARED && !(r->wide >> 2 & 1)) at[lane] &= 0xffffffffu;
-            }
+            const uint32_t first = (i * per + j) * LANES;
+            for (uint32_t lane = 0; lane < LANES; lane++)
+                at[lane] = (base[lane] + (uint64_t)r->imm +
+                                   (uint64_t)(across[first + lane] * stride + along[first + lane]) * (bits / 8)) &
+                        within;
             memcpy(addresses, at, sizeof(uint64_t) * LANES);
             one.a = r->e + 2;
             bool whole = bits >= 32;

@@ -63,13 +63,17 @@ enum { MOST_POLL_ROWS = 256 };
 struct cache {
     uint32_t sets, ways;
     uint64_t clock, *lines, *used;
-    uint8_t *sectors, *dirty;
-    /* Second level: the block that used a line last, and the lines that the block had requested by then; and sectors
-     * that are not written to memory yet. In a sampled call also the line's place in the order in which all blocks
-     * together would bring lines: of the launch's blocks, or ``before`` it. */
-    uint64_t *owner, *touched;
-    double *before;
-    uint32_t *users; /* blocks of the launch that used the line */
+    uint8_t *sectors; /* first level */
+    struct held *held; /* second level */
+};
+/* A line of the second level: the block that used it last, and the lines that the block had requested by then; and
+ * sectors that are not written to memory yet. In a sampled call also the line's place in the order in which all blocks
+ * together would bring lines: of the launch's blocks, or ``before`` it. ``users``: blocks of the launch. */
+struct held {
+    uint64_t owner, touched;
+    double before;
+    uint32_t users;
+    uint8_t sectors, dirty;
 };
 /* Assigns blocks to multiprocessors: first in turn while there is room, then to the place that is free first.
  * ``places``: of multiprocessor m are m, m + their number and so on; ``heap``: places that had a block, by the time
@@ -109,11 +113,7 @@ void cache_delete(struct cache *it) {
     free(it->lines);
     free(it->used);
     free(it->sectors);
-    free(it->dirty);
-    free(it->owner);
-    free(it->touched);
-    free(it->before);
-    free(it->users);
+    free(it->held);
     free(it);
 }
 static struct cache *cache_new(uint32_t sets, uint32_t ways) {
@@ -131,20 +131,30 @@ static struct cache *cache_new(uint32_t sets, uint32_t ways) {
 }
 static struct cache *second_new(void) {
     struct cache *it = cache_new(L2_SETS, L2_WAYS);
-    size_t count = (size_t)L2_SETS * L2_WAYS;
     if (!it) return NULL;
-    it->dirty = allocate(count, 1);
-    it->owner = allocate(count, 8);
-    it->touched = allocate(count, 8);
-    it->before = allocate(count, sizeof *it->before);
-    it->users = allocate(count, sizeof *it->users);
-    if (it->dirty && it->owner && it->touched && it->before && it->users) return it;
+    if ((it->held = allocate((size_t)L2_SETS * L2_WAYS, sizeof *it->held))) return it;
     cache_delete(it);
     return NULL;
 }
 static void cache_clear(struct cache *it) {
     memset(it->sectors, 0, (size_t)it->sets * it->ways);
     memset(it->used, 0, 8 * (size_t)it->sets * it->ways);
+}
+/* The place of a line in the second level: its own, or with ``found`` false the oldest one of its set. */
+static size_t second_at(const struct cache *it, uint64_t line, bool *found) {
+    size_t first = (size_t)((line * 0x9e3779b97f4a7c15ull >> 40) % L2_SETS) * L2_WAYS, oldest = first;
+    const uint64_t *lines = it->lines + first;
+    uint32_t same = 0;
+    for (uint32_t i = 0; i < L2_WAYS; i++) same |= (uint32_t)(lines[i] == line) << i;
+    for (; same; same &= same - 1)
+        if (it->used[first + (uint32_t)__builtin_ctz(same)]) {
+            *found = true;
+            return first + (uint32_t)__builtin_ctz(same);
+        }
+    *found = false;
+    for (size_t i = first + 1; i < first + L2_WAYS; i++)
+        if (it->used[i] < it->used[oldest]) oldest = i;
+    return oldest;
 }
 
 static double lines_of_blocks(const struct schedule *, const struct block *);
@@ -153,10 +163,10 @@ static double lines_of_blocks(const struct schedule *, const struct block *);
 static bool is_gone(const struct block *block, const struct cache *it, size_t at) {
     const struct schedule *schedule = block->launch->engine->schedule;
     double each = lines_of_blocks(schedule, block), since;
-    if (it->owner[at]) {
-        uint64_t other = it->owner[at] - 1;
+    if (it->held[at].owner) {
+        uint64_t other = it->held[at].owner - 1;
         since = each * (double)(other > block->number ? other - block->number : block->number - other);
-    } else since = schedule->brought + each * block->number - it->before[at];
+    } else since = schedule->brought + each * block->number - it->held[at].before;
     return since > (double)it->sets * it->ways;
 }
 
@@ -204,47 +214,40 @@ static bool is_brought(const struct block *block, uint64_t sector, uint32_t sect
 static bool second_has(struct block *block, uint64_t sector, enum access access, uint64_t *dram) {
     struct cache *it = block->launch->engine->second;
     uint64_t line = sector / (LINE / SECTOR), number = block->number + 1;
-    size_t first = (size_t)((line * 0x9e3779b97f4a7c15ull >> 40) % it->sets) * it->ways, at = first;
     uint8_t bit = (uint8_t)(1u << sector % (LINE / SECTOR)), pair = (uint8_t)(3u << (sector % (LINE / SECTOR) & 2u));
-    bool there = false, reads = access == READS || access == COPIES || access == FETCHES;
+    bool there, reads = access == READS || access == COPIES || access == FETCHES;
     it->clock++;
-    for (size_t i = first; i < first + it->ways; i++) {
-        if (it->used[i] && it->lines[i] == line) {
-            at = i;
-            there = true;
-            break;
-        }
-        if (it->used[i] < it->used[at]) at = i;
-    }
-    if (there && it->owner[at] == number &&
-            (block->touched - it->touched[at]) * block->launch->profile->live > (uint64_t)it->sets * it->ways)
+    size_t at = second_at(it, line, &there);
+    struct held *held = &it->held[at];
+    if (there && held->owner == number &&
+            (block->touched - held->touched) * block->launch->profile->live > (uint64_t)it->sets * it->ways)
         there = false;
-    else if (there && it->owner[at] != number && block->launch->sample && is_gone(block, it, at)) there = false;
+    else if (there && held->owner != number && block->launch->sample && is_gone(block, it, at)) there = false;
     if (!there) {
-        it->sectors[at] = it->dirty[at] = 0;
+        held->sectors = held->dirty = 0;
         block->touched++;
     }
-    if (it->lines[at] != line) it->users[at] = 0;
-    it->users[at] += it->owner[at] != number || !it->users[at];
+    if (it->lines[at] != line) held->users = 0;
+    held->users += held->owner != number || !held->users;
     it->lines[at] = line;
     it->used[at] = it->clock;
-    it->owner[at] = number;
-    it->touched[at] = block->touched;
-    there = it->sectors[at] & bit;
-    if (!there && reads && is_brought(block, sector, it->sectors[at] & pair ? 1 : 2)) {
-        it->sectors[at] |= bit;
+    held->owner = number;
+    held->touched = block->touched;
+    there = held->sectors & bit;
+    if (!there && reads && is_brought(block, sector, held->sectors & pair ? 1 : 2)) {
+        held->sectors |= bit;
         there = true;
     }
     if (!there && access != WRITES) *dram += 1;
     if (!there && reads) {
-        *dram += !(it->sectors[at] & pair);
-        it->sectors[at] |= pair;
+        *dram += !(held->sectors & pair);
+        held->sectors |= pair;
     }
-    if (!reads && !(it->dirty[at] & bit)) {
+    if (!reads && !(held->dirty & bit)) {
         *dram += 1;
-        it->dirty[at] |= bit;
+        held->dirty |= bit;
     }
-    it->sectors[at] |= bit;
+    held->sectors |= bit;
     return there;
 }
 
@@ -259,19 +262,16 @@ static bool is_shared(const struct block *block, uint64_t sector) {
             lines_of_blocks(schedule, block) > (double)(profile->l1_lines * profile->resident))
         return false;
     struct cache *it = launch->engine->second;
-    uint64_t line = sector / (LINE / SECTOR);
-    size_t first = (size_t)((line * 0x9e3779b97f4a7c15ull >> 40) % it->sets) * it->ways;
-    for (size_t i = first; i < first + it->ways; i++) {
-        if (!it->used[i] || it->lines[i] != line) continue;
-        if (2 * (uint64_t)it->users[i] <= schedule->ran || !(it->sectors[i] >> sector % (LINE / SECTOR) & 1))
-            return false;
-        it->used[i] = ++it->clock;
-        it->users[i] += it->owner[i] != block->number + 1;
-        it->owner[i] = block->number + 1;
-        it->touched[i] = block->touched;
-        return true;
-    }
-    return false;
+    bool there;
+    size_t at = second_at(it, sector / (LINE / SECTOR), &there);
+    struct held *held = &it->held[at];
+    if (!there || 2 * (uint64_t)held->users <= schedule->ran || !(held->sectors >> sector % (LINE / SECTOR) & 1))
+        return false;
+    it->used[at] = ++it->clock;
+    held->users += held->owner != block->number + 1;
+    held->owner = block->number + 1;
+    held->touched = block->touched;
+    return true;
 }
 
 /* Adds updates of the sectors of one place. */
@@ -447,11 +447,11 @@ bool profile_begin(struct launch *launch) {
     schedule_begin(launch);
     if (profile->fresh) {
         cache_clear(engine->second);
-        memset(engine->second->dirty, 0, (size_t)L2_SETS * L2_WAYS);
+        for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++)
+            engine->second->held[i].sectors = engine->second->held[i].dirty = 0;
     }
-    /* blocks of other launches do not count */
-    memset(engine->second->owner, 0, 8 * (size_t)L2_SETS * L2_WAYS);
-    memset(engine->second->users, 0, sizeof *engine->second->users * (size_t)L2_SETS * L2_WAYS);
+    for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++) /* blocks of other launches do not count */
+        engine->second->held[i].owner = engine->second->held[i].users = 0;
     if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
     return true;
 }
@@ -480,7 +480,7 @@ void profile_ends(struct launch *launch) {
     }
     double each = it->ran ? (double)it->touched / (double)it->ran : 0;
     for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++)
-        if (second->owner[i]) second->before[i] = it->brought + each * (double)(second->owner[i] - 1);
+        if (second->held[i].owner) second->held[i].before = it->brought + each * (double)(second->held[i].owner - 1);
     it->brought += each * (double)launch->block_count;
 }
 
