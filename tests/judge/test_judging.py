@@ -18,7 +18,7 @@ from tests.judge.conftest import CATALOGUE, WHOLE_PLAN, Judge
 from tests.judge.kernels import HEAD, RIGHT, with_solve
 
 # How long the reference of one test takes: long compared with the cost of a round, even on a busy machine.
-REFERENCE_S = 0.03
+REFERENCE_S = 0.1
 
 
 def case_of(report: Report, name: str) -> CaseReport:

@@ -103,7 +103,7 @@ def test_a_box_is_given_several_gpus_that_are_used_together() -> None:
     (request,) = options.device_requests(options.CDI, both)
     assert request["DeviceIDs"] == ["nvidia.com/gpu=GPU-b", "nvidia.com/gpu=GPU-c"]
     assert container.environment(both)["CUDA_VISIBLE_DEVICES"] == "GPU-b,GPU-c"
-    bound = list(enclosure._dev(both.gpu))
+    bound = list(enclosure._dev(both.gpu, 0))
     assert [bound[place + 1] for place, word in enumerate(bound) if word == "--dev-bind"][-3:] == nodes
 
 

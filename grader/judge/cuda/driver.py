@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from grader.errors import BoxUnavailable
@@ -26,14 +27,21 @@ class DriverError(Exception):
         self.name = name
 
 
+@functools.cache
 def api() -> Any:
-    """``cuda.bindings.driver``. Raises BoxUnavailable if it is not installed."""
+    """``cuda.bindings.driver``. Raises BoxUnavailable if it or NVIDIA's driver is not installed."""
     try:
         from cuda.bindings import driver
     except ImportError as error:
         raise BoxUnavailable(
             "the package cuda-bindings is missing",
             "Run `pip install 'kernel-grader[cu13]'` (or [cu12]) on GPU workers.",
+        ) from error
+    try:
+        driver.cuDriverGetVersion()
+    except RuntimeError as error:  # it looks for the driver's library at its first call
+        raise BoxUnavailable(
+            "NVIDIA's driver is missing: cuda-bindings finds no libcuda", "`nvidia-smi` must list the GPUs."
         ) from error
     return driver
 
