@@ -389,7 +389,7 @@ $declaration:
 ''',
     torch=True,
     package="nvidia_cutlass_dsl",
-    install="Run `pip install 'nvidia-cutlass-dsl[cu13]'` in the environment of the workers and their boxes.",
+    install="Run `pip install 'nvidia-cutlass-dsl[cu13]==4.8.1'` in the environment of the workers and their boxes.",
     running=MappingProxyType(
         {
             ON_GPU: Running("cute_loader", preload="cute-gpu"),

@@ -237,14 +237,19 @@ def _tries(
         initializer=begin,
         initargs=(catalogue, options.device, gpus, said),
     )
+    futures: dict[Future[Done], Work] = {}
+
+    def listen() -> None:
+        while not said.empty():
+            if label := said.get():
+                tell(label)
+
     try:
-        futures: dict[Future[Done], Work] = {pool.submit(do, one): one for one in work}
+        futures |= {pool.submit(do, one): one for one in work}
         left = set(futures)
         while left:
             ended, left = wait(left, _LOOK_SECONDS, FIRST_COMPLETED)
-            while not said.empty():
-                if label := said.get():
-                    tell(label)
+            listen()
             for future in ended:
                 error = future.exception()
                 yield futures[future], error if isinstance(error, BoxUnavailable) else future.result()
@@ -253,7 +258,10 @@ def _tries(
             "a process that proves challenges ended unexpectedly", "Is memory short? Try --jobs 1."
         ) from error
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+        while wait(futures, _LOOK_SECONDS).not_done:
+            listen()  # who says more than a pipe holds would wait for ever
+        pool.shutdown()
 
 
 def _tried_here(

@@ -214,12 +214,10 @@ class Catalogue:
 def near(slug: str, known: Sequence[str]) -> str:
     """A hint for an unknown slug: the likely ones, else all slugs."""
     close = [f"'{each}'" for each in get_close_matches(slug.lower().replace("-", "_"), known, n=_MOST_NEAR)]
-    *others, last = close or [""]
-    return (
-        f"Did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
-        if close
-        else f"There are: {', '.join(known) or 'none'}."
-    )
+    if not close:
+        return f"There are: {', '.join(known) or 'none'}."
+    *others, last = close
+    return f"Did you mean {' or '.join([', '.join(others), last] if others else [last])}?"
 
 
 def _lacks_manifest(folder: Path) -> bool:
