@@ -141,8 +141,12 @@ def note(step: plan.Planned, code: int, began: float) -> None:
     results.keep("gpu_plan", {"rows": results.merged("gpu_plan", rows, "step")})
 
 
-# pytest -v: a test's name, which may have spaces in its parameters, and how it ended.
-TESTED = re.compile(r"^(?P<test>tests/\S+?::.+?) (?P<outcome>PASSED|FAILED|ERROR|SKIPPED)\b", re.M)
+# pytest -v: a test's name, which may have spaces in its parameters, and how it ended. With -s, what the test prints is
+# between them.
+TESTED = re.compile(
+    r"^(?P<test>tests/\S+?::\w+(?:\[.*?\])?) (?:.*\n(?:(?!tests/).*\n)*?)??(?P<outcome>PASSED|FAILED|ERROR|SKIPPED)\b",
+    re.M,
+)
 
 
 def passed() -> set[str]:
