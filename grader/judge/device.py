@@ -1,7 +1,6 @@
-"""What judging needs of a device: a protocol for each use, and how many rounds a device gets.
+"""What judging needs of a device: a protocol for each use.
 
-Each kind of device has one back end (``grader.device_kinds``): in ``host_device`` for the processor, in ``cuda`` for
-GPUs.
+Back ends (``grader.device_kinds``) are in ``host_device`` and ``cuda``.
 """
 
 from __future__ import annotations
@@ -50,24 +49,23 @@ class Gate(Protocol):
 
 @dataclass(frozen=True)
 class TimingPlan:
-    #: Always made.
     rounds: int = 15
-    #: Made while the time is not known to ``enough`` (a share of it) and ``seconds`` are not over.
+    #: Rounds go on until the relative error is below ``enough`` or ``seconds`` are over.
     most_rounds: int = 15
     enough: float = 0.001
     control_rounds: int = 7
-    #: Rounds ahead of those that count.
+    #: Rounds before those that count.
     warm_up: int = 2
     seconds: float = 6.0
-    #: Limits of the ``rounds`` together, for one workload: seconds in calls, and seconds that the judge waits between.
+    #: Limits of the ``rounds`` of one workload: seconds in calls, and seconds of waiting between.
     call_seconds: float = 300.0
     between_seconds: float = 20.0
-    #: Rounds from before the device was warm do not count, see ``grader.judge.timing.drifted``.
+    #: Rounds before the device was warm do not count, see ``grader.judge.timing.drifted``.
     settles: bool = False
 
 
-# Most kernels' rounds differ by 0.1 %, a few by 0.6 %. Gradings differ by 0.06 % from box to box with 12 rounds as with
-# 30. Round one after warm-up takes as long as the eighth, so one warm-up round is enough.
+# Most kernels' rounds differ by 0.1 %, a few by 0.6 %. Gradings differ by 0.06 % between boxes with 12 rounds as with
+# 30. The first round after warm-up takes as long as the eighth.
 GPU_PLAN = TimingPlan(
     rounds=12,
     most_rounds=240,
@@ -78,14 +76,13 @@ GPU_PLAN = TimingPlan(
     call_seconds=20.0,
     settles=True,
 )
-# Other programs use the host too: more rounds make up for it. The fewest take minutes for the slowest kernels that the
-# call limit allows.
+# Other programs use the host, so more rounds are needed. The fewest take minutes for the slowest allowed kernels.
 HOST_PLAN = TimingPlan(rounds=7, most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
 
 
 @dataclass(frozen=True)
 class Floor:
-    """A difference that means nothing: ``share`` of the usual value, and at least ``least`` seconds."""
+    """A negligible difference: ``share`` of the usual value, at least ``least`` seconds."""
 
     share: float
     least: float
@@ -93,7 +90,7 @@ class Floor:
 
 @dataclass(frozen=True)
 class Noise:
-    """How far a submission's times around the gate may exceed the control's without meaning anything.
+    """How far times around the gate may exceed the control's.
 
     Uneven rounds raise it, by at most ``most`` of the measured time: a submission can provoke them, e.g. by heating the
     GPU.
@@ -102,23 +99,22 @@ class Noise:
     before: Floor
     after: Floor
     most: float
-    #: Seconds. A control whose rounds differ by more shared the device with something else.
+    #: Seconds. A control whose rounds differ by more shared the device.
     disturbed: float
 
 
 class OutputChecker(Protocol):
-    """Compares all outputs of a timed call: ``aim`` before the round, ``spot_check`` and ``full_check`` within its
-    window, the rest after it."""
+    """Compares all outputs of a timed call: ``aim`` before the round, ``spot_check`` and ``full_check`` in its
+    window."""
 
     def aim(self, question: Question) -> None:
-        """Prepare to compare outputs with this question's answers."""
+        """Prepare to compare with this question's answers."""
 
     def spot_check(self) -> None:
-        """Compare some elements, drawn from all over the outputs, at once: whatever is right by then was ready."""
+        """Compare random elements at once: they must be ready by now."""
 
     def full_check(self) -> None:
-        """Takes as long for a wrong answer as for a right one, so a control, which computes nothing, calibrates it.
-        On a GPU it only enqueues."""
+        """Takes equally long for wrong and right answers, so a control calibrates it. On a GPU it only enqueues."""
 
     def suspicious(self) -> bool: ...
 
@@ -129,10 +125,8 @@ class OutputChecker(Protocol):
 
 
 class DeviceRecord(Protocol):
-    """The state of a device around the rounds of one workload."""
-
     def round_counts(self) -> bool:
-        """Read once after each round, outside the timed window. False if that round must be repeated."""
+        """Called after each round, outside the window. False: repeat the round."""
 
     def warmed(self, rounds: int) -> bool:
         """True if warming over the last ``rounds`` rounds invalidates earlier ones."""
@@ -141,54 +135,54 @@ class DeviceRecord(Protocol):
 
 
 class MemoryPlan(Protocol):
-    """What fits into a device's memory that others use too."""
+    """What fits into a device's memory, which others use too."""
 
     def shortage(self, challenge: Challenge, workload: Workload) -> str:
-        """Why there isn't enough memory to time a workload; "" if there is."""
+        """Why a workload does not fit; "" if it does."""
 
     def case_shortage(self, challenge: Challenge, case: Case) -> str:
-        """The same for a case that is for GPUs alone. Asked before anything of a judgement is in memory."""
+        """The same for a GPU-only case, before anything of a judgement is in memory."""
 
     def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
-        """True if the workload surely fits as soon as nothing but a judge uses the device's memory."""
+        """True if the workload fits when only a judge uses the device."""
 
     def has_room(self, challenge: Challenge, case: Case) -> bool: ...
 
     def make_room(self) -> None: ...
 
     def lacked_memory(self, error: Exception) -> bool:
-        """True if ``error``, raised in the judge itself, means that the device ran out of memory."""
+        """True if the judge's ``error`` means that the device ran out of memory."""
 
     def free_bytes(self) -> int: ...
 
     def may_keep(self, kept: int) -> bool:
-        """True if a submission that held ``kept`` bytes still left the judge as much as it plans with."""
+        """True if a submission that held ``kept`` bytes left the judge the memory that it plans with."""
 
 
 class Staging(Protocol):
-    """Fixed memory for a workload's questions: then a question drawn long ago is as good as a new one."""
+    """Fixed memory for a workload's questions: a question drawn long ago is then as good as a new one."""
 
     def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
-        """Memory for ``role``: answers computed there need not be copied."""
+        """Memory for ``role``: answers computed there need no copy."""
 
     def stage(self, question: Question) -> Question:
-        """A copy of the question in that memory; the one before it is lost."""
+        """Copy the question there. The previous one is lost."""
 
 
 class Stream(Protocol):
     def settle(self) -> None: ...
 
     def before_round(self) -> None:
-        """Finish all work and bring the device into the same state for everyone; then the call is queued."""
+        """Finish all work and bring the device into a fixed state, before the call is queued."""
 
     def after_queued(self) -> None:
-        """Undo what the host part of a call may have prepared, before the round's inputs are revealed."""
+        """Undo what a call's host part may have prepared, before inputs are revealed."""
 
 
 class Hardware(Protocol):
     @property
     def name(self) -> str:
-        """Names its board: "cpu", "h200"."""
+        """The board: "cpu", "h200"."""
 
     @property
     def model(self) -> str: ...
@@ -201,7 +195,7 @@ class Hardware(Protocol):
 
     @property
     def on_processor(self) -> bool:
-        """Calls run on the host's processor, so their limit is processor time."""
+        """Calls run on the host's processor: limits are in processor time."""
 
     @property
     def modelled(self) -> bool:
@@ -211,25 +205,25 @@ class Hardware(Protocol):
 
 
 class BoxDevice(Hardware, Protocol):
-    #: The folder of compiled Python that boxes with torch read, see ``grader.sandbox.bytecode``.
+    #: Folder of compiled Python for boxes with torch, see ``grader.sandbox.bytecode``.
     bytecode: str
 
     @property
     def memory(self) -> str:
-        """The word for its memory in a binding."""
+        """Its name in a binding."""
 
     @property
     def stream(self) -> Stream | None: ...
 
     def with_gpus(self, spec: BoxSpec, count: int) -> BoxSpec:
-        """The specification of a box that uses ``count`` GPUs. Raises BoxUnavailable if the device has fewer."""
+        """Raises BoxUnavailable if the device has fewer GPUs."""
 
     def box_spec(self, purpose: BoxPurpose, language: Language, memory_bytes: int) -> BoxSpec: ...
 
     def make_gate(self) -> Gate: ...
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """Put a timed round's inputs where the runner sees them, and leave nothing of them in a cache."""
+        """Show a timed round's inputs to the runner, and leave none in a cache."""
 
 
 class ArrayDevice(Hardware, Protocol):
@@ -241,25 +235,25 @@ class ArrayDevice(Hardware, Protocol):
 
     @property
     def memory_plan(self) -> MemoryPlan | None:
-        """None if everything fits: calls run in a box's memory, which has its own limit."""
+        """None if everything fits."""
 
 
 class CaseDevice(ArrayDevice, Protocol):
     @property
     def passing_memories(self) -> MemoryMaker:
-        """For a case for GPUs alone; nothing of it is kept."""
+        """For GPU-only cases; not kept."""
 
     @property
     def warm_up_cases(self) -> bool:
-        """A case's first call compiles something, so an untimed one goes ahead of it."""
+        """Make an untimed call before each case: the first one compiles."""
 
 
 class RatedDevice(Hardware, Protocol):
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
-        """Use these. With none, a device that can measure them does so when asked."""
+        """If empty, a device that can measure ceilings does so."""
 
     def ceilings(self) -> Mapping[str, float]:
-        """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty if none are known."""
+        """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty if unknown."""
 
 
 class TimedDevice(ArrayDevice, RatedDevice, Protocol):
@@ -271,7 +265,7 @@ class TimedDevice(ArrayDevice, RatedDevice, Protocol):
 
     @property
     def confirms(self) -> bool:
-        """Whatever is plainly charged for work outside the gate is measured once more before it counts."""
+        """Measure again before charging for work outside the gate."""
 
     @property
     def round_costs(self) -> RoundCosts | None:
@@ -283,23 +277,23 @@ class TimedDevice(ArrayDevice, RatedDevice, Protocol):
 
     @property
     def staging(self) -> Staging | None:
-        """None if questions stay where they were drawn."""
+        """None: questions stay where they are drawn."""
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None: ...
 
     def watch(self, arena: Arena) -> OutputChecker: ...
 
     def record(self) -> DeviceRecord | None:
-        """None if the device's state is not recorded."""
+        """None if its state is not recorded."""
 
 
 class Device(BoxDevice, CaseDevice, TimedDevice, Protocol): ...
 
 
 def make_device(name: str, *indices: int) -> Device:
-    """The back end of the board ``name``, on devices ``indices`` of this machine (the first ones if left out).
+    """The back end of the board ``name``, on devices ``indices`` (default: the first).
 
-    Raises UnknownDevice for a board of no kind, BoxUnavailable if the device cannot be used.
+    Raises UnknownDevice, or BoxUnavailable if the device cannot be used.
     """
     device: Device = resolve_back_end(kind_of(name))(name, *(indices or (0,)))
     return device

@@ -1,8 +1,7 @@
-"""Times by the emulated GPU's model: work is counted; no clock and no control are used.
+"""Times by the emulated GPU's model: no clock, no control.
 
-The time is the model's for one counted call on unpredictable inputs, with its outputs checked: if work does not depend
-on the inputs' values, the same on every machine. The baseline is modelled as PyTorch's operations, one kernel each, as
-fast as the card allows.
+The time is for one counted call on unpredictable inputs, with checked outputs. It is the same on every machine if work
+does not depend on values.
 """
 
 from __future__ import annotations
@@ -31,21 +30,21 @@ from grader.scoring import Estimate
 if TYPE_CHECKING:
     pass
 
-# Prefix of the emulated GPU's own lines in a submission's output (``sandbox/runner/emulated_loader.py``).
+# Prefix of the emulated GPU's lines in the output (``sandbox/runner/emulated_loader.py``).
 _NOTE = b"[emulated GPU] "
 
 
 class Modelled(Timekeeper):
-    """See ``Timekeeper``; ``Timed.gate`` is the model's time."""
+    """``Timed.gate`` is the model's time."""
 
     def control(self) -> None:
-        """None is needed."""
+        """Not needed."""
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
         return [Half(workload, ()) for workload in self.fitting()]
 
     def own(self, subject: RunnerClient, halves: Sequence[Half], again: str = "") -> list[Own]:
-        """One counted call of each workload. Raises TimedWrong, HostComputed."""
+        """Raises TimedWrong, HostComputed."""
         subject.printed()  # discard output of cases
         found = []
         self.too_fast = []

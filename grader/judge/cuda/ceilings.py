@@ -13,7 +13,7 @@ from grader.judge.cuda import kernels
 _BYTES = 1 << 30
 _SIDE = 8192
 _TRIES = 8
-# Elements and warps of a program that streams through memory: the best one depends on the GPU.
+# Elements and warps of a streaming program: the best depends on the GPU.
 _STREAM_SHAPES = ((1024, 4), (2048, 4), (4096, 8), (8192, 8))
 
 
@@ -34,8 +34,7 @@ def copy_bandwidth() -> float:
 
 
 def _bandwidths() -> dict[str, float]:
-    """A copy, a sum of two arrays into a third, and reading alone: memory serves reads faster than a mixture, and no
-    honest kernel of any mixture may appear faster than light."""
+    """Memory serves reads faster than a mixture, and no honest kernel may appear faster than light."""
     first = torch.zeros(_BYTES // 4, dtype=torch.float32, device="cuda")
     second, third = torch.zeros_like(first), torch.empty_like(first)
     streams: dict[str, tuple[Callable[[kernels.Shape], None], int]] = {
@@ -57,7 +56,7 @@ def _matmul_rate(dtype: torch.dtype) -> float:
 
 def _int8_rate() -> float:
     a = torch.randint(-128, 128, (_SIDE, _SIDE), dtype=torch.int8, device="cuda")
-    # Both factors along the sum: the layout of int8 for tensor cores.
+    # The layout of int8 for tensor cores: both factors along the sum.
     b, out = a.t(), torch.empty(_SIDE, _SIDE, dtype=torch.int32, device="cuda")
     return 2 * _SIDE**3 / _best_seconds(lambda: torch._int_mm(a, b, out=out))
 

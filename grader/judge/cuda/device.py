@@ -29,7 +29,7 @@ from grader.sandbox.gpu import Gpu, nvidia_driver, nvidia_gpus, together
 
 
 class CudaStream:
-    """``others``: of several GPUs that a submission uses together, the numbers of the others."""
+    """``others``: numbers of the other GPUs of a submission."""
 
     def __init__(self, burn: kernels.Burn, others: Mapping[int, kernels.Burn]) -> None:
         self._burn, self._others = burn, others
@@ -40,7 +40,7 @@ class CudaStream:
             torch.cuda.synchronize(other)
 
     def before_round(self) -> None:
-        """Settle the clocks, and take back whatever a submission made persist in the L2 cache."""
+        """Settle the clocks, and reset what a submission made persist in the L2 cache."""
         self._let_go_of_cache()
         self._burn.run()
         for other, burn in self._others.items():
@@ -49,7 +49,7 @@ class CudaStream:
         self.settle()
 
     def after_queued(self) -> None:
-        """Once more: the host part of a call may have made lines persist."""
+        """The host part of a call may have made lines persist."""
         self._let_go_of_cache()
 
     def _let_go_of_cache(self) -> None:
@@ -61,17 +61,17 @@ class CudaStream:
 
 
 class CudaDevice:
-    """GPU ``index``, by the driver's number, judged for the board ``name``. On a board of several GPUs, ``others`` are
-    the others (the next ones if left out): this process draws, fills and compares on the first, which reaches the
-    memory of all. Raises BoxUnavailable if one lacks something that the gate needs."""
+    """GPU ``index``, by the driver's number, for the board ``name``. On a board of several, ``others`` are the
+    others (default: the next ones). The first draws, fills and compares. Raises BoxUnavailable if a GPU lacks what
+    the gate needs."""
 
     bytecode = ""
     memory = "cuda"
     on = ON_GPU
     torch_device = "cuda"
     plan = GPU_PLAN
-    # Measured on an H200 (benchmarks/gpu/repeatability.py prints it): honest kernels are within 1 us of the control
-    # before the gate and, at arrays of exactly 2^28 elements, within 20 us behind it, where nobody gains time any more.
+    # Measured on an H200 (benchmarks/gpu/repeatability.py): honest kernels are within 1 us of the control before the
+    # gate and within 20 us behind it (at arrays of 2^28 elements), where nobody gains time.
     noise = Noise(before=Floor(0.002, 2.5e-6), after=Floor(0.04, 20e-6), most=0.005, disturbed=30e-6)
     confirms = True
     warm_up_cases = (
@@ -133,7 +133,7 @@ class CudaDevice:
     @property
     def architecture(self) -> str:
         major, minor = torch.cuda.get_device_capability()
-        # Hopper's and Blackwell's own instructions are only in the architecture's "a" variant.
+        # Only the "a" variant has Hopper's and Blackwell's special instructions.
         return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
 
     def languages(self) -> tuple[Language, ...]:
@@ -146,12 +146,12 @@ class CudaDevice:
         preload = {BoxPurpose.CONTROL: "cuda", BoxPurpose.BASELINE: "torch-gpu"}.get(purpose)
         if preload is None:
             preload = language.preload_on(self.on)
-        # A library's kernels are loaded before its first call: behind a closed gate that might wait for ever. With
-        # torch it would be torch's own thousands, for seconds; what of them a call takes, its warm-up loads.
+        # Load a library's kernels before its first call, which might wait forever behind a closed gate. With torch that
+        # would take seconds: the warm-up loads those that a call needs.
         loading = "EAGER" if preload == "cuda" else "LAZY"
         env = {"GRADER_PRELOAD": preload, "CUDA_MODULE_LOADING": loading}
         if self._together.others:
-            # The switch's multicast groups are few, and the host's: no box may use them up.
+            # The host's switch has few multicast groups: no box may use them up.
             env["NCCL_NVLS_ENABLE"] = "0"
         compiles = purpose is BoxPurpose.RUN and language.python
         seconds = limits.BOX_WALL_SECONDS + (limits.KERNELS_OF_SUBMISSION_SECONDS if compiles else 0.0)
@@ -159,7 +159,7 @@ class CudaDevice:
             purpose,
             env=env,
             memory_bytes=limits.GPU_BOX_MEMORY_BYTES,
-            # A control waits while a submission is judged, whose boxes begin to live after it.
+            # A control outlives the submission's boxes, which start after it.
             wall_seconds=WALL_SECONDS if purpose is BoxPurpose.CONTROL else seconds,
             gpu=self._together,
             bytecode=self.bytecode if preload != "cuda" else "",
@@ -174,8 +174,7 @@ class CudaDevice:
         return replace(spec, gpu=together(gpus[:count]))
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """Reveal, then flush the L2 cache. Also after a large reveal: its end stays in the cache, and a kernel that
-        begins there would gain by it."""
+        """Reveal, then flush the L2 cache: a kernel would gain from the end of the reveal in it."""
         arena.reveal(inputs)
         self._flush.zero_()
         stream = torch.cuda.current_stream()
@@ -199,5 +198,5 @@ class CudaDevice:
 
 
 if TYPE_CHECKING:
-    # The back end is found by its name, so nothing else shows that it is a whole ``Device``.
+    # The back end is found by its name: this checks that it is a whole ``Device``.
     _checked: Callable[..., Device] = CudaDevice

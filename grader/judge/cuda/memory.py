@@ -1,7 +1,7 @@
-"""Device memory that another process can map: the driver's virtual memory, exported as a file descriptor.
+"""Device memory that another process can map, by a file descriptor.
 
-One handle per buffer. Judge and runner map it before unmapped address space, so an access past the mapping's end faults
-on either side. The older ``cudaIpcGetMemHandle`` needs shared namespaces; this crosses a container's boundary.
+It is mapped before unmapped addresses, so an access past the end faults. The older ``cudaIpcGetMemHandle`` needs shared
+namespaces; this crosses a container's boundary.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from grader.errors import BoxUnavailable
 from grader.judge.cuda.driver import DriverError, api, check
 from grader.judge.oracle import Question
 
-# Share of the GPU's memory that may be kept for the next use: as much again for private memory as for shared.
+# Share of the GPU's memory to keep for reuse: once for private memory, once for shared.
 KEPT_SHARE = 0.2
 
 
@@ -37,7 +37,7 @@ class _Pointer:
 
 
 class CudaMemory:
-    """See ``grader.judge.arena.Memory``. ``close`` returns it to its maker, which may use it again."""
+    """``close`` returns it to its maker for reuse."""
 
     _numbers = itertools.count(1)
 
@@ -72,17 +72,17 @@ class CudaMemory:
 
 
 class CudaMemories:
-    """See ``grader.judge.arena.MemoryMaker``. ``page`` is the driver's granularity, usually 2 MiB.
+    """``page`` is the driver's granularity, usually 2 MiB.
 
-    Returned memory is kept and used again for a buffer of the same name and size: the time of a pass over memory
-    depends by up to 2 % on its place, so a control and its submission must have the same.
+    Memory is reused for a buffer of the same name and size: a pass over memory depends by up to 2 % on its place, so a
+    control and its submission must have the same.
     """
 
     def __init__(
         self, index: int, kept_share: float = KEPT_SHARE, others: Sequence[int] = (), home: int | None = None
     ) -> None:
-        """``others``: of several GPUs that a submission uses together, the others. ``home``: of one of those, the GPU
-        whose kernels fill and compare its memory, too."""
+        """``others``: the other GPUs of a submission. ``home``: the GPU whose kernels also fill and compare this
+        memory."""
         cu = api()
         self._others = {
             number + 1: CudaMemories(other, kept_share, home=index) for number, other in enumerate(others)
@@ -147,7 +147,6 @@ class CudaMemories:
             self._shelf.pop(0).free()
 
     def give_back(self) -> None:
-        """Free all kept memory."""
         for other in self._others.values():
             other.give_back()
         while self._shelf:
@@ -155,7 +154,7 @@ class CudaMemories:
 
 
 class Staging:
-    """Private tensors, by role and size, that stay in place from one round to the next."""
+    """Private tensors, by role and size, that stay in place between rounds."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -183,12 +182,11 @@ class Staging:
         return room if room.data_ptr() == values.data_ptr() else room.copy_(values)
 
     def stage(self, question: Question) -> Question:
-        """See ``CudaMemories``: tensors of a control must be in the same place as those of a submission."""
+        """A control's tensors must be in the same place as a submission's."""
         inputs = {name: self.put(input_role(name), values) for name, values in question.inputs.items()}
         outputs = {name: self.put(f"output {name}", values) for name, values in question.outputs.items()}
         scales = {name: self.put(f"scale {name}", values) for name, values in question.magnitudes.items()}
         return Question(inputs, outputs, scales)
 
     def give_back(self) -> None:
-        """Free all kept memory."""
         self._kept.clear()

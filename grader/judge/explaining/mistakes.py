@@ -1,7 +1,4 @@
-"""Names the mistake behind a wrong answer or an error, from the numbers and from the source.
-
-A rule gives a hint only if both fit. ``Mistakes`` serves every language; each language has its reader of sources.
-"""
+"""Names the mistake behind a wrong answer or an error: a hint needs fitting numbers and a fitting source."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ _ROUNDED = (
 )
 
 
-# Patterns that say how numbers look, not why; ``unwritten`` ones have hints of their own.
+# These say how numbers look, not why. Unwritten elements have separate hints.
 _VAGUE = (
     "rounding", "tail", "zeros", "alike", "factor", "offset", "row_factor",
     "unwritten", "unwritten_all", "unwritten_tail", "unwritten_rows",
@@ -52,13 +49,13 @@ _TELLING_PLACES = ("block_order", "reordered", "stale", "right_alone")
 _ASKED_FURTHER = (
     "rounding", "tail", "alike", "factor", "offset", "row_factor", "line_offset", "rows_repeated", "columns_repeated",
 )  # fmt: skip
-# A factor is a size's if it differs by at most this share.
+# A factor is a size's within this share.
 _SAME_SIZE = 1e-4
 
 
 @dataclass(frozen=True)
 class Said:
-    """A hint, and whether it names the mistake or its exact effect."""
+    """``named``: the hint names the mistake or its exact effect."""
 
     text: str = ""
     named: bool = False
@@ -67,7 +64,7 @@ class Said:
 
 
 def _as_size(pattern: Pattern, case: Case, scalars: Mapping[str, Number]) -> str:
-    """`` That is sqrt(cols): ...`` for a factor that is a scalar, a size or its root."""
+    """`` That is sqrt(cols): ...``"""
     factor = abs(pattern.number)
     if not factor or factor == 1:
         return ""
@@ -94,7 +91,7 @@ def _as_size(pattern: Pattern, case: Case, scalars: Mapping[str, Number]) -> str
 
 
 def _stored_in(mismatch: Mismatch) -> str:
-    """The line that stores the element, if the emulated GPU knows it."""
+    """Known only to the emulated GPU."""
     writer = mismatch.map.writer if mismatch.map is not None else None
     return f"Line {writer.lines[0]} stores it." if writer is not None and len(writer.lines) == 1 else ""
 
@@ -104,7 +101,7 @@ def _indices(wrong: Wrong | None) -> bool:
 
 
 def _as_end(pattern: Pattern, inputs: Mapping[str, torch.Tensor]) -> str:
-    """`` That is x[0]: ...`` for an offset that is an end of an input."""
+    """`` That is x[0]: ...``"""
     for name, values in inputs.items():
         flat = values.reshape(-1)
         if not values.is_floating_point() or flat.numel() < 2 or bool((flat == flat[0]).all()):
@@ -118,7 +115,7 @@ def _as_end(pattern: Pattern, inputs: Mapping[str, torch.Tensor]) -> str:
 
 
 class Reading(Protocol):
-    """The mistakes in a source of one language. Each answer is a hint, or empty."""
+    """Reads sources of one language. Each answer is a hint, or empty."""
 
     def of_result(
         self,
@@ -129,7 +126,7 @@ class Reading(Protocol):
     ) -> str: ...
 
     def of_place(self, pattern: Pattern) -> str:
-        """For a pattern of ``placement``, which says where elements are wrong."""
+        """``pattern``: of ``placement``."""
         ...
 
     def of_failure(self, failure: Failure) -> str: ...
@@ -144,7 +141,6 @@ class Mistakes:
     language: Language
     source: str
     _explained: int = field(default=0, init=False)
-    #: The last pattern that the numbers alone had.
     _numbers_alone: Pattern | None = field(default=None, init=False)
 
     @cached_property
@@ -165,7 +161,7 @@ class Mistakes:
         return reading.of(self.challenge.manifest, self.source)
 
     def _said(self, ask: Callable[[Reading], str]) -> str:
-        """Empty also for a source that nests too deeply or has too large numbers."""
+        """Also empty if the source nests too deeply or has too large numbers."""
         if self._reading is None:
             return ""
         try:
@@ -179,9 +175,9 @@ class Mistakes:
     def of_result(
         self, wrong: Wrong | None, mismatch: Mismatch, case: Case, inputs: Mapping[str, torch.Tensor]
     ) -> Said:
-        """``wrong``: None for a write where nothing may be written."""
+        """``wrong``: None for a forbidden write."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
-        # What the source shows does not depend on which step explains the numbers.
+        # What the source shows does not depend on the explaining step.
         plain = self._numbers_alone if pattern is not None and pattern.kind == "step" else pattern
         said = self._said(lambda reading: reading.of_result(plain, mismatch, case, inputs))
         named = bool(said) or (pattern is not None and pattern.kind not in _VAGUE)
@@ -209,12 +205,12 @@ class Mistakes:
         return Said(" ".join(part for part in (text, said) if part), named)
 
     def of_count(self, wrong: Wrong, inputs: Mapping[str, torch.Tensor]) -> str:
-        """Of a single count: which elements it counts instead; or empty."""
+        """Says which elements a single count counts instead; or empty."""
         found = related(wrong, inputs) if wrong.got.numel() == 1 else None
         return found.text if found is not None else ""
 
     def spread(self, wrong: Wrong) -> str:
-        """How far NaN and infinity reach, if nothing else is wrong; else empty."""
+        """How far NaN and infinity reach, if nothing else is wrong."""
         found = spread(wrong) if wrong.wrong.numel() <= limits.EXPLAINED_ELEMENTS else None
         return found.text if found is not None else ""
 

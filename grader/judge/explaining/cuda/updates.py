@@ -1,4 +1,4 @@
-"""Mistakes in CUDA sources where threads meet: elements that several of them change without an atomic operation."""
+"""Mistakes in CUDA sources where several threads change an element without an atomic operation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.judge.explaining.cuda.source import (
     split,
 )
 
-# At the end of a text: a condition for one thread, on the statement that follows.
+# A condition for one thread, at the end of a text.
 _GUARD = re.compile(r"\bif\s*\([^;{}]*==[^;{}]*\)\s*\{?\s*\*?\s*$")
 # The head of a loop whose step is halved.
 _HALVES = re.compile(r"(?:/=\s*2|>>=\s*1|=\s*\w+\s*/\s*2|=\s*\w+\s*>>\s*1)\s*$")
@@ -40,11 +40,10 @@ class Update:
 @dataclass
 class UpdateRules:
     arguments: Arguments
-    # By function, expression and depth: without it, variables that depend on each other are looked up many times.
+    # By function, expression and depth: variables that depend on each other are looked up many times.
     _known_tags: dict[tuple[str, str, int], set[str]] = field(default_factory=dict)
 
     def updates(self) -> Iterator[Update]:
-        """Elements that several threads read, change and store without an atomic operation."""
         for function in self.arguments.source.functions.values():
             arrays = self._arrays_of(function)
             scalars = [
@@ -75,7 +74,7 @@ class UpdateRules:
                 yield Update(function, access, "data" in tags, not guarded)
 
     def _arrays_of(self, function: Function) -> dict[str, bool]:
-        """Arrays that several threads see, and whether these are all in one block."""
+        """Arrays that several threads see; True if these are in one block."""
         found = {
             parameter.name: False
             for parameter in function.parameters
@@ -134,7 +133,7 @@ class UpdateRules:
         )
 
     def left_behind(self) -> str:
-        """A tree moves the larger value to thread 0, but not what belongs to it, such as its index."""
+        """A tree moves the larger value to thread 0, but not its index."""
         for function in self.arguments.source.kernels:
             shared = {name for name, of_block in self._arrays_of(function).items() if of_block}
             for begin, end, head in function.loops():
@@ -186,7 +185,6 @@ class UpdateRules:
         return ""
 
     def added_by_all(self) -> str:
-        """An atomic operation that each thread does with a value of the whole block."""
         for function in self.arguments.source.kernels:
             shared = {name for name, of_block in self._arrays_of(function).items() if of_block}
             for place, name, parts in function.arguments_of("atomicAdd", "atomicSub"):
@@ -205,7 +203,6 @@ class UpdateRules:
         return ""
 
     def ordered_by_atomic(self) -> str:
-        """Places that an atomic counter hands out."""
         for function in self.arguments.source.kernels:
             for assignment in function.assignments:
                 if not re.search(r"\batomicAdd\s*\(", assignment.value):
@@ -238,7 +235,7 @@ class UpdateRules:
 
 
 def _is_for_some(function: Function, place: int) -> bool:
-    """True if a condition that compares decides if the statement at ``place`` is executed, or a return before it."""
+    """True if a comparison decides if the statement is executed."""
     source = function.source
     if re.search(r"\breturn\b", function.body[:place]):
         return True
@@ -257,7 +254,7 @@ def _is_for_some(function: Function, place: int) -> bool:
 
 
 def _changes_itself(access: Access) -> bool:
-    """True if the new value depends on the element's old one and on no other element of that array."""
+    """True if the new value depends on no other element of the array."""
     if access.operator in ("++", "--"):
         return True
     others = len(re.findall(rf"\b{access.array}\b", access.value))

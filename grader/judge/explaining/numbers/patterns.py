@@ -1,7 +1,4 @@
-"""How a wrong result differs from the right one, by its numbers alone.
-
-A pattern counts only if it fits every element.
-"""
+"""How a wrong result differs from the right one, by its numbers alone. A pattern must fit every element."""
 
 from __future__ import annotations
 
@@ -15,18 +12,17 @@ from grader.judge.worst import allowed_error, index_of
 if TYPE_CHECKING:
     import torch
 
-# Relative precision of a constant factor.
 _SAME_FACTOR = 2e-3
 # An allowed error of 0 is a tiny one here.
 _SHOWN_TIMES = 1e15
-# Largest relative errors of rounding to half's 11 bits: in sums of many terms, and of a few.
+# Largest relative errors of half's 11 bits: in sums of many terms, and of a few.
 _ROUNDING = 2.0**-5
 _ROUNDING_ALONE = 2.0**-9
-# Of the largest value: a larger error is no small one, whatever the scale of the allowance.
+# Of the largest value: larger errors are never small, whatever the allowance's scale.
 _NEARLY = 2.0**-5
 # Groups of elements that a block scans.
 _GROUPS = (1024, 512, 256, 128, 64, 32)
-# A single number is a multiple of the right one if their quotient is a whole number but for this share.
+# The share by which a quotient may differ from a whole number.
 _SAME_MULTIPLE = 2e-5
 _MOST_MULTIPLE = 4096
 
@@ -110,7 +106,7 @@ def _zeros(result: Wrong) -> Pattern | None:
 
 
 def _narrow(result: Wrong) -> Pattern | None:
-    """The right values in numbers of half the width, one after the other."""
+    """The right values in numbers of half the width."""
     import torch
 
     got, want, name = result.got.contiguous(), result.want, result.argument.name
@@ -133,7 +129,6 @@ def _narrow(result: Wrong) -> Pattern | None:
 
 
 def _empty_places(result: Wrong) -> Pattern | None:
-    """A few counts that are 0, and nothing else is wrong."""
     import torch
 
     places = torch.nonzero(result.wrong).reshape(-1)
@@ -153,7 +148,7 @@ def _empty_places(result: Wrong) -> Pattern | None:
 
 
 def _untouched(result: Wrong) -> Pattern | None:
-    """Elements of an in-out that still have their values from before the call, to the bit."""
+    """Elements of an in-out that still have their bits from before the call."""
     import torch
 
     if result.argument.kind is not Kind.INOUT or result.given is None:
@@ -183,7 +178,6 @@ def _untouched(result: Wrong) -> Pattern | None:
 
 
 def _capped(result: Wrong) -> Pattern | None:
-    """One value in place of all that are above it, or below."""
     import torch
 
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
@@ -210,7 +204,6 @@ def _capped(result: Wrong) -> Pattern | None:
 
 
 def _nan_lost(result: Wrong) -> Pattern | None:
-    """Numbers where NaN belongs, and nothing else is wrong."""
     import torch
 
     if not result.want.is_floating_point():
@@ -277,7 +270,7 @@ def _repeated(result: Wrong) -> Pattern | None:
             continue
         if torch.unique(one).numel() == 1:
             return Pattern("alike", f"All elements of {name} are {one.reshape(-1)[0].item():.6g}.")
-        # Rows may be the same for other reasons: an index without effect gives the first.
+        # Rows may be equal for other reasons: an index without effect gives the first.
         if result.explains(one, right, want.narrow(axis, 1, 1)):
             text = f"Every {word} of {name} is the right {word} 0: the {word} index has no effect."
             return Pattern(f"{word}s_repeated", text)
@@ -286,7 +279,7 @@ def _repeated(result: Wrong) -> Pattern | None:
 
 
 def _kept_sums(result: Wrong) -> Pattern | None:
-    """Each element also has the elements before it in its group: a sum that is not cleared between them."""
+    """Each element contains those before it in its group: a sum that is not cleared."""
     import torch
 
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
@@ -334,7 +327,6 @@ def _shifted(result: Wrong) -> Pattern | None:
 
 
 def _cut_to_integers(result: Wrong) -> Pattern | None:
-    """The right values without their fractions."""
     import torch
 
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
@@ -360,7 +352,7 @@ def _cut_to_integers(result: Wrong) -> Pattern | None:
 
 
 def _begins_again(result: Wrong) -> Pattern | None:
-    """A running total that starts from nothing in each group of neighbours."""
+    """A running total that restarts in each group."""
     total, flat = result.got.numel(), len(result.shape) == 1
     if not flat or int(result.wrong.sum()) < FEWEST:
         return None
@@ -382,7 +374,7 @@ def _begins_again(result: Wrong) -> Pattern | None:
             )
         if count < 3:
             continue
-        # Each group has the total of the group before it, but not of those further back.
+        # Each group has the total of only the group before.
         left = before.clone()
         left[size:] -= before[: left.numel() - size]
         earlier = before - left
@@ -398,14 +390,14 @@ def _begins_again(result: Wrong) -> Pattern | None:
 
 
 def _of_chunk(result: Wrong) -> Pattern | None:
-    """Indices within a chunk in place of indices within the whole."""
+    """Indices within a chunk instead of the whole."""
     if result.want.is_floating_point() or result.want.dtype.itemsize < 4:
         return None
     got, want = result.got.long(), result.want.long()
     if bool((want < 0).any()) or bool((got < 0).any()):
         return None
     sizes = [size for size in reversed(_GROUPS) if bool((got == want % size).all())]
-    # A single index has the same remainder by chance once in some hundred.
+    # By chance, a single index has the same remainder once in some hundred.
     if not sizes or (want.numel() < FEWEST and int(got.max()) == 0):
         return None
     told = " or ".join(map(str, sizes))
@@ -418,7 +410,6 @@ def _of_chunk(result: Wrong) -> Pattern | None:
 
 
 def _multiple(result: Wrong) -> Pattern | None:
-    """A few numbers that are all the same whole multiple, or part, of the right ones."""
     if not result.want.is_floating_point() or not 0 < result.want.numel() < FEWEST:
         return None
     ratios = []
@@ -442,7 +433,6 @@ def _multiple(result: Wrong) -> Pattern | None:
 
 
 def _one_off(result: Wrong) -> Pattern | None:
-    """A single whole number that is off by one."""
     if result.want.is_floating_point() or result.want.numel() != 1:
         return None
     off = int(result.got[0]) - int(result.want[0])
@@ -455,7 +445,6 @@ def _one_off(result: Wrong) -> Pattern | None:
 
 
 def _of_right(result: Wrong) -> Pattern | None:
-    """A function of the right values."""
     import torch
 
     if not result.want.is_floating_point() or int(result.wrong.sum()) < FEWEST:
@@ -504,7 +493,6 @@ def _factor(result: Wrong) -> Pattern | None:
 
 
 def _row_factor(result: Wrong) -> Pattern | None:
-    """A factor for each row, not the same for all."""
     import torch
 
     got, want = matrix_of(result, result.got), matrix_of(result, result.want)
@@ -533,7 +521,6 @@ def _row_factor(result: Wrong) -> Pattern | None:
 
 
 def _line_offset(result: Wrong) -> Pattern | None:
-    """An amount for each row, or each column, by which all its elements are off."""
     import torch
 
     got, want = matrix_of(result, result.got), matrix_of(result, result.want)
@@ -548,7 +535,7 @@ def _line_offset(result: Wrong) -> Pattern | None:
         least = float(off.abs().max())
         alike = want - want.median(dim=axis, keepdim=True).values
         if float(alike.abs().max()) <= 1e-3 * scale:
-            continue  # then a line is off by one amount whatever its cause
+            continue  # a line is then off by one amount whatever the cause
         if least > 1e-4 * scale and float((off - middle).abs().max()) < _SAME_FACTOR * least:
             return Pattern(
                 "line_offset",
@@ -591,7 +578,7 @@ def _rounding(result: Wrong) -> Pattern | None:
     ):
         return None
     own, few = want.abs(), result.want.numel() < FEWEST
-    # An element near 0 may be the sum of terms that are not.
+    # An element near 0 may be the sum of large terms.
     least = 0.0 if few else float(_typical(own))
     scale = (own if few or result.magnitude is None else result.magnitude.double().abs()).clamp(min=least)
     errors, scales = (got - want).abs()[result.wrong], scale[result.wrong]

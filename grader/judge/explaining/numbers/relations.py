@@ -1,6 +1,6 @@
-"""Wrong results that are a simple function of an input: a copy of it, its absolute value, a count of other elements.
+"""Wrong results that are a simple function of an input: a copy, its absolute value, a count of other elements.
 
-A relation counts only if it fits every element, and the right result does not have it.
+A relation must fit every element, and not the right result.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ if TYPE_CHECKING:
     import torch
 
 _SAME = 1e-4
-# Of fewer elements, counts may be the same by chance.
+# Counts of fewer elements may be equal by chance.
 _MANY = 32
-# Of the sum of absolute values: what a sum in float32 may lose.
+# What a float32 sum may lose, of the sum of absolute values.
 _SAME_SUM = 1e-6
 _PARTS = (1024, 512, 256, 128, 64, 32, 2048, 4096)
-# With ``{}`` for the input's name.
 _FUNCTIONS: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
     ("the absolute value of {}", lambda values: values.abs()),
     ("{} with the other sign", lambda values: -values),
@@ -86,7 +85,6 @@ def _rows_and_vectors(
 
 
 def _vector_times_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """The error is an input's column times one number for each row."""
     found = _rows_and_vectors(result, inputs)
     if found is None:
         return None
@@ -108,7 +106,7 @@ def _vector_times_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patt
 
 
 def _factor_beside(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """A factor for each row of what remains without an input that is added."""
+    """A factor for each row of what remains without an added input."""
     found = _rows_and_vectors(result, inputs)
     if found is None:
         return None
@@ -130,7 +128,7 @@ def _factor_beside(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern
 
 
 def _alike(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> list[tuple[str, torch.Tensor]]:
-    """Inputs, flat, with as many elements of the same type, and with several values where the result is wrong."""
+    """Flat inputs of the same size and type, with several values where the result is wrong."""
     import torch
 
     if int(result.wrong.sum()) < FEWEST:
@@ -170,7 +168,6 @@ def _function(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | No
 
 
 def _with_right(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """An input and the right value, put together."""
     import torch
 
     if not result.want.is_floating_point():
@@ -199,7 +196,6 @@ def _with_right(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | 
 
 
 def _error_by_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """In each row, the error is a multiple of an input, plus a constant."""
     import torch
 
     shape = result.shape
@@ -231,7 +227,7 @@ def _error_by_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern 
 
 
 def _part_of_input(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Where the result is wrong, and nowhere else, it is an input, or a multiple of it."""
+    """Exactly where the result is wrong, it is a multiple of an input."""
     import torch
 
     if not result.want.is_floating_point() or bool(result.wrong.all()):
@@ -253,14 +249,13 @@ def _part_of_input(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern
 
 
 def _equal(got: torch.Tensor, other: torch.Tensor) -> bool:
-    """Nearly, whatever the tolerance: that may be wide where values are huge."""
+    """A tolerance may be too wide for huge values."""
     import torch
 
     return torch.allclose(got, other, rtol=_SAME, atol=0.0, equal_nan=True)
 
 
 def _value_at_index(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """The value of a row at the right index, cut to an integer, in place of the index."""
     import torch
 
     got, want = result.got, result.want
@@ -285,7 +280,6 @@ def _value_at_index(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patter
 
 
 def _place_in_array(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Indices that count from the beginning of an input, in place of its row."""
     import torch
 
     if result.want.is_floating_point() or len(result.shape) != 1 or result.got.numel() < 3:
@@ -304,8 +298,6 @@ def _place_in_array(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patter
 
 
 def _largest_part(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """A single sum that is the largest or smallest of the sums of its parts."""
-
     if result.got.numel() != 1 or not result.want.is_floating_point():
         return None
     got, want = float(result.got[0]), float(result.want[0])
@@ -333,7 +325,6 @@ def _largest_part(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern 
 
 
 def _counted(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """A single count, of other elements than it should be."""
     if result.got.numel() != 1 or result.want.is_floating_point():
         return None
     got, want = int(result.got[0]), int(result.want[0])

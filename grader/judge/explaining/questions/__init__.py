@@ -1,1 +1,1 @@
-"""Which other question a wrong result answers, by asking the challenge's reference."""
+"""Finds another question that a wrong result answers, by asking the challenge's reference."""

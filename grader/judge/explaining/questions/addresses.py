@@ -1,6 +1,6 @@
-"""Other elements of the inputs that a wrong result may have read: a wrong stride, a tile again, lanes beyond the end.
+"""Input elements that a wrong result may have read instead, e.g. by a wrong stride.
 
-Each is a question to the challenge's reference with inputs as a kernel with that mistake would see them.
+Each asks the challenge's reference with inputs as a kernel with that mistake would see them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _read(challenge: Challenge, inputs: Inputs) -> list[Argument]:
 
 
 def _padded(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Lanes beyond a size, filled with 0, that count."""
+    """Lanes beyond a size, filled with 0, count."""
     import torch
 
     manifest = challenge.manifest
@@ -82,7 +82,6 @@ def _padded(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> 
 
 
 def _groups_again(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Each group of threads reads the first elements again."""
     import torch
 
     for arg in _read(challenge, inputs):
@@ -111,7 +110,7 @@ def _groups_again(challenge: Challenge, case: Case, inputs: Inputs, result: Wron
 
 
 def _flat(values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-    """Elements at flat places; 0 outside."""
+    """0 outside."""
     import torch
 
     flat = values.reshape(-1)
@@ -120,7 +119,6 @@ def _flat(values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
 
 
 def _strides(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Rows that begin at another multiple of the row's number."""
     import torch
 
     for arg in _read(challenge, inputs):
@@ -150,7 +148,6 @@ def _strides(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) ->
 
 
 def _outer_strides(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Matrices of a batch that begin at another multiple of their number."""
     import torch
 
     for arg in _read(challenge, inputs):
@@ -196,7 +193,6 @@ def _turned_tiles(challenge: Challenge, case: Case, inputs: Inputs, result: Wron
 
 
 def _tile_steps(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Tiles that are read one after the other, with a wrong step from one to the next."""
     import torch
 
     for arg in _read(challenge, inputs):
@@ -246,7 +242,7 @@ def _shifted(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) ->
 
 
 def _other_type(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Numbers of 16 bits, taken for those of the other type."""
+    """float16 taken for bfloat16, or the reverse."""
     import torch
 
     own = [arg for arg in _read(challenge, inputs) if arg.dtype in (DType.FLOAT16, DType.BFLOAT16)]

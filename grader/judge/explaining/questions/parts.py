@@ -1,4 +1,4 @@
-"""The parts of PyTorch's composed operations, such as the maximum, exponentials and sum of a softmax."""
+"""The parts of PyTorch's composed operations, such as the sum of a softmax."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-# Gives a tensor words, with ``{}`` for those of the part's arguments, or others if these are long. Returns it.
+# Names a tensor and returns it. Takes words with ``{}`` for the arguments', and others if these are too long.
 Name = Callable[[torch.Tensor, str, str], torch.Tensor]
 
 

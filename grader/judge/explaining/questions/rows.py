@@ -1,7 +1,7 @@
 """Which rows of the inputs a wrong result has counted: those before its own, all, or those of a tile.
 
-For results with an index that the inputs have too, such as the keys that a query sees and the terms of a prefix sum.
-A row alone is asked of the challenge's reference, with the rows that count put before it.
+For results that share an index with inputs, such as prefix sums. The reference is asked about one row, with the rows
+that count before it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 _TILES = (16, 32, 64, 128, 8, 256, 512, 1024)
 _FEWEST_ROWS = 4
-# More take too long to ask of.
+# More take too long.
 _MOST_ROWS = 1 << 15
 # Of the time for other questions.
 _SHARE = 0.4
 # Rows that are compared.
 _PROBES = 5
-# The other rows explain a row if its error is this many times smaller then.
+# An explained error must be this many times smaller.
 _EXPLAINED = 16.0
 
-# The rows that count for row ``i`` of ``n``, in tiles of ``t``; and what a sentence says of them.
+# Rows that count for row ``i`` of ``n``, in tiles of ``t``; and words for them.
 _ROWS: tuple[tuple[Callable[[int, int], Sequence[int]], str], ...] = (
     (lambda i, n: range(n), "all rows count, later ones too"),
     (lambda i, n: range(i + 1), "only the rows up to i count, no later one"),
@@ -107,7 +107,7 @@ class Rows:
         return None
 
     def _is_index(self, size: str) -> bool:
-        """True if each array has ``size`` as one of its dimensions at most, and nothing depends on it otherwise."""
+        """True if arrays have ``size`` as at most one dimension, and nothing else depends on it."""
         if not _FEWEST_ROWS <= self.case.sizes.get(size, 0) <= _MOST_ROWS:
             return False
         manifest = self.challenge.manifest
@@ -170,7 +170,7 @@ class Rows:
         return [arg for arg in self.challenge.manifest.given if arg.name in self.inputs and size in arg.shape]
 
     def _mixed(self, size: str, axis: int, row: int) -> list[Argument]:
-        """Floating arguments of which other rows than ``row`` count for it."""
+        """Floating arguments of which other rows count for ``row``."""
         import torch
 
         found = []
@@ -194,8 +194,7 @@ class Rows:
     def _row(
         self, size: str, axis: int, row: int, kept: list[int], mixed: list[Argument], *, last: bool = True
     ) -> torch.Tensor | None:
-        """The last of the rows ``kept``, with ``row``'s own part of the arguments that are not ``mixed``. Not ``last``:
-        row ``row`` of them."""
+        """The last of the rows ``kept`` (not ``last``: row ``row``), with ``row``'s part of arguments not ``mixed``."""
         given = dict(self.inputs)
         for arg in self._given(size):
             rows = kept if arg in mixed else [row] * len(kept)

@@ -1,8 +1,7 @@
-"""Which step of the reference's computation a wrong result does otherwise, or lacks.
+"""Which step of the reference's computation a wrong result does differently, or lacks.
 
-PyTorch hands each operation of the reference to ``_Watch``, which notes it, or computes one of them otherwise: without
-an operand, with another operator, over a part of the elements, with another constant (see ``variants``). A variant
-counts only if the whole result agrees. This needs a reference in this process.
+``_Watch`` notes each operation of the reference, or computes one differently (see ``variants``). The whole result must
+agree. This needs a reference in this process.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from grader.judge.oracle import OUTPUT, results_of, scalar_values
 
 # Of one submission.
 _SECONDS = 0.45
-# More elements or operations take too long to compute again and again.
+# More take too long to compute repeatedly.
 _MOST_ELEMENTS = 1 << 17
 _MOST_OPERATIONS = 2000
 _MOST_STEPS = 60
@@ -49,19 +48,19 @@ _LONGEST_OF_PART = 32
 # For a constant that is searched for.
 _MOST_TRIES = 14
 _SOLVED = 1e-7
-# To a few values, an answer must be this many times closer than the right one: some hundred are tried.
+# For a few values, an answer must be this many times closer: some hundred are tried.
 _CLOSER = 1e5
-# Errors of the last digit that a right kernel's sums may have, and how much larger than these an effect must be.
+# Errors of the last digit in a right kernel's sums, and how much larger an effect must be.
 _ROUNDINGS = 40
 _EFFECT = 40
-# Of 16 bits, which round a result once, when it is stored.
+# Types of 16 bits round once, when a result is stored.
 _NARROW = 1e-5
 _ROUNDINGS_OF_NARROW = 2
 _EFFECT_OF_NARROW = 8
 
-# The function's name and the place in it, and which operation there.
+# The function's name, the place in it, and which operation there.
 Site = tuple[str, int, int]
-# The places of a step, and words for where that is.
+# A step's places, and words for them.
 Group = tuple[list[Site], Step, str]
 _ORDER = {op: place for place, op in enumerate(("masked_fill", "where", "gt", "lt", "ge", "le", "_softmax"))}
 
@@ -118,12 +117,12 @@ class _Known:
 
 @dataclass
 class _Record:
-    """What one run of the reference does."""
+    """One run of the reference."""
 
     numbers: Mapping[float, str]
     known: dict[int, _Known] = field(default_factory=dict)
     steps: dict[Site, Step] = field(default_factory=dict)
-    #: The steps that take a step's result.
+    #: The steps that use a step's result.
     users: dict[Site, list[Site]] = field(default_factory=dict)
 
     def words(self, value: object) -> str:
@@ -173,7 +172,7 @@ class _Record:
     def composed(
         self, site: Site, op: str, part: Part, args: Sequence[Any], kwargs: Mapping[str, Any], found: Any
     ) -> None:
-        """A step of steps, which are noted already."""
+        """A step of steps, which are already noted."""
         made = found[0] if isinstance(found, tuple | list) else found
         known = self.known.get(id(made))
         if known is not None:
@@ -219,7 +218,7 @@ def _text(op: str, operands: Sequence[str]) -> str:
 
 
 class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """``changed``: what is computed otherwise. ``record``: what is done is noted there."""
+    """``changed``: steps to compute differently."""
 
     def __init__(self, file: str, changed: Mapping[Site, Change], record: _Record | None = None) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -303,10 +302,8 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @dataclass
 class Steps:
-    """``find`` for each failing case."""
-
     challenge: Challenge
-    #: Seconds of this thread that are left.
+    #: Seconds of this thread.
     _left: float = _SECONDS
 
     def find(
@@ -324,7 +321,7 @@ class Steps:
         if few and not (result.want.is_floating_point() and bool((result.got[result.wrong] != 0).all())):
             return None  # several steps may explain a few values
         budget = Budget(self._left)
-        # On the host: on a GPU, an index that leads out of an array would end the judge's context.
+        # On the host: on a GPU, an index outside an array would end the judge's context.
         given = {name: values.cpu() for name, values in inputs.items()}
         try:
             return _Search(self.challenge, case, given, result.on_host, budget).find(known)
@@ -366,7 +363,7 @@ class _Search:
         return None
 
     def _living(self, groups: Sequence[Group], right: torch.Tensor | None) -> list[Group]:
-        """Those on which the result depends, the likely ones first."""
+        """Steps that the result depends on, likely ones first."""
         found = []
         for sites, step, where in sorted(groups, key=lambda group: _ORDER.get(group[1].op, len(_ORDER))):
             if self.budget.spent:
@@ -383,7 +380,7 @@ class _Search:
         )
 
     def _numbers(self) -> dict[float, str]:
-        """Names of the numbers that the arguments have."""
+        """Names of the arguments' numbers."""
         found: dict[float, str] = {}
         for name, size in self.case.sizes.items():
             if size > 2:
@@ -427,7 +424,7 @@ class _Search:
         finite = got.isfinite() & want.isfinite() & other.isfinite()
         if not self.result.want.is_floating_point() or not bool(finite.any()):
             return True
-        # Two steps may have nearly the same effect: what rounding may hide is not known.
+        # Two steps may have nearly the same effect, which rounding may hide.
         off, left = (got - want).abs()[finite].max(), (got - other).abs()[finite].max()
         digit = torch.finfo(self.result.want.dtype).eps
         roundings, effect = (
@@ -437,11 +434,11 @@ class _Search:
         return bool(left <= rounding) and bool(off >= effect * rounding)
 
     def _solved(self, groups: Sequence[Group], known: Pattern | None) -> Pattern | None:
-        """A factor of one step, or an amount that is added to a sum, which explains the whole result."""
+        """A factor of one step, or an amount added to a sum."""
         if not self.result.want.is_floating_point():
             return None
         if known is not None and known.kind in ("factor", "offset"):
-            return None  # then any step explains it
+            return None  # any step explains it then
         if torch.unique(self.result.want[self.result.wrong]).numel() < FEWEST:
             return None  # a number explains each of a few values
         names = self._numbers()
@@ -465,7 +462,7 @@ class _Search:
         return self._other(dict.fromkeys(sites, change(number)))
 
     def _root(self, begins: float, answer: Callable[[float], torch.Tensor | None]) -> float | None:
-        """By secants, at the element whose error is the largest."""
+        """By secants, at the largest error."""
         got, want = self.result.got.double(), self.result.want.double()
         off = torch.where(self.result.wrong & got.isfinite() & want.isfinite(), (got - want).abs(), -1.0)
         place = int(off.argmax())
@@ -506,7 +503,7 @@ def _moved(amount: float) -> Change:
 
 
 def _groups(record: _Record) -> list[Group]:
-    """Steps that are computed again elsewhere, together and then each; with words for where that is."""
+    """Equal steps together, then each; with words for its place."""
     alike: dict[tuple[str, tuple[str, ...]], list[Site]] = {}
     for site, step in record.steps.items():
         alike.setdefault((step.op, step.operands), []).append(site)

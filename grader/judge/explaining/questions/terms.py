@@ -1,7 +1,6 @@
-"""Which terms of a sum a wrong result has: the first of them, those of some threads, all but the last.
+"""Which terms of a sum a wrong result has: the first, those of some threads, all but the last.
 
-For results that are sums of terms, each with one element of an input as a factor. The terms come from the reference by
-autograd, so this needs a reference in this process.
+Each term has one element of an input as a factor. Autograd gives the terms, which needs a reference in this process.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ if TYPE_CHECKING:
 
 _FEWEST_TERMS = 4
 _PROBES = 6
-# Of the sum of the terms' absolute values: what float32 sums may lose.
+# What float32 sums may lose, of the sum of absolute values.
 _ROUNDING = 1e-5
-# A choice explains an element if its error is this many times smaller then.
+# An explained error must be this many times smaller.
 _EXPLAINED = 16.0
 _GROUPS = (*range(2, 33), 48, 64, 96, 128, 192, 256, 384, 512, 1024)
 _LARGE_GROUPS = (2048, 4096, 8192, 16384, 32768, 65536)
-# Of this thread, for the terms of one element.
+# Of this thread, for one element's terms.
 _SECONDS = 0.25
 _TILES = (8, 16, 32, 64, 128, 256, 512, 1024)
 
 
 @dataclass
 class Terms:
-    """``find`` for each failing case. A single sum fits some choice by chance, so it needs two cases that agree."""
+    """A single sum fits some choice by chance, so it needs two cases that agree."""
 
     challenge: Challenge
     #: Choices that fit the single sum of an earlier case.
@@ -72,7 +71,7 @@ class Terms:
         arg: Argument,
         probes: list[int],
     ) -> list[torch.Tensor] | None:
-        """The terms of each probe in order; None if the result is no sum of terms with an element of ``arg`` each."""
+        """Each probe's terms in order; None if the result is no such sum."""
         import torch
 
         manifest = self.challenge.manifest
@@ -108,7 +107,7 @@ class Terms:
         self, result: Wrong, arg: Argument, probes: list[int], sums: list[torch.Tensor]
     ) -> Pattern | None:
         fitting: set[str] | None = None
-        # The choices of the longest sum, the likely ones first.
+        # Of the longest sum, likely ones first.
         order: list[str] = []
         allowed = allowed_error(result.want, result.allowance, result.magnitude)
         used = 0
@@ -142,7 +141,6 @@ class Terms:
 
 
 def _totals(terms: torch.Tensor) -> Iterator[tuple[str, float]]:
-    """Words for a choice of terms, and their sum."""
     import torch
 
     count = len(terms)

@@ -1,1 +1,1 @@
-"""What the emulated GPU's records show: who wrote an element, what was never read or written."""
+"""Explains the emulated GPU's records: writers of elements, and what was never read or written."""

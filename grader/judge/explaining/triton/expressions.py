@@ -1,4 +1,4 @@
-"""Questions about expressions of a kernel: names, values put in, axes added by ``[:, None]``."""
+"""Questions about a kernel's expressions: names, values, and axes added by ``[:, None]``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import itertools
 
 from grader.judge.explaining.triton.source import Kernel, operation_of, walk
 
-# An expression that grows beyond this is left as it is.
 _MOST_NODES = 2_000
 
 
@@ -32,8 +31,7 @@ class _Substitute(ast.NodeTransformer):
 
 
 def resolved(expression: ast.expr, kernel: Kernel, everything: bool = False) -> ast.expr:
-    """The expression with names of masks and pointers (with ``everything``: also of indices) replaced by their values,
-    two deep."""
+    """Replaces names of masks and pointers (``everything``: also of indices) by their values, two deep."""
     values = kernel.values if everything else kernel.conditions
     for _ in range(2):
         found = _Substitute(values).visit(ast.parse(ast.unparse(expression), mode="eval").body)

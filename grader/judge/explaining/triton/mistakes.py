@@ -1,4 +1,4 @@
-"""Names mistakes in Triton sources: a rule is a pattern of wrong numbers, or an error, and what the source does."""
+"""Names mistakes in Triton sources. A rule needs a pattern of wrong numbers, or an error, and fitting code."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class TritonMistakes:
         return next((said for rule in rules if (said := rule(self.program, failure, line))), "")
 
     def adds_to(self, result: str) -> bool:
-        """True if it is loaded, changed by an atomic, or changed by torch in place."""
+        """True if it is loaded, or changed by an atomic or in place by torch."""
         name = self.program.parameter_of(result)
         for launch in self.program.source.launches:
             for access in launch.kernel.accesses:

@@ -1,4 +1,4 @@
-"""A tile of a Triton kernel: which index runs along each axis, and the value of lanes beyond the data."""
+"""A tile of a Triton kernel: the index along each axis, and the value of lanes beyond the data."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ ONE = Axis(one=True)
 
 @dataclass(frozen=True)
 class Padding:
-    """The value of lanes beyond the data along one axis."""
+    """Lanes beyond the data along one axis."""
 
     #: None if unknown.
     value: float | None
-    #: The line of the load.
+    #: Of the load.
     line: int
     #: The load has no ``other``: undefined, but 0 in practice.
     missing: bool = False
@@ -51,19 +51,18 @@ Paddings = dict[int, Padding]
 
 @dataclass(frozen=True)
 class Tile:
-    #: None if the shape is unknown.
+    #: None if unknown.
     axes: tuple[Axis, ...] | None = None
     #: Axis -> padding, if a mask bounds it.
     paddings: Paddings = field(default_factory=dict)
     #: Axes that a condition bounds.
     masks: frozenset[int] = frozenset()
-    #: Elements are float16 or bfloat16.
     half: bool = False
-    #: The value of every lane.
+    #: Of every lane.
     constant: float | None = None
-    #: For the result of reducing a tile of two axes: the axis left, and the reduction's line and name.
+    #: After reducing a tile of two axes: the axis left, and the reduction's line and name.
     left: tuple[int, int, str] | None = None
-    #: The line that filled it with one number, as a sum begins.
+    #: The line that filled it with one number.
     begins: int = 0
     #: The program ids that a number depends on.
     programs: frozenset[str] = frozenset()
@@ -136,7 +135,7 @@ def combined_paddings(op: ast.operator, a: Tile, b: Tile) -> Paddings:
 
 
 def _combined_padding(op: ast.operator, a: Tile, b: Tile, axis: int) -> Padding:
-    """The value of lanes beyond the data after an operation, if data can be any finite number."""
+    """If data can be any finite number."""
     values = [tile.paddings[axis].value if axis in tile.paddings else tile.constant for tile in (a, b)]
     known = [axis in tile.paddings or tile.constant is not None for tile in (a, b)]
     value: float | None = None
