@@ -1,7 +1,7 @@
 """The only memory that judge and runner share: inputs, outputs, and guard zones around them.
 
-Each host buffer is a sealed ``memfd``: a runner that shrank it would fault the judge. The array ends as near to the end
-of its mapping as the alignment allows; the runner maps an unreadable page on either side.
+A host buffer is a sealed ``memfd``: a runner that shrank it would fault the judge. Arrays end near the end of their
+mapping, and the runner maps unreadable pages on either side.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 class Poison(Enum):
-    """Content of float outputs before a call. A maximum or minimum drops a NaN: those need an extreme number."""
+    """A maximum or minimum drops a NaN: those need an extreme number."""
 
     NAN = 0
     LARGE = 1
@@ -57,7 +57,6 @@ def torch_bytes(data: bytes) -> torch.Tensor:
 
 
 def lay_out(nbytes: int, page: int = PAGE) -> BufferLayout:
-    """Align the array at the mapping's end, with a guard zone of at least one alignment before it."""
     mapped = -(-(nbytes + ALIGNMENT) // page) * page
     offset = (mapped - nbytes) // ALIGNMENT * ALIGNMENT
     return BufferLayout(nbytes, mapped, offset)
@@ -80,10 +79,10 @@ class MemoryMaker(Protocol):
 
     @property
     def home(self) -> torch.device | None:
-        """The GPU that compares values; None on the host."""
+        """Where values are compared; None on the host."""
 
     def on(self, gpu: int) -> MemoryMaker:
-        """The same on another GPU. Raises BoxUnavailable if there is no such GPU."""
+        """Raises BoxUnavailable if there is no such GPU."""
 
 
 class HostMemory:
@@ -139,7 +138,6 @@ class Buffer:
         label: str = "",
     ) -> None:
         self._describe(argument, shape)
-        #: For messages: "x[1]" on GPU 1.
         self.label = label or argument.name
         self.strides = strides if self.count else None
         if self.strides is not None:
@@ -163,7 +161,7 @@ class Buffer:
         self._fill_guards()
         self._poison = Poison.NAN
         if self.strides is not None:
-            # On a GPU this loads the kernels, which must not happen while its stream is held.
+            # This loads kernels, which must not happen while a GPU's stream is held.
             self.poison()
             self.pad()
             self.changed_padding()
@@ -181,7 +179,6 @@ class Buffer:
 
     @property
     def encoded(self) -> bool:
-        """The words are not the values."""
         return self.argument.dtype.encoded
 
     def _fill_guards(self) -> None:
@@ -200,7 +197,7 @@ class Buffer:
         return all(torch.equal(zone, untouched) for zone, untouched in self.guards())
 
     def written_outside(self) -> list[int]:
-        """Flat indices of elements written in the guard zones: negative before the array, from ``count`` after."""
+        """Flat indices: negative before the array, from ``count`` after."""
         import torch
 
         places = []
@@ -220,7 +217,6 @@ class Buffer:
         words = encode(values, self.argument.dtype)
         if self.strides is not None:
             assert words.numel() == self.count
-            # As integers: ``poison`` has loaded that kernel.
             bits = self._integers(words.contiguous())
             self._view(self._integers(self.words)).copy_(bits.view(self.shape))
             return
@@ -247,7 +243,7 @@ class Buffer:
 
     @property
     def dense_words(self) -> torch.Tensor:
-        """``words`` without padding; with strides, a copy."""
+        """Without padding; with strides, a copy."""
         return self.words if self.strides is None else self._view(self.words).reshape(-1)
 
     def values_from(self, first: int, count: int) -> torch.Tensor:
@@ -262,7 +258,7 @@ class Buffer:
         return flat.view(self.shape) if self.strides is None else flat.as_strided(self.shape, self.strides)
 
     def held_at(self, places: torch.Tensor) -> torch.Tensor:
-        """Their places in a strided buffer's memory, in elements (int64)."""
+        """Places in a strided buffer's memory, in elements (int64)."""
         import torch
 
         assert self.strides is not None
@@ -273,7 +269,7 @@ class Buffer:
         return found
 
     def read_into(self, target: torch.Tensor) -> None:
-        """Copy to a contiguous tensor. Enqueues."""
+        """Enqueues."""
         target.copy_(self._view(self.words))
 
     def poison(self, poison: Poison = Poison.NAN) -> None:
@@ -286,7 +282,7 @@ class Buffer:
             self._fill_with_poison(self._integers(self.words))
 
     def pad(self, poison: Poison = Poison.NAN) -> None:
-        """Fill padding: of inputs with ``poison``, to reveal reads; of results with random bytes, to reveal writes."""
+        """Padding of inputs is ``poison``, to reveal reads; of results random bytes, to reveal writes."""
         import torch
 
         if self.strides is None:
@@ -317,8 +313,7 @@ class Buffer:
         return changed if changed.numel() else None
 
     def _fill_with_poison(self, bits: torch.Tensor, first: int = 0) -> None:
-        """Every other integer has its highest bit set: a minimum or maximum with an unset output is wrong in one of
-        them."""
+        """Alternates, so a minimum or maximum with an unset output is wrong somewhere."""
         bits.fill_(self.poison_value)
         if not self._poisoned_as_float:
             bits[1 - first % 2 :: 2] = _with_highest_bit(self.poison_value, self._width)
@@ -333,7 +328,7 @@ class Buffer:
 
     @property
     def poison_value(self) -> int:
-        """The bits of the first unwritten element, as ``_integers`` reads them."""
+        """As ``_integers`` reads the first element."""
         dtype, width = self.argument.dtype, self._width
         if not self._poisoned_as_float:
             return 0x5A if width == 1 else int("2B5AFEC0DE15BAD1"[: width * 2], 16)
@@ -344,7 +339,7 @@ class Buffer:
 
     @property
     def never_written(self) -> int | None:
-        """The bits of a float output's NaN poison: an element with them is wrong, even if NaN is right."""
+        """An element with these bits is wrong, even if NaN is right."""
         floats = self.argument.dtype.floating and not self.encoded
         written = self.argument.kind is Kind.OUTPUT and floats
         return self.argument.dtype.as_float.poison if written else None
@@ -370,7 +365,6 @@ class Buffer:
         )
 
     def poisoned(self, snapshot: torch.Tensor, first: int = 0) -> torch.Tensor:
-        """True for each element that is still poison, flat."""
         bits = self._integers(snapshot.reshape(-1))
         if self._poisoned_as_float and not self.encoded:
             return bits == self.poison_value
@@ -388,11 +382,10 @@ class Buffer:
         return decode(words, dtype)[ahead : ahead + count]
 
     def computed_from_poison(self, snapshot: torch.Tensor) -> torch.Tensor:
-        """True for each float that arithmetic on the poison made, flat. NVIDIA's GPUs keep a NaN's bits only in
-        float64."""
+        """True for each float that arithmetic on the poison made. NVIDIA's GPUs keep a NaN's bits only in float64."""
         import torch
 
-        if self.encoded:  # arithmetic is in a larger type
+        if self.encoded:
             return torch.zeros(snapshot.numel(), dtype=torch.bool, device=snapshot.device)
         made = self.poison_value | self.argument.dtype.as_float.quiet_bit
         bits = self._integers(snapshot.reshape(-1))
@@ -412,14 +405,12 @@ class Buffer:
 
 
 def _with_highest_bit(value: int, width: int) -> int:
-    """Signed if it has more than one byte."""
     return value ^ 0x80 if width == 1 else value - (1 << (8 * width - 1))
 
 
 class Shards(Buffer):
-    """A buffer on every GPU; its first dimension is the GPU. Reads are gathered on the first GPU."""
+    """On every GPU, the first dimension. Reads are gathered on the first one."""
 
-    # Set if the first of ``each`` is on another GPU.
     _home: torch.device | None = None
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker = HOST) -> None:
@@ -503,7 +494,7 @@ class Shards(Buffer):
 
 
 class Elsewhere(Shards):
-    """A buffer of one GPU that is not the first."""
+    """On one GPU that is not the first."""
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker, gpu: int) -> None:
         self._describe(argument, shape)
@@ -517,7 +508,6 @@ class InputWriter(Protocol):
     def write_to(self, buffers: Mapping[str, Buffer]) -> None: ...
 
 
-# A writer writes inputs in pieces: they are never whole in memory.
 Inputs = Mapping[str, "torch.Tensor"] | InputWriter
 
 
@@ -607,7 +597,7 @@ class Arena:
         return [buffer.descriptor for buffer in self.pieces()]
 
     def reveal(self, inputs: Inputs) -> None:
-        """Poison last: no early change then shows that all inputs are there."""
+        """Poison last: no early change shows that all inputs are there."""
         if isinstance(inputs, Mapping):
             for name, values in inputs.items():
                 self.buffers[name].write(values)

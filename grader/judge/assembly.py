@@ -1,5 +1,3 @@
-"""Puts a report together from the findings of judging."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -48,16 +46,15 @@ class Found(TypedDict, total=False):
     hint: str
     log: str
     remarks: Sequence[str]
-    #: The workload whose result the host computes in part, though only the device's work is timed.
+    #: Host code computes a part of this workload's result, which has no time.
     on_host: str
-    #: Fewer operations were counted than a workload needs.
     too_fast: bool
     #: Ranked workloads that lacked memory.
     crowded_out: Sequence[str]
     #: Public cases for which the device lacks memory.
     left_out: Sequence[str]
     broken_rules: Sequence[BrokenRule]
-    #: Why rules for the compiled code could not be checked.
+    #: Why compiled code could not be checked.
     unchecked: str
 
 
@@ -96,8 +93,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
 
 
 def case_groups(request: Request, reports: Sequence[CaseReport], verdict: Verdict) -> list[CaseGroup]:
-    """Correctness points by the groups of ``[grading]``: none if a rule is broken. A group without cases on this
-    board leaves its points to all cases together."""
+    """None if a rule is broken. A group without cases on this board leaves its points to all cases together."""
     accepted, broken = verdict is Verdict.ACCEPTED, verdict is Verdict.BROKEN_RULE
     grading = request.challenge.manifest.grading
     if not grading.groups or request.public_only or request.own is not None:
@@ -118,7 +114,6 @@ def case_groups(request: Request, reports: Sequence[CaseReport], verdict: Verdic
         if not cases:
             continue
         passed = sum(case.name in right for case in cases)
-        # A group that is not on this board cannot be missing.
         lacks = [known.name for known in found if known.name in group.needs and not known.points]
         shown = not any(case.hidden for case in cases)
         found.append(
@@ -149,8 +144,7 @@ class TimedWorkload:
 
 
 def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
-    """The first public failure, or accepted. Hidden failures alone are always a wrong answer: the kind of failure,
-    which a submission can choose, would leak their data."""
+    """Hidden failures are always a wrong answer: the kind, which a submission chooses, would leak their data."""
     failed = [
         case
         for case in cases
@@ -217,7 +211,7 @@ def flags_of(
 def score_of(
     cases: Sequence[CaseReport], workloads: Sequence[WorkloadReport], total: int, unranked: str = ""
 ) -> Score:
-    """``total``: all cases, run or not, except those not covered. ``unranked``: why times make no score."""
+    """``total``: all cases except those not covered. ``unranked``: why times make no score."""
     passed = sum(case.verdict is CaseVerdict.ACCEPTED for case in cases)
     total = max(total, len(cases)) - sum(case.verdict is CaseVerdict.NOT_COVERED for case in cases)
     ranked = [workload for workload in workloads if workload.ranked]

@@ -1,4 +1,4 @@
-"""Runs an uploaded challenge's reference in a separate box: the judge holds other people's times and hidden data."""
+"""Runs an uploaded challenge's reference in a box: the judge holds other people's times and hidden data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ANSWER_BYTES = 64 * limits.GIB
 
 @dataclass(frozen=True)
 class Operation:
-    """Tensors are on the device ``meta``."""
+    """On the device ``meta``."""
 
     name: str
     reads: list[torch.Tensor]
@@ -43,7 +43,7 @@ class Operation:
 
 @dataclass
 class ReferenceBox:
-    """Starts its box for the first question. ``interrupt`` is called while it waits; it raises to give up."""
+    """``interrupt`` is called while it waits; it raises to give up."""
 
     boxes: BoxMaker
     spec: BoxSpec
@@ -51,7 +51,7 @@ class ReferenceBox:
     source: str
     interrupt: Callable[[], None]
     part: str = "reference"
-    #: Per answer, wall clock: a reference takes seconds if a kernel takes milliseconds.
+    #: Per answer, wall clock.
     patience_s: float = _PATIENCE_SECONDS
     _box: Box | None = None
     #: When the box's wall clock ends it.
@@ -60,8 +60,8 @@ class ReferenceBox:
     _descriptors: list[int] = field(default_factory=list)
 
     def call(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """Results of a function of ``reference.py``, on the device of its first tensor. Raises ChallengeInvalid if
-        the function fails, JudgeFailure if its box does."""
+        """On the device of its first tensor. Raises ChallengeInvalid if the function fails, JudgeFailure if its box
+        does."""
         message, data = self._ask(function, arguments)
         tensors = _read(message.get("tensors"), data)
         device = next(
@@ -82,12 +82,11 @@ class ReferenceBox:
             raise JudgeFailure(f"the {self.part}'s box sent an invalid message") from error
 
     def judgement(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """Calls a function that takes dicts of arguments (``PART/NAME``) and returns JSON. Raises as ``call``."""
+        """Takes dicts of arguments (``PART/NAME``), returns JSON. Raises as ``call``."""
         message, _ = self._ask(function, arguments, parts=True)
         return message.get("said")
 
     def close(self) -> None:
-        """May be called again."""
         box, self._box = self._box, None
         for descriptor in self._descriptors:
             os.close(descriptor)
@@ -135,7 +134,7 @@ class ReferenceBox:
             os.close(taken)
 
     def _started(self) -> Box:
-        """Renew the box's time: it may answer for hours, with long waits between questions."""
+        """Renew the box's time: questions may come for hours."""
         if self._box is not None and time.monotonic() > self._end:
             self.close()
         if self._box is None:

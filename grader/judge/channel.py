@@ -1,4 +1,4 @@
-"""The judge's end of the connection to a box: bounded messages, a deadline for every wait."""
+"""The judge's end of the connection to a box: bounded messages, deadlines for all waits."""
 
 from __future__ import annotations
 
@@ -19,14 +19,12 @@ from grader.sandbox.allowance import Allowance
 _LENGTH = struct.Struct("<I")
 # A send that takes longer goes to a box that no longer reads.
 _SEND_SECONDS = 60.0
-# How often a wait checks that its answer is still wanted.
 _INTERRUPT_SECONDS = 0.25
-# A wait that ends this much too late means that this process was stopped (a paused or swapping machine). The box is not
-# charged for that time.
+# A wait this much too long means that this process was stopped (a paused or swapping machine): not charged to the box.
 _STALL_SECONDS = 0.5
 
 M = TypeVar("M", bound=Message)
-# A time of ``time.perf_counter``, or an allowance of the box.
+# By ``time.perf_counter``, or an allowance of the box.
 Deadline = float | Allowance
 
 
@@ -47,7 +45,7 @@ class BoxSilent(ChannelError):
 
 
 class StillCompiling(BoxSilent):
-    """The box was silent while it compiled ``kernel``, for more than ``seconds``."""
+    """It said that it compiled ``kernel``, for more than ``seconds``."""
 
     def __init__(self, kernel: str, seconds: float) -> None:
         super().__init__("still compiling")
@@ -55,14 +53,14 @@ class StillCompiling(BoxSilent):
 
 
 class BoxLied(ChannelError):
-    """An invalid message, or not the expected one."""
+    """An invalid or unexpected message."""
 
 
 class Channel:
     """Framed JSON on a unix socket. Never receives descriptors."""
 
     def __init__(self, connection: socket.socket, interrupt: Callable[[], None] = lambda: None) -> None:
-        """``interrupt`` is called during waits; it raises to end one."""
+        """``interrupt`` raises to end a wait."""
         self.interrupt = interrupt
         self._connection = connection
         self._connection.settimeout(_SEND_SECONDS)
@@ -82,8 +80,7 @@ class Channel:
             raise BoxGone(str(error)) from error
 
     def expect(self, kind: type[M], deadline: Deadline) -> M:
-        """The next message, which must be of ``kind``. Raises BoxGone, BoxSilent, BoxLied. Nothing is read after the
-        first invalid message."""
+        """Raises BoxGone, BoxSilent, BoxLied. Nothing is read after the first invalid message."""
         if self._lied:
             raise BoxLied("it has already broken the protocol")
         try:
@@ -129,8 +126,8 @@ class Channel:
         return body
 
     def _fill(self, size: int, deadline: Deadline) -> None:
-        """Read until ``size`` bytes are there. Bytes that came by the deadline count even if read later; a box that
-        drips gets no more time than a silent one."""
+        """Bytes that came by the deadline count even if read later; a box that drips gets no more time than a silent
+        one."""
         asked = time.perf_counter()
         while len(self._pending) < size:
             now = time.perf_counter()

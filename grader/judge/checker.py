@@ -1,6 +1,6 @@
-"""Asks a challenge's ``check.py`` if results that differ from the reference's are also right.
+"""Asks a challenge's ``check.py`` if differing results are also right.
 
-Its box holds no submission. If the checker fails or is too slow, the challenge is at fault, never the submission.
+If it fails or is too slow, the challenge is at fault, never the submission.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HOW = "Return None for right results, a sentence, or (sentence, result, index) 
 
 @dataclass
 class BoxedChecker:
-    """A ``grader.challenge.checker.Checker``. Raises ChallengeInvalid, or BoxUnavailable if no box starts."""
+    """Raises ChallengeInvalid, or BoxUnavailable if no box starts."""
 
     box: ReferenceBox
     manifest: Manifest
@@ -43,7 +43,7 @@ class BoxedChecker:
         slug = self.box.slug
         try:
             said = self.box.judgement("check", arguments)
-        except JudgeFailure as error:  # the checker ended or was too slow
+        except JudgeFailure as error:
             self.box.close()
             raise ChallengeInvalid(f"{slug}: {CHECKER}: {error.message}") from error
         return self._refused(said)
@@ -59,14 +59,13 @@ class BoxedChecker:
         return Refused(why.strip()[: limits.CHECKER_CHARS], name, tuple(index) if index is not None else None)
 
     def close(self) -> None:
-        """May be called again."""
         self.box.close()
 
 
 def with_checker(
     challenge: Challenge, boxes: BoxMaker, interrupt: Callable[[], None] = lambda: None
 ) -> tuple[Challenge, BoxedChecker | None]:
-    """The challenge with its checker, and the checker, which the caller closes."""
+    """Also returns the checker, for the caller to close."""
     source = challenge.checker_source
     if source is None:
         return challenge, None

@@ -67,7 +67,7 @@ class JudgeServer:
         options: SandboxOptions = DEFAULTS,
         folder: Path | None = None,
     ) -> None:
-        """``folder`` keeps the measured costs of a device."""
+        """``folder`` keeps costs of rounds."""
         self.lines = JsonStream(connection)
         self.submission = ""
         self.session: Session | None = None
@@ -76,14 +76,14 @@ class JudgeServer:
         self.device = make_device(device, *([gpu] if isinstance(gpu, int) else gpu))
         if folder is not None and self.device.round_costs is not None:
             self.device.round_costs.keep_in(folder)
-        # Leaves web and queue their share of the host's processor. Child boxes inherit it.
+        # Leaves web and queue their share of the processor; child boxes inherit it.
         processor.take(self._spec(self._language).share)
         self.maker = make_boxes(box_kind, options)
         self.maker.reap()
         if bytecode.is_missing():
             self.device.bytecode = bytecode.make()
         self.spares = Spares(self.device, self.maker, spare_boxes)
-        # On the host's processor a box is cheap, but occupies the device.
+        # On the host's processor a box is cheap and takes processor time.
         self.control = None if self.device.on_processor else KeptControl()
 
     @property
@@ -234,7 +234,6 @@ class JudgeServer:
         return boxed(challenge, self.reference_box)
 
     def _end_boxes(self) -> None:
-        """Runs after the verdict is sent."""
         reference, self.reference_box = self.reference_box, None
         if reference is not None:
             with suppress(BoxUnavailable):  # the next reap ends it

@@ -1,5 +1,3 @@
-"""Compares every element that a submission wrote with the right answer."""
-
 from __future__ import annotations
 
 import math
@@ -23,26 +21,26 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
-# Kinds of mismatches. LATE: right a moment after the call was "done".
+# Right a moment after the call was "done", but not before.
 LATE = "late"
 # A kernel added to an output that it had not set.
 NOT_CLEARED = "not_cleared"
 UNWRITTEN = "unwritten"
 REFUSED = "refused"
 PADDING = "padding"
-# Fewer elements than this may look like a maximum or minimum with the poison by chance.
+# With fewer elements, chance may look like an extreme with the poison.
 _TELLING = 8
 # Comparing a piece takes as much memory again.
 _PIECE_BYTES = 1 << 26
-# float64 copies and masks of a piece take a dozen times as much.
+# float64 copies and masks take a dozen times as much.
 _LARGE_PIECE_BYTES = 1 << 27
-# Kernels for other addresses take longer to compile than copying the data takes.
+# For other addresses, compiling kernels takes longer than copying the data.
 _ALIGNED = 16
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One result or a piece of it, flat, cut to the elements that count."""
+    """Flat, cut to the elements that count."""
 
     got: torch.Tensor
     want: torch.Tensor
@@ -50,7 +48,7 @@ class Compared:
     poisoned: torch.Tensor | None
     magnitude: torch.Tensor | None
     first: int = 0
-    #: The shape that flat places index, if not the whole result's.
+    #: If flat places are not in the whole result.
     shape: tuple[int, ...] | None = None
 
     @property
@@ -61,7 +59,7 @@ class Compared:
 
 
 def compare(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question) -> Mismatch | None:
-    """The first result that differs. ``snapshot`` is a private copy of in-outs and outputs."""
+    """``snapshot``: a private copy of in-outs and outputs."""
     for arg in arena.manifest.results:
         if _same_bits(snapshot[arg.name], question.outputs[arg.name]):
             continue
@@ -82,7 +80,7 @@ def _unwritten(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Que
 def _checked(
     arena: Arena, arg: Argument, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> Mismatch | None:
-    """Ask the challenge's checker. ``arg``: a result that differs from the reference's."""
+    """``arg``: a result that differs from the reference's."""
     assert question.check is not None
     shaped = {name: values.reshape(arena.buffers[name].shape) for name, values in snapshot.items()}
     refused = question.check(shaped)
@@ -96,7 +94,7 @@ def _checked(
 def refusal(
     refused: Refused, name: str, got: torch.Tensor, want: torch.Tensor, along: int = 0, start: int = 0
 ) -> Mismatch:
-    """``along``, ``start``: for a piece, the dimension that is cut and where it begins."""
+    """``along``, ``start``: where a piece is cut."""
     index = refused.index
     inside = index is not None and all(
         0 <= place < size for place, size in zip(index, got.shape, strict=True)
@@ -118,8 +116,7 @@ def refusal(
 def compare_written(
     arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> tuple[Mismatch | None, float]:
-    """As ``compare``, for elements that were written (for an in-out: that changed). Also the least share that was
-    written of any result."""
+    """Only elements that were written (of an in-out: changed). Also returns the least written share of any result."""
     import torch
 
     found, least = None, 1.0
@@ -146,8 +143,6 @@ def compare_written(
 
 
 class Tally:
-    """Collects mismatches in pieces of one array."""
-
     def __init__(self) -> None:
         self._found: Mismatch | None = None
         self._wrong = self._total = 0
@@ -180,8 +175,7 @@ def wrong_result(arena: Arena, name: str, snapshot: Mapping[str, torch.Tensor], 
 
 
 def compare_in_pieces(arena: Arena, question: Question) -> Mismatch | None:
-    """As ``compare``, by pieces: a whole copy takes too much memory. Explains the first wrong piece; ``wrong``
-    counts all."""
+    """A whole copy takes too much memory. Explains the first wrong piece; ``wrong`` counts all."""
     for arg in arena.manifest.results:
         buffer, extent = arena.buffers[arg.name], valid_extent(arena.manifest, arg, question)
         if extent is not None and extent[1:] != buffer.shape[1:]:
@@ -264,7 +258,7 @@ def _taken(
     want: torch.Tensor,
     scale: torch.Tensor | None,
 ) -> tuple[torch.Tensor, bool]:
-    """A private flat copy, and True if it is certainly right."""
+    """A private flat copy, and True if certainly right."""
     import torch
 
     values = comparable(values, buffer.argument.dtype)
@@ -291,7 +285,7 @@ def differs(arena: Arena, snapshot: Mapping[str, torch.Tensor], question: Questi
 
 
 def _same_bits(got: torch.Tensor, want: torch.Tensor) -> bool:
-    """One pass: enough for most right answers."""
+    """Enough for most right answers."""
     import torch
 
     word: torch.dtype = getattr(torch, BITS[got.element_size()])
@@ -333,7 +327,7 @@ def _compare_part(buffer: Buffer, got: torch.Tensor, question: Question, extent:
     found = wrong_in(buffer, cut(got), cut(question.outputs[name]), scale)
     if found.poisoned is None:
         return replace(found, shape=extent)
-    # The poison of integers depends on the place in the whole result.
+    # An integer's poison depends on its place in the whole result.
     poisoned = cut(buffer.poisoned(got))
     wrong = wrong_elements(found.got, found.want, buffer.allowance, scale)
     return replace(
@@ -342,7 +336,7 @@ def _compare_part(buffer: Buffer, got: torch.Tensor, question: Question, extent:
 
 
 def valid_extent(manifest: Manifest, arg: Argument, question: Question) -> tuple[int, ...] | None:
-    """The part of a result that counts, by dimension, from ``valid`` with the right counts; None: all of it."""
+    """By dimension, from ``valid`` with the right counts; None: all of it."""
     if not arg.valid:
         return None
     known: dict[str, float] = dict(question.sizes)
@@ -394,7 +388,7 @@ def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mism
     for start in range(0, revealed.numel(), step):
         before, now = revealed[start : start + step], part[start : start + step].clone()
         tally.add(_changed(buffer, before, now, first + start), before.numel())
-    # A change counts even if it was undone before the second look.
+    # It counts even if it was undone before the second look.
     put_back = Mismatch(argument=buffer.argument.name, kind="input_changed", wrong=1, total=1)
     return (tally.mismatch() or put_back).model_copy(update={"total": buffer.count})
 
@@ -449,7 +443,7 @@ def broken_guard(arena: Arena) -> Mismatch | None:
 
 
 def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -> int:
-    """The number of leading elements that count."""
+    """Of leading elements."""
     extent = valid_extent(manifest, arg, question)
     if extent is not None:
         whole = extent[1:] == manifest.shape(arg, question.sizes)[1:]
@@ -463,7 +457,7 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
 def other_count(
     manifest: Manifest, name: str, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> str:
-    """Says what is wrong with the output that counts the elements of ``name``; or ""."""
+    """Names the mistake in the output that counts the elements of ``name``; or ""."""
 
     import torch
 
@@ -489,7 +483,7 @@ def explain(
     shape: tuple[int, ...],
     first_place: int = 0,
 ) -> Mismatch:
-    """``first_place``: the flat place of the first compared element."""
+    """``first_place``: flat, of the first compared element."""
     got, want, wrong, poisoned = compared.got, compared.want, compared.wrong, compared.poisoned
     on_poison = _computed_from_poison(buffer, compared)
     not_cleared = bool(on_poison.any())
@@ -521,15 +515,15 @@ def _text(value: torch.Tensor, dtype: DType) -> str:
 
 
 def _computed_from_poison(buffer: Buffer, compared: Compared) -> torch.Tensor:
-    """True for each wrong element that is the poison plus something, or an extreme with it, flat. Integers: only if
-    that explains most wrong elements. Floats: only NaN poison."""
+    """True for each wrong element that is the poison plus something, or an extreme with it. Integers: only if that
+    explains most wrong elements. Floats: only NaN poison."""
     import torch
 
     got, want, wrong = compared.got, compared.want, compared.wrong
     if buffer.holds_nan and compared.poisoned is not None:
         return wrong & buffer.computed_from_poison(got)
     if compared.poisoned is None or want.is_floating_point():
-        # Adding to a large number leaves it unchanged, as if nothing was written.
+        # Adding to a large number leaves it as if nothing was written.
         return torch.zeros_like(wrong)
     # torch does not add every unsigned type.
     want, poison = want.long(), buffer.poison_elements(got.numel(), compared.first).long()

@@ -1,4 +1,4 @@
-"""Compiles a submission, ahead of judging or during it. Imports no torch: compile workers have none."""
+"""Compiles a submission, ahead or during judging. Imports no torch: compile workers have none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from grader.schemas.report import Report, Score, Verdict
 
 @dataclass(frozen=True)
 class SourceCompiler:
-    #: Takes a manifest, a source and an architecture. Adds the footer that checks the signature.
+    #: From manifest, source and architecture. Adds the footer that checks the signature.
     request: Callable[[Manifest, str, str], CompileRequest]
     run: Callable[[BoxMaker, CompileRequest, Callable[[], None]], CompileResult]
     version: Callable[[], str | None]
@@ -41,7 +41,7 @@ class SourceCompiler:
 
 
 def _nvcc_request(manifest: Manifest, source: str, architecture: str) -> CompileRequest:
-    # torch's headers take half a minute to compile; an emulated GPU has no torch on its host side.
+    # torch's headers take half a minute; an emulated GPU's host has no torch.
     extension = is_extension(manifest, source) and architecture != EMULATED_ARCHITECTURE
     allowed = [name for name in HEADER_LIBRARIES if name in manifest.allow and (name != "torch" or extension)]
     linked = [name for name in manifest.allow if name in LINKED]
@@ -59,11 +59,11 @@ def _hip_version() -> str | None:
 
 
 def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest:
-    """A run that steps through a block needs variables' names."""
+    """Stepping through a block needs variables' names."""
     return replace(request, names=True) if asked is not None and asked.step is not None else request
 
 
-# Keys are the names in ``grader.languages`` and in requests.
+# By the names in ``grader.languages`` and in requests.
 COMPILERS = {
     "nvcc": SourceCompiler(
         request=_nvcc_request,
@@ -111,8 +111,8 @@ def artefact_of(request: CompileRequest, result: CompileResult) -> Artefact:
 
 
 def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | None:
-    """The library for ``request``; None if compiling here would give another, or it is damaged. A GPU's driver may
-    not run a newer compiler's output. A machine without a compiler accepts any version."""
+    """None if damaged, or if compiling here would give another library. A driver may not run a newer compiler's
+    output; a machine without a compiler accepts any version."""
     here = COMPILERS[request.compiler].version()
     fits = artefact.arch == request.arch and (here is None or artefact.toolkit == here)
     if not (fits and artefact.key == request.key(artefact.toolkit) and artefact.intact):
@@ -123,12 +123,12 @@ def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | No
 def kernels_request(
     challenge: Challenge, language: Language, source: str, architecture: str
 ) -> KernelsRequest:
-    """Calls at the distinct sizes of all public cases and workloads on a GPU. ``architecture``: such as sm_90a."""
+    """For all sizes of public cases and workloads on a GPU. ``architecture``: such as sm_90a."""
     manifest = challenge.manifest
     cases = challenge.suite(ON_GPU, hidden=False)
     cases += [workload_case(challenge, workload) for workload in manifest.workloads if workload.on == ON_GPU]
     if manifest.gpus > 1:
-        cases = []  # calls on several GPUs take lists of tensors
+        cases = []  # these take lists of tensors
     calls = {json.dumps(call): call for call in (_arguments(manifest, case) for case in cases)}
     return KernelsRequest(
         source=source,
@@ -157,7 +157,7 @@ def _tensor(manifest: Manifest, arg: Declared, case: Case) -> Argument:
 def compile_kernels(
     boxes: BoxMaker, request: KernelsRequest, interrupt: Callable[[], None] = lambda: None
 ) -> Artefact:
-    """The library is empty if compiling failed."""
+    """The library is empty after a failure."""
     found = compile_ahead(boxes, request, interrupt)
     sha256 = hashlib.sha256(found).hexdigest()
     return Artefact(key=request.key(), arch=request.arch, toolkit="", library=found, sha256=sha256)
@@ -177,7 +177,7 @@ def compile_error(
     cases: int,
     environment: Mapping[str, str],
 ) -> Report:
-    """``cases``: the number that it would have to pass."""
+    """``cases``: the number to pass."""
     return Report(
         verdict=Verdict.COMPILE_ERROR,
         challenge=challenge.slug,

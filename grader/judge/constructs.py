@@ -1,8 +1,7 @@
 """Checks ``[constructs]``: what kernels did in public cases and timed workloads.
 
-The emulated GPU reports executed instructions (``sandbox/emulator/constructs.py``). For other boards the same source
-also runs the public cases there (``grader.judge.watched_elsewhere``); if that is impossible, the report says that
-nothing was checked. Hidden cases are not watched: a line would reveal something of their data.
+The emulated GPU reports executed instructions (``sandbox/emulator/constructs.py``); sources for other boards also run
+there (``grader.judge.watched_elsewhere``). Hidden cases are not watched: a line would reveal something of their data.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def unchecked(request: Request, watched: Watched) -> str:
 
 
 def _is_whole(request: Request) -> bool:
-    """One public case alone may need none of the required constructs."""
+    """One case alone may need none of the required constructs."""
     kind, challenge = kind_of(request.device), request.challenge
     public = [case.name for case in challenge.cases if runs_on(challenge.manifest, case, kind)]
     return {case.name for case in request.cases} >= set(public)
@@ -111,7 +110,7 @@ def _missing(construct: Construct, watched: Watched) -> BrokenRule | None:
 
 
 def _too_little(rule: Share, request: Request, watched: Watched) -> BrokenRule | None:
-    """The share must hold for each workload, but for the cases together, because many are small."""
+    """For each workload, but for the cases together: many are small."""
     manifest = request.challenge.manifest
     flops = parse(manifest.cost.flops)
     workloads = {workload.name: int(flops(workload.sizes)) for workload in manifest.workloads}
@@ -122,7 +121,7 @@ def _too_little(rule: Share, request: Request, watched: Watched) -> BrokenRule |
     for where, calls, needed in held:
         tensor = sum(found.tensor_flops for found in calls)
         others = sum(found.other_flops for found in calls)
-        # Useless products must not make up for what other instructions computed.
+        # Useless products must not hide what other instructions computed.
         done = min(tensor, needed, max(needed - others, 0))
         if needed and done < rule.share * needed:
             place = max(calls, key=lambda found: found.other_flops).most_other if others else None

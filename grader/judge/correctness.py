@@ -1,4 +1,4 @@
-"""Runs every case of a suite behind the gate, in a fresh box after a fault."""
+"""Runs a suite's cases behind the gate, in a fresh box after a fault."""
 
 from __future__ import annotations
 
@@ -47,9 +47,8 @@ from grader.schemas.step import StepBundle
 
 log = get_logger(__name__)
 
-# These kinds name the mistake themselves.
 _TELLING_KINDS = ("late", "not_cleared", "input_changed")
-# A recorded call copies memory before each launch.
+# It copies memory before each launch.
 _RECORDING_TAKES = 4
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class Suite:
     challenge: Challenge
     cases: Sequence[Case]
     seed_of: Callable[[Case], int]
-    #: Makes a box with the submission loaded. Raises LoadFailed.
+    #: With the submission loaded. Raises LoadFailed.
     start: Callable[[], RunnerClient]
     on_case: Callable[[int, int, str], None]
     device: CaseDevice
@@ -70,29 +69,28 @@ class Suite:
     fresh_boxes: int = limits.FRESH_BOXES
     answer: Callable[[Case, int], Question] | None = None
     stop_at_failure: bool = False
-    #: The sizes that ``solve`` gets, if not the case's.
+    #: The sizes for ``solve``, if not the case's.
     told_sizes: Callable[[Mapping[str, int]], Mapping[str, int]] | None = None
     mistakes: Mistakes | None = None
-    #: Set for a run of one case.
     kept: KeptResults | None = None
     reports: list[CaseReport] = field(default_factory=list)
     own_seconds: list[float] = field(default_factory=list)
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
-    #: Have an emulated GPU record the block that goes wrong, in the first faulty public case.
+    #: Record the block that goes wrong in the first faulty public case (emulated GPU).
     records: bool = False
-    #: Record this block instead, even if the case is right.
+    #: Record this block instead, even in a right case.
     step: StepChoice | None = None
     watched: Watched | None = None
-    #: A case was right only with the gate open from the start.
+    #: A case was right only with an open gate.
     needs_open_gate: bool = False
-    #: The case that did not end: later ones are not run.
+    #: Cases after this one do not run.
     endless: str = ""
     _fresh: int = 0
     _maps: int = 0
-    #: The right results of the public case before, in this box.
+    #: The right results of this box's last public case.
     _before: Mapping[str, torch.Tensor] = field(default_factory=dict)
-    #: What the present call left unwritten, if the emulated GPU knows the thread that would write it.
+    #: What nothing wrote in this call, and the thread that would.
     _absent: Absent | None = None
     _ended: list[str] = field(default_factory=list)
 
@@ -101,8 +99,7 @@ class Suite:
         return not any(case.verdict.holds_back for case in self.reports)
 
     def run(self, client: RunnerClient | None, cases: Sequence[Case] | None = None) -> RunnerClient | None:
-        """Judge ``cases`` (default: all), beginning with ``client`` or a fresh box. Returns the box if it is still
-        usable."""
+        """Begins with ``client`` or a fresh box. Returns the box if it is still usable."""
         current = client
         for case in self.cases if cases is None else cases:
             if self.stop_at_failure and not self.passed:
@@ -113,7 +110,7 @@ class Suite:
                 continue
             plan = self.device.memory_plan if case.on else None
             if current is not None and plan is not None and not plan.has_room(self.challenge, case):
-                # Memory that the submission keeps must not decide if the case runs. This box does not count as fresh.
+                # Kept memory must not decide if a case runs. The new box does not count as fresh.
                 current.close()
                 current, self._fresh = None, self._fresh - 1
             if current is None:
@@ -135,7 +132,6 @@ class Suite:
                     continue
             samples = case.on is not None and kind_of(self.device.name).samples_large
             if samples and not self._judge_sampled(current, case):
-                # The submission did not end this box.
                 current, self._fresh = None, self._fresh - 1
             elif not samples and not self._judge(current, case):
                 self._ended.append(case.name)
@@ -144,7 +140,7 @@ class Suite:
         return current
 
     def _judge(self, client: RunnerClient, case: Case) -> bool:
-        """Returns True if the box is still usable."""
+        """True if the box is still usable."""
         began = time.perf_counter()
         client.needs_open_gate = self.needs_open_gate
         large, seed = case.on is not None, self.seed_of(case)
@@ -164,7 +160,7 @@ class Suite:
             arena.poison = self._poison(case)
             client.bind(arena)
             answer = self._warm_up(client, arena, case, seed) if self.warm_up else None
-            # After the untimed call's inputs are gone: there may be no room for both.
+            # There may be no room for both calls' inputs.
             question = question or self._ask(case, seed)
             if large:
                 self._make_room()
@@ -177,13 +173,13 @@ class Suite:
             with phase("compare"):
                 finding, mismatch = self._examine(client, arena, question, case, answer)
             if finding is not None and answer.may_have_waited and not self.needs_open_gate:
-                self._printed(client)  # only the output of the call that counts is shown
+                self._printed(client)  # show only output of the call that counts
                 with phase("call"):
                     answer = client.open_call(arena, question.inputs, seconds, watch=self._watches(case))
                 running = answer.seconds
                 with phase("compare"):
                     finding, mismatch = self._examine(client, arena, question, case, answer)
-                # Once: else a kernel that is sometimes wrong would get a second try in every case.
+                # Once: a kernel that is sometimes wrong must not get a second try in every case.
                 self.needs_open_gate = client.needs_open_gate = finding is None
             if self.watched is not None and finding is None:
                 self.watched.note(case.name, answer.constructs)
@@ -230,7 +226,7 @@ class Suite:
         return found
 
     def _is_recorded(self, case: Case, answer: Answer, absent: Absent | None) -> bool:
-        # A bundle has data of its case: never of a hidden one.
+        # A bundle shows the case's data.
         found = answer.failure is not None and answer.failure.kind == "checker"
         found |= absent is not None and absent.would.exists
         found = found or (self.step is not None and answer.failure is None)
@@ -239,8 +235,7 @@ class Suite:
     def _recorded(
         self, client: RunnerClient, arena: Arena, inputs: Inputs, seconds: float, absent: Absent | None
     ) -> tuple[Stepped | None, bool]:
-        """Repeat the call to record the block that went wrong, or that would write what is ``absent``. Also returns
-        whether the box is still usable."""
+        """For the block that went wrong, or that would write ``absent``. Also True if the box is still usable."""
         self.records = False
         try:
             with phase("record"):
@@ -258,7 +253,7 @@ class Suite:
             self.device.memory_plan.make_room()
 
     def _judge_sampled(self, client: RunnerClient, case: Case) -> bool:
-        """As ``_judge``, on an emulated GPU for a case for GPUs only: see ``grader.judge.sampled``."""
+        """As ``_judge``, on an emulated GPU: see ``grader.judge.sampled``."""
         seed, seconds = self.seed_of(case), self._seconds()
         client.needs_open_gate = self.needs_open_gate
         running, mismatch, alive = None, None, True
@@ -285,7 +280,7 @@ class Suite:
         return alive
 
     def _note(self, case: Case, answer: Answer) -> None:
-        """Notes of hidden cases are secret."""
+        """Hidden cases' notes are secret."""
         if not case.hidden:
             self.remarks = self.remarks or answer.remarks
         known = self.unfreed.bytes if self.unfreed is not None else 0
@@ -309,7 +304,7 @@ class Suite:
         return case.on is not None and self.challenge.manifest.pieces is not None
 
     def _poison(self, case: Case) -> Poison:
-        """Fixed per case, so that a challenge's cases have every kind."""
+        """Fixed per case; a challenge's cases have every kind."""
         every = [*self.challenge.cases, *self.challenge.hidden_cases]
         # NaN distinguishes adding to it from writing nothing.
         others = [
@@ -318,7 +313,7 @@ class Suite:
         return Poison.in_turn(others.index(case.name)) if case.name in others else Poison.NAN
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
-        """A call on other data of the same sizes. Its results do not count, its exceptions do."""
+        """On other data of the same sizes. Only its exceptions count."""
         on = self.device.torch_device
         with phase("draw", enqueues=True):
             inputs: Inputs = (
@@ -334,7 +329,7 @@ class Suite:
             return client.printed()
 
     def _said(self, client: RunnerClient, early: bytes = b"", read: bytes | None = None) -> Printed:
-        """``read``: the output, if already read."""
+        """``read``: output already read."""
         printed = self._printed(client) if read is None else read
         if self.kept is None:
             return Printed(printed_text(printed, early))
@@ -357,7 +352,7 @@ class Suite:
         case: Case,
         answer: Answer,
     ) -> tuple[faults.CaseFault | None, Mismatch | None]:
-        # The author sees only the verdict of hidden cases.
+        # For hidden cases the author sees only the verdict.
         mistakes = self.mistakes if not case.hidden else None
         if answer.failure is not None:
             mistake = mistakes.of_failure(answer.failure) if mistakes is not None else ""
@@ -378,7 +373,7 @@ class Suite:
         if mismatch is None:
             return None, None
         forgotten = answer.forgotten
-        # With a checker, a difference from the reference's result says nothing.
+        # With a checker, differing from the reference says nothing.
         if mistakes is None or mismatch.kind in (REFUSED, PADDING):
             return faults.of_mismatch(mismatch, case, answer.empty_launches, forgotten=forgotten), mismatch
         wrong = None
@@ -417,7 +412,7 @@ class Suite:
     def _map(
         self, client: RunnerClient, mismatch: Mismatch, wrong: Wrong, inputs: Mapping[str, torch.Tensor]
     ) -> tuple[ErrorMap | None, Mapping[str, torch.Tensor]]:
-        """The map, and the read elements of each input that was read in part."""
+        """Also the read elements of inputs read in part."""
         found = error_map(wrong, inputs)
         if found is None or mismatch.index is None:
             return found, {}
@@ -470,7 +465,7 @@ COUNTS = "[printed by the call that counts]\n"
 
 
 def printed_text(printed: bytes, warm_up: bytes = b"", most: int = limits.OUTPUT_KEPT_BYTES) -> str:
-    """Text safe for JSON, SQL and pages, of at most ``most`` bytes."""
+    """Safe for JSON, SQL and pages; at most ``most`` bytes."""
     if not warm_up:
         return _cut(printed, most)
     half = most // 2

@@ -1,9 +1,8 @@
 """The calls that give a workload's modelled time: some with other data, then the counted one.
 
-If counting all of a large workload (``on = "emulated"``) takes too long, the engine runs a sample of its blocks
-(``CountedSample``) and compares what they wrote. If that cannot show that the whole is right (blocks combine results,
-launches read what others wrote, too little was written), all blocks run and the sample is counted among them. So the
-results of a counted call are always compared. Its inputs have a few outliers.
+If a workload (``on = "emulated"``) is too large to count whole, a sample of its blocks runs (``CountedSample``), and
+its results are compared. If these cannot show that the whole is right, all blocks run and the sample is counted among
+them: a counted call's results are always compared.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.timekeeper import HostComputed
 from grader.judge.timing import WrongInTiming
 
-# Instructions of warps: counting a whole call of fewer takes one to three seconds.
+# In warps' instructions: one to three seconds.
 WHOLE_INSTRUCTIONS = 32_000_000
 # If blocks differ in work, a sample says little of the longest.
 WHOLE_IF_UNEVEN = 64_000_000
-# Above this, all blocks run in one call only.
+# Above, all blocks run in one call only.
 ONCE_INSTRUCTIONS = 192_000_000
-# A sample that writes less than this part of its blocks' share of the results must run whole.
+# Below this part of the share expected from its blocks, a call must run whole.
 _WRITTEN = 0.97
 _TARGETS = 18
 
@@ -42,7 +41,7 @@ def most_whole(*, uneven: bool) -> int:
 
 @dataclass(frozen=True)
 class _Called:
-    """``share``: the least share of a result that the sample wrote, relative to its blocks' share; 1 if all ran."""
+    """``share``: the least written share of a result, relative to the blocks that ran."""
 
     case: Case
     seed: int
@@ -55,7 +54,7 @@ class _Called:
 
     @property
     def needs_whole(self) -> bool:
-        """True if the sample does not show that results are right."""
+        """The sample does not show that results are right."""
         found = self.sampled
         return bool(found.incomplete) or found.guessed or found.combined or self.share < _WRITTEN
 
@@ -67,12 +66,12 @@ class CountedCalls:
         self._request, self._subject, self._workload = request, subject, workload
         self._watched = request.challenge.manifest.constructs.any
         self._challenge = request.challenge
-        # A large workload is counted with outliers, which do not change the time.
+        # Outliers do not change a large workload's time.
         self._counting: Case | None = None
 
     def counted(self) -> Answer:
-        """Calls before the counted one use random ``grader.challenge.overlays``: they reveal kernels that work only
-        once, omit work or miss special values."""
+        """Earlier calls use random ``grader.challenge.overlays``: they reveal kernels that work once, omit work or
+        miss special values."""
         ahead = self._ahead()
         plain = self._counting or workload_case(self._challenge, self._workload)
         if self._workload.on == "emulated":
@@ -93,7 +92,7 @@ class CountedCalls:
             raise
 
     def _in_part(self, ahead: list[Case], plain: Case, *, whole: bool) -> Answer:
-        """``whole``: all blocks run, but only a sample is counted."""
+        """``whole``: all blocks run, a sample is counted."""
         for case in ahead:
             self._call(case, "ahead", sampled=not whole, unchecked=whole)
         try:
@@ -122,8 +121,7 @@ class CountedCalls:
         return ahead or [workload_case(challenge, workload)]
 
     def _refuse(self, plain: Case, error: WrongInTiming, *, sampled: bool = False) -> None:
-        """Raises HostComputed if the same data is right without counting: then the host read data that it may not
-        see when counting."""
+        """Raises HostComputed if the same data is right without counting: the host read data that it may not see."""
         for _ in range(2):  # every second call may be an empty one
             self._call(plain, "counted", sampled=sampled)
         raise HostComputed(self._workload) from error
@@ -139,8 +137,8 @@ class CountedCalls:
         unchecked: bool = False,
         small_is_unjudged: bool = False,
     ) -> _Called:
-        """``data`` seeds the inputs. ``sampled``: only a sample of the blocks runs; ``filled``: all run, a sample is
-        counted. ``small_is_unjudged``: don't compare results of a call that will run whole."""
+        """``data`` seeds the inputs. ``sampled``: a sample of the blocks runs; ``filled``: all run, a sample is
+        counted. ``small_is_unjudged``: don't compare if it will run whole."""
         challenge, manifest = self._challenge, self._challenge.manifest
         text = f"{case.name}:{data}".encode()
         seed = int.from_bytes(hmac.digest(self._request.seed_key, text, hashlib.sha256)[:6], "big")
@@ -178,7 +176,7 @@ class CountedCalls:
             self._subject.unbind()
         called = _Called(case, seed, answer, share)
         if sampled and called.needs_whole:
-            wrong = None  # it may be wrong only because blocks were left out
+            wrong = None  # missing blocks may be the only reason
         wrong = strayed or wrong
         if wrong is not None or answer.failure is not None or (count and answer.modelled_s is None):
             raise WrongInTiming(case, seed, wrong, answer)
@@ -186,7 +184,7 @@ class CountedCalls:
 
 
 def _targets(arena: Arena, seed: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Flat places of random elements of results, and the shapes."""
+    """Flat places of random elements, and the shapes."""
     dice = random.Random(f"{seed} targets")  # noqa: S311 - its seed is secret
     buffers = [arena.buffers[arg.name] for arg in arena.manifest.results]
     return [
@@ -198,6 +196,6 @@ def _targets(arena: Arena, seed: int) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def _factor(sampled: Sampled) -> float:
-    """Blocks per block that ran, in the launch that does most work."""
+    """Of the launch that does most work."""
     most = max(sampled.launches, key=lambda launch: launch.instructions, default=None)
     return most.blocks / most.ran if most is not None and most.ran else 1.0

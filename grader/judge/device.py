@@ -1,7 +1,4 @@
-"""What judging needs of a device: a protocol for each use.
-
-Back ends (``grader.device_kinds``) are in ``host_device`` and ``cuda``.
-"""
+"""What judging needs of a device: a protocol for each use. Back ends: ``host_device``, ``cuda``."""
 
 from __future__ import annotations
 
@@ -50,22 +47,22 @@ class Gate(Protocol):
 @dataclass(frozen=True)
 class TimingPlan:
     rounds: int = 15
-    #: Rounds go on until the relative error is below ``enough`` or ``seconds`` are over.
+    #: Until the relative error is below ``enough`` or ``seconds`` are over.
     most_rounds: int = 15
     enough: float = 0.001
     control_rounds: int = 7
-    #: Rounds before those that count.
+    #: Rounds that do not count.
     warm_up: int = 2
     seconds: float = 6.0
-    #: Limits of the ``rounds`` of one workload: seconds in calls, and seconds of waiting between.
+    #: For one workload's ``rounds``: seconds in calls, and of waiting between.
     call_seconds: float = 300.0
     between_seconds: float = 20.0
-    #: Rounds before the device was warm do not count, see ``grader.judge.timing.drifted``.
+    #: Rounds of a cold device do not count, see ``grader.judge.timing.drifted``.
     settles: bool = False
 
 
-# Most kernels' rounds differ by 0.1 %, a few by 0.6 %. Gradings differ by 0.06 % between boxes with 12 rounds as with
-# 30. The first round after warm-up takes as long as the eighth.
+# Most kernels' rounds differ by 0.1 %, a few by 0.6 %. Gradings differ by 0.06 % between boxes, with 12 rounds as with
+# 30. Only the first round is cold.
 GPU_PLAN = TimingPlan(
     rounds=12,
     most_rounds=240,
@@ -76,13 +73,13 @@ GPU_PLAN = TimingPlan(
     call_seconds=20.0,
     settles=True,
 )
-# Other programs use the host, so more rounds are needed. The fewest take minutes for the slowest allowed kernels.
+# Other programs use the host too. ``rounds`` take minutes for the slowest allowed kernels.
 HOST_PLAN = TimingPlan(rounds=7, most_rounds=400, enough=0.05, control_rounds=15, seconds=3.0)
 
 
 @dataclass(frozen=True)
 class Floor:
-    """A negligible difference: ``share`` of the usual value, at least ``least`` seconds."""
+    """Negligible: ``share`` of the usual value, at least ``least`` seconds."""
 
     share: float
     least: float
@@ -92,97 +89,93 @@ class Floor:
 class Noise:
     """How far times around the gate may exceed the control's.
 
-    Uneven rounds raise it, by at most ``most`` of the measured time: a submission can provoke them, e.g. by heating the
-    GPU.
+    Uneven rounds raise it, by at most ``most`` of the time: a submission can provoke them, e.g. by heating the GPU.
     """
 
     before: Floor
     after: Floor
     most: float
-    #: Seconds. A control whose rounds differ by more shared the device.
+    #: Seconds. If a control's rounds differ by more, something shared the device.
     disturbed: float
 
 
 class OutputChecker(Protocol):
-    """Compares all outputs of a timed call: ``aim`` before the round, ``spot_check`` and ``full_check`` in its
-    window."""
+    """Call ``aim`` before the round, ``spot_check`` and ``full_check`` in its window, the rest after it."""
 
     def aim(self, question: Question) -> None:
-        """Prepare to compare with this question's answers."""
+        """Prepare for this question's answers."""
 
     def spot_check(self) -> None:
-        """Compare random elements at once: they must be ready by now."""
+        """Compare random elements, which must be ready by now."""
 
     def full_check(self) -> None:
-        """Takes equally long for wrong and right answers, so a control calibrates it. On a GPU it only enqueues."""
+        """Takes equally long for wrong and right answers, so a control calibrates it. Only enqueues on a GPU."""
 
     def suspicious(self) -> bool: ...
 
     def explain(self, question: Question) -> Mismatch | None: ...
 
     def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
-        """After the window: a write around a buffer or, with ``inputs``, into an input."""
+        """Around a buffer or, with ``inputs``, into an input."""
 
 
 class DeviceRecord(Protocol):
     def round_counts(self) -> bool:
-        """Called after each round, outside the window. False: repeat the round."""
+        """Called outside the window. False: repeat the round."""
 
     def warmed(self, rounds: int) -> bool:
-        """True if warming over the last ``rounds`` rounds invalidates earlier ones."""
+        """True if the device warmed too much over the last ``rounds`` rounds."""
 
     def state(self) -> GpuState | None: ...
 
 
 class MemoryPlan(Protocol):
-    """What fits into a device's memory, which others use too."""
-
     def shortage(self, challenge: Challenge, workload: Workload) -> str:
-        """Why a workload does not fit; "" if it does."""
+        """ "" if it fits."""
 
     def case_shortage(self, challenge: Challenge, case: Case) -> str:
-        """The same for a GPU-only case, before anything of a judgement is in memory."""
+        """For a GPU-only case, asked before judging."""
 
     def fits_alone(self, challenge: Challenge, workload: Workload) -> bool:
-        """True if the workload fits when only a judge uses the device."""
+        """True if it fits when only a judge uses the device."""
 
     def has_room(self, challenge: Challenge, case: Case) -> bool: ...
 
     def make_room(self) -> None: ...
 
     def lacked_memory(self, error: Exception) -> bool:
-        """True if the judge's ``error`` means that the device ran out of memory."""
+        """True if the judge's device memory ran out."""
 
     def free_bytes(self) -> int: ...
 
     def may_keep(self, kept: int) -> bool:
-        """True if a submission that held ``kept`` bytes left the judge the memory that it plans with."""
+        """True if a submission's ``kept`` bytes left the judge its planned memory."""
 
 
 class Staging(Protocol):
-    """Fixed memory for a workload's questions: a question drawn long ago is then as good as a new one."""
+    """Fixed memory: a question drawn long ago is as good as a new one."""
 
     def room(self, role: str, like: torch.Tensor) -> torch.Tensor:
-        """Memory for ``role``: answers computed there need no copy."""
+        """Answers computed there need no copy."""
 
     def stage(self, question: Question) -> Question:
-        """Copy the question there. The previous one is lost."""
+        """The previous question is lost."""
 
 
 class Stream(Protocol):
     def settle(self) -> None: ...
 
     def before_round(self) -> None:
-        """Finish all work and bring the device into a fixed state, before the call is queued."""
+        """Finish all work and fix the device's state, before the call is queued."""
 
     def after_queued(self) -> None:
-        """Undo what a call's host part may have prepared, before inputs are revealed."""
+        """Undo what the call's host part may have prepared, before the reveal."""
 
 
 class Hardware(Protocol):
     @property
     def name(self) -> str:
-        """The board: "cpu", "h200"."""
+        """Its board: "cpu", "h200"."""
 
     @property
     def model(self) -> str: ...
@@ -195,7 +188,7 @@ class Hardware(Protocol):
 
     @property
     def on_processor(self) -> bool:
-        """Calls run on the host's processor: limits are in processor time."""
+        """Limits are in processor time."""
 
     @property
     def modelled(self) -> bool:
@@ -205,7 +198,7 @@ class Hardware(Protocol):
 
 
 class BoxDevice(Hardware, Protocol):
-    #: Folder of compiled Python for boxes with torch, see ``grader.sandbox.bytecode``.
+    #: See ``grader.sandbox.bytecode``.
     bytecode: str
 
     @property
@@ -223,7 +216,7 @@ class BoxDevice(Hardware, Protocol):
     def make_gate(self) -> Gate: ...
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None:
-        """Show a timed round's inputs to the runner, and leave none in a cache."""
+        """Show inputs to the runner, and leave none in a cache."""
 
 
 class ArrayDevice(Hardware, Protocol):
@@ -245,12 +238,12 @@ class CaseDevice(ArrayDevice, Protocol):
 
     @property
     def warm_up_cases(self) -> bool:
-        """Make an untimed call before each case: the first one compiles."""
+        """Each case needs an untimed call, because the first one compiles."""
 
 
 class RatedDevice(Hardware, Protocol):
     def use_ceilings(self, stored: Mapping[str, float]) -> None:
-        """If empty, a device that can measure ceilings does so."""
+        """If empty, it may measure ceilings."""
 
     def ceilings(self) -> Mapping[str, float]:
         """``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s; empty if unknown."""
@@ -269,11 +262,11 @@ class TimedDevice(ArrayDevice, RatedDevice, Protocol):
 
     @property
     def round_costs(self) -> RoundCosts | None:
-        """What a round has cost here; None if that varies."""
+        """None if costs vary."""
 
     @property
     def baselines(self) -> tuple[str, ...]:
-        """The modes in which ``reference.py`` is timed."""
+        """Modes of ``reference.py``."""
 
     @property
     def staging(self) -> Staging | None:
@@ -291,9 +284,6 @@ class Device(BoxDevice, CaseDevice, TimedDevice, Protocol): ...
 
 
 def make_device(name: str, *indices: int) -> Device:
-    """The back end of the board ``name``, on devices ``indices`` (default: the first).
-
-    Raises UnknownDevice, or BoxUnavailable if the device cannot be used.
-    """
+    """On devices ``indices``, default: the first. Raises UnknownDevice, or BoxUnavailable if it cannot be used."""
     device: Device = resolve_back_end(kind_of(name))(name, *(indices or (0,)))
     return device

@@ -18,7 +18,7 @@ Key = tuple[str, int, str, str, str]
 
 @dataclass
 class FailedBaselines:
-    """For this process: its versions of torch and Triton do not change."""
+    """Per process, whose versions of torch and Triton do not change."""
 
     _failures: dict[Key, tuple[str, float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -78,8 +78,8 @@ _SLEPT = "It waited or slept: look for a sleep, a lock, or threads or processes 
 def of_broken_channel(
     client: RunnerClient, error: ChannelError, doing: str, seconds: float, slow_hint: str = ""
 ) -> CaseFault:
-    """The connection failed while ``doing``: find out how the box ended, and end it. ``slow_hint``: if processor
-    time ran out. Raises BoxKilled, and BoxUnavailable if unknown."""
+    """Find out how the box ended, and end it. ``slow_hint``: if processor time ran out. Raises BoxKilled, and
+    BoxUnavailable if unknown."""
     if isinstance(error, BoxSilent):
         end = client.box.end()
         if end is not None and end.outside:
@@ -92,7 +92,7 @@ def of_broken_channel(
         return _of_silence(error.allowance, doing, seconds, slow)
     end = client.end() if isinstance(error, BoxGone) else client.box.end()
     if end is None and isinstance(error, BoxGone):
-        # The engine is slow or away (a restarting engine ends its boxes): our failure, so BoxUnavailable.
+        # A slow or absent engine is our failure (a restarting one ends its boxes): BoxUnavailable.
         end = client.box.kill()
     if end is not None and end.outside:
         raise BoxKilled(end.sentence()) from error
@@ -135,7 +135,7 @@ def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
 
 
 def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
-    """Host memory (``memory_bytes`` at most) or the device's ran out."""
+    """The host's memory (``memory_bytes`` at most) or the device's."""
     where = f" (line {failure.line})" if failure.line else ""
     on_host = failure.type == "MemoryError" or "DefaultCPUAllocator" in failure.message
     limit = f"; a submission may use {size_text(memory_bytes)}" if on_host else ""
@@ -155,7 +155,7 @@ def _hint_of_end(end: BoxEnd, interprets: bool) -> str:
     return _ENDED_ITSELF
 
 
-# A kernel that runs forever (on a card: a time limit), or waits forever.
+# An endless kernel (on a card: a time limit), or an endless wait.
 _LOOPS = "endless"
 _ENDLESS = (_LOOPS, "deadlock")
 
@@ -166,7 +166,7 @@ def is_endless(failure: Failure) -> bool:
 
 
 def of_exception(failure: Failure, doing: str, memory_bytes: int, mistake: str = "") -> CaseFault:
-    """An exception of ``solve`` or of the module. ``mistake``: the hint about the source, if known."""
+    """Of ``solve`` or of the module. ``mistake``: the hint about the source."""
     found = _of_exception(failure, doing, memory_bytes)
     return replace(found, hint=mistake) if mistake else found
 
@@ -220,8 +220,8 @@ def of_mismatch(
     *,
     forgotten: Forgotten | None = None,
 ) -> CaseFault:
-    """``mistake``: the hint about the source; ``adds``: it may compute with an output's old values; ``evidence``:
-    how far NaN and infinity reach, or where nothing was written; ``forgotten``: work that was not waited for."""
+    """``mistake``: the hint about the source; ``adds``: it may compute with old values; ``evidence``: how far NaN
+    and infinity reach, or where nothing was written; ``forgotten``: work that nobody waited for."""
     general = _of_forgotten(forgotten) if forgotten else _mismatch_hint(mismatch, case, empty_launches, adds)
     # At a size of 0, an empty grid is the mistake; at other sizes it is an effect.
     ran = not empty_launches or mismatch.kind != "unwritten" or all(case.sizes.values())
@@ -374,7 +374,7 @@ def failed_workload(
     client: RunnerClient,
     error: WrongInTiming | TooSlow | ChannelError,
 ) -> CaseReport:
-    """A failed timed call, as a case that its seed can replay."""
+    """As a case that its seed can replay."""
     case = workload_case(challenge, workload)
     doing = "solve was timed"
     seed, mismatch = None, None

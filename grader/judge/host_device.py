@@ -44,7 +44,7 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
-# torch's threads would compete with the judge for the cores that it measures on.
+# torch's threads would take the cores that the judge measures on.
 _HOST_ENV = {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"}
 _HOST_ENVS = {
     BoxPurpose.RUN: _HOST_ENV,
@@ -155,7 +155,7 @@ def host_device(name: str, index: int) -> Device:
 
 
 class EmulatedDevice(HostDevice):
-    """The emulated GPU, on the processor in a submission's box. See ``grader.sandbox.emulator``."""
+    """See ``grader.sandbox.emulator``."""
 
     name = EMULATED
     memory = "emulated"
@@ -172,7 +172,7 @@ class EmulatedDevice(HostDevice):
 
 
 def model_ceilings() -> dict[str, float]:
-    """``bandwidth`` in bytes/s, and ``rate:DTYPE`` in flop/s: without tensor cores for float32 and wider."""
+    """``bandwidth`` in bytes/s, and ``rate:DTYPE`` in flop/s: no tensor cores for float32 and wider."""
     cycles = H200.multiprocessors * H200.clock
     flops = {
         DType.FLOAT64: H200.flops["f64"],

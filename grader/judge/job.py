@@ -1,4 +1,4 @@
-"""Requests from a worker to its judge process, and answers, as JSON on a socket."""
+"""A judge process's requests and answers, as JSON."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ class Job(Strict):
     language: Language
     source: str
     device: str
-    #: Hexadecimal; case seeds derive from it. Only this judgement knows it.
+    #: Hexadecimal; known to this judgement only. Case seeds derive from it.
     seed_key: str
-    #: Frozen for this challenge version: workload -> name -> microseconds (None: too short to measure).
+    #: Frozen: workload -> name -> microseconds (None: too short to measure).
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
-    #: Calibrated for this GPU, see ``RatedDevice``. If empty, the judge measures.
+    #: This GPU's, see ``RatedDevice``. If empty, the judge measures.
     ceilings: dict[str, float] = Field(default_factory=dict)
-    #: Compiled ahead: a CUDA source's library, or a Triton source's kernels.
+    #: A CUDA source's library, or a Triton source's kernels.
     artefact: Artefact | None = None
     #: Fields for log lines.
     context: dict[str, str | int] = Field(default_factory=dict)
-    #: A run: public cases only, no times.
+    #: Public cases only, no times.
     public_only: bool = False
-    #: Run this public case alone, with its sizes and inputs.
+    #: Run this case alone.
     own_case: OwnCase | None = None
     #: Timed instead of the challenge's.
     workloads: list[Workload] = Field(default_factory=list)
-    #: Draw questions on an accepted kernel, see ``grader.judge.quiz``.
+    #: See ``grader.judge.quiz``.
     quiz: bool = False
     #: See ``grader.judge.phases``.
     phases: bool = False
@@ -52,13 +52,13 @@ class JudgingProgress(Strict):
 
 class Outcome(Strict):
     report: Report
-    #: New ones, to freeze for the device model and torch version.
+    #: To be frozen for the device model and torch version.
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
     #: Never in the report, which its author reads.
     quiz: list[DrawnQuestion] = Field(default_factory=list)
     #: Seconds by phase.
     phases: dict[str, float] = Field(default_factory=dict)
-    #: Seconds of the box's start by step.
+    #: Seconds by step.
     start: dict[str, float] = Field(default_factory=dict)
 
 

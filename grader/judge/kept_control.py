@@ -1,7 +1,6 @@
-"""Keeps a GPU's control between submissions: its box, which never loads a submission, and its last rounds.
+"""Keeps a GPU's control between submissions: its box, which never loads one, and its last rounds.
 
-The rounds after one submission are also those before the next if it follows at once at the same sizes: no submission
-has run in between.
+These rounds also serve the next submission if it follows at once at the same sizes: nothing has run in between.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class KeptControl:
 
 
 def _key(challenge: Challenge, workload: Workload) -> _Key:
-    """The control's work: these buffers, in order, at these sizes."""
+    """The control's work."""
     manifest, sizes = challenge.manifest, workload.sizes
     buffers = [
         (arg.name, arg.kind, arg.dtype, manifest.shape(arg, sizes), manifest.strides(arg, sizes))

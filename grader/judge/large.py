@@ -1,5 +1,5 @@
-"""A case too large for the judge's memory: inputs are drawn piece by piece, to reveal and again to check, and the
-right answer is computed by pieces."""
+"""A case too large for the judge's memory: inputs are drawn by pieces, to reveal and again to check; answers are
+computed by pieces."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
 
 class LargeInputs:
-    """One call's inputs, for a challenge with ``[pieces]``. Drawing raises ChallengeInvalid and torch's
-    OutOfMemoryError."""
+    """For a challenge with ``[pieces]``. Drawing raises ChallengeInvalid and torch's OutOfMemoryError."""
 
     def __init__(self, challenge: Challenge, case: Case, seed: int, device: str) -> None:
         manifest = challenge.manifest
@@ -90,7 +89,7 @@ class LargeInputs:
 
 
 class LargeQuestion:
-    """A large case's inputs and the check of its results. Raises as ``LargeInputs``."""
+    """Raises as ``LargeInputs``."""
 
     def __init__(self, challenge: Challenge, case: Case, seed: int, device: str) -> None:
         self._challenge, self._case = challenge, case
@@ -109,7 +108,7 @@ class LargeQuestion:
         return _first(tallies)
 
     def _checked(self, arena: Arena, checker: Checker) -> Mismatch | None:
-        """As ``examine``, with a checker, which decides on each differing piece as on a separate case."""
+        """The checker decides on each differing piece as on a separate case."""
         manifest, sizes = self._challenge.manifest, self._case.sizes
         pieces = manifest.pieces
         assert pieces is not None

@@ -65,8 +65,8 @@ class Launcher:
     def submission(
         self, ahead: Callable[[RunnerClient], None] | None = None, under: Sequence[str] = ()
     ) -> RunnerClient:
-        """A fresh box with the submission loaded. ``ahead`` gets it with the control loaded, before the submission.
-        ``under``: a tool and its options, which start the runner. Raises LoadFailed, BoxUnavailable."""
+        """With the submission loaded. ``ahead`` gets it earlier, with the control loaded. ``under``: a tool and its
+        options, which start the runner. Raises LoadFailed, BoxUnavailable."""
         if self.kept_control is not None:
             self.kept_control.forget_rounds()
         language = self.request.language
@@ -129,7 +129,7 @@ class Launcher:
             )
 
     def control(self) -> RunnerClient:
-        """A runner (the kept one, if any) that loads no submission and whose call has a known length."""
+        """Loads no submission; its call has a known length."""
         message, kept = self._control_message, self.kept_control
         if kept is None or self.request.challenge.manifest.gpus > 1:  # its box has one GPU
             return self._trusted(BoxPurpose.CONTROL, message)
@@ -144,7 +144,7 @@ class Launcher:
         return client
 
     def keep_control(self) -> None:
-        """Call if all went well: its box may serve the next submission."""
+        """Call if all went well: the next submission may use its box."""
         if self._control is not None and self.kept_control is not None:
             self._open.remove(self._control)
             self.kept_control.give_back(self._control)
@@ -205,7 +205,7 @@ class Launcher:
                 + (f"; it said: {said}" if said else ""),
                 "`grader doctor` tries a box and says what it lacks.",
             ) from error
-        # The start, which takes minutes on a slow host, does not count against the submission.
+        # A start takes minutes on a slow host: it does not count.
         client.serve(self.interrupt, spec.wall_seconds)
         return client
 
@@ -223,8 +223,8 @@ def submission_spec(
 ) -> BoxSpec:
     """``allow``: the challenge's.
 
-    Libraries of kernels are hidden unless the challenge allows them: a submission should bring its kernels. Languages
-    with torch and runners without a GPU need them.
+    Hides libraries of kernels unless allowed: a submission should bring its kernels. Languages with torch and runners
+    without a GPU need them.
     """
     spec = device.box_spec(BoxPurpose.RUN, language, memory_bytes)
     hide = not language.torch and spec.gpu is not None and not {"cublas", "torch"} & {*allow}

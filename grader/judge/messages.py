@@ -1,6 +1,6 @@
 """Messages of a runner, bounded and checked. A submission's process decides no verdict and no time.
 
-Two times are trusted because our programs send them: ``control_us`` and ``modelled_us`` (the emulated GPU's).
+Our programs send the trusted times ``control_us`` and ``modelled_us``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Message(BaseModel):
 
 
 class Failure(Message):
-    """An exception, as the runner describes it: shown to its author, never trusted."""
+    """Shown to its author, never trusted."""
 
     #: ``ours``: the emulated GPU's program failed, not the submission.
     kind: Literal["exception", "memory", "syntax", "import", "cuda", "checker", "compilation", "ours"]
@@ -102,7 +102,7 @@ class Seen(Message):
 
 
 class Unfreed(Message):
-    """Device memory not freed when a call returned, and the lines that allocated it."""
+    """Device memory and the lines that allocated it."""
 
     bytes: int = Field(ge=0, le=1 << 50)
     allocations: int = Field(ge=1, le=1 << 40)
@@ -119,13 +119,13 @@ class Unfreed(Message):
 class SampledLaunch(Message):
     blocks: int = Field(ge=0, le=1 << 63)
     ran: int = Field(ge=0, le=1 << 63)
-    #: Blocks that ran, without those from places where more ran than elsewhere.
+    #: Without blocks from places where more ran than elsewhere.
     fair: int = Field(ge=0, le=1 << 63)
     instructions: int = Field(default=0, ge=0, le=1 << 63)
 
 
 class Sampled(Message):
-    """The part of a call on large arrays that the emulated GPU ran."""
+    """What an emulated GPU ran of a call on large arrays."""
 
     launches: Annotated[list[SampledLaunch], Field(max_length=64)] = Field(default_factory=list)
     #: Why results are worthless: more than blocks was left out.
@@ -153,7 +153,7 @@ class Forgotten(Message):
 
 
 class Reason(Message):
-    """Why a thread does not write an element, see ``emulator/stepping/not_stored.py``."""
+    """See ``emulator/stepping/not_stored.py``."""
 
     how: Literal["branch", "mask", "elsewhere"]
     line: Small
@@ -164,7 +164,7 @@ class Reason(Message):
 
 
 class Stepped(Message):
-    """The base64 bundle of the block that went wrong, see ``emulator/stepping/recorder.py``; or why there is none."""
+    """The failing block in base64, see ``emulator/stepping/recorder.py``; or why there is none."""
 
     data: Annotated[
         str, StringConstraints(max_length=limits.STEP_CHARS, pattern=r"^[A-Za-z0-9+/]*={0,2}$")
@@ -192,7 +192,7 @@ Whole = Annotated[int, Field(ge=0, le=1 << 62)]
 
 
 class QuizFact(Message):
-    """A fact about a call, see ``emulator/stepping/quiz.py``. ``choices``: lines; 0 is none of them."""
+    """See ``emulator/stepping/quiz.py``. ``choices``: lines; 0 is none of them."""
 
     kind: Literal["blocks", "first_write", "elements", "active", "sectors", "passes", "barrier", "race"]
     answer: Whole
@@ -208,7 +208,7 @@ class QuizFact(Message):
     verb: Literal["", "reads", "writes"] = ""
     choices: Annotated[list[Small], Field(max_length=8)] = Field(default_factory=list)
     saw: Annotated[dict[Word, Whole], Field(max_length=8)] = Field(default_factory=dict)
-    #: A barrier's line, and the two lines of the race without it; the second may be 0.
+    #: A barrier's line, and two lines of the race without it; the second may be 0.
     races: Annotated[list[tuple[Small, Small, Small]], Field(max_length=8)] = Field(default_factory=list)
 
 
@@ -222,7 +222,7 @@ class ConstructPlace(Message):
 
 
 class Constructs(Message):
-    """See ``emulator/constructs.py``. ``idle``: constructs in code that did not run."""
+    """See ``emulator/constructs.py``. ``idle``: in code that did not run."""
 
     launches: Small
     lines: Annotated[list[Small], Field(max_length=8)] = Field(default_factory=list)
@@ -230,7 +230,7 @@ class Constructs(Message):
     executed: Annotated[list[ConstructPlace], Field(max_length=64)] = Field(default_factory=list)
     idle: Annotated[list[ConstructPlace], Field(max_length=64)] = Field(default_factory=list)
     spills_known: bool = True
-    #: Operations with and without tensor cores, and where most of the latter are.
+    #: With and without tensor cores, and where most of the latter are.
     tensor_flops: Annotated[int, Field(ge=0, le=1 << 63)] = 0
     other_flops: Annotated[int, Field(ge=0, le=1 << 63)] = 0
     most_other: ConstructPlace | None = None
@@ -282,8 +282,8 @@ class WritingBlocks(Message):
 
 
 class Would(Message):
-    """The thread that would write an unwritten element, derived from the index that wrote ``like``. ``work``: the
-    launch's number in the call."""
+    """The thread that would write an element, by the index that wrote ``like``. ``work``: the launch's number in the
+    call."""
 
     work: Small
     kernel: KernelName
@@ -305,7 +305,7 @@ class Would(Message):
 
 
 class Writers(Message):
-    """The threads that wrote a result's elements, as the emulated GPU's program says."""
+    """From the emulated GPU's program."""
 
     op: Literal["writers"]
     first: Wrote | None = None

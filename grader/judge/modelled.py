@@ -1,7 +1,6 @@
 """Times by the emulated GPU's model: no clock, no control.
 
-The time is for one counted call on unpredictable inputs, with checked outputs. It is the same on every machine if work
-does not depend on values.
+Of one counted and checked call on unpredictable inputs: the same on every machine if work does not depend on values.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from grader.scoring import Estimate
 if TYPE_CHECKING:
     pass
 
-# Prefix of the emulated GPU's lines in the output (``sandbox/runner/emulated_loader.py``).
+# See ``sandbox/runner/emulated_loader.py``.
 _NOTE = b"[emulated GPU] "
 
 
@@ -122,7 +121,7 @@ def _exactly(seconds: float, profile: CallProfile | None) -> Measured:
 
 
 def least_of(challenge: Challenge, workload: Workload) -> float:
-    """The least seconds of any kernel: reading inputs, writing outputs, computing at the highest rate."""
+    """Of any kernel: reads inputs, writes outputs, computes at the highest rate."""
     tf32 = H200.flops["wgmma tf32"] * H200.multiprocessors * H200.clock
     cost = light_cost(challenge.manifest, workload, {**model_ceilings(), f"rate:{DType.FLOAT32.value}": tf32})
     assert cost.rate is not None

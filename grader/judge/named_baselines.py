@@ -1,6 +1,6 @@
 """A challenge's baselines by name (``[[baselines]]``): which apply on a device, and their boxes.
 
-They are for comparison: one that cannot run here is left out (see ``failed_baselines``) and fails no submission.
+One that cannot run here is left out (see ``failed_baselines``) and fails no submission.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class KindOfResult:
 
 OUTPUT = KindOfResult("output", lambda arg: arg.dtype)
 SCALE = KindOfResult("scale", lambda _: DType.FLOAT64)
-# GPUs are short of memory; this is enough for a check in single precision.
+# GPUs are short of memory; enough for a check in single precision.
 NARROW_SCALE = KindOfResult(
     "scale", lambda arg: DType.FLOAT64 if arg.dtype is DType.FLOAT64 else DType.FLOAT32, _no_more_than
 )
@@ -74,12 +74,12 @@ NARROW_SCALE = KindOfResult(
 
 @dataclass(frozen=True)
 class Question:
-    """One call's inputs and right answers, computed before the call and kept in private memory."""
+    """Computed before the call, kept in private memory."""
 
     inputs: dict[str, torch.Tensor]
-    #: In-outs and outputs in their dtype, as held values (see ``grader.challenge.numbers``).
+    #: As held values, see ``grader.challenge.numbers``.
     outputs: dict[str, torch.Tensor]
-    #: Scales of errors: float64, or on a GPU float32 unless the output is float64. Default: the output's value.
+    #: Float64, or on a GPU float32 unless the output is float64. Default: the output's value.
     magnitudes: dict[str, torch.Tensor]
     #: Asked about results that differ from ``outputs``.
     check: Callable[[Mapping[str, torch.Tensor]], Refused | None] | None = None
@@ -95,12 +95,12 @@ def scalar_values(manifest: Manifest, case: Case) -> dict[str, Number]:
 
 
 def plain_values(manifest: Manifest, case: Case) -> dict[str, Number | None]:
-    """A reference's arguments besides tensors. None for inputs that are left out."""
+    """Besides tensors. None for inputs that are left out."""
     return {**scalar_values(manifest, case), **case.sizes, **dict.fromkeys(case.without)}
 
 
 def arguments(manifest: Manifest, case: Case, tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
-    """A reference's arguments in PyTorch's precision, with their strides. ``tensors``: held values."""
+    """In PyTorch's precision, with strides. ``tensors``: held values."""
     given = laid_out(manifest, natives(manifest, tensors), case.sizes)
     return {**given, **plain_values(manifest, case)}
 
@@ -113,10 +113,10 @@ def ask(
     draw_on: str | None = None,
     room: Room | None = None,
 ) -> Question:
-    """Draw the inputs of ``case`` and compute the answers, on ``device``. Raises ChallengeInvalid.
+    """Draw inputs and compute answers on ``device``. Raises ChallengeInvalid.
 
-    ``draw_on``: default CPU, whose draws are the same on every machine; for GPU-only cases ``device``, to avoid
-    transfers. ``room``: memory for answers, and inputs if possible.
+    ``draw_on``: default CPU, the same on every machine; for GPU-only cases ``device``. ``room``: memory for answers,
+    and inputs if possible.
     """
     with phase("draw", enqueues=True):
         inputs = draw_for(challenge, case, seed, device, draw_on, room)
@@ -145,7 +145,7 @@ def answered(
 
 
 def _absolute(parts: torch.Tensor) -> torch.Tensor:
-    """Each complex number's magnitude, for both parts: one that cancels has the other's error."""
+    """For both parts: one that cancels has the other's error."""
     import torch
 
     size = torch.view_as_complex(parts.contiguous()).abs()
@@ -206,7 +206,7 @@ def _results(
     kind: KindOfResult,
     room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
-    """In the dtypes of ``kind``, on float64 copies of the inputs, which ``function`` may overwrite."""
+    """On float64 copies of the inputs, which ``function`` may overwrite."""
     import torch
 
     manifest = challenge.manifest
@@ -231,8 +231,7 @@ def results_of(
     inputs: Mapping[str, torch.Tensor],
     sizes: Mapping[str, int],
 ) -> dict[str, torch.Tensor]:
-    """Results of ``function`` on float64 copies of the inputs. Raises ChallengeInvalid, and torch's
-    OutOfMemoryError."""
+    """On float64 copies of the inputs. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
     import torch
 
     where = f"{challenge.slug}: {getattr(function, '__name__', 'reference')}() on case '{case.name}'"
@@ -296,7 +295,7 @@ def laid_out(
 
 
 def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
-    """True if an integer result would change these floats, or exact float64 cannot hold them."""
+    """An integer result would change these floats, or exact float64 cannot hold them."""
 
     if not values.is_floating_point() or not values.numel():
         return False
@@ -313,7 +312,7 @@ def workload_case(challenge: Challenge, workload: Workload, overlay: Overlay | N
 
 
 def find_case(challenge: Challenge, name: str) -> Case:
-    """A case by name, or a workload by ``workload NAME`` or ``workload NAME, OVERLAY``. Raises ChallengeInvalid."""
+    """By name, ``workload NAME`` or ``workload NAME, OVERLAY``. Raises ChallengeInvalid."""
     for workload in challenge.manifest.workloads:
         if name.startswith(f"workload {workload.name}"):
             for overlay in (None, *overlays(challenge, workload)):

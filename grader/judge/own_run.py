@@ -24,7 +24,7 @@ from grader.schemas.report import ThreadPrints
 if TYPE_CHECKING:
     import torch
 
-# The emulated GPU puts this before a print, or for dropped prints, see sandbox/emulator/engine/print.c.
+# Precedes a print, or counts dropped ones, see sandbox/emulator/engine/print.c.
 _TAG = re.compile(
     rb"\x1e(?:(\d{1,10}),(\d{1,10}),(\d{1,10});(\d{1,10}),(\d{1,10}),(\d{1,10})|!(\d{1,19}))\x1f"
 )
@@ -71,7 +71,7 @@ def _record(name: str, values: torch.Tensor) -> OutputRecord:
 
 
 def _words(values: torch.Tensor) -> list[str]:
-    """The shortest texts that the type reads back."""
+    """As short as the type can read back."""
     import torch
 
     if values.is_floating_point() and values.dtype is not torch.float64:
@@ -112,7 +112,7 @@ def _described(challenge: Challenge, case: Case) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Printed:
-    """``text``: all output, bounded. ``by_thread``: the kernels' part. ``left_out``: dropped prints of kernels."""
+    """``by_thread``: the kernels' part. ``left_out``: dropped prints of kernels."""
 
     text: str = ""
     by_thread: list[ThreadPrints] = field(default_factory=list)
@@ -120,8 +120,8 @@ class Printed:
 
 
 def of_threads(printed: bytes) -> tuple[bytes, list[ThreadPrints], int]:
-    """``printed`` without marks, the first bytes of each thread, and the number of dropped prints. A print ends at
-    the next mark, or with its line if something else follows."""
+    """Also each thread's first bytes, and the number of dropped prints. A print ends at the next mark, or with its
+    line."""
     plain = bytearray()
     threads: dict[tuple[int, ...], bytearray] = {}
     left_out, kept, end = 0, 0, 0

@@ -1,7 +1,6 @@
-"""The seconds of a judgement by phase, for benchmarks.
+"""A judgement's seconds by phase, for benchmarks.
 
-Phases nest; each second belongs to the innermost, so they add up. Its name also has the outermost phase below the one
-around all: ``timing: draw``.
+Phases nest; each second belongs to the innermost, named as ``timing: draw`` with the outermost but one.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from contextvars import ContextVar
 
 
 class Recorder:
-    """``settle`` waits for the device: otherwise enqueued work is charged to a later phase."""
+    """``settle`` waits for the device, else a later phase pays for enqueued work."""
 
     def __init__(self, settle: Callable[[], None] | None = None) -> None:
         self.seconds: dict[str, float] = {}
@@ -52,7 +51,7 @@ def recorded(recorder: Recorder | None) -> Iterator[None]:
 
 @contextmanager
 def phase(name: str, *, enqueues: bool = False) -> Iterator[None]:
-    """``enqueues``: leaves work on the device, which a recorder waits for. Never within a round: its stream is held."""
+    """``enqueues``: a recorder waits for the device. Never within a round: its stream is held."""
     recorder = _recorder.get()
     if recorder is None:
         yield

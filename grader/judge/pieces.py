@@ -1,6 +1,6 @@
 """Right answers by pieces (``[pieces]`` in ``challenge.toml``), for cases too large to keep twice.
 
-They equal the reference's whole result, except for the order of float64 additions in sums.
+Equal to the reference's whole result, except for the order of float64 additions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from grader.challenge.model import Argument, Manifest, Pieces
 if TYPE_CHECKING:
     import torch
 
-# Of a piece's largest array: a dozen float64 copies take some 3 GiB.
+# A dozen float64 copies take some 3 GiB.
 PIECE_ELEMENTS = 1 << 25
 # A multiple of this many rows begins aligned.
 _ROWS = 16
@@ -72,7 +72,7 @@ def right_in_pieces(
     compute: Compute,
     magnitude: Compute | None = None,
 ) -> Iterator[Piece]:
-    """Every result, in float64 or integers: pieces, then the sums. Raises the functions' exceptions."""
+    """In float64 or integers: pieces, then sums. Raises the functions' exceptions."""
     pieces = manifest.pieces
     assert pieces is not None
     outputs, scales = _Joined(manifest, pieces), _Joined(manifest, pieces)
@@ -99,7 +99,7 @@ def right_in_pieces(
 
 
 def names_in_parts(manifest: Manifest, case: Case) -> set[str]:
-    """Inputs that can be drawn by rows. Empty if an input is derived from others. Raises ChallengeInvalid."""
+    """Empty if an input is derived from others. Raises ChallengeInvalid."""
     pieces = manifest.pieces
     readable = [arg for arg in manifest.given if arg.name not in case.without]
     if pieces is None or any(isinstance(filling_of(manifest, case, arg), Derived) for arg in readable):
@@ -115,7 +115,7 @@ def dimension_of(arg: Argument, pieces: Pieces) -> int | None:
 
 
 def _count(manifest: Manifest, arg: Argument, found: Tensors) -> int | None:
-    """The number of elements that count, if ``compare`` names an output with it."""
+    """From the output that ``compare`` names."""
     rule = manifest.compare.get(arg.name)
     return None if rule is None or rule.first is None else int(found[rule.first].reshape(-1)[0])
 
@@ -129,7 +129,7 @@ class _Joined:
     _last: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def add(self, found: Tensors) -> dict[str, torch.Tensor]:
-        """The next piece's cut results. Running results continue the piece before."""
+        """Running results continue the piece before."""
         joined = {}
         for arg in self.manifest.results:
             part, dimension = found[arg.name], dimension_of(arg, self.pieces)

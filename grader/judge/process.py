@@ -1,6 +1,6 @@
-"""A judge in a separate process, kept warm between submissions: whatever breaks there does not affect the worker.
+"""A judge in a separate process, warm between submissions: what breaks there does not affect the worker.
 
-Worker and child exchange JSON lines over a socket pair and trust each other.
+They exchange JSON lines over a socket pair and trust each other.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from grader.sandbox.allowance import Allowance
 from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.processes import cpu_seconds, descendants
 
-# Processor time for importing torch and making the first boxes.
+# Processor time, mostly for importing torch.
 _READY_SECONDS = 120.0
-# The child checks for cancellation at least this often; afterwards it is killed.
+# The child checks at least this often; then it is killed.
 _CANCEL_SECONDS = 15.0
 _POLL_SECONDS = 0.25
 # A probe takes milliseconds.
@@ -32,9 +32,9 @@ _PROBE_SECONDS = 60.0
 _BOX_SECONDS = limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS + 30.0
 # Mostly for compiling kernels once.
 _CALIBRATE_SECONDS = 300.0
-# A killed child that still exists waits in the kernel for a hanging device: nothing can end it.
+# Nothing can end a killed child that waits in the kernel for a hanging device.
 _KILL_SECONDS = 30.0
-# A judge that waits for a box sends messages, so a longer silence means that it is stuck.
+# Waiting for a box, a judge sends messages: a longer silence means that it is stuck.
 _SILENT_SECONDS = limits.BOX_WALL_SECONDS + 60.0
 
 
@@ -104,7 +104,6 @@ class JudgeProcess:
 
     @property
     def device_model(self) -> str:
-        """The model of processor or GPU."""
         self._lines()
         return self._ready["device_model"]
 
@@ -119,21 +118,20 @@ class JudgeProcess:
         return self._ready["architecture"]
 
     def warm_up(self) -> None:
-        """Start the child before the first submission. Raises JudgeFailure, BoxUnavailable."""
+        """Start the child ahead. Raises JudgeFailure, BoxUnavailable."""
         self._lines()
 
     def probe(self) -> None:
-        """Use the device in a fresh child: an old context or stuck child must not decide. Raises JudgeFailure,
-        BoxUnavailable."""
+        """In a fresh child: an old context must not decide. Raises JudgeFailure, BoxUnavailable."""
         self._end_child()
         self._ask("probe", _PROBE_SECONDS)
 
     def try_box(self) -> None:
-        """Start and end a box. Raises BoxUnavailable, or JudgeFailure without a child."""
+        """Raises BoxUnavailable, or JudgeFailure without a child."""
         self._ask("box", _BOX_SECONDS)
 
     def calibrate(self) -> dict[str, float]:
-        """Measure ceilings, see ``RatedDevice``. Raises JudgeFailure."""
+        """See ``RatedDevice``. Raises JudgeFailure."""
         return {
             name: float(value)
             for name, value in self._ask("calibrate", _CALIBRATE_SECONDS)["ceilings"].items()
@@ -158,7 +156,7 @@ class JudgeProcess:
     def run(
         self, job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
-        """Judge one submission. Raises Cancelled, or JudgeFailure if the judge fails."""
+        """Raises Cancelled, or JudgeFailure if the judge fails."""
         lines = self._lines()
         try:
             lines.send({"job": job.model_dump(mode="json")})

@@ -1,5 +1,5 @@
-"""Questions on an accepted kernel: the emulated GPU gives facts about a call of a public case, often with one
-changed size. Drawn before the box sees hidden cases."""
+"""Questions on an accepted kernel, from an emulated GPU's facts about a public case, often with one changed size.
+Drawn before the box sees hidden cases."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from grader.schemas.quiz import MOST_QUESTIONS, DrawnQuestion, QuizChoice, QuizK
 
 log = get_logger(__name__)
 
-# Elements of all arrays of a case: enough for several blocks, quick to trace.
+# Elements of all arrays: several blocks, quick to trace.
 _ENOUGH, _FEWEST, _MOST = 4_000, 500, 60_000
 _LEAST_SIZE = 12
 _TRIES = 3
-# Each launch is kept, and blocks run again a row at a time.
+# Each launch is kept, and blocks run again.
 _SECONDS = 20.0
-# These need more than arithmetic with indices.
+# Arithmetic with indices is not enough.
 _DEEP = ("active", "sectors", "passes", "barrier", "race")
 _CODE_CHARS = 80
 _WARP = 32
@@ -39,7 +39,7 @@ _SECTOR = 32
 
 
 def draw(request: Request, subject: RunnerClient) -> list[DrawnQuestion]:
-    """At most ``MOST_QUESTIONS`` of different kinds; none if no call is right. Raises ChannelError."""
+    """At most ``MOST_QUESTIONS`` kinds; none if no call is right. Raises ChannelError."""
     seed = int.from_bytes(hmac.digest(request.seed_key, b"quiz", hashlib.sha256)[:6], "big") | 1
     dice = random.Random(seed)  # noqa: S311 - its seed is secret
     best: list[DrawnQuestion] = []
@@ -62,7 +62,7 @@ def _chosen(facts: Sequence[QuizFact], dice: random.Random) -> list[QuizFact]:
 
 
 def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
-    """Cases to try, with the changed size's name; the last is unchanged."""
+    """With the changed size's name; the last is unchanged."""
     manifest = request.challenge.manifest
     public = [
         case for case in request.cases if not case.hidden and case.on is None and all(case.sizes.values())
@@ -78,7 +78,7 @@ def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
         for least, most in ((_ENOUGH, _MOST), (_FEWEST, _ENOUGH), (0, _MOST))
     ]
     fits = [fit for fit in fits if fit] or [public]
-    # Smaller cases follow if a block was too large to trace.
+    # A block of the first may be too large to trace.
     for fit in (fits * _TRIES)[: _TRIES - 1]:
         case = dice.choice(fit)
         names = [name for name, size in case.sizes.items() if size >= _LEAST_SIZE]
@@ -176,8 +176,6 @@ class _Words:
             (arg.shape for arg in self._request.challenge.manifest.buffers if arg.name == fact.array), ()
         )
         return " Count through the whole array, row by row, from 0." if len(shape) > 1 else ""
-
-    # The question of each kind, and what the engine saw.
 
     def _blocks(self, fact: QuizFact) -> tuple[str, str]:
         noun = "programs" if self._programs else "blocks"

@@ -1,4 +1,4 @@
-"""A request to the judge: one submission, its cases, and the key for its data."""
+"""One submission, its cases, and the key for its data."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class Request:
     timing: bool = True
     #: See ``Job``.
     artefact: Artefact | None = None
-    #: No hidden cases, no timing: overrides ``cases`` and ``timing``.
+    #: Overrides ``cases`` and ``timing``.
     public_only: bool = False
-    #: A run of one public case with its author's sizes and inputs: results are kept, prints name block and thread.
+    #: One public case with its author's sizes and inputs: keeps results, prints name block and thread.
     own: OwnCase | None = None
     #: On an emulated GPU only.
     quiz: bool = False
     #: Check ``[constructs]``.
     holds_to_rules: bool = True
-    #: Show times of hidden cases only in coarse steps: they reveal something of the data.
+    #: Hidden cases' exact times reveal something of their data.
     conceals: bool = False
-    #: Workloads to time, of any kind of device; empty: all of this kind.
+    #: Of any kind of device; empty: all of this kind.
     only_workloads: Sequence[str] = ()
-    #: Instead of the challenge's workloads, such as a final's.
+    #: Instead of the challenge's, such as a final's.
     timed: Sequence[Workload] = ()
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class Request:
             object.__setattr__(self, "timing", False)
 
     def seed_of(self, case: Case) -> int:
-        """An HMAC of the case's name, cut to 48 bits, which every JSON reader keeps."""
+        """48 bits of an HMAC: every JSON reader keeps them."""
         if case.name in self.seeds:
             return self.seeds[case.name]
         return int.from_bytes(hmac.digest(self.seed_key, case.name.encode(), hashlib.sha256)[:6], "big")

@@ -1,7 +1,7 @@
 """A workload's least time on a device, from the ceilings of memory and arithmetic.
 
-Ranking uses the rate of the multiplied type. The "speed of light" uses the highest rate that gives products of its
-precision, which no honest kernel exceeds.
+Ranking uses the multiplied type's rate; "speed of light" the highest rate for its precision, which no honest kernel
+exceeds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from grader.device_kinds import kind_of
 from grader.judge.device import RatedDevice
 from grader.schemas.report import WorkloadCost
 
-# Bfloat16 products on tensor cores that make one float32 product: two parts a factor, without the smallest product.
+# Tensor cores' bfloat16 products for one float32 product: two parts a factor, the smallest left out.
 _BF16_PRODUCTS = 3
 
 

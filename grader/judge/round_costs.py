@@ -1,7 +1,6 @@
-"""The cost of rounds on one GPU, in a file for as long as GPU and driver stay the same.
+"""The cost of rounds on one GPU, in a file while GPU and driver stay the same.
 
-It is nearly the same for everyone: an unusual cost means that something else uses the GPU. Many timings of a workload
-also tell its cost better than the control of one.
+It is nearly the same for everyone: an unusual cost means other use. Many timings tell it better than one control.
 """
 
 from __future__ import annotations
@@ -23,22 +22,21 @@ from grader.logs import get_logger
 log = get_logger(__name__)
 
 FOLDER = "round_costs"
-# Of the file and of the rounds: costs of other rounds mean nothing.
+# Costs of other rounds mean nothing.
 VERSION = 1
 # Honest costs differ by 1 %; one more context switch adds 45 %.
 WITHIN = 0.05
-# Costs kept for the GPU and for each workload, and the fewest that mean something.
+# For the GPU, for each workload, and the fewest that mean something.
 KEPT, KEPT_EACH, FEWEST = 40, 40, 6
-# After this many alike unusual timings in a row, over this time, the cost has changed for good. A busy GPU gives twenty
-# within a minute.
+# Then the cost has changed for good: a busy GPU gives twenty alike in a minute.
 STRAYS, ALIKE, LASTING_S = 20, 0.01, 1800.0
 # The least recently timed are forgotten. A full file has some 60 KB.
 WORKLOADS = 128
 _MOST_BYTES = 1 << 18
 _LONGEST_S = 1.0
-# Standard errors by which two measurements of one thing may differ.
+# Standard errors.
 _CHANCE = 3.0
-# From benchmarks/gpu/repeatability.py, for any number of rounds.
+# From benchmarks/gpu/repeatability.py.
 BETWEEN_BOXES_S = 0.2e-6
 
 
@@ -56,15 +54,14 @@ UNKNOWN = Machine("", "", "")
 
 @dataclass(frozen=True)
 class Usual:
-    """Costs of a workload's rounds in earlier timings, in seconds."""
+    """In earlier timings, in seconds."""
 
     costs: Sequence[float]
 
     def refine(self, cost: float, error: float) -> tuple[float, float]:
-        """The best estimate and its standard error, if one control gives ``cost`` with ``error``.
+        """The best estimate and its error, if one control gives ``cost`` with ``error``.
 
         Mostly the mean of earlier costs within chance: a GPU is in one of several states, a microsecond or two apart.
-        With too few, the control alone counts.
         """
         seen = math.hypot(error, BETWEEN_BOXES_S)
         alike = [kept for kept in self.costs if abs(kept - cost) <= _CHANCE * seen]
@@ -81,7 +78,7 @@ class RoundCosts:
     def __init__(self, machine: Machine = UNKNOWN, folder: Path | None = None) -> None:
         self.costs: list[float] = []
         self._strays: list[float] = []
-        self._since = 0.0  # when the first of them in a row came, in seconds since the epoch
+        self._since = 0.0  # of the first in a row, seconds since the epoch
         self._each: OrderedDict[str, list[float]] = OrderedDict()
         self.machine = machine
         self._written = False
@@ -121,7 +118,7 @@ class RoundCosts:
         return known is None or known[0] <= cost <= known[1]
 
     def note(self, workload: str, cost: float) -> None:
-        """Costs outside the range count only after many in a row, alike, over a long time."""
+        """Unusual costs count only after many in a row, alike, over a long time."""
         self._heed_reset()
         if not _is_possible(cost):
             log.warning("round_cost_impossible", workload=workload, cost=cost)

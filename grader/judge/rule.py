@@ -1,4 +1,4 @@
-"""Computes a time from a submission's rounds and the control's before and after. docs/judging.md gives the argument."""
+"""Computes a time from a submission's and the control's rounds. docs/judging.md gives the argument."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import GpuState
 from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, midmean, midmean_error, midmean_interval
 
-# Time outside the gate within this many standard errors of the control's is noise.
+# Time outside the gate within these standard errors of the control's is noise.
 NOISE_ERRORS = 3.0
 # From this multiple of the noise on, it is charged in full.
 PLAIN = 2.0
-# Relative difference between boxes, beyond that within one (benchmarks/gpu/repeatability.py).
+# Beyond that within a box (benchmarks/gpu/repeatability.py).
 BETWEEN_BOXES = 0.002
-# If the fixed cost differs by this share of a round before and after a submission, something else ran.
+# A round's share by which its fixed cost may differ before and after, else something else ran.
 UNSTEADY = 0.01
-# The same if more of a control's rounds are disturbed: some always are.
+# The same for disturbed rounds: some always are.
 MOST_DISTURBED = 0.2
-# An own round slower than the fastest quarter by this share, and by ``Noise.disturbed``, had company; most differ by a
+# An own round this much slower than the fastest quarter, and by ``Noise.disturbed``, had company; most differ by a
 # tenth of it.
 UNEVEN = 0.02
 
@@ -89,19 +89,18 @@ class Measured:
 
     @property
     def known(self) -> bool:
-        """True if the time may be shown, ranked and divided by. A call shorter than the drift cannot be
-        distinguished from a round's cost."""
+        """It may be shown, ranked and divided by. A call shorter than the drift is indistinguishable from a round's
+        cost."""
         return is_known(self.time, max(SHORTEST_S, self.drift))
 
     @property
     def short(self) -> bool:
-        """Surely shorter than a round's cost, so always unknown here. A longer unknown time may be known next time."""
+        """Surely shorter than a round's cost, so always unknown. Longer unknown times may be known next time."""
         return not self.known and self.time.interval[1] <= self.fixed
 
 
 def compared_with_usual(costs: RoundCosts, workload: str, measured: Measured) -> Measured:
-    """Sets ``company`` if the cost is unusual. Notes the cost, unless the measurement is doubtful for another
-    reason."""
+    """Sets ``company``, and notes the cost unless it is doubtful otherwise."""
     held = replace(measured, company=not costs.is_usual(measured.cost))
     if held.company or not held.doubtful:
         costs.note(workload, measured.cost)
@@ -115,11 +114,11 @@ def settle(
     noise: Noise,
     usual: Usual | None = None,
 ) -> Measured:
-    """The rule. ``first`` and ``second``: the control's rounds before and after the own ones.
+    """The rule. ``first`` and ``second``: the control's rounds before and after.
 
     With G = gate time: c = midmean(G of control - its known length). Time = midmean(G) - c, plus the charge of
-    ``_Side``. Before and after are compared separately: speed in one does not make up for the other. ``usual``: costs
-    of earlier timings, which improve c.
+    ``_Side``: before and after apart, because speed in one does not make up for the other. ``usual``: earlier costs,
+    for a better c.
     """
     gate = midmean_interval([timed.gate for timed in own.rounds])
 
@@ -128,7 +127,7 @@ def settle(
         return _Control(*(_undisturbed(half, noise.disturbed) for half in halves))
 
     costs = control(lambda pair: pair[0].gate - pair[1])
-    # All that is known is that the call took no longer than its gate.
+    # So far known: the call took no longer than its gate.
     usual_costs = costs.usual(noise.most * gate.value)
     cost, error = midmean(usual_costs), midmean_error(usual_costs)
     fixed, error = usual.refine(cost, error) if usual is not None else (cost, error)
@@ -165,15 +164,15 @@ def _undisturbed(rounds: Sequence[float], disturbed: float) -> list[float]:
 
 
 def _uneven(gates: Sequence[float], disturbed: float) -> float:
-    """The share of own rounds that something seems to have slowed. They count unless the next measurement has none:
-    a submission must not choose which rounds count."""
+    """Rounds that something seems to have slowed. They count unless the next measurement has none: a submission must
+    not choose."""
     quick = sorted(gates)[len(gates) // 4]
     return sum(gate > quick + max(disturbed, UNEVEN * quick) for gate in gates) / len(gates)
 
 
 @dataclass(frozen=True)
 class _Control:
-    """A figure of the control's undisturbed rounds, before and after the submission."""
+    """Of undisturbed rounds, before and after the submission."""
 
     first: Sequence[float]
     second: Sequence[float]
@@ -192,7 +191,7 @@ class _Control:
 
 @dataclass(frozen=True)
 class _Side:
-    """Time on one side of the gate ``beyond`` the control's, its standard error, and its noise."""
+    """``beyond``: the control's. Its standard error, and its noise."""
 
     beyond: float
     error: float
@@ -204,13 +203,13 @@ class _Side:
 
     @property
     def charged(self) -> float:
-        """All of it if plainly not noise, else the excess: an honest call slightly above its noise pays little.
-        Hidden work gains at most the noise."""
+        """All if plainly not noise, else the excess: an honest call pays little, hidden work gains at most the
+        noise."""
         return self.beyond if self.is_plain else max(0.0, self.beyond - self.noise)
 
 
 def _noise_told(sides: Sequence[_Side]) -> float:
-    """For both sides: the charge exceeds it only if one of them is plainly not noise."""
+    """The charge exceeds it only if one side is plainly not noise."""
     if plain := [side.noise for side in sides if side.is_plain]:
         return min(plain)
     if slight := [side.noise for side in sides if side.charged]:
@@ -219,7 +218,7 @@ def _noise_told(sides: Sequence[_Side]) -> float:
 
 
 def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) -> _Side:
-    """``most``: the limit of the noise from rounds and drift."""
+    """``most``: limits noise from rounds and drift."""
     rounds = control.usual(most)
     usual = midmean(rounds)
     error = math.hypot(midmean_error(own), midmean_error(rounds))
@@ -229,7 +228,7 @@ def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) ->
 
 
 def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimate:
-    """Widens the interval by ``errors`` and the difference of boxes, in squares."""
+    """Adds errors and the difference of boxes, in squares."""
     value = gate.value + shift
     widened = (*errors, BETWEEN_BOXES * value)
     low = value - math.hypot(gate.value - gate.interval[0], *widened)

@@ -54,15 +54,15 @@ if TYPE_CHECKING:
 _BIND_SECONDS = 10.0
 # Looking up 65,536 elements takes 0.3 s.
 _WRITERS_SECONDS = 10.0
-# A runner not queued by then waits behind the closed gate for an allocation, a synchronous copy or a compilation. The
-# gate opens for it, and the call counts as ungated.
+# A later runner waits behind the closed gate for an allocation, a synchronous copy or a compilation. The gate opens,
+# and the call counts as ungated.
 _GATED_SECONDS = 2.0
 # For a box that was late once: every case would wait.
 _IMPATIENT_SECONDS = 0.1
 # Output may lag this much behind the answer.
 _MARK_SECONDS = 2.0
 _MARK_POLL_SECONDS = 0.0005
-# A GPU may report a fault this long after a call's limit.
+# After a call's limit.
 _FAULT_SECONDS = 3.0
 _LATE_LOOK_SECONDS = 1.0
 
@@ -86,7 +86,7 @@ class Answer:
     failure: Failure | None
     #: Kernels launched with zero programs.
     empty_launches: list[str]
-    #: A control's measure of its call.
+    #: Of a control, by itself.
     control_s: float | None = None
     #: Of a surveyed call.
     seen: Seen | None = None
@@ -108,13 +108,13 @@ class Answer:
 
     @property
     def may_have_waited(self) -> bool:
-        """True if a left-out wait may explain the fault, and the process can be called again with the gate open."""
+        """A left-out wait may explain the fault, and the process still works."""
         return self.waits_left_out and not (self.failure is not None and self.failure.sticky)
 
 
 @dataclass
 class CompilingTime:
-    """Seconds that a submission may still claim for compiling, in all its boxes together."""
+    """For compiling, in all boxes of a submission together."""
 
     left: float = limits.KERNELS_OF_SUBMISSION_SECONDS
 
@@ -151,11 +151,11 @@ class RunnerClient:
         self._calling = False
         # The box failed to answer and must be closed.
         self.lost = False
-        # A call was right only with the gate open from the start: all later calls are made so.
+        # A call was right only with the gate open from the start, as all later calls are made.
         self.needs_open_gate = False
 
     def serve(self, interrupt: Callable[[], None], seconds: float) -> None:
-        """Serve another submission, for ``seconds`` from now: our boxes only."""
+        """Serve another submission for ``seconds``: our boxes only."""
         self._channel.interrupt = interrupt
         clocked: Clocked = self.box  # type: ignore[assignment]
         clocked.live_for(seconds)
@@ -182,7 +182,7 @@ class RunnerClient:
         self.environment, self.start_seconds = hello.environment, hello.seconds
 
     def _processor(self, seconds: float) -> Allowance:
-        """The clock is stricter for a GPU: while it waits, it serves nobody."""
+        """A waiting GPU serves nobody, so its clock is stricter."""
         patience = limits.CLOCK_PATIENCE if self.on_processor else limits.IDLE_PATIENCE
         return Allowance(seconds, self.box.cpu_seconds, patience=patience)
 
@@ -192,7 +192,7 @@ class RunnerClient:
         return Allowance(seconds, self.box.cpu_seconds, exact=exact, total=limits.BOX_WALL_SECONDS)
 
     def load(self, message: Mapping[str, Any], artefact: bytes | None = None) -> Failure | None:
-        """Returns the failure, or None. The artefact travels as a sealed ``memfd``: anyone could manipulate a path."""
+        """The artefact is a sealed ``memfd``: anyone could manipulate a path."""
         if artefact is None:
             self._channel.send({"op": "load", **message})
         else:
@@ -209,8 +209,8 @@ class RunnerClient:
             self._channel.expect(Bound, self._processor(_BIND_SECONDS))
 
     def unbind(self) -> None:
-        """GPU memory is free only when no process maps it. A box whose call has not returned does not listen, so it
-        is ended."""
+        """GPU memory is free only when no process maps it. A box that has not returned does not listen, so it is
+        ended."""
         if self._calling and not self._channel.gone():
             with suppress(BoxUnavailable):
                 self.box.kill()
@@ -221,11 +221,11 @@ class RunnerClient:
     def warm_up(
         self, arena: Arena, inputs: Inputs, seconds: float, *, survey: bool = False, **of_emulated: Any
     ) -> Answer:
-        """One untimed call with the gate open from the start.
+        """One untimed call with an open gate.
 
-        Until all is queued, libraries load and Triton compiles, within a separate budget; longer compilations have
-        another, see ``_expect_queued``. Then ``seconds`` begin. ``survey``: see ``grader.judge.survey``;
-        ``of_emulated``: see ``call``.
+        Libraries load and Triton compiles within a separate budget, longer compilations in another, see
+        ``_expect_queued``; then ``seconds`` begin. ``survey``: see ``grader.judge.survey``; ``of_emulated``: see
+        ``call``.
         """
         arena.reveal(inputs)
         self._gate.next_round()
@@ -235,9 +235,8 @@ class RunnerClient:
         return self._returned(time.perf_counter(), self._allow(seconds, exact=True))
 
     def call(self, arena: Arena, inputs: Inputs, seconds: float, **of_emulated: Any) -> Answer:
-        """One call behind the gate. Raises a ChannelError if it does not return. ``of_emulated``: options of an
-        emulated GPU: ``count`` work; run a ``sample`` of blocks (see ``CountedSample``); ``unchecked``, which is
-        faster; ``watch`` kernels."""
+        """One call behind the gate. Raises a ChannelError if it does not return. ``of_emulated``, for an emulated
+        GPU: ``count`` work, run a ``sample`` of blocks (``CountedSample``), ``unchecked``, ``watch`` kernels."""
         if self.needs_open_gate:
             return self.open_call(arena, inputs, seconds, **of_emulated)
         self._ask(of_emulated=of_emulated)
@@ -263,8 +262,8 @@ class RunnerClient:
         step: StepChoice | None = None,
         wanted: dict[str, Any] | None = None,
     ) -> Answer:
-        """Have an emulated GPU record a block: the one that goes wrong, that of ``step``, or that which would write
-        the element ``wanted`` (a ``Would`` with array and element). The gate is open. Tests nothing."""
+        """Record a block on an emulated GPU: the failing one, that of ``step``, or one that would write the element
+        ``wanted`` (a ``Would`` with array and element). Tests nothing."""
         chosen = step.model_dump() if step is not None else None
         return self._open_with(arena, inputs, seconds, {"record": wanted or chosen or True})
 
@@ -290,8 +289,8 @@ class RunnerClient:
         return self._returned(opened, allowance)
 
     def writers(self, array: str, first: int, found: ErrorMap, given: Sequence[str] = ()) -> Writers | None:
-        """The writers of the element ``first`` (flat) and of a map's cells in the last call, and what it read of
-        ``given``, on an emulated GPU. A box that fails to answer is then ``lost``."""
+        """Writers of the element ``first`` (flat) and a map's cells in the last call, and what it read of ``given``,
+        on an emulated GPU. A box that does not answer is then ``lost``."""
         if not self._device.modelled:
             return None
         asked = {"width": found.width, "tile": found.tile, "rows": found.rows, "columns": found.columns}
@@ -315,12 +314,11 @@ class RunnerClient:
     ) -> tuple[Timed, Answer]:
         """One round: reveal, open, wait for done, then both checks within the window.
 
-        If not ``gated``, the gate is open before the request, so host time counts. Raises Ungated if a gated call does
-        not queue, a ChannelError if the box fails.
+        Not ``gated``: the gate is open before the request, so host time counts. Raises Ungated, or a ChannelError.
         """
         # Made here, because it may be slow.
         allowance = self._allow(seconds, exact=True)
-        # First of all: the longer a runner's stream is blocked at the gate, the more slowly it polls.
+        # First: the longer a runner's stream is blocked, the more slowly it polls.
         with phase("settle"):
             if self._stream is not None:
                 self._stream.before_round()
@@ -368,7 +366,7 @@ class RunnerClient:
         return Timed(window.before, window.gate, window.after, host, between), answer
 
     def _spin_until_done(self, deadline: float, allowance: Allowance) -> bool:
-        """``allowance`` is not read before ``deadline``: nothing else should run during a timed call."""
+        """Reads ``allowance`` only after ``deadline``: nothing else should run during a timed call."""
         while not self._gate.spin_until_done(deadline, self._channel.gone):
             if self._channel.gone() or (left := allowance.left()) == 0.0:
                 return False
@@ -378,8 +376,7 @@ class RunnerClient:
         return True
 
     def _release(self) -> None:
-        """Stop all waits of the judge for this box: the device's next work would wait too. If that fails, end the
-        box."""
+        """Stop waiting for this box: the device's next work would wait too. If that fails, end the box."""
         if self._gate.give_up():
             return
         if self._channel.gone():
@@ -388,7 +385,7 @@ class RunnerClient:
         self._gate.give_up()
 
     def _queue(self, arena: Arena, inputs: Mapping[str, torch.Tensor], seconds: float) -> float:
-        """Request a call. Returns the seconds until it waits at the gate."""
+        """Returns the seconds until the call waits at the gate."""
         start = time.perf_counter()
         self._ask(marked=False)
         try:
@@ -406,7 +403,7 @@ class RunnerClient:
         self._send_call(marked=marked, more=of_emulated)
 
     def _send_call(self, *, marked: bool = True, more: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Timed calls have no mark: it would wake the output's reader during the check."""
+        """A mark would wake the output's reader during a timed check."""
         mark = self._mark() if marked else ""
         self._calling = True
         asked = {name: value for name, value in more.items() if value}
@@ -416,8 +413,8 @@ class RunnerClient:
         return f"<{self._token}:{self._gate.round}>"
 
     def _expect_queued(self, allowance: Allowance, *, compiles: bool = False) -> None:
-        """``compiles``: while the runner claims to compile, ``allowance`` does not count, up to
-        ``limits.KERNELS_OF_CALL_SECONDS`` and the submission's remaining time. Raises StillCompiling."""
+        """``compiles``: claimed compiling does not count, up to ``limits.KERNELS_OF_CALL_SECONDS`` and the
+        submission's rest. Raises StillCompiling."""
         grants = compiles and not self.on_processor
         of_call = limits.KERNELS_OF_CALL_SECONDS if grants else 0.0
         deadline, since, kernel = allowance, 0.0, ""
@@ -500,10 +497,10 @@ class RunnerClient:
         return message if message.error is not None and message.error.sticky else None
 
     def printed(self) -> bytes:
-        """The box's output since the last ``printed``.
+        """Output since the last ``printed``.
 
-        Output and answers use different channels, so the runner prints a mark after each call. Late output is dropped:
-        it must not count as the next call's.
+        The runner prints a mark after each call, because answers take another channel. Late output is dropped: it must
+        not count as the next call's.
         """
         data = bytearray(self.box.output())
         number, mark = self._gate.round, self._mark().encode()
@@ -514,7 +511,7 @@ class RunnerClient:
             time.sleep(_MARK_POLL_SECONDS)
             data += self.box.output()
         marks = list(re.finditer(rb"<%s:(\d{1,9})>" % self._token.encode(), data))
-        # Marks that were only late, on a host that was stopped, are worth waiting for.
+        # Late marks on a stopped host are worth waiting for.
         self._marks_come = self._marks_come or bool(marks)
         late = [mark.end() for mark in marks if int(mark[1]) <= self._last_read < number]
         self._last_read = number
@@ -522,11 +519,11 @@ class RunnerClient:
         return re.sub(marks[0].re, b"", bytes(data[start:])) if marks else bytes(data)
 
     def end(self) -> BoxEnd | None:
-        """None while the box seems to live after its connection is gone."""
+        """None while the box seems to live."""
         return self.box.end(limits.BOX_END_SECONDS)
 
     def finish(self, seconds: float) -> bytes:
-        """Let the runner end by itself, for at most ``seconds``, and return its output."""
+        """Let the runner end by itself, and return its output."""
         with suppress(OSError):
             self.box.connection.shutdown(socket.SHUT_RDWR)
         self.box.end(seconds)

@@ -1,8 +1,7 @@
-"""GPU-only cases on the emulated GPU: a sample of blocks, on large arrays whose pages are filled when touched.
+"""GPU-only cases on the emulated GPU: a sample of blocks, on arrays whose pages are filled when touched.
 
-The blocks that most likely work on chosen elements run (``sandbox/emulator/sample.py``); an index outside its array is
-a fault. What they wrote is compared with the reference. Chosen elements left unwritten mean that the kernel leaves some
-out.
+Blocks that most likely work on chosen elements run (``sandbox/emulator/sample.py``); what they wrote is compared.
+Unwritten chosen elements mean that the kernel leaves some out.
 """
 
 from __future__ import annotations
@@ -37,10 +36,9 @@ from grader.schemas.report import CaseVerdict, Mismatch
 if TYPE_CHECKING:
     import torch
 
-# Blocks that take elements in order write at least this share of the chosen ones below 2^31.
+# Of chosen elements below 2^31, for blocks that take elements in order.
 _IN_ORDER = 0.75
-# Less than this share written means elements are left out. Idle blocks at the grid's edges are allowed for: if threads
-# each take the same whole number of elements, up to half of all blocks are idle.
+# Less means left-out elements. If threads take equal numbers of elements, up to half of all blocks are idle.
 _FAIR_SHARE = 0.5
 
 
@@ -100,13 +98,12 @@ def examine(
 
 
 def values_are_compared(challenge: Challenge) -> bool:
-    """True if written values are compared: pieces of results are contiguous, and no checker needs whole ones."""
+    """Pieces must be contiguous, and no checker may need whole ones."""
     return challenge.manifest.has_checked_results and challenge.checker is None
 
 
 def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:
-    """The call might have returned on a real GPU, which has more time and memory and shares arrays with the host.
-    Raises BoxKilled."""
+    """A real GPU has more time and memory, and shares arrays with the host. Raises BoxKilled."""
     found = of_broken_channel(client, error, "solve ran", seconds)
     end = client.box.end()
     if end is not None and end.signal == signal.SIGBUS:
@@ -141,7 +138,7 @@ def _changed_input(arena: LargeArena) -> Mismatch | None:
 
 
 def _written(arena: LargeArena, arg: Argument) -> tuple[torch.Tensor, torch.Tensor]:
-    """Flat places of a result that were written (of an in-out: changed), and their values."""
+    """Flat places written (of an in-out: changed), and their values."""
     import torch
 
     places, values = arena.touched(arg.name)
@@ -169,7 +166,7 @@ def _thinned(values: torch.Tensor, most: int) -> torch.Tensor:
 
 
 class _Asked:
-    """Joins wanted places along the size of ``[pieces]`` to one piece, and asks the reference for it."""
+    """Joins wanted places along ``[pieces]`` to one piece for the reference."""
 
     def __init__(self, challenge: Challenge, case: Case, arena: LargeArena, wanted: torch.Tensor) -> None:
         """``wanted``: distinct, ascending."""
@@ -276,7 +273,7 @@ def _left_out(
     sampled: Sampled,
 ) -> CaseFault | None:
     for arg in manifest.results:
-        # A write of the same value to an in-out does not show: touched places count.
+        # Writing an in-out's old value does not show: touched places count.
         places = written[arg.name][0] if arg.kind is Kind.OUTPUT else arena.touched(arg.name)[0]
         finding = _left_out_of(manifest, arena, arg, places, sampled)
         if finding is not None:
@@ -315,7 +312,7 @@ def _left_out_of(
     if in_order and beyond < buffer.count:
         detail = f"Element {beyond:,} of {arg.name} and those after it were never {verb}."
         return CaseFault(CaseVerdict.WRONG_ANSWER, detail, _IN_64_BITS)
-    # It is unknown which launch does the work: the largest factor is the safe choice.
+    # Any launch may do the work: the largest factor is safe.
     factor = max((launch.blocks / launch.ran for launch in sampled.launches if launch.ran), default=0.0)
     share = places.numel() * factor / buffer.count
     most = max(
@@ -333,10 +330,10 @@ def _left_out_of(
 
 
 def _targets_of(manifest: Manifest, arena: LargeArena, buffer: Buffer) -> tuple[list[int], int]:
-    """Elements for which blocks ran, and the first that needs an index of more than 32 bits."""
+    """Also the first element that needs an index of more than 32 bits."""
     if isinstance(buffer, LargeBuffer):
         return buffer.targets, BEYOND
-    # A small result of large inputs: the elements that correspond to the inputs' targets.
+    # A small result: elements that correspond to the inputs' targets.
     assert manifest.pieces is not None
     large = max(
         (buffer for buffer in arena.buffers.values() if isinstance(buffer, LargeBuffer)),

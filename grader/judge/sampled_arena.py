@@ -31,8 +31,8 @@ _DRAWN, _DRAWN_BEYOND = 10, 6
 
 
 class LargeBuffer(Buffer):
-    """Holds the array, the pattern that fills its pages, and a byte for each filled page. No guard zones: the
-    emulated GPU refuses accesses outside."""
+    """The array, its pages' pattern, and a byte for each filled page. No guard zones: the emulated GPU refuses
+    accesses outside."""
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], targets: list[int], seed: int) -> None:
         import torch
@@ -43,7 +43,7 @@ class LargeBuffer(Buffer):
         nbytes = self._nbytes
         self._pages = -(-nbytes // PAGE)
         self._pattern_at = self._pages * PAGE
-        # The most that an input's pattern takes, see ``draw_pattern``.
+        # At most, see ``draw_pattern``.
         self._drawn_at = self._pattern_at + (argument.dtype.itemsize << 20)
         mapped = self._drawn_at + -(-self._pages // PAGE) * PAGE
         self.layout = BufferLayout(nbytes, mapped, 0)
@@ -102,7 +102,7 @@ class LargeBuffer(Buffer):
 
 
 class LargeArena(Arena):
-    """``inputs`` has the values of ordinary inputs, ``patterns`` those of large ones."""
+    """``inputs``: ordinary ones; ``patterns``: large ones."""
 
     def __init__(self, challenge: Challenge, case: Case, seed: int) -> None:
         manifest = challenge.manifest

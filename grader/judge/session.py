@@ -105,7 +105,7 @@ class Session:
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
     quiz: list[DrawnQuestion] = field(default_factory=list)
-    #: Broken rules for the compiled code, and a sentence on those that could not be checked.
+    #: Of compiled code, and what could not be checked.
     broken_rules: list[BrokenRule] = field(default_factory=list)
     unchecked: str = ""
     _watched: Watched = field(default_factory=Watched)
@@ -139,7 +139,7 @@ class Session:
         self._hidden = [case for case in self.request.cases if case.hidden]
 
     def _leave_out_what_does_not_fit(self) -> None:
-        """The report names public large cases that do not fit, and counts hidden ones."""
+        """The report names left-out public cases, and counts hidden ones."""
         challenge, plan = self.request.challenge, self.device.memory_plan
         if plan is None:
             return
@@ -173,13 +173,13 @@ class Session:
             self.close()
 
     def close(self) -> None:
-        """May be called again. Raises BoxUnavailable if a box cannot be ended now."""
+        """Raises BoxUnavailable if a box cannot be ended now."""
         if self._checker is not None:
             self._checker.close()
         self._launcher.close()
 
     def judge(self) -> Outcome:
-        """Raises JudgeFailure or BoxUnavailable if we fail, LanguageNotServed. Other boxes live until ``close``."""
+        """Raises JudgeFailure or BoxUnavailable if we fail, LanguageNotServed."""
         tune()
         began = time.perf_counter()
         self._deadline = began + limits.JUDGING_CLOCK_SECONDS
@@ -213,7 +213,7 @@ class Session:
         return own_run(request.challenge, request.own, case, request.seed_of(case), self._kept)
 
     def _under_tool(self) -> CardToolRun | None:
-        """Repeats the run's case under the author's tool; None if its source did not load."""
+        """None if the source did not load."""
         own = self.request.own
         if (
             own is None
@@ -253,8 +253,8 @@ class Session:
         return Outcome(report=kept)
 
     def _judge_through_kills(self) -> Outcome:
-        """Judge again if a box was killed from outside. A submission cannot cause that (see
-        ``sandbox/runner/supervise.py``), so a host that keeps killing is our failure."""
+        """A submission cannot kill its box from outside (see ``sandbox/runner/supervise.py``), so a host that keeps
+        killing is our failure."""
         while True:
             try:
                 return self._judge()
@@ -407,8 +407,7 @@ class Session:
         return last
 
     def _test_hidden(self, suite: Suite, client: RunnerClient | None, state: State) -> None:
-        """Run the hidden cases and end their box. An onlooker sees begin and end, but no single case; with
-        ``Request.conceals`` no precise time."""
+        """An onlooker sees begin and end, but no single case; with ``Request.conceals`` no precise time."""
         if not self._hidden:
             return
         self._tell(state, self._total - 1, "Testing hidden cases")
@@ -421,7 +420,7 @@ class Session:
 
     @contextmanager
     def _in_steps(self) -> Iterator[None]:
-        """Wait until a coarse step of time is over, however the block ends."""
+        """Ends only after a coarse step of time."""
         began = time.perf_counter()
         try:
             yield
@@ -494,8 +493,8 @@ class Session:
         return self._accepted(suite, log, timed, control)
 
     def _draw_quiz(self, suite: Suite, subject: RunnerClient) -> RunnerClient | None:
-        """Before the box sees a hidden case. Returns the box if it is still usable: failing here costs the
-        submission nothing."""
+        """Before the box sees a hidden case. Returns the box if still usable: failing here costs the submission
+        nothing."""
         one = self.request.challenge.manifest.gpus == 1
         if not (self.request.quiz and self.device.modelled and suite.passed and one):
             return subject
@@ -545,7 +544,7 @@ class Session:
         return Outcome(report=accepted, baselines=fresh, quiz=self.quiz)
 
     def _is_crowded_out(self, workload: Workload) -> bool:
-        """True if an untimed workload would count, and would fit if nothing else used the GPU."""
+        """It would count, and fit if nothing else used the GPU."""
         challenge, plan = self.request.challenge, self.device.memory_plan
         counts = is_ranked(challenge.manifest, workload, self.device)
         return counts and (plan is None or plan.fits_alone(challenge, workload))

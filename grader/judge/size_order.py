@@ -1,6 +1,6 @@
-"""Finds out if a submission takes its sizes in another order than the signature's, as kernels from other platforms do.
+"""Finds submissions that take sizes in another order than the signature, as kernels from other platforms do.
 
-Evidence: failing cases pass with the sizes in another order, or cases pass exactly if certain sizes are equal.
+Evidence: cases pass in another order, or exactly if certain sizes are equal.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport],
 
 
 def _worth_trying(manifest: Manifest, cases: Sequence[CaseReport]) -> list[CaseReport]:
-    """The smallest cases whose sizes differ, if nearly all of these fail."""
+    """If nearly all cases with different sizes fail."""
     differ = [case for case in cases if _tells_orders_apart(manifest, case)]
     failing = [case for case in differ if case.verdict in _FAILED]
     left = [case for case in differ if case.verdict is CaseVerdict.NOT_RUN]
@@ -126,7 +126,7 @@ def _tells_orders_apart(manifest: Manifest, case: CaseReport) -> bool:
 
 
 def _right_order(names: Sequence[str], tried: Sequence[CaseReport], passes: Passes) -> Order | None:
-    """Orders that exchange only two sizes come first."""
+    """First those that exchange only two sizes."""
     orders = [dict(zip(names, order, strict=True)) for order in permutations(names)]
     orders.sort(key=lambda order: sum(name != value for name, value in order.items()))
     cases = [case.name for case in tried]
@@ -145,7 +145,7 @@ def _mixed_up(names: Sequence[str], cases: Sequence[CaseReport]) -> Sequence[str
 
 
 def _must_agree(names: Sequence[str], cases: Sequence[CaseReport]) -> bool:
-    """True if cases with equal ``names`` pass and others fail. With sizes of 0 and 1, others may pass by luck."""
+    """Others may pass by luck with sizes of 0 and 1."""
     equal: list[bool] = []
     different: list[bool] = []
     for case in cases:

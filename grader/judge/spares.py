@@ -1,7 +1,7 @@
-"""The spare boxes of one judge: how many, and when they may start.
+"""One judge's spare boxes: how many, and when they may start.
 
-A starting box imports for seconds on a host core, then makes a GPU context and loads kernels, which would disturb any
-timing. So during a timing none starts, and those that start wait or are paused.
+A starting box uses a host core for seconds, then the GPU, and would disturb any timing. So during one none starts, and
+starting ones wait or are paused.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from grader.sandbox.pool import SpareBoxes
 
 # The next such time is expected to bring as many submissions.
 _ARRIVALS_SECONDS = 60.0
-# Enough if each imports for seconds and may use the GPU for half of a submission's two seconds.
+# If each imports for seconds and uses the GPU for half of a submission's two seconds.
 _BESIDE = 8
 # If no submission comes within this time, none is expected.
 _NEXT_SECONDS = 0.5
-# Longer if a spare is left: a submission during a start would wait.
+# A submission during a start would wait.
 _NEXT_WITH_SPARE_SECONDS = 2.0
 
 
 class Spares:
-    """``least``: spare boxes of each language, even without submissions; 0: none."""
+    """``least``: of each language, even without submissions; 0: none."""
 
     def __init__(self, device: BoxDevice, maker: BoxMaker, least: int) -> None:
         self._device = device
         self._least = least
-        # Each takes a core, and a submission's cases wait while many load.
+        # Each takes a core, and a submission's cases wait.
         room = 1 if device.on_processor else max(1, (os.cpu_count() or 1) // 2)
         beside = min(room, _BESIDE)
         self._most = max(least, min(room, limits.SPARE_BOXES))
@@ -55,7 +55,7 @@ class Spares:
     def expect(self, language: Language) -> None:
         self._came[language].append(time.monotonic())
         if self._device.on_processor:
-            # A starting box takes processors from the timing, and this job needs the spares.
+            # Starts disturb the timing, and this job needs the spares.
             self.quiet()
             return
         pool = self._pools.get(language)
@@ -97,7 +97,7 @@ class Spares:
             return self._least
         since = time.monotonic() - _ARRIVALS_SECONDS
         came = sum(arrival > since for arrival in self._came[language])
-        # A box that imports torch is not ready in time for a submission right after the first.
+        # The next submission would come too early for a box that imports torch.
         ahead = 1 if came and language.torch else 0
         return max(self._least, min(self._most, came + ahead))
 

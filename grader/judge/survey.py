@@ -1,6 +1,6 @@
-"""An extra untimed call of a finished submission: its process reports which operations torch itself ran.
+"""An extra untimed call of a finished submission: which operations torch itself ran.
 
-A flag for staff only: no verdict and no time depends on what a submission reports.
+A flag for staff: the submission reports it, so no verdict and no time depends on it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Survey:
 def survey(
     client: RunnerClient, request: Request, workloads: Sequence[Workload], device: ArrayDevice
 ) -> Survey:
-    """Call at each workload's sizes until an operation is seen. A failing box has no effect: it has been judged."""
+    """Until an operation is seen. A failing box has no effect: it has been judged."""
     kernels: dict[str, KernelUsage] = {}
     with suppress(ChannelError):
         for workload in workloads:
@@ -47,7 +47,7 @@ def survey(
 def library_operations(
     client: RunnerClient, request: Request, cases: Sequence[Case], device: ArrayDevice
 ) -> Sequence[str]:
-    """Torch's operations in one more call of each case, until some are seen."""
+    """Until some are seen."""
     with suppress(ChannelError):
         for case in cases:
             if operations := _survey_case(client, request, case, device).library_ops:

@@ -1,4 +1,4 @@
-"""Times a submission against a control, doubtful workloads again, and missing baselines."""
+"""Times a submission against a control, and missing baselines."""
 
 from __future__ import annotations
 
@@ -55,8 +55,7 @@ class Reading:
 
 
 class HostComputed(Exception):
-    """With modelled times, ``workload`` is right only if its work is not counted: the host computes part of its
-    result."""
+    """``workload`` is right only if not counted: the host computes part of its result."""
 
     def __init__(self, workload: Workload) -> None:
         super().__init__(f"the host takes part in workload {workload.name}")
@@ -72,8 +71,8 @@ class TimedWrong(Exception):
 
 @dataclass
 class Timekeeper:
-    """Order: control, submission, control. They never live together while either is timed (see ``Stopwatch``),
-    except that the control's box idles."""
+    """Control, submission, control: never alive together while timed (see ``Stopwatch``), except that our control's
+    box idles."""
 
     request: Request
     device: TimedDevice
@@ -85,11 +84,11 @@ class Timekeeper:
     quiet: Callable[[], None] = lambda: None
     #: Including those that were measured again.
     taken: list[Reading] = field(default_factory=list)
-    #: Modelled times: calls of workloads printed something, which no report shows.
+    #: Workloads printed something that no report shows (modelled times).
     silenced: bool = False
-    #: Modelled times: what kernels did in each workload, if the challenge has rules for that.
+    #: What kernels did (modelled times).
     watched: dict[str, Constructs] = field(default_factory=dict)
-    #: Modelled times: workloads with less counted work than they need.
+    #: Workloads with too little counted work (modelled times).
     too_fast: list[str] = field(default_factory=list)
     #: Workload -> baseline -> why it has no time.
     untimed: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -100,8 +99,7 @@ class Timekeeper:
             return self.launcher.control()
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
-        """Half of the control's rounds for each fitting workload, before the submission lives. Rounds right after
-        another submission are as good."""
+        """Before the submission lives, or right after another."""
         workloads, kept = self.fitting(), self.launcher.kept_control
         if kept is not None and (known := kept.rounds(self.request.challenge, workloads)):
             return [Half(workload, rounds) for workload, rounds in zip(workloads, known, strict=True)]
@@ -148,12 +146,11 @@ class Timekeeper:
     def doubted(self, timed: Sequence[Reading], halves: Sequence[Half]) -> list[Half]:
         """Workloads to measure again: plainly charged for work outside the gate, or with a disturbed control.
 
-        A busy machine rarely looks like hidden work twice. Only the second measurement counts, so a submission gains no
-        more than by resubmitting.
+        A busy machine rarely looks like hidden work twice. Only the second time counts, as in resubmitting.
         """
         if not self.device.confirms:
             return []
-        # The control's first half: the submission's leftovers may slow the other one.
+        # Leftovers of the submission may slow the control's second half.
         return [half for reading, half in zip(timed, halves, strict=True) if reading.measured.doubtful]
 
     def confirmed(
@@ -171,10 +168,10 @@ class Timekeeper:
         return [again.get(reading.workload.name, reading) for reading in timed]
 
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
-        """Time the reference for baselines that are not frozen, after the submission's box ended.
+        """Time baselines that are not frozen, after the submission's box ended.
 
-        A doubtful or unknown time is measured up to twice more: an idle GPU changes its clocks. A frozen time stays
-        forever, so only sure ones, or "too short to measure", are frozen.
+        Doubtful or unknown ones up to three times: an idle GPU changes its clocks. A frozen time stays forever, so only
+        sure ones, or "too short to measure", are frozen.
         """
         found: Baselines = {}
         for mode in self.device.baselines:
@@ -195,7 +192,7 @@ class Timekeeper:
                                 break
                         self._keep(found, workload, mode, measured)
             except BaselineFailed as error:
-                # torch does not compute in every type, nor compile everything; a submission only loses its speedup.
+                # torch cannot compute everything; the submission only loses its speedup.
                 log.warning("baseline_left_out", baseline=mode, why=str(error))
                 self._leave_out(found, missing, mode, str(error))
                 FAILED.note(key_of(self.request.challenge, mode, self.device), str(error))
@@ -274,7 +271,7 @@ class Timekeeper:
         *,
         checked: bool = False,
     ) -> Measured:
-        # On several GPUs, the baseline is PyTorch on one with all the data.
+        # PyTorch on one GPU with all the data.
         challenge = self.request.challenge
         if challenge.manifest.gpus > 1 and not checked:
             challenge = replace(challenge, manifest=challenge.manifest.on_one_gpu())

@@ -1,4 +1,4 @@
-"""Makes a workload's rounds, one call each. grader/judge/rule.py computes a time from them."""
+"""Makes a workload's rounds, one call each, for grader/judge/rule.py."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ from grader.scoring import KNOWN_WITHIN, Z95, midmean, midmean_error, midmean_in
 
 log = get_logger(__name__)
 
-# Long compared with a round's cost, short compared with a workload.
+# Longer than a round's cost, shorter than a workload.
 CONTROL_US = 1000.0
-# Share of counted rounds with rare outliers, and the least number per recipe.
+# Of counted rounds, and for each recipe.
 RARE_SHARE = 0.6
 _RARE_LEAST = 3
 # More recipes, or calls too short to be ranked, need more rounds.
 _FEW_RECIPES = 2
-# For calls too short to be ranked: the control's halves must differ by less than such a call.
+# For short calls: the control's halves must differ by less.
 _SHORT_WARM_UPS = 3
-# Share of counted rounds that also check inputs for writes.
+# Of counted rounds, which then check inputs for writes.
 _INPUTS_SHARE = 0.5
 # An interval needs these, even of a slow control or baseline.
 _FEWEST_ROUNDS = 3
 
-# Halves that differ by more standard errors come from different states of the device.
+# A larger difference comes from different states of the device.
 _DRIFT_ERRORS = 3.0
 
 
 def drifted(gates: Sequence[float], share: float) -> bool:
     """True if the halves differ beyond chance and by more than ``share``.
 
-    A GPU takes 0.4 % longer for matrix products once warm. The earlier half is then dropped, else the time depends on
-    the number of rounds. Provoking it gains nothing.
+    A warm GPU takes 0.4 % longer for matrix products: without the earlier half, the time depends less on the number of
+    rounds. Provoking it gains nothing.
     """
     middle = len(gates) // 2
     first, second = gates[:middle], gates[middle:]
@@ -63,7 +63,7 @@ def drifted(gates: Sequence[float], share: float) -> bool:
 
 
 class WrongInTiming(Exception):
-    """A round's output differs: the submission is wrong, although its cases passed."""
+    """The submission is wrong, although its cases passed."""
 
     def __init__(self, case: Case, seed: int, mismatch: Mismatch | None, answer: Answer) -> None:
         why = mismatch.model_dump_json(exclude_none=True) if mismatch else answer.failure
@@ -86,14 +86,14 @@ class TooSlow(Exception):
 
 
 def fewest_rounds(plan: TimingPlan, recipes: int, *, ranked: bool = True) -> int:
-    """More if many recipes would leave hardly any round with ordinary inputs, or if calls are too short to be
-    ``ranked``: their rounds are cheap and say less."""
+    """More if few rounds would hold ordinary inputs, or if calls are too short to be ``ranked``: their rounds say
+    less."""
     more = recipes > _FEW_RECIPES or not ranked
     return plan.rounds + (plan.rounds // 2 if more else 0)
 
 
 def rare_counts(fewest: int, recipes: int) -> list[int]:
-    """Rounds with outliers of each recipe: chance might leave one out."""
+    """Of each recipe: chance might leave one out."""
     if not recipes:
         return []
     together = min(fewest, max(int(fewest * RARE_SHARE), _RARE_LEAST * recipes))
@@ -112,10 +112,9 @@ class Asked:
 
 
 class Stopwatch:
-    """Makes the rounds of one workload. ``part`` seeds them: no part draws another's inputs.
+    """One workload's rounds. ``part`` seeds them: no part draws another's inputs.
 
-    Submission and control never live together while either is timed, so each half has a stopwatch: an idling submission
-    could slow the control and be credited for it.
+    Each half has one: an idling submission could slow the control and be credited for it.
     """
 
     def __init__(
@@ -145,10 +144,9 @@ class Stopwatch:
             self._watch = device.watch(self.arena)
 
     def control(self, client: RunnerClient) -> list[ControlRound]:
-        """Half of the control's rounds, each with its call's known seconds. Raises a ChannelError.
+        """Half of the rounds, with each call's known seconds. Raises a ChannelError.
 
-        With staging, all ask the same, because drawing takes longer than a round; inputs are staged each time for equal
-        caches.
+        With staging, all ask the same, because drawing takes longer than a round.
         """
         if self.device.staging is not None:
             self._kept = self._draw(self.case)
@@ -184,7 +182,7 @@ class Stopwatch:
     def _bound(self, client: RunnerClient) -> Iterator[None]:
         try:
             client.bind(self.arena)
-            # A reveal or check that loads or allocates for the first time would wait forever behind the gate's holds.
+            # A first load or allocation would wait forever behind the gate's holds.
             question = self._ask(self.case).question
             with phase("aim", enqueues=True):
                 self._watch.aim(question)
@@ -198,7 +196,7 @@ class Stopwatch:
             client.unbind()
 
     def _warm_up(self, subject: RunnerClient, *, checked: bool = True) -> bool:
-        """True if the call queues behind the gate. Raises BaselineFailed if a baseline (not ``checked``) fails."""
+        """True if the call queues. Raises BaselineFailed if a baseline (not ``checked``) fails."""
         seconds = self.challenge.manifest.limits.call_seconds(self.device.on_processor)
         inputs = self._ask(self.case).question.inputs
         with phase("first call"):
@@ -227,8 +225,8 @@ class Stopwatch:
         checked: bool,
         gated: bool,
     ) -> list[ControlRound]:
-        """``fewest`` rounds, and up to ``most`` while they differ too much and time is left. A submission
-        (``checked``) never makes fewer, else it could gamble."""
+        """``fewest`` rounds, and up to ``most`` while they differ and time is left. A submission never makes fewer,
+        else it could gamble."""
         end = time.perf_counter() + self.plan.seconds
         kept: list[ControlRound] = []
         questions = self._questions(fewest, kept) if checked else repeat((self.case, True))
@@ -241,8 +239,8 @@ class Stopwatch:
             if not counts:
                 self._special_round(client, case, gated=gated)
                 continue
-            # Comparing inputs takes as long as a memory-bound call. A kernel that writes into them does so in each
-            # call, or gains nothing.
+            # It takes as long as a memory-bound call. A kernel that writes into inputs does so in each call, or gains
+            # nothing.
             inputs = self._dice.random() < _INPUTS_SHARE
             timed = self._round(client, case, checked=checked, gated=gated, inputs=inputs)
             if record is None or record.round_counts():
@@ -287,10 +285,10 @@ class Stopwatch:
             log.warning("special_inputs_do_not_fit", case=case.name, error=str(error))
 
     def _questions(self, fewest: int, kept: Sequence[ControlRound]) -> Iterator[tuple[Case, bool]]:
-        """Endless questions, with True if the round counts; a submission cannot see which. ``kept``: the rounds made.
+        """Endless, with True if the round counts; a submission cannot see which.
 
-        Every series has all recipes of outliers and special values: otherwise a submission could provoke more rounds
-        (uneven calls, heat) and skip work in them. For unranked rounds the first is enough.
+        Every series has all recipes of outliers and special values: else a submission could provoke more rounds (uneven
+        calls, heat) and skip work in them. For unranked rounds the first is enough.
         """
         while True:
             asked = not kept or midmean([timed.gate for timed, _ in kept]) >= RANKED_ROOFLINE_US * 1e-6
@@ -329,8 +327,7 @@ class Stopwatch:
                 outside = self._watch.forbidden_write(question, inputs=inputs)
             mismatch = (self._watch.explain(question) if self._watch.suspicious() else None) or outside
             if mismatch is not None or answer.failure is not None:
-                # Even if a wait was left out: the cases would have shown that, and it must not excuse a kernel that is
-                # sometimes wrong.
+                # Even if a wait was left out: that must not excuse a kernel that is sometimes wrong.
                 raise WrongInTiming(asked.case, asked.seed, mismatch, answer)
         return timed, answer.control_s if answer.control_s is not None else CONTROL_US * 1e-6
 
@@ -343,7 +340,7 @@ class Stopwatch:
             return replace(asked, question=staging.stage(asked.question))
 
     def _draw(self, case: Case, staging: Staging | None = None) -> Asked:
-        """``staging``: where answers are computed. A question that is kept must be elsewhere."""
+        """``staging``: for answers. A kept question must be elsewhere."""
         on, seed = self.device.torch_device, self._fresh_seed()
         room = staging.room if staging is not None else None
         return Asked(case, seed, ask(self.challenge, case, seed, on, draw_on=on, room=room))

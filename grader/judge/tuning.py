@@ -8,8 +8,7 @@ import functools
 
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
-# Above a case's temporaries, so freed memory is kept: on a virtual machine, faulting it in costs several times as much
-# as filling it.
+# Keeps a case's temporaries: on a virtual machine, faulting them in costs several times as much as filling them.
 _KEPT_BYTES = 256 << 20
 # The C library's maximum: it refuses more silently.
 _FROM_HEAP_BYTES = 32 << 20

@@ -1,8 +1,7 @@
 """Lifts the hold on the judge's stream if the judge itself cannot.
 
-A round is enqueued behind a hold, which the judge lifts afterwards. With some drivers, a launch that must load a kernel
-waits for the stream, so the thread that lifts the hold would wait forever. Everything runs once before the rounds; if a
-launch waits nevertheless, only the round is lost.
+A launch that must load a kernel may wait for the held stream, and with it the thread that would lift the hold.
+Everything runs once before the rounds, so this should not happen; if it does, only the round is lost.
 """
 
 from __future__ import annotations

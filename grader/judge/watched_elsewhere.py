@@ -26,7 +26,7 @@ log = get_logger(__name__)
 def watched_elsewhere(
     request: Request, boxes: BoxMaker, interrupt: Callable[[], None] = lambda: None
 ) -> Watched:
-    """Runs the public cases. Raises BoxUnavailable if no box starts."""
+    """Raises BoxUnavailable if no box starts."""
     language = request.language
     device = make_device(EMULATED) if is_built() else None
     if device is None or language not in device.languages():

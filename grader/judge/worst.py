@@ -36,7 +36,7 @@ class Suspects:
 
 
 def _scale(want: torch.Tensor, magnitude: torch.Tensor | None) -> torch.Tensor:
-    """``|want|``, or ``magnitude`` where finite (float64)."""
+    """``|want|``, or ``magnitude`` if finite (float64)."""
     import torch
 
     own = want.double().abs()
@@ -44,7 +44,7 @@ def _scale(want: torch.Tensor, magnitude: torch.Tensor | None) -> torch.Tensor:
 
 
 def _ulps(scale: torch.Tensor, allowance: Allowance) -> torch.Tensor:
-    """Units in the last place of numbers (float64) in the result's dtype."""
+    """Units in the last place in the result's dtype (float64)."""
     import torch
 
     _, exponent = torch.frexp(scale.clamp(min=2.0**allowance.least_exponent))
@@ -54,7 +54,7 @@ def _ulps(scale: torch.Tensor, allowance: Allowance) -> torch.Tensor:
 def allowed_error(
     want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """The largest error that passes, per element (float64), for the scale ``|want|``, or ``magnitude`` where finite."""
+    """Per element (float64), for the scale ``|want|``, or ``magnitude`` if finite."""
     import torch
 
     if not want.is_floating_point():
@@ -67,7 +67,7 @@ def allowed_error(
 def unit_sizes(
     want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor | None:
-    """The unit of errors, per element (float64); None without one."""
+    """Per element (float64); None without one."""
     import torch
 
     if allowance.unit is Unit.NONE:
@@ -82,8 +82,8 @@ def unit_sizes(
 def wrong_elements(
     got: torch.Tensor, want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """True for each wrong element (bool, flat). Integers may differ by ``steps``, floats by ``allowed_error``. NaN
-    passes if and only if NaN is right; infinities need the same sign."""
+    """Bool, flat. Integers may differ by ``steps``, floats by ``allowed_error``. NaN passes if and only if NaN is
+    right; infinities need the same sign."""
     import torch
 
     if not want.is_floating_point():
@@ -109,8 +109,8 @@ def _steps_apart(got: torch.Tensor, want: torch.Tensor, steps: int) -> torch.Ten
 def worst_elements(
     suspects: Suspects, shape: tuple[int, ...], allowance: Allowance | None = None, first_place: int = 0
 ) -> list[WorstElement]:
-    """At most ``limits.WORST_ELEMENTS``, worst first: without a finite error, then by error, then by place. Without
-    an allowance, values must be exact. ``first_place``: the first suspect's flat place."""
+    """Worst first: without a finite error, then by error, then by place. Without an allowance, values must be exact.
+    ``first_place``: the first suspect's flat place."""
     found = [(place, index_of(first_place + place, shape)) for place in _places(suspects)]
     return [_element(suspects, place, index, allowance) for place, index in found]
 
@@ -124,7 +124,7 @@ def _places(suspects: Suspects) -> Sequence[int]:
     infinite = torch.full((), math.inf, dtype=torch.float64, device=suspects.wrong.device)
     score = torch.where(suspects.comparable(), suspects.errors(), infinite)
     score = torch.where(suspects.wrong, score, -1.0)
-    # topk may pick any of several equals: take those above the last, then the first equal to it.
+    # topk may pick any of several equals.
     last = torch.topk(score, most).values[-1]
     above = torch.nonzero(score > last).reshape(-1)
     level = torch.nonzero(score == last).reshape(-1)[: most - above.numel()]

@@ -1,4 +1,4 @@
-"""The CUDA driver for the judge, with errors as exceptions."""
+"""The CUDA driver, with errors as exceptions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.errors import BoxUnavailable
 
-# Required attributes. The gate waits on a stream; the arena is memory that another process maps by a file descriptor.
+# Required attributes: the gate waits on a stream, the arena is mapped by file descriptor.
 NEEDS = {
     "CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS": "stream memory operations",
     "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED": "memory exported as file descriptors",
@@ -19,7 +19,7 @@ NEEDS_MEND = (
 
 
 class DriverError(Exception):
-    """``name`` is CUDA's name of the error."""
+    """``name``: CUDA's."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -38,7 +38,7 @@ def api() -> Any:
         ) from error
     try:
         driver.cuDriverGetVersion()
-    except RuntimeError as error:  # it looks for the driver's library at its first call
+    except RuntimeError as error:  # only the first call looks for the driver's library
         raise BoxUnavailable(
             "NVIDIA's driver is missing: cuda-bindings finds no libcuda", "`nvidia-smi` must list the GPUs."
         ) from error
@@ -46,7 +46,7 @@ def api() -> Any:
 
 
 def check(answer: Any) -> Any:
-    """A driver call's results without its error code. Raises DriverError."""
+    """Without the error code. Raises DriverError."""
     code, *results = answer if isinstance(answer, tuple) else (answer,)
     if int(code) != 0:
         raise DriverError(getattr(code, "name", str(code)))
@@ -56,19 +56,18 @@ def check(answer: Any) -> Any:
 
 
 def lacking(index: int) -> list[str]:
-    """Missing ``NEEDS`` of a GPU, in words. Makes no context. Raises BoxUnavailable, DriverError."""
+    """Missing ``NEEDS``. Makes no context. Raises BoxUnavailable, DriverError."""
     check(api().cuInit(0))
     return [words for name, words in NEEDS.items() if not attribute(name, index)]
 
 
 def can_reach(index: int, other: int) -> bool:
-    """True if kernels of one GPU can use the other's memory."""
     cu = api()
     return bool(check(cu.cuDeviceCanAccessPeer(check(cu.cuDeviceGet(index)), check(cu.cuDeviceGet(other)))))
 
 
 def attribute(name: str, index: int) -> int:
-    """``name``: an enum name, such as ``CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_64``."""
+    """``name``: such as ``CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_64``."""
     cu = api()
     device = check(cu.cuDeviceGet(index))
     return int(check(cu.cuDeviceGetAttribute(getattr(cu.CUdevice_attribute, name), device)))

@@ -1,8 +1,8 @@
 """The gate on a GPU: words in host memory that both processes' streams wait on and write.
 
-A whole round is in the judge's stream before it begins, so no host work takes time within it, and the stream's events
-time it. The judge opens from the same stream after the reveal: in an idle gap before the gate, work could hide. The
-stream itself waits for "done": if the host did, work after "done" would be free.
+A whole round is in the judge's stream before it begins: no host work takes time in it, and the stream's events time it.
+The judge opens from that stream, so no work can hide in an idle gap before the gate. The stream itself waits for
+"done": if the host did, work after "done" would be free.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from grader.judge.gate import DONE_WORD, LOOKS_BETWEEN_CHECKS, OPEN_WORD, HostGa
 from grader.judge.watchdog import Watchdog
 
 _WORD_BYTES = 4
-# No honest round keeps the stream waiting longer.
+# No honest round takes longer.
 _LONGEST_S = 30.0
-# Enqueueing takes a millisecond, or seconds if a kernel must be compiled.
+# A millisecond, or seconds if a kernel must be compiled.
 _ENQUEUE_S = 20.0
 # Work after "done" takes milliseconds.
 _RELEASE_S = 2.0
-# Words of the private page, in separate cache lines: gate opened, outputs checked, and the hold before the reveal.
+# Words of the private page, in separate cache lines.
 _OPENED, _LOOKED, _HELD = 0, 16, 32
 
 
 class CudaGate(HostGate):
-    """``open`` spins on a private page, which the runner never has, until the GPU has written."""
+    """``open`` spins on a private page, which the runner never has."""
 
     def __init__(self, others: Sequence[int] = ()) -> None:
-        """``others``: numbers of the other GPUs of a submission."""
+        """``others``: a submission's other GPUs."""
         super().__init__()
         self._others = others
         self._shared = _Registered(self._map)
@@ -57,9 +57,8 @@ class CudaGate(HostGate):
     ) -> float:
         """Enqueue a round behind a hold, then lift it.
 
-        The mark precedes the opening: if the GPU switches to the runner between them, the runner loses that time. All
-        functions must have run before: a first load or allocation may wait for the held stream. Raises JudgeFailure if
-        one does.
+        The mark precedes the opening: a GPU that turns to the runner in between costs the runner time. All functions
+        must have run before: a first load or allocation may wait for the held stream. Raises JudgeFailure if one does.
         """
         try:
             with self._watchdog.within():
@@ -83,8 +82,8 @@ class CudaGate(HostGate):
         return self._seen(_OPENED, "open the gate")
 
     def check_now(self) -> Window:
-        """Here ``gate`` ends after the spot check, which begins when the runner releases the GPU (contexts share it
-        by time slices). Raises JudgeFailure if it does not end."""
+        """``gate`` ends after the spot check, which begins when the runner releases the GPU (contexts share it by
+        time slices). Raises JudgeFailure if it does not end."""
         if not self._looked(_LONGEST_S):
             raise JudgeFailure(f"the judge's own stream did not check the outputs within {_LONGEST_S:.0f} s")
         self._marks[-1].synchronize()
@@ -96,8 +95,7 @@ class CudaGate(HostGate):
         return self._enqueued != self.round or self._looked(_RELEASE_S)
 
     def _looked(self, seconds: float) -> bool:
-        """Spin until outputs are checked. A runner may revoke its "done" while the stream waits for it, so keep
-        writing it."""
+        """A runner may revoke its "done" while the stream waits for it, so keep writing it."""
         words, private, number = self._words, self._private_words, self.round
         limit = time.perf_counter() + seconds
         while time.perf_counter() < limit:
@@ -113,9 +111,9 @@ class CudaGate(HostGate):
         self._words[DONE_WORD] = self.round
 
     def _enqueue_opening(self) -> None:
-        """Write the runner's word first: if a context switch left it closed after the host saw the private one, the
+        """The runner's word first: if a context switch left it closed once the host saw the private one, the
         runner's waits would return at once."""
-        for other in self._others:  # after all that was written there
+        for other in self._others:  # after what was written there
             self._stream.wait_stream(torch.cuda.current_stream(other))
         self._enqueue_write(self._shared, OPEN_WORD)
         self._enqueue_write(self._private, _OPENED)
@@ -130,7 +128,7 @@ class CudaGate(HostGate):
         check(cu.cuStreamWaitValue32(stream, page.device + word * _WORD_BYTES, self.round, reached))
 
     def _seen(self, word: int, what: str) -> float:
-        """Spin until the GPU has written ``word``. Returns the time."""
+        """Returns the time."""
         words, number = self._private_words, self.round
         limit = time.perf_counter() + _LONGEST_S
         while time.perf_counter() < limit:
@@ -151,7 +149,7 @@ class CudaGate(HostGate):
 
 
 class _Registered:
-    """Host memory that the GPU may write; ``device`` is its address there."""
+    """``device``: the page's address on the GPU."""
 
     def __init__(self, page: mmap.mmap) -> None:
         cu = api()

@@ -1,4 +1,4 @@
-"""The peak GPU memory of judging a workload or a case, computed before anything is allocated. Imports no torch."""
+"""The peak GPU memory of judging, computed ahead. Imports no torch."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from grader.challenge.model import Argument, Kind, Manifest, Workload
 from grader.challenge.overlays import overlays
 from grader.judge.pieces import names_in_parts
 
-# For a piece of a large case in float64 (see ``grader.judge.pieces``), and the guards' granules.
+# A piece in float64 (see ``grader.judge.pieces``), and the guards' granules.
 _PIECES_BYTES = 4 * limits.GIB
 # A place, a mask, and the padding's bits.
 _PLACE_BYTES = 24
 
 
 def workload_bytes(challenge: Challenge, workload: Workload) -> int:
-    """For the largest inputs that a round may draw. Raises ChallengeInvalid."""
+    """Raises ChallengeInvalid."""
     fillings = [
         challenge.inputs,
         *(challenge.inputs | dict(overlay.inputs) for overlay in overlays(challenge, workload)),
@@ -31,12 +31,12 @@ def workload_bytes(challenge: Challenge, workload: Workload) -> int:
 
 
 def held_bytes(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """From the signature alone: omits memory for drawing beyond the oracle's."""
+    """From the signature alone."""
     return _copies(manifest, sizes) + _oracle(manifest, sizes)
 
 
 def case_bytes(challenge: Challenge, case: Case) -> int:
-    """For a case that is asked once. Raises ChallengeInvalid."""
+    """For one call. Raises ChallengeInvalid."""
     manifest, sizes = challenge.manifest, case.sizes
     if manifest.pieces is None:
         return _copies(manifest, sizes) + max(
@@ -61,7 +61,7 @@ def _bytes(args: Iterable[Argument], manifest: Manifest, sizes: Mapping[str, int
 
 
 def extent_of(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> int:
-    """Elements of its memory, with padding."""
+    """With padding."""
     shape, strides = manifest.shape(arg, sizes), manifest.strides(arg, sizes)
     if strides is None or 0 in shape:
         return math.prod(shape)
@@ -84,8 +84,7 @@ def _kept_times(arg: Argument) -> int:
 
 
 def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Each buffer in the arena, drawn and staged, and snapshots of results; a workspace only in the arena. The check
-    copies padded results and lists padding's places."""
+    """Arena, draw, staging, and snapshots of results; a workspace only in the arena. Padded results need more."""
     times = {Kind.WORKSPACE: 1, Kind.INPUT: 3}
     copies = sum(times.get(arg.kind, 4) * _held(arg, manifest, sizes) for arg in manifest.buffers)
     padded = [arg for arg in manifest.buffers if arg.layout is not None]
@@ -94,7 +93,7 @@ def _copies(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _held(arg: Argument, manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Of its values with padding, or of its words if those are more."""
+    """Of values with padding, or of words if more."""
     count = extent_of(manifest, arg, sizes)
     return max(arg.dtype.bytes_of(count), arg.dtype.held_bytes(count))
 
@@ -107,7 +106,6 @@ def _oracle(manifest: Manifest, sizes: Mapping[str, int]) -> int:
 
 
 def _drawing(challenge: Challenge, sizes: Mapping[str, int], fillings: Mapping[str, Filling]) -> int:
-    """Besides the inputs, which are drawn one at a time."""
     return max((needed for _, needed in _drawing_by_buffer(challenge, sizes, fillings)), default=0)
 
 

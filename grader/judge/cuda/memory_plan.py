@@ -1,4 +1,4 @@
-"""What fits into a GPU's memory now, next to everything else that uses it."""
+"""What fits into a GPU's memory next to everything else."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from grader.judge.cuda.memory_needs import case_bytes, kept_bytes, workload_byte
 
 # The rest is for the submission's temporaries.
 PLANNED_SHARE = 0.8
-# The most that contexts of a judge, its control and spare boxes, and a display take. A workload that needs more than
-# the rest is too large for this model.
+# The most that the judge's contexts and a display take. A workload that needs more than the rest is too large for this
+# model.
 TAKEN_BYTES = 4 * limits.GIB
 
 
@@ -35,12 +35,12 @@ class CudaMemoryPlan:
         return workload_bytes(challenge, workload) <= (total - TAKEN_BYTES) * PLANNED_SHARE
 
     def case_shortage(self, challenge: Challenge, case: Case) -> str:
-        """Besides the memory that workloads keep."""
+        """Besides what workloads keep."""
         lacking = self._lacks(case_bytes(challenge, case), _kept(challenge))
         return f"Without case {case.name} at {_said(case.sizes)}: {lacking}" if lacking else ""
 
     def _lacks(self, needed: int, kept: int) -> str:
-        """Why ``needed`` bytes do not fit besides ``kept``; "" if they do.
+        """ "" if ``needed`` bytes fit besides ``kept``.
 
         Kept memory stays if possible: its place changes some kernels' time by up to 1 %, so all gradings should have
         the same.

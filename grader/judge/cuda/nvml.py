@@ -1,7 +1,6 @@
-"""The state of a GPU during timing, from NVML: clocks, heat, power, and what slowed it.
+"""A GPU's state during timing, from NVML: clocks, heat, power, slowdowns.
 
-Rounds slowed by heat or hardware are repeated; rounds before the GPU became warmer do not count. Without NVML nothing
-is known and nothing fails.
+Rounds slowed by heat or hardware are repeated; those before the GPU warmed up do not count. Without NVML nothing fails.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from typing import Any
 
 from grader.schemas.hardware import ClockEvent, GpuReading, GpuState, Spread
 
-# A GPU that stays hot is timed nevertheless: waiting would delay everyone.
+# Then it is timed while hot: waiting would delay everyone.
 MOST_REPEATED = 20
-# Degrees Celsius of warming over rounds that count together.
+# Degrees Celsius, over rounds that count together.
 WARMER_C = 2
 
 # Names of these numbers differ between NVML packages.
@@ -38,7 +37,7 @@ _REASONS = ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClock
 
 @dataclass(frozen=True)
 class Sample:
-    """None if this GPU or its driver does not tell."""
+    """None if unknown."""
 
     sm_mhz: int | None = None
     memory_mhz: int | None = None
@@ -76,7 +75,7 @@ def _spread(values: Iterable[float | None]) -> Spread | None:
 
 
 class Monitor:
-    """``library`` is ``pynvml``, or a test's substitute."""
+    """``library``: ``pynvml``, or a test's."""
 
     def __init__(self, uuid: str, library: Any = None) -> None:
         self._nvml = library if library is not None else _library()
@@ -104,7 +103,7 @@ class Monitor:
         )
 
     def reading(self) -> GpuReading | None:
-        """For monitoring; None without NVML."""
+        """None without NVML."""
         sample = self.sample()
         if sample is None:
             return None
@@ -126,7 +125,7 @@ class Monitor:
         return frozenset(event for bit, event in _EVENTS.items() if (bits or 0) & bit)
 
     def _find_reasons(self) -> Callable[[Any], int] | None:
-        """The name that both the package and the driver know."""
+        """The package and the driver must know it."""
         for name in _REASONS:
             function: Callable[[Any], int] | None = getattr(self._nvml, name, None)
             if function is not None and self._read(function) is not None:
@@ -164,8 +163,7 @@ class NvmlRecord:
         return False
 
     def warmed(self, rounds: int) -> bool:
-        """Matrix products take 0.5 % longer at 56 than at 42 degrees Celsius, which a GPU reaches after a second of
-        them."""
+        """Matrix products take 0.5 % longer at 56 than at 42 degrees Celsius, reached after a second of them."""
         heat = [sample.temperature_c for sample in self.samples[-rounds:] if sample.temperature_c is not None]
         return bool(heat) and heat[-1] - heat[0] > WARMER_C
 
@@ -175,7 +173,7 @@ class NvmlRecord:
 
 @dataclass
 class NvmlRecords(NvmlRecord):
-    """The first GPU's state, and the slowing and warming of all."""
+    """The first GPU's state; slowing and warming of all."""
 
     others: Sequence[NvmlRecord] = ()
 

@@ -1,4 +1,4 @@
-"""Checks a timed call's results with our kernels. See ``grader.judge.device.OutputChecker``."""
+"""Checks a timed call's results with our kernels."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from grader.judge.cuda.memory import Staging
 from grader.judge.oracle import Question
 from grader.schemas.report import Mismatch
 
-# One element of each equal part, so no two adjacent parts (1/30,000 of the work) can be late unseen. Takes some 17 us
-# on an H200, for everyone alike.
+# Random in equal parts, so no two adjacent parts (1/30,000 of the work) can be late unseen. Takes some 17 us on an
+# H200.
 _SPOTS = 1 << 16
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A result, or one GPU's part, from the flat place ``first`` on."""
+    """From the flat place ``first`` on."""
 
     buffer: Buffer
     first: int
@@ -52,18 +52,17 @@ def _share(words: torch.Tensor, part: Buffer, first: int) -> torch.Tensor:
 
 
 class CudaOutputChecker:
-    """Each check is one pass of our kernel, which copies its reads; suspects are compared exactly on that copy,
-    after the window."""
+    """Each check is one pass that copies its reads; suspects are compared exactly on the copy, after the window."""
 
     def __init__(self, arena: Arena, staging: Staging) -> None:
         self._arena = arena
         self._results = arena.of_kind(Kind.INOUT, Kind.OUTPUT)
-        # Flat words (see ``grader.challenge.numbers``), without padding.
+        # Words without padding.
         self._snapshots = {
             buffer.argument.name: staging.room(f"snapshot {buffer.argument.name}", _like(buffer))
             for buffer in self._results
         }
-        # The full check reads copies of results that are not dense.
+        # Copies of results that are not dense.
         self._dense = {
             buffer.argument.name: torch.empty(buffer.count, dtype=buffer.dtype, device="cuda")
             for buffer in self._results
@@ -83,7 +82,7 @@ class CudaOutputChecker:
             for part in self._parts
             for count, spots in ((part.spots.count, True), (part.snapshot.numel(), False))
         ]
-        # Every block writes each time: atomic additions by wrong blocks would take extra time.
+        # Atomic additions would take time only for wrong blocks.
         self._suspects = torch.zeros(sum(blocks), dtype=torch.int32, device="cuda")
         self._shares = torch.split(self._suspects, blocks)
         self._forbidden = Forbidden(arena)
@@ -124,8 +123,8 @@ class CudaOutputChecker:
         dense, allowance = self._dense.get(argument.name), buffer.allowance
         scale = scale.reshape(-1) if scale is not None else None
         if buffer.encoded:
-            # Different words are suspects, and compared as values after the window: decoding takes torch's kernels,
-            # which may not be loaded while the stream is held.
+            # Encoded results are compared as values after the window: decoding takes torch's kernels, which may not be
+            # loaded while the stream is held.
             want, scale, allowance = encode(want, argument.dtype), None, Allowance()
             number = -(-number // argument.dtype.facts.packed)
         elif buffer.count != want.numel():
@@ -144,11 +143,11 @@ class CudaOutputChecker:
             buffer.read_into(dense.view(buffer.shape))
             check(dense, **how)
 
-        # The spot check ends a round: copying all elements first would cost as much as a call.
+        # Copying all elements first would cost as much as a call.
         return functools.partial(at_spots, held=buffer.held_at(spots)), read_and_check
 
     def explain(self, question: Question) -> Mismatch | None:
-        """What the full check saw, or if that is right, the spot check before it."""
+        """If the full check is right, the spot check was not."""
         if found := compare(self._arena, self._values(), question):
             return found
         for part in self._parts:
@@ -167,8 +166,7 @@ class CudaOutputChecker:
 
 
 class Forbidden:
-    """Memory that a call must not write. All checks enqueue, then one copy: one by one would take longer than a
-    round."""
+    """Memory that a call must not write. One result for all checks: one by one would take longer than a round."""
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
@@ -181,7 +179,7 @@ class Forbidden:
         self._shares = torch.split(self._numbers, blocks)
 
     def seen(self, question: Question, inputs: bool) -> Mismatch | None:
-        """A write counts even if it was undone. ``inputs``: also check inputs."""
+        """A write counts even if undone."""
         for buffer in self._arena.buffers.values():
             if (found := written_padding(buffer)) is not None:
                 return found
@@ -207,7 +205,7 @@ class Forbidden:
 
 
 class Spots:
-    """A spot check's elements: a random one of each of ``_SPOTS`` equal parts."""
+    """A random element of each of ``_SPOTS`` equal parts."""
 
     def __init__(self, snapshot: torch.Tensor) -> None:
         self._snapshot, count = snapshot, snapshot.numel()
@@ -224,5 +222,5 @@ class Spots:
         torch.add(self._first, within, out=self.places).clamp_(max=self._last)
 
     def put_back(self) -> None:
-        """Restore the snapshot's elements to their values at the spot check."""
+        """To the values at the spot check."""
         self._snapshot[self.places] = self.taken

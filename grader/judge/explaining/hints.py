@@ -1,4 +1,4 @@
-"""Hints for common exceptions, and their messages without the platform's folders."""
+"""Hints for common exceptions, and messages without the platform's folders."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _HINTS: tuple[tuple[re.Pattern[str], str], ...] = (
         "A submission may import torch, triton and Python's standard library.",
     ),
 )
-# Installed packages, Python, and the submission's folder in its box.
+# Packages, Python, and the submission's folder.
 _FOLDERS = re.compile(
     r"""(?<![^\s'"(])/(?:[^\s/'"():]+/)*(?:site-packages/|dist-packages/|python3\.\d+/|(?=solution\.(?:py|so)\b))"""
 )

@@ -1,4 +1,4 @@
-"""Names the mistake behind a wrong answer or an error: a hint needs fitting numbers and a fitting source."""
+"""Names the mistake behind a wrong answer or an error: numbers and source must both fit."""
 
 from __future__ import annotations
 
@@ -38,14 +38,13 @@ _ROUNDED = (
 )
 
 
-# These say how numbers look, not why. Unwritten elements have separate hints.
+# They say how numbers look, not why.
 _VAGUE = (
     "rounding", "tail", "zeros", "alike", "factor", "offset", "row_factor",
     "unwritten", "unwritten_all", "unwritten_tail", "unwritten_rows",
     "unwritten_columns", "unwritten_steps",
 )  # fmt: skip
 _TELLING_PLACES = ("block_order", "reordered", "stale", "right_alone")
-# Other questions may explain more.
 _ASKED_FURTHER = (
     "rounding", "tail", "alike", "factor", "offset", "row_factor", "line_offset", "rows_repeated", "columns_repeated",
 )  # fmt: skip
@@ -55,7 +54,7 @@ _SAME_SIZE = 1e-4
 
 @dataclass(frozen=True)
 class Said:
-    """``named``: the hint names the mistake or its exact effect."""
+    """``named``: a mistake or its exact effect."""
 
     text: str = ""
     named: bool = False
@@ -91,7 +90,7 @@ def _as_size(pattern: Pattern, case: Case, scalars: Mapping[str, Number]) -> str
 
 
 def _stored_in(mismatch: Mismatch) -> str:
-    """Known only to the emulated GPU."""
+    """Only the emulated GPU knows."""
     writer = mismatch.map.writer if mismatch.map is not None else None
     return f"Line {writer.lines[0]} stores it." if writer is not None and len(writer.lines) == 1 else ""
 
@@ -115,7 +114,7 @@ def _as_end(pattern: Pattern, inputs: Mapping[str, torch.Tensor]) -> str:
 
 
 class Reading(Protocol):
-    """Reads sources of one language. Each answer is a hint, or empty."""
+    """Answers are hints, or empty."""
 
     def of_result(
         self,
@@ -125,14 +124,12 @@ class Reading(Protocol):
         inputs: Mapping[str, torch.Tensor],
     ) -> str: ...
 
-    def of_place(self, pattern: Pattern) -> str:
-        """``pattern``: of ``placement``."""
-        ...
+    def of_place(self, pattern: Pattern) -> str: ...
 
     def of_failure(self, failure: Failure) -> str: ...
 
     def adds_to(self, result: str) -> bool:
-        """True if a kernel may compute with the result's values from before the call."""
+        """It may compute with the result's old values."""
 
 
 @dataclass
@@ -161,7 +158,7 @@ class Mistakes:
         return reading.of(self.challenge.manifest, self.source)
 
     def _said(self, ask: Callable[[Reading], str]) -> str:
-        """Also empty if the source nests too deeply or has too large numbers."""
+        """Also empty for deep nesting or too large numbers."""
         if self._reading is None:
             return ""
         try:
@@ -177,7 +174,7 @@ class Mistakes:
     ) -> Said:
         """``wrong``: None for a forbidden write."""
         pattern = self._pattern(wrong, case, inputs) if wrong is not None else None
-        # What the source shows does not depend on the explaining step.
+        # The source does not depend on the explaining step.
         plain = self._numbers_alone if pattern is not None and pattern.kind == "step" else pattern
         said = self._said(lambda reading: reading.of_result(plain, mismatch, case, inputs))
         named = bool(said) or (pattern is not None and pattern.kind not in _VAGUE)
@@ -205,12 +202,12 @@ class Mistakes:
         return Said(" ".join(part for part in (text, said) if part), named)
 
     def of_count(self, wrong: Wrong, inputs: Mapping[str, torch.Tensor]) -> str:
-        """Says which elements a single count counts instead; or empty."""
+        """Of a single count."""
         found = related(wrong, inputs) if wrong.got.numel() == 1 else None
         return found.text if found is not None else ""
 
     def spread(self, wrong: Wrong) -> str:
-        """How far NaN and infinity reach, if nothing else is wrong."""
+        """If nothing else is wrong."""
         found = spread(wrong) if wrong.wrong.numel() <= limits.EXPLAINED_ELEMENTS else None
         return found.text if found is not None else ""
 

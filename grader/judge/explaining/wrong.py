@@ -1,5 +1,3 @@
-"""A wrong result, and patterns found in it."""
-
 from __future__ import annotations
 
 import math
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
 # Fewer wrong elements may fit a pattern by chance.
 FEWEST = 8
 TILES = (128, 64, 32, 16, 8)
-# Another answer must be this many times closer.
 _EXPLAINED = 8.0
 
 
@@ -34,9 +31,9 @@ class Wrong:
     allowance: Allowance
     #: An in-out's values before the call, flat.
     given: torch.Tensor | None = None
-    #: The right values in the case before, flat; None if another process ran that.
+    #: The case before's, flat; None if another process ran that.
     before: torch.Tensor | None = None
-    #: For inputs that were read in part: True for each element that was read, flat.
+    #: True for each read element, flat; only inputs read in part.
     read: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
     @property
@@ -54,7 +51,7 @@ class Wrong:
         return not bool(wrong_elements(got.reshape(-1), want.reshape(-1), self.allowance, scale).any())
 
     def explains(self, got: torch.Tensor, other: torch.Tensor, want: torch.Tensor) -> bool:
-        """A tolerance alone may fit both ``other`` and ``want``."""
+        """A tolerance may fit both ``other`` and ``want``."""
         import torch
 
         got, other, want = (values.reshape(-1) for values in (got, other, want))
@@ -72,9 +69,8 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Pattern:
-    #: Rules look for it.
     kind: str
-    #: About the numbers, true for any source.
+    #: True for any source.
     text: str
     #: Their meaning depends on the kind.
     number: float = 0

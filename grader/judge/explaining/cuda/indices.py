@@ -1,4 +1,4 @@
-"""Mistakes in CUDA sources about places: the order of arguments, indices, strides, and guards."""
+"""Mistakes in CUDA sources about order of arguments, indices, strides and guards."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class IndexRules:
                 continue
             kinds = {parameter.pointer for parameter in launch.kernel.parameters if parameter.name in crossed}
             if len(kinds) > 1:
-                continue  # matrices exchanged together with their sizes are meant
+                continue  # matrices exchanged with their sizes are meant
             told = " and ".join(f"{value} for {name}" for name, value in crossed.items())
             taken = ", ".join(parameter.name for parameter in launch.kernel.parameters)
             return f"The launch in line {launch.line} passes {told}: {launch.kernel.name} takes ({taken})."
@@ -209,7 +209,6 @@ class IndexRules:
         return ""
 
     def grid_of(self, launch: Launch) -> list[str]:
-        """If known."""
         grid = plain_value(launch.grid)
         if re.fullmatch(r"\w+", grid):
             declared = re.search(rf"\bdim3\s+{grid}\s*[({{]", launch.caller.body)
@@ -307,7 +306,7 @@ class IndexRules:
         conditions = [" ".join(parts) for _, _, parts in kernel.arguments_of("if", "while", "for")]
         conditions += [statement.rpartition("?")[0] for statement in re.split(r"[;{}]", kernel.body)]
         if not compared and any(name in names_in(_without_indices(condition)) for condition in conditions):
-            return ""  # compared in a way that is not understood here
+            return ""  # compared in an unknown way
         if not compared:
             return (
                 f"Nothing compares {name} with a size, and the last block has threads past the end. Put line {line} "

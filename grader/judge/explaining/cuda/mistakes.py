@@ -1,4 +1,4 @@
-"""Names mistakes in CUDA sources. A rule needs a pattern of wrong numbers, or an error, and fitting code."""
+"""Names mistakes in CUDA sources: wrong numbers, or an error, must fit the code."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NO_NUMBERS = Mismatch(argument="", kind="value", wrong=1, total=2)
 
 
 class CudaMistakes:
-    """Asks rules about places first: a wrong place explains wrong values, not the other way round."""
+    """Places first: a wrong place explains wrong values, not the other way round."""
 
     def __init__(self, arguments: Arguments) -> None:
         self.arguments = arguments
@@ -57,7 +57,7 @@ class CudaMistakes:
 
     @classmethod
     def of(cls, manifest: Manifest, text: str) -> CudaMistakes | None:
-        """None if the text is too long."""
+        """None if too long."""
         source = read(text)
         return cls(Arguments(manifest, source)) if source is not None else None
 
@@ -275,7 +275,7 @@ class CudaMistakes:
         return ""
 
     def adds_to(self, result: str) -> bool:
-        """True if a kernel reads it, or the source does something unknown with it."""
+        """True if a kernel reads it, or its use is unknown."""
         solve = self.arguments.source.solve
         own = [parameter.name for parameter in solve.parameters] if solve is not None else []
         names = [argument.name for argument in self.arguments.manifest.args]

@@ -1,4 +1,4 @@
-"""Mistakes in CUDA sources about extents: grids, loops, blocks and shared memory."""
+"""Mistakes in CUDA sources about grids, loops, blocks and shared memory."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class ShapeRules:
         return ""
 
     def _handles_rest(self, kernel: Function, size: str, tile: str, begin: int) -> bool:
-        """True if other code may do the rest: it asks for the remainder, or loops again."""
+        """It asks for the remainder, or loops again."""
         whole = self.arguments.source.text
         if re.search(rf"\b{size}\s*[%&]|%\s*\(*\s*{re.escape(tile)}\b", whole):
             return True
@@ -229,7 +229,7 @@ class ShapeRules:
         return ""
 
     def early_return(self, line: int) -> str:
-        """Threads that return before the first barrier leave places of a shared array unset."""
+        """Threads that return early leave parts of a shared array unset."""
         kernel = self.arguments.source.kernel_at(line)
         names = _shared_names(kernel) if kernel is not None else ()
         if kernel is None or not names:

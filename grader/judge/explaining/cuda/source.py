@@ -1,7 +1,7 @@
 """Reads from a CUDA source what hints need.
 
-No parser: follows no macros, skips what it does not understand. Rules compare all assignments with each other, so it
-refuses sources longer than people write.
+No parser: follows no macros, skips what it does not understand. Rules compare all pairs, so it refuses sources longer
+than people write.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from grader.challenge.model import Argument, Manifest
 from grader.sandbox.compiler.outline import plain_text
 
-# Characters, marks, and empty lines: more than twice our longest solution.
+# More than twice our longest solution.
 _MOST_CHARS = 1 << 16
 _MOST_MARKS = {"=": 500, "(": 600, "[": 400, "{": 300, "\n\n": 500}
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
@@ -92,7 +92,6 @@ class Function:
     head: str
     parameters: list[Parameter]
     body: str
-    # In the source.
     begin: int
     source: CudaSource = field(repr=False)
 
@@ -102,7 +101,7 @@ class Function:
 
     @cached_property
     def numbered_by_macro(self) -> bool:
-        """Some uses of threads or blocks are then not seen."""
+        """Some uses of threads are then not seen."""
         return not names_in(self.body).isdisjoint(self.source.numbering_macros)
 
     @cached_property
@@ -177,7 +176,7 @@ class Function:
                 yield match.start(), match[1], split(self.body[match.end() : close])
 
     def loops(self) -> Iterator[tuple[int, int, str]]:
-        """Begin and end of each body, and the text in the parentheses."""
+        """Begin, end and parentheses."""
         for match in re.finditer(r"\b(?:for|while)\s*\(", self.body):
             close = self.source.partner(self.begin + match.end() - 1) - self.begin
             if close < 0:
@@ -213,7 +212,7 @@ class Launch:
 
 
 class CudaSource:
-    """``text`` has no comments, literals or directives; ``numbering_macros`` mention threads or blocks."""
+    """``text``: without comments, literals and directives."""
 
     def __init__(
         self,
@@ -235,7 +234,7 @@ class CudaSource:
 
     @cached_property
     def constants(self) -> dict[str, int]:
-        """Whole numbers that the source fixes once."""
+        """Whole numbers that are set once."""
         found: dict[str, set[int]] = {name: {value} for name, value in self._macros.items()}
         for match in _CONSTANT.finditer(self.text):
             found.setdefault(match[1], set()).add(int(match[2]))
@@ -313,7 +312,7 @@ class CudaSource:
 
 @dataclass
 class Arguments:
-    """Maps functions' parameters to the challenge's arguments."""
+    """Maps parameters to the challenge's arguments."""
 
     manifest: Manifest
     source: CudaSource
@@ -361,7 +360,7 @@ def read(text: str) -> CudaSource | None:
 
 
 def _numbering_macros(text: str) -> frozenset[str]:
-    """Macros that mention threads or blocks, also through others."""
+    """Macros that mention threads or blocks, also indirectly."""
     bodies = [(match[1], names_in(match[2])) for match in _DEFINED.finditer(text)]
     found: set[str] = set(_NUMBERED)
     for _ in range(4):

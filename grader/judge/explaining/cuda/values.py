@@ -1,4 +1,4 @@
-"""Mistakes in CUDA sources about values: maxima that start at 0, exponentials, sums, variances, quotients."""
+"""Mistakes in CUDA sources about extremes, exponentials, sums, variances and quotients."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _TO_HALF = re.compile(r"\b__(?:float|double)22?(?:half|bfloat16)2?(?:_r[nzdu])?\
 # In float32, exp overflows above, and is 0 below its negative.
 _EXPONENT = 80.0
 _UNIT = 2.0**-24
-# Mean squared over variance at which float32 loses 4 of 7 digits in their difference.
+# Above this squared mean over variance, their difference loses 4 of float32's 7 digits.
 _CANCELLING = 1e3
-# Without a factor in front, which would be divided too.
+# A factor in front would be divided too.
 _QUOTIENT = re.compile(
     r"(?<=[-=+(,?:{;<>&|!])\s?\b([1-9]\d{0,8})[uUlL]*\s*/\s*([A-Za-z_]\w*)\b(?!\s*(?:[(\[.]|->|::))"
 )
@@ -62,7 +62,7 @@ class ValueRules:
     arguments: Arguments
 
     def starts_of_extremes(self) -> Iterator[tuple[bool, Function, str]]:
-        """Maxima (True) and minima that start at 0: their function, and the hint."""
+        """Maxima (True) and minima that start at 0."""
         for function in self.arguments.source.functions.values():
             loops = list(function.loops())
             for assignment in function.assignments:
@@ -104,7 +104,7 @@ class ValueRules:
                     )
 
     def of_shared_extremes(self) -> Iterator[tuple[bool, Function, str]]:
-        """The same for elements that threads without data fill with 0."""
+        """Threads without data fill elements with 0."""
         for function in self.arguments.source.functions.values():
             for access in function.accesses:
                 found = re.match(r"(?:std::)?_*h?f?(max|min)[fl]?\s*\(", access.value)
@@ -239,7 +239,7 @@ class ValueRules:
         return share is None or share <= unit * max(case.sizes.values(), default=1)
 
     def _share(self, mismatch: Mismatch) -> float | None:
-        """The worst error, relative to the tolerance's sum of absolute values."""
+        """The worst error relative to the sum of absolute values."""
         worst = next(
             (element for element in mismatch.worst if element.error is not None and element.allowed), None
         )
@@ -255,7 +255,7 @@ class ValueRules:
         return manifest.tolerance.loosest(manifest.results)
 
     def long_sum(self, kind: str, mismatch: Mismatch, case: Case) -> str:
-        """A serial float32 sum of many terms, if that explains the error."""
+        """A serial float32 sum."""
         share, allowed = self._share(mismatch), self._relative()
         if share is None or self._dtype_of(mismatch.argument) is not DType.FLOAT32:
             return ""
@@ -427,7 +427,7 @@ class ValueRules:
         return found if found and (share is None or share < 1e-2) else ""
 
     def cancels(self, mismatch: Mismatch, inputs: Mapping[str, torch.Tensor]) -> bool:
-        """True if some row's mean is large compared with its deviations."""
+        """A mean that is large compared with deviations."""
         for values in inputs.values():
             row = _row_of(values, mismatch)
             if row is None or row.numel() < 2 or not row.is_floating_point():
@@ -440,7 +440,7 @@ class ValueRules:
 
 
 def _given_to_idle(function: Function, name: str, before: int, maximum: bool) -> str:
-    """``m = t < cols ? x[t] : 0`` before a running maximum or minimum."""
+    """``m = t < cols ? x[t] : 0`` before a running extreme."""
     every: list[Assignment | Access] = [*function.assignments, *function.accesses]
     for one in every:
         called = one.array if isinstance(one, Access) else one.name
@@ -462,7 +462,7 @@ def _conditional(function: Function, assignment: Assignment) -> bool:
 
 
 def _bound_of(header: str) -> str:
-    """The bound of a loop that counts up by one."""
+    """Of a loop that counts up by one."""
     parts = header.split(";")
     if len(parts) != 3 or not re.search(r"\+\+|\+=\s*1\s*$", parts[2]):
         return ""
@@ -499,7 +499,7 @@ def _extreme_of(function: Function, assignment: Assignment) -> bool | None:
 
 
 def _row_of(values: torch.Tensor, mismatch: Mismatch) -> torch.Tensor | None:
-    """The first wrong element's row of an input, or a whole vector."""
+    """Of the first wrong element; a whole vector."""
     if not values.numel():
         return None
     if values.dim() < 2:

@@ -1,5 +1,4 @@
-"""Where wrong elements are, and which values they have: patterns that say less than those of ``patterns``, so they
-come last."""
+"""Wrong elements' places: these patterns say less than ``patterns``, so they come last."""
 
 from __future__ import annotations
 
@@ -19,7 +18,6 @@ _MOST_CHUNKS = 256
 
 
 def line_pattern(result: Wrong) -> Pattern | None:
-    """Says less than ``pattern_of``."""
     for find in (_old_values, _right_alone, _block_order, _reordered, _periodic, _last_tile, _few_lines):
         if (found := find(result)) is not None:
             return found
@@ -178,7 +176,7 @@ def _tiles(matrix: torch.Tensor, size: int) -> torch.Tensor:
 
 
 def _order(result: Wrong, got: torch.Tensor, want: torch.Tensor) -> list[int] | None:
-    """For each row of ``got``, the equal one of ``want``; None unless each occurs once, and not all in place."""
+    """The row of ``want`` for each row of ``got``; None unless each occurs once, and not all in place."""
     import torch
 
     count, size = got.shape
@@ -256,7 +254,7 @@ def _few_lines(result: Wrong) -> Pattern | None:
 
 
 def _lines(result: Wrong) -> Iterator[tuple[torch.Tensor, int, str]]:
-    """For each kind of line: each wrong element's line, the number of lines, and their word."""
+    """For each kind of line: wrong elements' lines, their number, and a word."""
     import torch
 
     flat = torch.nonzero(result.wrong).reshape(-1)

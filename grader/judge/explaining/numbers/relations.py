@@ -1,7 +1,4 @@
-"""Wrong results that are a simple function of an input: a copy, its absolute value, a count of other elements.
-
-A relation must fit every element, and not the right result.
-"""
+"""Wrong results that are a simple function of an input, at every element."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ if TYPE_CHECKING:
 _SAME = 1e-4
 # Counts of fewer elements may be equal by chance.
 _MANY = 32
-# What a float32 sum may lose, of the sum of absolute values.
+# Float32 rounding, relative to the sum of absolute values.
 _SAME_SUM = 1e-6
 _PARTS = (1024, 512, 256, 128, 64, 32, 2048, 4096)
 _FUNCTIONS: tuple[tuple[str, Callable[[torch.Tensor], torch.Tensor]], ...] = (
@@ -52,7 +49,7 @@ def related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None
 
 
 def loosely_related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Relations that say less than other questions do."""
+    """They say less than other questions."""
     for find in (_with_right, _vector_times_row, _factor_beside, _error_by_row):
         if (found := find(result, inputs)) is not None:
             return found
@@ -62,7 +59,7 @@ def loosely_related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patter
 def _rows_and_vectors(
     result: Wrong, inputs: Mapping[str, torch.Tensor]
 ) -> tuple[torch.Tensor, torch.Tensor, list[tuple[str, torch.Tensor]]] | None:
-    """Got and want as matrices, and inputs with an element for each column."""
+    """Got and want as matrices, and inputs with an element per column."""
     import torch
 
     shape = result.shape
@@ -106,7 +103,7 @@ def _vector_times_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patt
 
 
 def _factor_beside(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """A factor for each row of what remains without an added input."""
+    """A row's factor on what remains without an input."""
     found = _rows_and_vectors(result, inputs)
     if found is None:
         return None
@@ -128,7 +125,7 @@ def _factor_beside(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern
 
 
 def _alike(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> list[tuple[str, torch.Tensor]]:
-    """Flat inputs of the same size and type, with several values where the result is wrong."""
+    """Flat, of the same size and type, with several values at wrong places."""
     import torch
 
     if int(result.wrong.sum()) < FEWEST:
@@ -227,7 +224,7 @@ def _error_by_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern 
 
 
 def _part_of_input(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Exactly where the result is wrong, it is a multiple of an input."""
+    """Exactly where wrong, a multiple of an input."""
     import torch
 
     if not result.want.is_floating_point() or bool(result.wrong.all()):
@@ -249,7 +246,7 @@ def _part_of_input(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern
 
 
 def _equal(got: torch.Tensor, other: torch.Tensor) -> bool:
-    """A tolerance may be too wide for huge values."""
+    """The tolerance may be too wide."""
     import torch
 
     return torch.allclose(got, other, rtol=_SAME, atol=0.0, equal_nan=True)

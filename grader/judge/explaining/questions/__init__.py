@@ -1,1 +1,1 @@
-"""Finds another question that a wrong result answers, by asking the challenge's reference."""
+"""Which other question a wrong result answers, by the challenge's reference."""

@@ -1,7 +1,4 @@
-"""Input elements that a wrong result may have read instead, e.g. by a wrong stride.
-
-Each asks the challenge's reference with inputs as a kernel with that mistake would see them.
-"""
+"""Inputs as a kernel with wrong addresses would see them."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
     import torch
 
 Inputs = Mapping[str, "torch.Tensor"]
-# A pattern, other inputs, and another case if sizes differ.
+# With another case if sizes differ.
 Misread = tuple[Pattern, Inputs, Case]
 
 _TILES = (32, 16, 64, 128, 8, 256)
@@ -47,7 +44,7 @@ def _read(challenge: Challenge, inputs: Inputs) -> list[Argument]:
 
 
 def _padded(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """Lanes beyond a size, filled with 0, count."""
+    """Lanes beyond a size count as 0."""
     import torch
 
     manifest = challenge.manifest
@@ -242,7 +239,6 @@ def _shifted(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) ->
 
 
 def _other_type(challenge: Challenge, case: Case, inputs: Inputs, result: Wrong) -> Iterator[Misread]:
-    """float16 taken for bfloat16, or the reverse."""
     import torch
 
     own = [arg for arg in _read(challenge, inputs) if arg.dtype in (DType.FLOAT16, DType.BFLOAT16)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-# By the clock it may take longer: a busy machine should change few answers.
+# A busy machine should change few answers.
 _TIMES = 5
 
 
@@ -19,6 +19,6 @@ class Budget:
 
     @property
     def used(self) -> float:
-        """Seconds of this thread, or the clock's share if that is more."""
+        """Of this thread, or the clock's share."""
         thread, clock = self._began
         return max(time.thread_time() - thread, (time.monotonic() - clock) / _TIMES)

@@ -10,15 +10,14 @@ from grader.judge.worst import allowed_error
 if TYPE_CHECKING:
     import torch
 
-# Another answer must be this many times closer.
 EXPLAINED = 8.0
 EXPLAINED_FEW = 200.0
-# For a few wrong floats: by chance, one in a hundred tries is near.
+# By chance, one in a hundred tries is near.
 _CLOSER = 1e4
 
 
 def fits(result: Wrong, answer: torch.Tensor) -> bool:
-    """True if ``answer`` (flat) explains the whole result, and is not the right one."""
+    """``answer`` (flat) explains the result and is not the right one."""
     if answer.numel() != result.got.numel() or not result.agrees(result.got, answer):
         return False
     if result.agrees(result.want, answer):

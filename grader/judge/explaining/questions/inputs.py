@@ -1,7 +1,4 @@
-"""Other inputs that explain a wrong result: exchanged or ignored arguments, sums of a part.
-
-Each try asks the challenge's reference; the whole result must agree.
-"""
+"""Other inputs that explain a wrong result, by the challenge's reference."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from grader.judge.oracle import right_answers, scalar_values
 if TYPE_CHECKING:
     import torch
 
-# With fewer input elements, several questions may have the same answer.
+# Fewer elements fit several questions.
 _TELLING = 32
 _ROUNDED_TO = ("tf32", "float16", "bfloat16")
 _DIGITS = {
@@ -40,7 +37,7 @@ _DIGITS = {
 _GROUPS = (1024, 512, 256, 128, 64, 32)
 _WARP = 32
 _TILES = (1024, 512, 256, 128, 64, 32, 16, 8)
-# A vector read by the row costs a reference call for each row.
+# Each row costs a reference call.
 _MOST_ROWS = 12
 
 Ask = Callable[[], "torch.Tensor | None"]
@@ -50,13 +47,13 @@ Try = tuple[Pattern, Ask]
 def answers_another(
     result: Wrong, challenge: Challenge, case: Case, inputs: Mapping[str, torch.Tensor], *, rounding: bool
 ) -> Pattern | None:
-    """``rounding``: errors are small, so try inputs in lower precision first."""
+    """``rounding``: small errors, so try lower precision first."""
     if max((given.numel() for given in inputs.values()), default=0) < _TELLING:
         return None
-    # On the host: on a GPU, an index outside an array would end the judge's context.
+    # On a GPU, an index outside an array would end the judge's context.
     result, inputs = result.on_host, {name: values.cpu() for name, values in inputs.items()}
     if any(arg.dtype.complex for arg in challenge.manifest.buffers):
-        return None  # its parts are no axis of the question
+        return None
     if not bool(result.got[result.wrong].any()):
         return None  # many questions have the answer 0
     if not result.want.is_floating_point():
@@ -195,7 +192,6 @@ class _Tries:
             )
 
     def _narrowed(self, changed: Mapping[str, torch.Tensor], asked: Case) -> Ask:
-        """The result's part of a larger answer."""
         name, shape = self.result.argument.name, self.result.shape
 
         def ask() -> torch.Tensor | None:
@@ -343,7 +339,7 @@ class _Tries:
                     yield Pattern("scaled_input", text, value, (arg.name,)), self._asks({arg.name: other})
 
     def scaled_within(self) -> Iterator[Try]:
-        """Another multiple inside: x f(x) with f(c x) for f(x) is f'(c x) / c."""
+        """x f(x) with f(c x) for f(x) is f'(c x) / c."""
         for arg in self.read:
             values = self.inputs[arg.name]
             if not arg.dtype.floating or values.numel() != self.result.got.numel():
@@ -418,7 +414,6 @@ class _Tries:
                 yield Pattern("fewer", text, kept, (size,)), self._asks(changed, asked)
 
     def other_axis(self) -> Iterator[Try]:
-        """If all inputs and outputs are matrices of one shape."""
         manifest, sizes = self.challenge.manifest, self.case.sizes
         shapes = {tuple(arg.shape) for arg in manifest.buffers}
         if len(shapes) != 1 or len(manifest.sizes) != 2 or tuple(manifest.sizes) not in shapes:
@@ -470,7 +465,7 @@ class _Tries:
             yield Pattern("reversed", text, names=(name,)), answer
 
     def left_out(self) -> Iterator[Try]:
-        """Sums along a size that the result does not have."""
+        """Along a size that the result does not have."""
         of_results = set(self.result.argument.shape)
         summed: dict[str, list[Argument]] = {}
         for arg in self.read:
@@ -603,7 +598,7 @@ class _Tries:
 
 
 def _parts(size: str, extent: int, of: str) -> Iterator[tuple[int, int, str]]:
-    """First and end of the terms that count, and a sentence."""
+    """First and end, and a sentence."""
     right = "The result is right if"
     yield (
         0,

@@ -1,7 +1,7 @@
-"""Which step of the reference's computation a wrong result does differently, or lacks.
+"""Which step of the reference a wrong result does differently, or lacks.
 
-``_Watch`` notes each operation of the reference, or computes one differently (see ``variants``). The whole result must
-agree. This needs a reference in this process.
+``_Watch`` notes the reference's operations, or computes one differently (see ``variants``). Needs a reference in this
+process.
 """
 
 from __future__ import annotations
@@ -39,28 +39,25 @@ from grader.judge.oracle import OUTPUT, results_of, scalar_values
 
 # Of one submission.
 _SECONDS = 0.45
-# More take too long to compute repeatedly.
 _MOST_ELEMENTS = 1 << 17
 _MOST_OPERATIONS = 2000
 _MOST_STEPS = 60
 _LONGEST = 70
 _LONGEST_OF_PART = 32
-# For a constant that is searched for.
 _MOST_TRIES = 14
 _SOLVED = 1e-7
-# For a few values, an answer must be this many times closer: some hundred are tried.
+# Some hundred answers are tried.
 _CLOSER = 1e5
-# Errors of the last digit in a right kernel's sums, and how much larger an effect must be.
+# In last digits: a right kernel's errors, and the least effect.
 _ROUNDINGS = 40
 _EFFECT = 40
-# Types of 16 bits round once, when a result is stored.
+# 16-bit types round once, when stored.
 _NARROW = 1e-5
 _ROUNDINGS_OF_NARROW = 2
 _EFFECT_OF_NARROW = 8
 
-# The function's name, the place in it, and which operation there.
+# Function, place, and which operation there.
 Site = tuple[str, int, int]
-# A step's places, and words for them.
 Group = tuple[list[Site], Step, str]
 _ORDER = {op: place for place, op in enumerate(("masked_fill", "where", "gt", "lt", "ge", "le", "_softmax"))}
 
@@ -117,12 +114,9 @@ class _Known:
 
 @dataclass
 class _Record:
-    """One run of the reference."""
-
     numbers: Mapping[float, str]
     known: dict[int, _Known] = field(default_factory=dict)
     steps: dict[Site, Step] = field(default_factory=dict)
-    #: The steps that use a step's result.
     users: dict[Site, list[Site]] = field(default_factory=dict)
 
     def words(self, value: object) -> str:
@@ -172,7 +166,6 @@ class _Record:
     def composed(
         self, site: Site, op: str, part: Part, args: Sequence[Any], kwargs: Mapping[str, Any], found: Any
     ) -> None:
-        """A step of steps, which are already noted."""
         made = found[0] if isinstance(found, tuple | list) else found
         known = self.known.get(id(made))
         if known is not None:
@@ -319,9 +312,9 @@ class Steps:
             return None
         few = torch.unique(result.want[result.wrong]).numel() < FEWEST
         if few and not (result.want.is_floating_point() and bool((result.got[result.wrong] != 0).all())):
-            return None  # several steps may explain a few values
+            return None  # these fit several steps
         budget = Budget(self._left)
-        # On the host: on a GPU, an index outside an array would end the judge's context.
+        # On a GPU, an index outside an array would end the judge's context.
         given = {name: values.cpu() for name, values in inputs.items()}
         try:
             return _Search(self.challenge, case, given, result.on_host, budget).find(known)
@@ -363,7 +356,7 @@ class _Search:
         return None
 
     def _living(self, groups: Sequence[Group], right: torch.Tensor | None) -> list[Group]:
-        """Steps that the result depends on, likely ones first."""
+        """The result depends on them. Likely ones first."""
         found = []
         for sites, step, where in sorted(groups, key=lambda group: _ORDER.get(group[1].op, len(_ORDER))):
             if self.budget.spent:
@@ -380,7 +373,6 @@ class _Search:
         )
 
     def _numbers(self) -> dict[float, str]:
-        """Names of the arguments' numbers."""
         found: dict[float, str] = {}
         for name, size in self.case.sizes.items():
             if size > 2:
@@ -424,7 +416,7 @@ class _Search:
         finite = got.isfinite() & want.isfinite() & other.isfinite()
         if not self.result.want.is_floating_point() or not bool(finite.any()):
             return True
-        # Two steps may have nearly the same effect, which rounding may hide.
+        # Rounding may hide which of two steps it was.
         off, left = (got - want).abs()[finite].max(), (got - other).abs()[finite].max()
         digit = torch.finfo(self.result.want.dtype).eps
         roundings, effect = (
@@ -434,13 +426,13 @@ class _Search:
         return bool(left <= rounding) and bool(off >= effect * rounding)
 
     def _solved(self, groups: Sequence[Group], known: Pattern | None) -> Pattern | None:
-        """A factor of one step, or an amount added to a sum."""
+        """A step's factor, or an amount added to a sum."""
         if not self.result.want.is_floating_point():
             return None
         if known is not None and known.kind in ("factor", "offset"):
             return None  # any step explains it then
         if torch.unique(self.result.want[self.result.wrong]).numel() < FEWEST:
-            return None  # a number explains each of a few values
+            return None  # these fit any number
         names = self._numbers()
         for sites, step, where in groups:
             for begins, change in ((1.0, _scaled), (0.0, _moved)) if step.floating and not step.whole else ():
@@ -503,7 +495,7 @@ def _moved(amount: float) -> Change:
 
 
 def _groups(record: _Record) -> list[Group]:
-    """Equal steps together, then each; with words for its place."""
+    """Equal steps together, then each."""
     alike: dict[tuple[str, tuple[str, ...]], list[Site]] = {}
     for site, step in record.steps.items():
         alike.setdefault((step.op, step.operands), []).append(site)

@@ -1,6 +1,6 @@
-"""Which terms of a sum a wrong result has: the first, those of some threads, all but the last.
+"""Which terms of a sum a wrong result has. Each has one element of an input as a factor.
 
-Each term has one element of an input as a factor. Autograd gives the terms, which needs a reference in this process.
+Autograd gives the terms, which needs a reference in this process.
 """
 
 from __future__ import annotations
@@ -23,23 +23,21 @@ if TYPE_CHECKING:
 
 _FEWEST_TERMS = 4
 _PROBES = 6
-# What float32 sums may lose, of the sum of absolute values.
+# Float32 rounding, relative to the sum of absolute values.
 _ROUNDING = 1e-5
-# An explained error must be this many times smaller.
 _EXPLAINED = 16.0
 _GROUPS = (*range(2, 33), 48, 64, 96, 128, 192, 256, 384, 512, 1024)
 _LARGE_GROUPS = (2048, 4096, 8192, 16384, 32768, 65536)
-# Of this thread, for one element's terms.
+# For one element.
 _SECONDS = 0.25
 _TILES = (8, 16, 32, 64, 128, 256, 512, 1024)
 
 
 @dataclass
 class Terms:
-    """A single sum fits some choice by chance, so it needs two cases that agree."""
+    """A single sum fits something by chance: two cases must agree."""
 
     challenge: Challenge
-    #: Choices that fit the single sum of an earlier case.
     _fitted: dict[str, set[str]] = field(default_factory=dict)
 
     def find(self, case: Case, inputs: Mapping[str, torch.Tensor], result: Wrong) -> Pattern | None:
@@ -71,7 +69,7 @@ class Terms:
         arg: Argument,
         probes: list[int],
     ) -> list[torch.Tensor] | None:
-        """Each probe's terms in order; None if the result is no such sum."""
+        """None if the result is no such sum."""
         import torch
 
         manifest = self.challenge.manifest
@@ -99,7 +97,7 @@ class Terms:
                     if not off <= 1e-7 * float(terms.abs().sum()):
                         return None
                     found.append(terms[slope.reshape(-1) != 0])
-        except Exception:  # staff's code, which need not allow gradients
+        except Exception:  # staff's code may not allow gradients
             return None
         return found if all(len(terms) for terms in found) else None
 
@@ -107,7 +105,7 @@ class Terms:
         self, result: Wrong, arg: Argument, probes: list[int], sums: list[torch.Tensor]
     ) -> Pattern | None:
         fitting: set[str] | None = None
-        # Of the longest sum, likely ones first.
+        # Likely ones first.
         order: list[str] = []
         allowed = allowed_error(result.want, result.allowance, result.magnitude)
         used = 0

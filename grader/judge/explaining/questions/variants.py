@@ -1,4 +1,4 @@
-"""What a kernel may do instead of one step of the reference. Words follow ``The result is what you get``."""
+"""What a kernel may do instead of one step. Words follow ``The result is what you get``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-# From the step's arguments and right result; the other result may have fewer dimensions.
+# From arguments and right result. May drop dimensions.
 Change = Callable[[Sequence[Any], Mapping[str, Any], torch.Tensor], torch.Tensor]
 Variant = tuple[str, Change]
 
@@ -17,7 +17,7 @@ _TILES = (32, 64, 128, 256, 16, 8, 512, 1024)
 _ROWS = (2, 4, 8, 16, 32)
 _SAME = 1e-4
 _WITHOUT = "without "
-# Begins words for a value with a long formula.
+# For values with long formulas.
 UNCLEAR = "a value "
 _COMPARED = {"gt": (">", ">=", "<"), "ge": (">=", ">", "<="), "lt": ("<", "<=", ">"), "le": ("<=", "<", ">=")}
 _COMPARISONS: Mapping[str, Callable[[Any, Any], torch.Tensor]] = {
@@ -35,26 +35,21 @@ _MOST_ROUNDED = 1 << 21
 @dataclass(frozen=True)
 class Step:
     op: str
-    #: Words.
     operands: tuple[str, ...]
-    #: Words.
     text: str
     shape: tuple[int, ...]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     inputs: frozenset[str]
-    #: The steps that gave the arguments.
     parents: tuple[Step | None, ...]
     floating: bool
-    #: The composed operation that it belongs to.
     part: str = ""
-    #: A composed operation.
     whole: bool = False
     names: Mapping[float, str] = field(default_factory=dict)
 
     @property
     def counts(self) -> bool:
-        """False for a step on constants, such as a mask of indices."""
+        """False for constants, such as masks."""
         return bool(self.inputs) or self.op in _COMPARED
 
 
@@ -63,13 +58,13 @@ def inner(text: str) -> str:
 
 
 def omissions(step: Step) -> Iterator[Variant]:
-    """The simplest mistakes, so they come first."""
+    """The simplest mistakes come first."""
     if step.op != "mul":
         yield from (variant for variant in _all(step) if variant[0].startswith(_WITHOUT))
 
 
 def factors_omitted(step: Step) -> Iterator[Variant]:
-    """After other omissions, which may explain the result more simply."""
+    """Other omissions may be simpler."""
     if step.op == "mul":
         yield from (variant for variant in _all(step) if variant[0].startswith(_WITHOUT))
 
@@ -103,7 +98,7 @@ def _all(step: Step) -> Iterator[Variant]:
 
 
 def partial_variants(step: Step) -> Iterator[Variant]:
-    """Over a part of the elements, for several rows at once, or rounded on the way."""
+    """On parts, for several rows, or rounded on the way."""
     if step.part == "softmax":
         yield from _online(step)
     if step.op in _REDUCTIONS:
@@ -221,7 +216,6 @@ def _left_out(term: str, other: str) -> str:
 
 
 def _regrouped(step: Step) -> Iterator[Variant]:
-    """As if a parenthesis were missing or elsewhere."""
     if len(step.parents) < 2 or len(step.operands) < 2:
         return
     for at in (0, 1):
@@ -302,7 +296,6 @@ def _chosen(step: Step) -> Iterator[Variant]:
 
 
 def _axes(step: Step) -> tuple[int, int] | None:
-    """The one axis of a reduction, and its extent."""
     given = step.args[0]
     axes = step.args[1] if len(step.args) > 1 else step.kwargs.get("dim")
     if isinstance(axes, int):
@@ -315,13 +308,11 @@ def _axes(step: Step) -> tuple[int, int] | None:
 
 
 def _again(step: Step, given: torch.Tensor, axis: int, made: torch.Tensor) -> torch.Tensor:
-    """In the shape of ``made``."""
     found: torch.Tensor = getattr(torch, step.op)(given, axis)
     return found.reshape(made.shape)
 
 
 def _masks(extent: int) -> Iterator[tuple[str, Callable[[torch.Tensor], torch.Tensor]]]:
-    """True for elements that count."""
     yield "the last element does not count in {}", lambda i: i < extent - 1
     yield "the first element does not count in {}", lambda i: i > 0
     for tile in _TILES:
@@ -597,7 +588,7 @@ def _rounded_sums(kind: torch.dtype, tile: int) -> Change:
 
 
 def _online(step: Step) -> Iterator[Variant]:
-    """A one-pass softmax that does not rescale earlier tiles."""
+    """Earlier tiles are not rescaled."""
     if step.op not in ("exp", "sum", "div"):
         return
     what = {"exp": "neither the sum nor the result", "sum": "the sum", "div": "the result"}[step.op]

@@ -1,1 +1,1 @@
-"""Explains the emulated GPU's records: writers of elements, and what was never read or written."""
+"""What the emulated GPU recorded of reads and writes."""

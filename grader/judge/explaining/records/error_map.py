@@ -1,4 +1,4 @@
-"""Draws the map of a wrong result, on the tensors' device: only codes and a few numbers are copied."""
+"""Draws a wrong result's map on the tensors' device: only codes and a few numbers are copied."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from grader.schemas.error_map import (
 if TYPE_CHECKING:
     import torch
 
-# Elements of a line, for results without rows: a multiple of usual blocks' warps.
+# For results without rows: a multiple of usual blocks' warps.
 _LINE = 128
 # Shorter rows are put side by side.
 _SHORT_ROW = 16
 
 
 def error_map(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> ErrorMap | None:
-    """None if nothing is wrong or the result is too large."""
+    """None if nothing is wrong, or too large."""
     import torch
 
     total = result.got.numel()
@@ -109,7 +109,7 @@ def _tile(lines: int, width: int) -> tuple[int, int]:
 
 
 def _codes(result: Wrong) -> tuple[torch.Tensor, int]:
-    """Each element's code (int8, flat), and the decade of code 1."""
+    """Codes (int8, flat), and the decade of code 1."""
     import torch
 
     errors = (result.got.double() - result.want.double()).abs()

@@ -1,4 +1,4 @@
-"""Input elements that kernels never read, though the right result depends on them."""
+"""Input elements that kernels never read, though the result depends on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PERIODS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
 def read_of(said: Writers, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """True for each element that was read, flat. Leaves out what does not fit."""
+    """True for each read element, flat."""
     import torch
 
     found = {}
@@ -46,14 +46,14 @@ def never_read(
         read = result.read.get(arg.name)
         if arg.name not in inputs or read is None:
             continue
-        # PyTorch may read an array before a Triton kernel does; many mistakes skip a small one.
+        # PyTorch may read it before Triton's kernels; many mistakes skip small arrays.
         if not bool(read.any()) and (programs or read.numel() < FEWEST):
             continue
         if _matters(result, challenge, case, inputs, arg.name, ~read):
             needed.append((arg, ~read))
     if not needed:
         return None
-    # An index is often unread because its value is.
+    # An unread value explains an unread index.
     arg, absent = min(
         needed, key=lambda one: (not one[1].all(), not one[0].dtype.floating, int(one[1].sum()))
     )
@@ -81,7 +81,7 @@ def _matters(
     name: str,
     absent: torch.Tensor,
 ) -> bool:
-    """True if other values there change the right result where it is wrong."""
+    """Other values there change the right result where it is wrong."""
     import torch
 
     given = {each: values.cpu() for each, values in inputs.items()}
@@ -132,14 +132,13 @@ def _which(arg: Argument, absent: torch.Tensor, inputs: Mapping[str, torch.Tenso
 
 
 def _word(axis: int, dimensions: int, arg: Argument) -> tuple[str, str]:
-    """Words before and after a place's number."""
     if dimensions == 2:
         return ("row", "column")[axis], ""
     return "index", f" along {arg.shape[axis]}"
 
 
 def _of_line(name: str, lost: list[int], extent: int, words: tuple[str, str]) -> str:
-    """Empty if that is not simple to say."""
+    """Empty if not simple to say."""
     word, along = words
     plural = "indices" if word == "index" else f"{word}s"
     first, last, count = lost[0], lost[-1], len(lost)
@@ -162,7 +161,7 @@ def _of_line(name: str, lost: list[int], extent: int, words: tuple[str, str]) ->
 
 
 def _of_segments(array: str, places: torch.Tensor, inputs: Mapping[str, torch.Tensor]) -> str:
-    """Ends of segments that an input of increasing offsets bounds."""
+    """Segments that increasing offsets bound."""
     import torch
 
     for name, bounds in inputs.items():

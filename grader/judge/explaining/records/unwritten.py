@@ -1,4 +1,4 @@
-"""Says why nothing wrote an element, as far as the emulated GPU can show it."""
+"""Why nothing wrote an element, as far as the emulated GPU shows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from grader.judge.messages import Reason, Would
 from grader.judge.worst import index_of
 
-# Of a quoted source line.
+# Of a quoted line.
 _MOST_CHARS = 60
 _LOOPS = ("for", "while", "do", "}")
 

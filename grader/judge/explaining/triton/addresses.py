@@ -1,4 +1,4 @@
-"""Wrong addresses: strides, masks, and programs that store to one element."""
+"""Wrong addresses: strides, masks, stores to one element."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def wrong_strides(program: Program, line: int = 0) -> Iterator[str]:
 
 
 def _block_for_row(access: Access, kernel: Kernel, sizes: dict[str, str], right: str) -> str:
-    """The constant that multiplies a row, if the mask compares only columns with their number."""
+    """The mask compares only columns with their number."""
     if access.mask is None:
         return ""
     pointer = resolved(access.pointer, kernel, everything=True)
@@ -101,7 +101,7 @@ def bounds_of_one_index(program: Program, pattern: Pattern | None, mismatch: Mis
 
 
 def stores_outside(program: Program, name: str) -> str:
-    """The line of the write is unknown: it is found after the call."""
+    """The write is found after the call, without a line."""
     stored = program.parameter_of(name)
     for launch in program.source.launches:
         for access in launch.kernel.accesses:
@@ -198,7 +198,7 @@ def checker_error(program: Program, failure: Failure, line: int) -> str:
             return unlike
         said = failure.message.split("\n")[0]
         if "before the beginning of" in said or " at address " in said:
-            return ""  # a mask that compares with a size is not to blame
+            return ""  # the mask is not to blame
         verb = "load" if " reads " in said else "store"
         mine = [access for access in accesses if (access.operation == "load") == (verb == "load")] or accesses
         return next((said for access in mine if (said := _wrong_mask(access, kernel))), "")
@@ -210,7 +210,7 @@ def checker_error(program: Program, failure: Failure, line: int) -> str:
 
 
 def _added_by_lanes(kernel: Kernel, line: int) -> str:
-    """A store of changed loaded values at the same addresses."""
+    """Loaded values, changed, at their addresses."""
     for call in walk(*kernel.node.body):
         if operation_of(call) != "store" or not isinstance(call, ast.Call) or len(call.args) < 2:
             continue
@@ -233,7 +233,6 @@ def _added_by_lanes(kernel: Kernel, line: int) -> str:
 
 
 def _factors(pointer: ast.expr, sizes: set[str]) -> set[str]:
-    """Empty if there are several."""
     found: set[str] = set()
     for node in walk(pointer):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):

@@ -1,4 +1,4 @@
-"""Arguments that are never used, missing, in another order, or not written."""
+"""Arguments that are unused, missing, reordered, or not written."""
 
 from __future__ import annotations
 

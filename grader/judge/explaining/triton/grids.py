@@ -1,4 +1,4 @@
-"""Grids that do not fit the kernel: too few programs, or along the wrong axis."""
+"""Grids with too few programs, or along the wrong axis."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def grid_too_small(program: Program, pattern: Pattern | None, mismatch: Mismatch
 
 
 def offset_of_program(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    """Blocks overlap if a program id is added to a range without its factor."""
+    """Blocks overlap if a program id has no factor."""
     if mismatch.kind != "unwritten" and (pattern is None or pattern.kind not in ("tail", "zeros")):
         return ""
     for kernel in program.source.kernels.values():
@@ -179,7 +179,7 @@ def _divides(tree: ast.AST) -> bool:
 
 
 def _bounded_by_programs(kernel: Kernel) -> Iterator[tuple[str, int, str]]:
-    """Vectors of indices, their program id's axis, and the parameter that bounds them."""
+    """Indices, their program id's axis, and their bound."""
     assigned = kernel.assigned
     axes: dict[str, set[int]] = {}
     for _ in range(3):

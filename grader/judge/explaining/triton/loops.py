@@ -1,4 +1,4 @@
-"""Loops over chunks of a row: the last left out, sums without a change of scale, places from atomics."""
+"""Loops over a row's chunks: the last left out, unscaled sums, places from atomics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.judge.explaining.triton.tile_reader import constants_of
 from grader.judge.explaining.wrong import Pattern
 from grader.schemas.report import Mismatch
 
-# Patterns that explain the result without a loop.
+# These need no loop.
 _OTHERS = (
     "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
@@ -61,7 +61,7 @@ def _asks_for_rest(kernel: Kernel, size: str) -> bool:
 
 
 def _number(program: Program, kernel: Kernel, tile: ast.expr) -> int | None:
-    """A constant: literal, of the module, or passed by every launch."""
+    """Literal, of the module, or passed by every launch."""
     if isinstance(tile, ast.Constant) and isinstance(tile.value, int):
         return tile.value
     if not isinstance(tile, ast.Name):
@@ -80,7 +80,7 @@ def _number(program: Program, kernel: Kernel, tile: ast.expr) -> int | None:
 
 
 def sum_not_rescaled(program: Program, pattern: Pattern | None, mismatch: Mismatch) -> str:
-    """A sum of exponentials keeps the scale of an older maximum."""
+    """A sum keeps an older maximum's scale."""
     if mismatch.kind != "value" or (pattern is not None and pattern.kind in _OTHERS):
         return ""
     for kernel in program.source.kernels.values():

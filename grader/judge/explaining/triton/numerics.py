@@ -1,4 +1,4 @@
-"""Wrong reductions and precision: axes, lanes beyond the data, overflow."""
+"""Reductions and precision: axes, lanes beyond the data, overflow."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def reduced_precision(program: Program, pattern: Pattern | None, mismatch: Misma
 
 
 def _half_of(call: ast.Call) -> str:
-    """The 16-bit type of ``value.to(type)``, or empty."""
+    """Of ``value.to(type)``, or empty."""
     if not (isinstance(call.func, ast.Attribute) and call.func.attr == "to" and call.args):
         return ""
     kind = call.args[0]
@@ -131,7 +131,7 @@ def few_digits(program: Program, pattern: Pattern | None) -> str:
 
 
 def divided_by_block(program: Program, pattern: Pattern | None) -> str:
-    """Some lanes of the block are padding."""
+    """Some lanes are padding."""
     if pattern is not None and pattern.kind not in (
         "rounding",
         "factor",

@@ -1,4 +1,4 @@
-"""Reads kernels, accesses and launches from a Triton source's syntax tree. Nothing is executed."""
+"""Reads kernels, accesses and launches from a syntax tree. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-# Nobody writes more; rules compare each access with the rest.
+# Rules compare all pairs.
 _MOST_CHARS, _MOST_ACCESSES = 1 << 16, 200
 _LOADS = ("load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_cas", "atomic_xchg", "atomic_and",
           "atomic_or", "atomic_xor")  # fmt: skip
@@ -18,7 +18,7 @@ class Access:
     line: int
     #: load, store or an atomic.
     operation: str
-    #: The pointer's origin; empty if that is not one name.
+    #: Empty if the pointer has no single origin.
     parameter: str
     pointer: ast.expr
     mask: ast.expr | None = None
@@ -29,7 +29,7 @@ class Access:
 class Kernel:
     node: ast.FunctionDef
     accesses: list[Access] = field(default_factory=list)
-    #: Axes of program_id; None if not a literal.
+    #: None if not a literal.
     program_axes: list[int | None] = field(default_factory=list)
 
     @property
@@ -96,7 +96,6 @@ class Launch:
     line: int
     kernel: Kernel
     grid: ast.expr
-    #: Parameter -> expression passed for it.
     given: dict[str, ast.expr]
 
     @property

@@ -1,4 +1,4 @@
-"""A tile of a Triton kernel: the index along each axis, and the value of lanes beyond the data."""
+"""A Triton kernel's tile: indices along its axes, and lanes beyond the data."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ HALVES = tuple(dtype for dtype in DType if dtype.half)
 
 @dataclass(frozen=True)
 class Axis:
-    #: The vector of indices along it.
+    #: Its vector of indices.
     name: str = ""
-    #: The program ids in these indices.
+    #: In these indices.
     programs: frozenset[str] = frozenset()
     #: Extent 1: fits every other axis.
     one: bool = False
 
     def clashes(self, other: Axis) -> bool:
-        """True if the two certainly index different things."""
+        """They certainly index different things."""
         known = bool(self.programs) and bool(other.programs) and self.name != other.name
         return known and not (self.one or other.one) and not self.programs & other.programs
 
@@ -42,7 +42,7 @@ class Padding:
     value: float | None
     #: Of the load.
     line: int
-    #: The load has no ``other``: undefined, but 0 in practice.
+    #: No ``other``: undefined, but 0 in practice.
     missing: bool = False
 
 
@@ -53,18 +53,18 @@ Paddings = dict[int, Padding]
 class Tile:
     #: None if unknown.
     axes: tuple[Axis, ...] | None = None
-    #: Axis -> padding, if a mask bounds it.
+    #: By axis, if a mask bounds it.
     paddings: Paddings = field(default_factory=dict)
-    #: Axes that a condition bounds.
+    #: Axes with a condition.
     masks: frozenset[int] = frozenset()
     half: bool = False
     #: Of every lane.
     constant: float | None = None
-    #: After reducing a tile of two axes: the axis left, and the reduction's line and name.
+    #: After a reduction: the axis left, its line and name.
     left: tuple[int, int, str] | None = None
-    #: The line that filled it with one number.
+    #: The line that filled it with a number.
     begins: int = 0
-    #: The program ids that a number depends on.
+    #: A number depends on these.
     programs: frozenset[str] = frozenset()
     pointer: bool = False
 
@@ -135,7 +135,7 @@ def combined_paddings(op: ast.operator, a: Tile, b: Tile) -> Paddings:
 
 
 def _combined_padding(op: ast.operator, a: Tile, b: Tile, axis: int) -> Padding:
-    """If data can be any finite number."""
+    """For any finite data."""
     values = [tile.paddings[axis].value if axis in tile.paddings else tile.constant for tile in (a, b)]
     known = [axis in tile.paddings or tile.constant is not None for tile in (a, b)]
     value: float | None = None

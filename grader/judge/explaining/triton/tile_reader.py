@@ -1,6 +1,6 @@
-"""Follows a Triton kernel's tiles: lanes beyond the data, axes, and the precision of sums.
+"""Follows a Triton kernel's tiles: lanes beyond the data, axes, and sums' precision.
 
-Nothing is executed: each line is read once, and whatever is not understood is unknown.
+Reads each line once and executes nothing; what it does not understand is unknown.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class _Reader:
             and tile.programs
             and any(isinstance(node, (ast.FloorDiv, ast.Mod)) for node in ast.walk(value))
         ):
-            # A program's row and column, computed from one number.
+            # A row and column from one number.
             tile = replace(tile, programs=frozenset({name}))
         self._check_half(name, value, tile)
         self.names[name] = tile
@@ -208,7 +208,7 @@ class _Reader:
         return Tile(axes=axes, masks=frozenset(wide if len(wide) == 1 else ()))
 
     def _check_left(self, a: Tile, b: Tile, line: int) -> None:
-        """A reduction's result is spread over a tile like its source."""
+        """A reduction's result meets its source."""
         if a.left is None or a.axes is None or b.axes is None or len(a.axes) != 2 or len(b.axes) != 2:
             return
         placed = [place for place, axis in enumerate(a.axes) if not axis.one]
@@ -336,7 +336,7 @@ class _Reader:
         self._fitted(pointer.axes, bounds.axes, call.lineno)
         value = 0.0 if other is None else self._tile(other).constant
         padding = Padding(value, call.lineno, other is None)
-        # Integers are taken for counts and indices, which are at least 0.
+        # As counts and indices, integers are at least 0.
         whole = bool(call.args) and self._is_whole(call.args[0])
         known = (other is None or value is not None) and not whole
         paddings = dict.fromkeys(bounds.masks, padding) if known else {}
@@ -479,8 +479,7 @@ class _Reader:
 def findings_of(
     kernel: Kernel, pointers: Mapping[str, DType | None], constants: dict[str, float]
 ) -> list[Finding]:
-    """``pointers``: pointer parameters, with their elements' type if known; ``constants``: the module's named
-    numbers."""
+    """``pointers``: parameters, with element types if known; ``constants``: the module's numbers."""
     reader = _Reader(kernel, pointers, constants)
     try:
         reader.run(kernel.node.body)
@@ -490,7 +489,7 @@ def findings_of(
 
 
 def constants_of(tree: ast.Module) -> dict[str, float]:
-    """``NAME = 1.0`` and ``NAME = tl.constexpr(-float("inf"))`` of a module."""
+    """``NAME = 1.0`` and ``NAME = tl.constexpr(-float("inf"))``."""
     found = {}
     for node in tree.body:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
@@ -512,5 +511,5 @@ def _is_module(node: ast.expr) -> bool:
 
 
 def _is_index(value: ast.expr) -> bool:
-    """True if indices are created there, not shifted."""
+    """Created, not shifted."""
     return any(operation_of(node) == "arange" for node in ast.walk(value))
