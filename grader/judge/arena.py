@@ -197,7 +197,7 @@ class Buffer:
         return all(torch.equal(zone, untouched) for zone, untouched in self.guards())
 
     def written_outside(self) -> list[int]:
-        """Flat indices: negative before the array, from ``count`` after."""
+        """Flat indices of written elements: negative before the array, from ``count`` after."""
         import torch
 
         places = []
@@ -243,7 +243,7 @@ class Buffer:
 
     @property
     def dense_words(self) -> torch.Tensor:
-        """Without padding; with strides, a copy."""
+        """``words`` without padding; with strides, a copy."""
         return self.words if self.strides is None else self._view(self.words).reshape(-1)
 
     def values_from(self, first: int, count: int) -> torch.Tensor:
@@ -313,7 +313,7 @@ class Buffer:
         return changed if changed.numel() else None
 
     def _fill_with_poison(self, bits: torch.Tensor, first: int = 0) -> None:
-        """Alternates, so a minimum or maximum with an unset output is wrong somewhere."""
+        """Alternates two values, so a minimum or maximum with an unset output is wrong for one of them."""
         bits.fill_(self.poison_value)
         if not self._poisoned_as_float:
             bits[1 - first % 2 :: 2] = _with_highest_bit(self.poison_value, self._width)
@@ -328,7 +328,7 @@ class Buffer:
 
     @property
     def poison_value(self) -> int:
-        """As ``_integers`` reads the first element."""
+        """The first element, as ``_integers`` reads it."""
         dtype, width = self.argument.dtype, self._width
         if not self._poisoned_as_float:
             return 0x5A if width == 1 else int("2B5AFEC0DE15BAD1"[: width * 2], 16)
@@ -409,7 +409,7 @@ def _with_highest_bit(value: int, width: int) -> int:
 
 
 class Shards(Buffer):
-    """On every GPU, the first dimension. Reads are gathered on the first one."""
+    """A buffer on every GPU; its first dimension is the GPU. Reads are gathered on the first one."""
 
     _home: torch.device | None = None
 
@@ -494,7 +494,7 @@ class Shards(Buffer):
 
 
 class Elsewhere(Shards):
-    """On one GPU that is not the first."""
+    """A buffer of one GPU that is not the first."""
 
     def __init__(self, argument: Argument, shape: tuple[int, ...], memories: MemoryMaker, gpu: int) -> None:
         self._describe(argument, shape)

@@ -46,7 +46,7 @@ class Found(TypedDict, total=False):
     hint: str
     log: str
     remarks: Sequence[str]
-    #: Host code computes a part of this workload's result, which has no time.
+    #: The host computes a part of this workload's result, but only the device is timed.
     on_host: str
     too_fast: bool
     #: Ranked workloads that lacked memory.
@@ -54,7 +54,7 @@ class Found(TypedDict, total=False):
     #: Public cases for which the device lacks memory.
     left_out: Sequence[str]
     broken_rules: Sequence[BrokenRule]
-    #: Why compiled code could not be checked.
+    #: Why rules for compiled code could not be checked.
     unchecked: str
 
 
@@ -93,7 +93,7 @@ def report(request: Request, verdict: Verdict, environment: Mapping[str, str], f
 
 
 def case_groups(request: Request, reports: Sequence[CaseReport], verdict: Verdict) -> list[CaseGroup]:
-    """None if a rule is broken. A group without cases on this board leaves its points to all cases together."""
+    """No points if a rule is broken. A group without cases on this board leaves its points to all cases together."""
     accepted, broken = verdict is Verdict.ACCEPTED, verdict is Verdict.BROKEN_RULE
     grading = request.challenge.manifest.grading
     if not grading.groups or request.public_only or request.own is not None:
@@ -144,7 +144,7 @@ class TimedWorkload:
 
 
 def verdict_of(cases: Sequence[CaseReport]) -> Verdict:
-    """Hidden failures are always a wrong answer: the kind, which a submission chooses, would leak their data."""
+    """Hidden failures are always a wrong answer: a submission chooses how it fails, and could leak their data."""
     failed = [
         case
         for case in cases

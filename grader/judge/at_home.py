@@ -42,8 +42,8 @@ def judge_at_home(
     timing: bool = True,
     on_progress: Callable[[JudgingProgress], None] = lambda _: None,
 ) -> Report:
-    """``device``: default: a machine without a GPU. ``case`` and ``seed`` replay one failure. Seeds are fixed per
-    challenge.
+    """``device`` defaults to the board of a machine without a GPU. ``case`` and ``seed`` replay one failure; seeds are
+    fixed per challenge.
 
     Raises ChallengeInvalid for a case that is unknown or not on the board, LanguageNotServed, and BoxUnavailable.
     """
@@ -76,8 +76,8 @@ def profile_at_home(
     workload: str | None = None,
     on_progress: Callable[[JudgingProgress], None] = lambda _: None,
 ) -> Report:
-    """Count the work on the emulated GPU. Runs the first case only. Equal sources give equal reports: no machine's
-    times.
+    """Count the work on the emulated GPU. Runs only the first case. The report has no times of this machine, so equal
+    sources give equal reports.
 
     Raises ChallengeInvalid for an unknown workload, and as ``judge_at_home``.
     """

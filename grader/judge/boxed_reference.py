@@ -34,7 +34,7 @@ _ANSWER_BYTES = 64 * limits.GIB
 
 @dataclass(frozen=True)
 class Operation:
-    """On the device ``meta``."""
+    """Tensors are on the device ``meta``."""
 
     name: str
     reads: list[torch.Tensor]
@@ -51,7 +51,7 @@ class ReferenceBox:
     source: str
     interrupt: Callable[[], None]
     part: str = "reference"
-    #: Per answer, wall clock.
+    #: Seconds of the clock for one answer.
     patience_s: float = _PATIENCE_SECONDS
     _box: Box | None = None
     #: When the box's wall clock ends it.
@@ -60,8 +60,8 @@ class ReferenceBox:
     _descriptors: list[int] = field(default_factory=list)
 
     def call(self, function: str, arguments: Mapping[str, Any]) -> Any:
-        """On the device of its first tensor. Raises ChallengeInvalid if the function fails, JudgeFailure if its box
-        does."""
+        """Results are on the device of the first tensor. Raises ChallengeInvalid if the function fails, JudgeFailure
+        if its box does."""
         message, data = self._ask(function, arguments)
         tensors = _read(message.get("tensors"), data)
         device = next(

@@ -85,7 +85,7 @@ def run_under(tool: CardTool, request: Request, launcher: Launcher, device: Arra
 
 
 def _call(client: RunnerClient, request: Request, device: ArrayDevice) -> str:
-    """Empty if it returned. The tool reports faults. Raises BoxSilent."""
+    """Why the call failed; empty if it returned. The tool reports faults. Raises BoxSilent."""
     manifest, case = request.challenge.manifest, request.cases[0]
     inputs = draw_inputs(manifest, case, request.seed_of(case), device.torch_device)
     scalars = scalar_values(manifest, case)
@@ -103,7 +103,7 @@ def _call(client: RunnerClient, request: Request, device: ArrayDevice) -> str:
 
 
 def of_counters(said: str) -> CardToolRun:
-    """A line of names, one of units, and one per launch."""
+    """The CSV has a line of names, one of units, and one per launch."""
     lines = said.splitlines()
     start = next((at for at, line in enumerate(lines) if line.startswith('"ID",')), None)
     if start is None:
@@ -144,7 +144,7 @@ def _number(text: str) -> float | None:
 
 
 def of_sanitizer(tool: CardTool, said: str) -> CardToolRun:
-    """A sentence per error, and indented lines under it."""
+    """The report has a sentence per error, and indented lines under it."""
     found: dict[tuple[str, int | None], CardFinding] = {}
     errors = None
     for text, details in _paragraphs(said):

@@ -20,11 +20,11 @@ _LENGTH = struct.Struct("<I")
 # A send that takes longer goes to a box that no longer reads.
 _SEND_SECONDS = 60.0
 _INTERRUPT_SECONDS = 0.25
-# A wait this much too long means that this process was stopped (a paused or swapping machine): not charged to the box.
+# A wait this much too long means that this process was stopped (a paused or swapping machine). The box is not charged.
 _STALL_SECONDS = 0.5
 
 M = TypeVar("M", bound=Message)
-# By ``time.perf_counter``, or an allowance of the box.
+# A time of ``time.perf_counter``, or an allowance of the box.
 Deadline = float | Allowance
 
 
@@ -45,7 +45,7 @@ class BoxSilent(ChannelError):
 
 
 class StillCompiling(BoxSilent):
-    """It said that it compiled ``kernel``, for more than ``seconds``."""
+    """The box said that it compiled ``kernel``, for more than ``seconds``."""
 
     def __init__(self, kernel: str, seconds: float) -> None:
         super().__init__("still compiling")

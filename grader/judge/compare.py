@@ -21,7 +21,7 @@ from grader.schemas.report import Mismatch
 if TYPE_CHECKING:
     import torch
 
-# Right a moment after the call was "done", but not before.
+# Wrong when the call was "done", right a moment later.
 LATE = "late"
 # A kernel added to an output that it had not set.
 NOT_CLEARED = "not_cleared"
@@ -40,7 +40,7 @@ _ALIGNED = 16
 
 @dataclass(frozen=True)
 class Compared:
-    """Flat, cut to the elements that count."""
+    """Tensors are flat and cut to the elements that count."""
 
     got: torch.Tensor
     want: torch.Tensor
@@ -48,7 +48,7 @@ class Compared:
     poisoned: torch.Tensor | None
     magnitude: torch.Tensor | None
     first: int = 0
-    #: If flat places are not in the whole result.
+    #: The shape that flat places index, if not the whole result's.
     shape: tuple[int, ...] | None = None
 
     @property
@@ -94,7 +94,7 @@ def _checked(
 def refusal(
     refused: Refused, name: str, got: torch.Tensor, want: torch.Tensor, along: int = 0, start: int = 0
 ) -> Mismatch:
-    """``along``, ``start``: where a piece is cut."""
+    """``along``, ``start``: the dimension that a piece cuts, and where it begins."""
     index = refused.index
     inside = index is not None and all(
         0 <= place < size for place, size in zip(index, got.shape, strict=True)
@@ -336,7 +336,7 @@ def _compare_part(buffer: Buffer, got: torch.Tensor, question: Question, extent:
 
 
 def valid_extent(manifest: Manifest, arg: Argument, question: Question) -> tuple[int, ...] | None:
-    """By dimension, from ``valid`` with the right counts; None: all of it."""
+    """The part of a result that counts, from ``valid`` with the right counts; None: all of it."""
     if not arg.valid:
         return None
     known: dict[str, float] = dict(question.sizes)
@@ -388,7 +388,7 @@ def changed_part(buffer: Buffer, revealed: torch.Tensor, first: int = 0) -> Mism
     for start in range(0, revealed.numel(), step):
         before, now = revealed[start : start + step], part[start : start + step].clone()
         tally.add(_changed(buffer, before, now, first + start), before.numel())
-    # It counts even if it was undone before the second look.
+    # A write counts even if it was undone before the second look.
     put_back = Mismatch(argument=buffer.argument.name, kind="input_changed", wrong=1, total=1)
     return (tally.mismatch() or put_back).model_copy(update={"total": buffer.count})
 
@@ -443,7 +443,7 @@ def broken_guard(arena: Arena) -> Mismatch | None:
 
 
 def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -> int:
-    """Of leading elements."""
+    """The number of leading elements that count."""
     extent = valid_extent(manifest, arg, question)
     if extent is not None:
         whole = extent[1:] == manifest.shape(arg, question.sizes)[1:]
@@ -457,7 +457,7 @@ def counted(manifest: Manifest, arg: Argument, question: Question, total: int) -
 def other_count(
     manifest: Manifest, name: str, snapshot: Mapping[str, torch.Tensor], question: Question
 ) -> str:
-    """Names the mistake in the output that counts the elements of ``name``; or ""."""
+    """Empty unless the output is wrong that counts the elements of ``name``."""
 
     import torch
 
@@ -483,7 +483,7 @@ def explain(
     shape: tuple[int, ...],
     first_place: int = 0,
 ) -> Mismatch:
-    """``first_place``: flat, of the first compared element."""
+    """``first_place``: the flat place of the first compared element."""
     got, want, wrong, poisoned = compared.got, compared.want, compared.wrong, compared.poisoned
     on_poison = _computed_from_poison(buffer, compared)
     not_cleared = bool(on_poison.any())

@@ -30,7 +30,7 @@ from grader.schemas.report import Report, Score, Verdict
 
 @dataclass(frozen=True)
 class SourceCompiler:
-    #: From manifest, source and architecture. Adds the footer that checks the signature.
+    #: Takes manifest, source and architecture. Adds the footer that checks the signature.
     request: Callable[[Manifest, str, str], CompileRequest]
     run: Callable[[BoxMaker, CompileRequest, Callable[[], None]], CompileResult]
     version: Callable[[], str | None]
@@ -63,7 +63,7 @@ def with_names(request: CompileRequest, asked: OwnCase | None) -> CompileRequest
     return replace(request, names=True) if asked is not None and asked.step is not None else request
 
 
-# By the names in ``grader.languages`` and in requests.
+# Keys are the names in ``grader.languages`` and in requests.
 COMPILERS = {
     "nvcc": SourceCompiler(
         request=_nvcc_request,
@@ -123,12 +123,12 @@ def result_of(artefact: Artefact, request: CompileRequest) -> CompileResult | No
 def kernels_request(
     challenge: Challenge, language: Language, source: str, architecture: str
 ) -> KernelsRequest:
-    """For all sizes of public cases and workloads on a GPU. ``architecture``: such as sm_90a."""
+    """Calls at all sizes of public cases and workloads on a GPU. ``architecture``: such as sm_90a."""
     manifest = challenge.manifest
     cases = challenge.suite(ON_GPU, hidden=False)
     cases += [workload_case(challenge, workload) for workload in manifest.workloads if workload.on == ON_GPU]
     if manifest.gpus > 1:
-        cases = []  # these take lists of tensors
+        cases = []  # these calls take lists of tensors
     calls = {json.dumps(call): call for call in (_arguments(manifest, case) for case in cases)}
     return KernelsRequest(
         source=source,

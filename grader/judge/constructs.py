@@ -110,7 +110,7 @@ def _missing(construct: Construct, watched: Watched) -> BrokenRule | None:
 
 
 def _too_little(rule: Share, request: Request, watched: Watched) -> BrokenRule | None:
-    """For each workload, but for the cases together: many are small."""
+    """Each workload must have the share, but cases only together: many are small."""
     manifest = request.challenge.manifest
     flops = parse(manifest.cost.flops)
     workloads = {workload.name: int(flops(workload.sizes)) for workload in manifest.workloads}

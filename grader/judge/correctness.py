@@ -48,7 +48,7 @@ from grader.schemas.step import StepBundle
 log = get_logger(__name__)
 
 _TELLING_KINDS = ("late", "not_cleared", "input_changed")
-# It copies memory before each launch.
+# A recorded call copies memory before each launch.
 _RECORDING_TAKES = 4
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Suite:
     challenge: Challenge
     cases: Sequence[Case]
     seed_of: Callable[[Case], int]
-    #: With the submission loaded. Raises LoadFailed.
+    #: Makes a box with the submission loaded. Raises LoadFailed.
     start: Callable[[], RunnerClient]
     on_case: Callable[[int, int, str], None]
     device: CaseDevice
@@ -90,7 +90,7 @@ class Suite:
     _maps: int = 0
     #: The right results of this box's last public case.
     _before: Mapping[str, torch.Tensor] = field(default_factory=dict)
-    #: What nothing wrote in this call, and the thread that would.
+    #: What this call left unwritten, and the thread that would write it.
     _absent: Absent | None = None
     _ended: list[str] = field(default_factory=list)
 
@@ -110,7 +110,7 @@ class Suite:
                 continue
             plan = self.device.memory_plan if case.on else None
             if current is not None and plan is not None and not plan.has_room(self.challenge, case):
-                # Kept memory must not decide if a case runs. The new box does not count as fresh.
+                # Memory that a submission keeps must not decide if a case runs. The new box does not count as fresh.
                 current.close()
                 current, self._fresh = None, self._fresh - 1
             if current is None:
@@ -160,7 +160,7 @@ class Suite:
             arena.poison = self._poison(case)
             client.bind(arena)
             answer = self._warm_up(client, arena, case, seed) if self.warm_up else None
-            # There may be no room for both calls' inputs.
+            # There may be no room for the inputs of both calls.
             question = question or self._ask(case, seed)
             if large:
                 self._make_room()
@@ -226,7 +226,7 @@ class Suite:
         return found
 
     def _is_recorded(self, case: Case, answer: Answer, absent: Absent | None) -> bool:
-        # A bundle shows the case's data.
+        # A bundle shows the case's data, so hidden cases have none.
         found = answer.failure is not None and answer.failure.kind == "checker"
         found |= absent is not None and absent.would.exists
         found = found or (self.step is not None and answer.failure is None)
@@ -235,7 +235,8 @@ class Suite:
     def _recorded(
         self, client: RunnerClient, arena: Arena, inputs: Inputs, seconds: float, absent: Absent | None
     ) -> tuple[Stepped | None, bool]:
-        """For the block that went wrong, or that would write ``absent``. Also True if the box is still usable."""
+        """Repeat the call for the block that went wrong, or that would write ``absent``. Also True if the box is
+        still usable."""
         self.records = False
         try:
             with phase("record"):
@@ -304,7 +305,7 @@ class Suite:
         return case.on is not None and self.challenge.manifest.pieces is not None
 
     def _poison(self, case: Case) -> Poison:
-        """Fixed per case; a challenge's cases have every kind."""
+        """Fixed per case, so that a challenge's cases have every kind."""
         every = [*self.challenge.cases, *self.challenge.hidden_cases]
         # NaN distinguishes adding to it from writing nothing.
         others = [
@@ -313,7 +314,7 @@ class Suite:
         return Poison.in_turn(others.index(case.name)) if case.name in others else Poison.NAN
 
     def _warm_up(self, client: RunnerClient, arena: Arena, case: Case, seed: int) -> Answer:
-        """On other data of the same sizes. Only its exceptions count."""
+        """A call on other data of the same sizes. Only its exceptions count."""
         on = self.device.torch_device
         with phase("draw", enqueues=True):
             inputs: Inputs = (
@@ -412,7 +413,7 @@ class Suite:
     def _map(
         self, client: RunnerClient, mismatch: Mismatch, wrong: Wrong, inputs: Mapping[str, torch.Tensor]
     ) -> tuple[ErrorMap | None, Mapping[str, torch.Tensor]]:
-        """Also the read elements of inputs read in part."""
+        """Also the elements that were read, for inputs read in part."""
         found = error_map(wrong, inputs)
         if found is None or mismatch.index is None:
             return found, {}

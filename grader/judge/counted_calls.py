@@ -24,13 +24,13 @@ from grader.judge.runner_client import Answer, RunnerClient
 from grader.judge.timekeeper import HostComputed
 from grader.judge.timing import WrongInTiming
 
-# In warps' instructions: one to three seconds.
+# Warp instructions: counting them takes one to three seconds.
 WHOLE_INSTRUCTIONS = 32_000_000
 # If blocks differ in work, a sample says little of the longest.
 WHOLE_IF_UNEVEN = 64_000_000
-# Above, all blocks run in one call only.
+# Above this, all blocks run in one call only.
 ONCE_INSTRUCTIONS = 192_000_000
-# Below this part of the share expected from its blocks, a call must run whole.
+# A call whose sample writes less than this part of its blocks' share must run whole.
 _WRITTEN = 0.97
 _TARGETS = 18
 
@@ -70,8 +70,8 @@ class CountedCalls:
         self._counting: Case | None = None
 
     def counted(self) -> Answer:
-        """Earlier calls use random ``grader.challenge.overlays``: they reveal kernels that work once, omit work or
-        miss special values."""
+        """Earlier calls use random ``grader.challenge.overlays``: they reveal kernels that work only once, omit work
+        or miss special values."""
         ahead = self._ahead()
         plain = self._counting or workload_case(self._challenge, self._workload)
         if self._workload.on == "emulated":
@@ -196,6 +196,6 @@ def _targets(arena: Arena, seed: int) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def _factor(sampled: Sampled) -> float:
-    """Of the launch that does most work."""
+    """Blocks per block that ran, in the launch that does most work."""
     most = max(sampled.launches, key=lambda launch: launch.instructions, default=None)
     return most.blocks / most.ran if most is not None and most.ran else 1.0

@@ -47,14 +47,14 @@ class Gate(Protocol):
 @dataclass(frozen=True)
 class TimingPlan:
     rounds: int = 15
-    #: Until the relative error is below ``enough`` or ``seconds`` are over.
+    #: Rounds go on until the relative error is below ``enough`` or ``seconds`` are over.
     most_rounds: int = 15
     enough: float = 0.001
     control_rounds: int = 7
     #: Rounds that do not count.
     warm_up: int = 2
     seconds: float = 6.0
-    #: For one workload's ``rounds``: seconds in calls, and of waiting between.
+    #: Limits of one workload's ``rounds``: seconds in calls, and of waiting between.
     call_seconds: float = 300.0
     between_seconds: float = 20.0
     #: Rounds of a cold device do not count, see ``grader.judge.timing.drifted``.
@@ -62,7 +62,7 @@ class TimingPlan:
 
 
 # Most kernels' rounds differ by 0.1 %, a few by 0.6 %. Gradings differ by 0.06 % between boxes, with 12 rounds as with
-# 30. Only the first round is cold.
+# 30. The first round after warm-up takes as long as the eighth.
 GPU_PLAN = TimingPlan(
     rounds=12,
     most_rounds=240,
@@ -79,7 +79,7 @@ HOST_PLAN = TimingPlan(rounds=7, most_rounds=400, enough=0.05, control_rounds=15
 
 @dataclass(frozen=True)
 class Floor:
-    """Negligible: ``share`` of the usual value, at least ``least`` seconds."""
+    """A negligible difference: ``share`` of the usual value, at least ``least`` seconds."""
 
     share: float
     least: float
@@ -109,14 +109,14 @@ class OutputChecker(Protocol):
         """Compare random elements, which must be ready by now."""
 
     def full_check(self) -> None:
-        """Takes equally long for wrong and right answers, so a control calibrates it. Only enqueues on a GPU."""
+        """Takes equally long for wrong and right answers, so a control calibrates it. On a GPU it only enqueues."""
 
     def suspicious(self) -> bool: ...
 
     def explain(self, question: Question) -> Mismatch | None: ...
 
     def forbidden_write(self, question: Question, *, inputs: bool = True) -> Mismatch | None:
-        """Around a buffer or, with ``inputs``, into an input."""
+        """A write around a buffer or, with ``inputs``, into an input."""
 
 
 class DeviceRecord(Protocol):
@@ -131,7 +131,7 @@ class DeviceRecord(Protocol):
 
 class MemoryPlan(Protocol):
     def shortage(self, challenge: Challenge, workload: Workload) -> str:
-        """ "" if it fits."""
+        """Empty if it fits."""
 
     def case_shortage(self, challenge: Challenge, case: Case) -> str:
         """For a GPU-only case, asked before judging."""
@@ -270,7 +270,7 @@ class TimedDevice(ArrayDevice, RatedDevice, Protocol):
 
     @property
     def staging(self) -> Staging | None:
-        """None: questions stay where they are drawn."""
+        """None: questions stay in place."""
 
     def reveal(self, arena: Arena, inputs: Mapping[str, torch.Tensor]) -> None: ...
 

@@ -135,7 +135,7 @@ def _of_end(end: BoxEnd, doing: str, memory_bytes: int) -> CaseFault | None:
 
 
 def out_of_memory(failure: Failure, doing: str, memory_bytes: int) -> CaseFault:
-    """The host's memory (``memory_bytes`` at most) or the device's."""
+    """Host memory (``memory_bytes`` at most) or the device's ran out."""
     where = f" (line {failure.line})" if failure.line else ""
     on_host = failure.type == "MemoryError" or "DefaultCPUAllocator" in failure.message
     limit = f"; a submission may use {size_text(memory_bytes)}" if on_host else ""
@@ -166,7 +166,7 @@ def is_endless(failure: Failure) -> bool:
 
 
 def of_exception(failure: Failure, doing: str, memory_bytes: int, mistake: str = "") -> CaseFault:
-    """Of ``solve`` or of the module. ``mistake``: the hint about the source."""
+    """An exception of ``solve`` or of the module. ``mistake``: the hint about the source."""
     found = _of_exception(failure, doing, memory_bytes)
     return replace(found, hint=mistake) if mistake else found
 
@@ -221,7 +221,7 @@ def of_mismatch(
     forgotten: Forgotten | None = None,
 ) -> CaseFault:
     """``mistake``: the hint about the source; ``adds``: it may compute with old values; ``evidence``: how far NaN
-    and infinity reach, or where nothing was written; ``forgotten``: work that nobody waited for."""
+    and infinity reach, or which elements were not written; ``forgotten``: work that nobody waited for."""
     general = _of_forgotten(forgotten) if forgotten else _mismatch_hint(mismatch, case, empty_launches, adds)
     # At a size of 0, an empty grid is the mistake; at other sizes it is an effect.
     ran = not empty_launches or mismatch.kind != "unwritten" or all(case.sizes.values())
@@ -374,7 +374,7 @@ def failed_workload(
     client: RunnerClient,
     error: WrongInTiming | TooSlow | ChannelError,
 ) -> CaseReport:
-    """As a case that its seed can replay."""
+    """The failed call as a case that its seed can replay."""
     case = workload_case(challenge, workload)
     doing = "solve was timed"
     seed, mismatch = None, None

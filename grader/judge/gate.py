@@ -46,14 +46,15 @@ class HostGate:
         return self.round
 
     def open(self) -> float:
-        """Returns the time by ``time.perf_counter``."""
+        """Returns the time of opening by ``time.perf_counter``."""
         self._words[OPEN_WORD] = self.round
         return time.perf_counter()
 
     def open_behind(
         self, reveal: Callable[[], None], spot_check: Callable[[], None], full_check: Callable[[], None]
     ) -> float:
-        """Reveal, then open, without an exploitable gap. Returns the time. The checks are for ``check_now``."""
+        """Reveal, then open, without an exploitable gap. Returns the time of opening. The checks are for
+        ``check_now``."""
         self._full_check = full_check
         self._start = time.perf_counter()
         reveal()

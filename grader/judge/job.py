@@ -27,7 +27,7 @@ class Job(Strict):
     seed_key: str
     #: Frozen: workload -> name -> microseconds (None: too short to measure).
     baselines: dict[str, dict[str, float | None]] = Field(default_factory=dict)
-    #: This GPU's, see ``RatedDevice``. If empty, the judge measures.
+    #: Calibrated for this GPU, see ``RatedDevice``. If empty, the judge measures.
     ceilings: dict[str, float] = Field(default_factory=dict)
     #: A CUDA source's library, or a Triton source's kernels.
     artefact: Artefact | None = None

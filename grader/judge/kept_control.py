@@ -1,4 +1,4 @@
-"""Keeps a GPU's control between submissions: its box, which never loads one, and its last rounds.
+"""Keeps a GPU's control between submissions: its box, which never loads a submission, and its last rounds.
 
 These rounds also serve the next submission if it follows at once at the same sizes: nothing has run in between.
 """

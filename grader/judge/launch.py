@@ -65,8 +65,8 @@ class Launcher:
     def submission(
         self, ahead: Callable[[RunnerClient], None] | None = None, under: Sequence[str] = ()
     ) -> RunnerClient:
-        """With the submission loaded. ``ahead`` gets it earlier, with the control loaded. ``under``: a tool and its
-        options, which start the runner. Raises LoadFailed, BoxUnavailable."""
+        """A box with the submission loaded. ``ahead`` gets it earlier, with the control loaded. ``under``: a tool
+        and its options, which start the runner. Raises LoadFailed, BoxUnavailable."""
         if self.kept_control is not None:
             self.kept_control.forget_rounds()
         language = self.request.language
@@ -129,7 +129,7 @@ class Launcher:
             )
 
     def control(self) -> RunnerClient:
-        """Loads no submission; its call has a known length."""
+        """The control's box loads no submission; its call has a known length."""
         message, kept = self._control_message, self.kept_control
         if kept is None or self.request.challenge.manifest.gpus > 1:  # its box has one GPU
             return self._trusted(BoxPurpose.CONTROL, message)

@@ -119,7 +119,7 @@ class Unfreed(Message):
 class SampledLaunch(Message):
     blocks: int = Field(ge=0, le=1 << 63)
     ran: int = Field(ge=0, le=1 << 63)
-    #: Without blocks from places where more ran than elsewhere.
+    #: Blocks that ran, without those from places where more ran than elsewhere.
     fair: int = Field(ge=0, le=1 << 63)
     instructions: int = Field(default=0, ge=0, le=1 << 63)
 
@@ -230,7 +230,7 @@ class Constructs(Message):
     executed: Annotated[list[ConstructPlace], Field(max_length=64)] = Field(default_factory=list)
     idle: Annotated[list[ConstructPlace], Field(max_length=64)] = Field(default_factory=list)
     spills_known: bool = True
-    #: With and without tensor cores, and where most of the latter are.
+    #: Operations with and without tensor cores, and where most of the latter are.
     tensor_flops: Annotated[int, Field(ge=0, le=1 << 63)] = 0
     other_flops: Annotated[int, Field(ge=0, le=1 << 63)] = 0
     most_other: ConstructPlace | None = None
@@ -305,7 +305,7 @@ class Would(Message):
 
 
 class Writers(Message):
-    """From the emulated GPU's program."""
+    """Sent by the emulated GPU's program."""
 
     op: Literal["writers"]
     first: Wrote | None = None

@@ -1,6 +1,7 @@
 """Times by the emulated GPU's model: no clock, no control.
 
-Of one counted and checked call on unpredictable inputs: the same on every machine if work does not depend on values.
+A time is for one counted and checked call on unpredictable inputs. It is the same on every machine if work does not
+depend on values.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def _exactly(seconds: float, profile: CallProfile | None) -> Measured:
 
 
 def least_of(challenge: Challenge, workload: Workload) -> float:
-    """Of any kernel: reads inputs, writes outputs, computes at the highest rate."""
+    """The least time of any kernel: reads inputs, writes outputs, computes at the highest rate."""
     tf32 = H200.flops["wgmma tf32"] * H200.multiprocessors * H200.clock
     cost = light_cost(challenge.manifest, workload, {**model_ceilings(), f"rate:{DType.FLOAT32.value}": tf32})
     assert cost.rate is not None

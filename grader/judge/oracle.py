@@ -79,7 +79,7 @@ class Question:
     inputs: dict[str, torch.Tensor]
     #: As held values, see ``grader.challenge.numbers``.
     outputs: dict[str, torch.Tensor]
-    #: Float64, or on a GPU float32 unless the output is float64. Default: the output's value.
+    #: Scales of errors: float64, or on a GPU float32 unless the output is float64. Default: the output's value.
     magnitudes: dict[str, torch.Tensor]
     #: Asked about results that differ from ``outputs``.
     check: Callable[[Mapping[str, torch.Tensor]], Refused | None] | None = None
@@ -95,12 +95,12 @@ def scalar_values(manifest: Manifest, case: Case) -> dict[str, Number]:
 
 
 def plain_values(manifest: Manifest, case: Case) -> dict[str, Number | None]:
-    """Besides tensors. None for inputs that are left out."""
+    """A reference's arguments besides tensors. None for inputs that are left out."""
     return {**scalar_values(manifest, case), **case.sizes, **dict.fromkeys(case.without)}
 
 
 def arguments(manifest: Manifest, case: Case, tensors: Mapping[str, torch.Tensor]) -> dict[str, Any]:
-    """In PyTorch's precision, with strides. ``tensors``: held values."""
+    """A reference's arguments in PyTorch's precision, with strides. ``tensors``: held values."""
     given = laid_out(manifest, natives(manifest, tensors), case.sizes)
     return {**given, **plain_values(manifest, case)}
 
@@ -145,7 +145,7 @@ def answered(
 
 
 def _absolute(parts: torch.Tensor) -> torch.Tensor:
-    """For both parts: one that cancels has the other's error."""
+    """The magnitude, for both parts: one that cancels has the other's error."""
     import torch
 
     size = torch.view_as_complex(parts.contiguous()).abs()
@@ -206,7 +206,7 @@ def _results(
     kind: KindOfResult,
     room: Room | None = None,
 ) -> dict[str, torch.Tensor]:
-    """On float64 copies of the inputs, which ``function`` may overwrite."""
+    """Computes on float64 copies of the inputs, which ``function`` may overwrite."""
     import torch
 
     manifest = challenge.manifest
@@ -231,7 +231,7 @@ def results_of(
     inputs: Mapping[str, torch.Tensor],
     sizes: Mapping[str, int],
 ) -> dict[str, torch.Tensor]:
-    """On float64 copies of the inputs. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
+    """Computes on float64 copies of the inputs. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
     import torch
 
     where = f"{challenge.slug}: {getattr(function, '__name__', 'reference')}() on case '{case.name}'"
@@ -295,7 +295,7 @@ def laid_out(
 
 
 def _is_inexact(values: torch.Tensor, arg: Argument) -> bool:
-    """An integer result would change these floats, or exact float64 cannot hold them."""
+    """True if an integer result would change these floats, or exact float64 cannot hold them."""
 
     if not values.is_floating_point() or not values.numel():
         return False
@@ -312,7 +312,7 @@ def workload_case(challenge: Challenge, workload: Workload, overlay: Overlay | N
 
 
 def find_case(challenge: Challenge, name: str) -> Case:
-    """By name, ``workload NAME`` or ``workload NAME, OVERLAY``. Raises ChallengeInvalid."""
+    """Finds a case by name, a workload by ``workload NAME`` or ``workload NAME, OVERLAY``. Raises ChallengeInvalid."""
     for workload in challenge.manifest.workloads:
         if name.startswith(f"workload {workload.name}"):
             for overlay in (None, *overlays(challenge, workload)):

@@ -71,7 +71,7 @@ def _record(name: str, values: torch.Tensor) -> OutputRecord:
 
 
 def _words(values: torch.Tensor) -> list[str]:
-    """As short as the type can read back."""
+    """The shortest texts that the type reads back."""
     import torch
 
     if values.is_floating_point() and values.dtype is not torch.float64:
@@ -120,8 +120,8 @@ class Printed:
 
 
 def of_threads(printed: bytes) -> tuple[bytes, list[ThreadPrints], int]:
-    """Also each thread's first bytes, and the number of dropped prints. A print ends at the next mark, or with its
-    line."""
+    """The output without marks, each thread's first bytes, and the number of dropped prints. A print ends at the
+    next mark, or with its line."""
     plain = bytearray()
     threads: dict[tuple[int, ...], bytearray] = {}
     left_out, kept, end = 0, 0, 0

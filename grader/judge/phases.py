@@ -1,6 +1,7 @@
 """A judgement's seconds by phase, for benchmarks.
 
-Phases nest; each second belongs to the innermost, named as ``timing: draw`` with the outermost but one.
+Phases nest; each second belongs to the innermost, so they add up. ``timing: draw`` also names the outermost phase below
+the one around all.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Right answers by pieces (``[pieces]`` in ``challenge.toml``), for cases too large to keep twice.
 
-Equal to the reference's whole result, except for the order of float64 additions.
+They equal the reference's whole result, except for the order of float64 additions.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def right_in_pieces(
     compute: Compute,
     magnitude: Compute | None = None,
 ) -> Iterator[Piece]:
-    """In float64 or integers: pieces, then sums. Raises the functions' exceptions."""
+    """Results are float64 or integers: pieces, then sums. Raises the functions' exceptions."""
     pieces = manifest.pieces
     assert pieces is not None
     outputs, scales = _Joined(manifest, pieces), _Joined(manifest, pieces)

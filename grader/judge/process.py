@@ -1,6 +1,6 @@
 """A judge in a separate process, warm between submissions: what breaks there does not affect the worker.
 
-They exchange JSON lines over a socket pair and trust each other.
+Worker and judge exchange JSON lines over a socket pair and trust each other.
 """
 
 from __future__ import annotations

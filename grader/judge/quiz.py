@@ -31,7 +31,7 @@ _LEAST_SIZE = 12
 _TRIES = 3
 # Each launch is kept, and blocks run again.
 _SECONDS = 20.0
-# Arithmetic with indices is not enough.
+# These need more than arithmetic with indices.
 _DEEP = ("active", "sectors", "passes", "barrier", "race")
 _CODE_CHARS = 80
 _WARP = 32
@@ -39,7 +39,7 @@ _SECTOR = 32
 
 
 def draw(request: Request, subject: RunnerClient) -> list[DrawnQuestion]:
-    """At most ``MOST_QUESTIONS`` kinds; none if no call is right. Raises ChannelError."""
+    """At most ``MOST_QUESTIONS`` of different kinds; none if no call is right. Raises ChannelError."""
     seed = int.from_bytes(hmac.digest(request.seed_key, b"quiz", hashlib.sha256)[:6], "big") | 1
     dice = random.Random(seed)  # noqa: S311 - its seed is secret
     best: list[DrawnQuestion] = []
@@ -62,7 +62,7 @@ def _chosen(facts: Sequence[QuizFact], dice: random.Random) -> list[QuizFact]:
 
 
 def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
-    """With the changed size's name; the last is unchanged."""
+    """Cases to try, with the changed size's name; the last is unchanged."""
     manifest = request.challenge.manifest
     public = [
         case for case in request.cases if not case.hidden and case.on is None and all(case.sizes.values())
@@ -78,7 +78,7 @@ def _cases(request: Request, dice: random.Random) -> Iterator[tuple[Case, str]]:
         for least, most in ((_ENOUGH, _MOST), (_FEWEST, _ENOUGH), (0, _MOST))
     ]
     fits = [fit for fit in fits if fit] or [public]
-    # A block of the first may be too large to trace.
+    # Smaller cases follow: a block of the first may be too large to trace.
     for fit in (fits * _TRIES)[: _TRIES - 1]:
         case = dice.choice(fit)
         names = [name for name, size in case.sizes.items() if size >= _LEAST_SIZE]

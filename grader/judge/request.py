@@ -44,9 +44,9 @@ class Request:
     quiz: bool = False
     #: Check ``[constructs]``.
     holds_to_rules: bool = True
-    #: Hidden cases' exact times reveal something of their data.
+    #: Show coarse times of hidden cases: exact ones reveal something of their data.
     conceals: bool = False
-    #: Of any kind of device; empty: all of this kind.
+    #: Workloads to time, of any kind of device; empty: all of this kind.
     only_workloads: Sequence[str] = ()
     #: Instead of the challenge's, such as a final's.
     timed: Sequence[Workload] = ()

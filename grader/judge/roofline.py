@@ -1,7 +1,7 @@
 """A workload's least time on a device, from the ceilings of memory and arithmetic.
 
-Ranking uses the multiplied type's rate; "speed of light" the highest rate for its precision, which no honest kernel
-exceeds.
+Ranking uses the multiplied type's rate. The "speed of light" uses the highest rate for its precision, which no honest
+kernel exceeds.
 """
 
 from __future__ import annotations

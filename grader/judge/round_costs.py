@@ -26,15 +26,15 @@ FOLDER = "round_costs"
 VERSION = 1
 # Honest costs differ by 1 %; one more context switch adds 45 %.
 WITHIN = 0.05
-# For the GPU, for each workload, and the fewest that mean something.
+# Costs kept for the GPU, for each workload, and the fewest that mean something.
 KEPT, KEPT_EACH, FEWEST = 40, 40, 6
-# Then the cost has changed for good: a busy GPU gives twenty alike in a minute.
+# Then the cost has changed for good: alike stray timings in a row, over this time. A busy GPU gives twenty in a minute.
 STRAYS, ALIKE, LASTING_S = 20, 0.01, 1800.0
 # The least recently timed are forgotten. A full file has some 60 KB.
 WORKLOADS = 128
 _MOST_BYTES = 1 << 18
 _LONGEST_S = 1.0
-# Standard errors.
+# Standard errors by which two measurements of one thing may differ.
 _CHANCE = 3.0
 # From benchmarks/gpu/repeatability.py.
 BETWEEN_BOXES_S = 0.2e-6
@@ -54,7 +54,7 @@ UNKNOWN = Machine("", "", "")
 
 @dataclass(frozen=True)
 class Usual:
-    """In earlier timings, in seconds."""
+    """Costs of a workload's rounds in earlier timings, in seconds."""
 
     costs: Sequence[float]
 
@@ -78,7 +78,7 @@ class RoundCosts:
     def __init__(self, machine: Machine = UNKNOWN, folder: Path | None = None) -> None:
         self.costs: list[float] = []
         self._strays: list[float] = []
-        self._since = 0.0  # of the first in a row, seconds since the epoch
+        self._since = 0.0  # time of the first stray in a row, seconds since the epoch
         self._each: OrderedDict[str, list[float]] = OrderedDict()
         self.machine = machine
         self._written = False

@@ -18,11 +18,11 @@ from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, midmean, midmean
 NOISE_ERRORS = 3.0
 # From this multiple of the noise on, it is charged in full.
 PLAIN = 2.0
-# Beyond that within a box (benchmarks/gpu/repeatability.py).
+# Relative difference between boxes, beyond that within one (benchmarks/gpu/repeatability.py).
 BETWEEN_BOXES = 0.002
-# A round's share by which its fixed cost may differ before and after, else something else ran.
+# If the fixed cost differs by this share of a round before and after a submission, something else ran.
 UNSTEADY = 0.01
-# The same for disturbed rounds: some always are.
+# If more of a control's rounds are disturbed, something else ran; some always are.
 MOST_DISTURBED = 0.2
 # An own round this much slower than the fastest quarter, and by ``Noise.disturbed``, had company; most differ by a
 # tenth of it.
@@ -100,7 +100,8 @@ class Measured:
 
 
 def compared_with_usual(costs: RoundCosts, workload: str, measured: Measured) -> Measured:
-    """Sets ``company``, and notes the cost unless it is doubtful otherwise."""
+    """Sets ``company`` if the cost is unusual. Notes the cost, unless the measurement is doubtful for another
+    reason."""
     held = replace(measured, company=not costs.is_usual(measured.cost))
     if held.company or not held.doubtful:
         costs.note(workload, measured.cost)
@@ -117,8 +118,8 @@ def settle(
     """The rule. ``first`` and ``second``: the control's rounds before and after.
 
     With G = gate time: c = midmean(G of control - its known length). Time = midmean(G) - c, plus the charge of
-    ``_Side``: before and after apart, because speed in one does not make up for the other. ``usual``: earlier costs,
-    for a better c.
+    ``_Side``. Before and after are compared separately: speed in one does not make up for the other. ``usual``: earlier
+    costs, which improve c.
     """
     gate = midmean_interval([timed.gate for timed in own.rounds])
 
@@ -127,7 +128,7 @@ def settle(
         return _Control(*(_undisturbed(half, noise.disturbed) for half in halves))
 
     costs = control(lambda pair: pair[0].gate - pair[1])
-    # So far known: the call took no longer than its gate.
+    # So far it is only known that the call took no longer than its gate.
     usual_costs = costs.usual(noise.most * gate.value)
     cost, error = midmean(usual_costs), midmean_error(usual_costs)
     fixed, error = usual.refine(cost, error) if usual is not None else (cost, error)
@@ -164,15 +165,15 @@ def _undisturbed(rounds: Sequence[float], disturbed: float) -> list[float]:
 
 
 def _uneven(gates: Sequence[float], disturbed: float) -> float:
-    """Rounds that something seems to have slowed. They count unless the next measurement has none: a submission must
-    not choose."""
+    """The share of rounds that something seems to have slowed. They count unless the next measurement has none: a
+    submission must not choose which rounds count."""
     quick = sorted(gates)[len(gates) // 4]
     return sum(gate > quick + max(disturbed, UNEVEN * quick) for gate in gates) / len(gates)
 
 
 @dataclass(frozen=True)
 class _Control:
-    """Of undisturbed rounds, before and after the submission."""
+    """A figure of undisturbed rounds, before and after the submission."""
 
     first: Sequence[float]
     second: Sequence[float]
@@ -191,7 +192,7 @@ class _Control:
 
 @dataclass(frozen=True)
 class _Side:
-    """``beyond``: the control's. Its standard error, and its noise."""
+    """Time on one side of the gate ``beyond`` the control's, its standard error, and its noise."""
 
     beyond: float
     error: float
@@ -209,7 +210,7 @@ class _Side:
 
 
 def _noise_told(sides: Sequence[_Side]) -> float:
-    """The charge exceeds it only if one side is plainly not noise."""
+    """One figure for both sides: the charge exceeds it only if one side is plainly not noise."""
     if plain := [side.noise for side in sides if side.is_plain]:
         return min(plain)
     if slight := [side.noise for side in sides if side.charged]:
@@ -228,7 +229,7 @@ def _side(own: Sequence[float], control: _Control, floor: Floor, most: float) ->
 
 
 def _corrected(gate: Estimate, shift: float, errors: Sequence[float]) -> Estimate:
-    """Adds errors and the difference of boxes, in squares."""
+    """Widens the interval by ``errors`` and the difference of boxes, in squares."""
     value = gate.value + shift
     widened = (*errors, BETWEEN_BOXES * value)
     low = value - math.hypot(gate.value - gate.interval[0], *widened)

@@ -62,7 +62,7 @@ _IMPATIENT_SECONDS = 0.1
 # Output may lag this much behind the answer.
 _MARK_SECONDS = 2.0
 _MARK_POLL_SECONDS = 0.0005
-# After a call's limit.
+# A GPU may report a fault this long after a call's limit.
 _FAULT_SECONDS = 3.0
 _LATE_LOOK_SECONDS = 1.0
 
@@ -86,7 +86,7 @@ class Answer:
     failure: Failure | None
     #: Kernels launched with zero programs.
     empty_launches: list[str]
-    #: Of a control, by itself.
+    #: A control's measure of its call.
     control_s: float | None = None
     #: Of a surveyed call.
     seen: Seen | None = None
@@ -108,13 +108,13 @@ class Answer:
 
     @property
     def may_have_waited(self) -> bool:
-        """A left-out wait may explain the fault, and the process still works."""
+        """True if a left-out wait may explain the fault, and the process still works."""
         return self.waits_left_out and not (self.failure is not None and self.failure.sticky)
 
 
 @dataclass
 class CompilingTime:
-    """For compiling, in all boxes of a submission together."""
+    """Seconds that a submission may still claim for compiling, in all its boxes together."""
 
     left: float = limits.KERNELS_OF_SUBMISSION_SECONDS
 

@@ -36,9 +36,10 @@ from grader.schemas.report import CaseVerdict, Mismatch
 if TYPE_CHECKING:
     import torch
 
-# Of chosen elements below 2^31, for blocks that take elements in order.
+# Blocks that take elements in order write at least this share of the chosen ones below 2^31.
 _IN_ORDER = 0.75
-# Less means left-out elements. If threads take equal numbers of elements, up to half of all blocks are idle.
+# If less is written, elements are left out. If threads take equal numbers of elements, up to half of all blocks are
+# idle.
 _FAIR_SHARE = 0.5
 
 
@@ -98,12 +99,13 @@ def examine(
 
 
 def values_are_compared(challenge: Challenge) -> bool:
-    """Pieces must be contiguous, and no checker may need whole ones."""
+    """True if pieces are contiguous and no checker needs whole ones."""
     return challenge.manifest.has_checked_results and challenge.checker is None
 
 
 def of_lost_box(client: RunnerClient, error: ChannelError, seconds: float) -> CaseFault:
-    """A real GPU has more time and memory, and shares arrays with the host. Raises BoxKilled."""
+    """A real GPU might have succeeded: it has more time and memory, and shares arrays with the host. Raises
+    BoxKilled."""
     found = of_broken_channel(client, error, "solve ran", seconds)
     end = client.box.end()
     if end is not None and end.signal == signal.SIGBUS:

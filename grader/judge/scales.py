@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def scales_of(challenge: Challenge) -> Callable[..., Any] | None:
-    """Takes inputs, scalars and sizes; returns a scale per result, NaN for its values. None if all are NaN."""
+    """A function of inputs, scalars and sizes that returns a scale per result, NaN if its values are the scale. None
+    if all are."""
     manifest = challenge.manifest
     values = dict.fromkeys((*manifest.sizes, *(arg.name for arg in manifest.scalars)), 1)
     steps = {
@@ -60,7 +61,8 @@ def _named(challenge: Challenge, returned: Any) -> dict[str, torch.Tensor]:
 def _spread(
     challenge: Challenge, arg: Argument, own: ResultTolerance, step: torch.Tensor, shape: tuple[int, ...]
 ) -> torch.Tensor:
-    """Float64, by the first dimensions of ``shape``. Infinite or NaN steps allow nothing."""
+    """Each element's step (float64). Dimensions of ``step`` are the first of ``shape``. Infinite or NaN steps allow
+    nothing."""
     import torch
 
     step = step.double().abs()

@@ -105,7 +105,7 @@ class Session:
     unfreed: Unfreed | None = None
     remarks: tuple[str, ...] = ()
     quiz: list[DrawnQuestion] = field(default_factory=list)
-    #: Of compiled code, and what could not be checked.
+    #: Broken rules for compiled code, and a sentence on those that could not be checked.
     broken_rules: list[BrokenRule] = field(default_factory=list)
     unchecked: str = ""
     _watched: Watched = field(default_factory=Watched)
@@ -253,8 +253,8 @@ class Session:
         return Outcome(report=kept)
 
     def _judge_through_kills(self) -> Outcome:
-        """A submission cannot kill its box from outside (see ``sandbox/runner/supervise.py``), so a host that keeps
-        killing is our failure."""
+        """Judge again if a box was killed from outside. A submission cannot cause that (see
+        ``sandbox/runner/supervise.py``), so a host that keeps killing is our failure."""
         while True:
             try:
                 return self._judge()
@@ -420,7 +420,7 @@ class Session:
 
     @contextmanager
     def _in_steps(self) -> Iterator[None]:
-        """Ends only after a coarse step of time."""
+        """Wait until a coarse step of time is over, however the block ends."""
         began = time.perf_counter()
         try:
             yield
@@ -493,7 +493,7 @@ class Session:
         return self._accepted(suite, log, timed, control)
 
     def _draw_quiz(self, suite: Suite, subject: RunnerClient) -> RunnerClient | None:
-        """Before the box sees a hidden case. Returns the box if still usable: failing here costs the submission
+        """Call before the box sees a hidden case. Returns the box if still usable: failing here costs the submission
         nothing."""
         one = self.request.challenge.manifest.gpus == 1
         if not (self.request.quiz and self.device.modelled and suite.passed and one):
@@ -544,7 +544,7 @@ class Session:
         return Outcome(report=accepted, baselines=fresh, quiz=self.quiz)
 
     def _is_crowded_out(self, workload: Workload) -> bool:
-        """It would count, and fit if nothing else used the GPU."""
+        """True if an untimed workload would count, and would fit if nothing else used the GPU."""
         challenge, plan = self.request.challenge, self.device.memory_plan
         counts = is_ranked(challenge.manifest, workload, self.device)
         return counts and (plan is None or plan.fits_alone(challenge, workload))

@@ -83,7 +83,7 @@ class _Trial:
 
 
 def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport], passes: Passes) -> str:
-    """ "" without evidence. ``passes`` says if cases (by name) pass with an order."""
+    """Empty without evidence. ``passes`` says if cases (by name) pass with an order."""
     names = manifest.sizes
     signature = f"The signature is: {declaration(manifest, language)}. {COMING}"
     if (tried := _worth_trying(manifest, cases)) and (order := _right_order(names, tried, passes)):
@@ -102,7 +102,7 @@ def explain(manifest: Manifest, language: Language, cases: Sequence[CaseReport],
 
 
 def _worth_trying(manifest: Manifest, cases: Sequence[CaseReport]) -> list[CaseReport]:
-    """If nearly all cases with different sizes fail."""
+    """The smallest cases whose sizes differ from each other, if nearly all of these fail."""
     differ = [case for case in cases if _tells_orders_apart(manifest, case)]
     failing = [case for case in differ if case.verdict in _FAILED]
     left = [case for case in differ if case.verdict is CaseVerdict.NOT_RUN]
@@ -145,7 +145,7 @@ def _mixed_up(names: Sequence[str], cases: Sequence[CaseReport]) -> Sequence[str
 
 
 def _must_agree(names: Sequence[str], cases: Sequence[CaseReport]) -> bool:
-    """Others may pass by luck with sizes of 0 and 1."""
+    """True if cases with equal ``names`` pass and others fail. With sizes of 0 and 1, others may pass by luck."""
     equal: list[bool] = []
     different: list[bool] = []
     for case in cases:

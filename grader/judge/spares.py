@@ -19,16 +19,16 @@ from grader.sandbox.pool import SpareBoxes
 
 # The next such time is expected to bring as many submissions.
 _ARRIVALS_SECONDS = 60.0
-# If each imports for seconds and uses the GPU for half of a submission's two seconds.
+# Enough if each imports for seconds and uses the GPU for half of a submission's two seconds.
 _BESIDE = 8
 # If no submission comes within this time, none is expected.
 _NEXT_SECONDS = 0.5
-# A submission during a start would wait.
+# Longer if a spare is left: a submission during a start would wait.
 _NEXT_WITH_SPARE_SECONDS = 2.0
 
 
 class Spares:
-    """``least``: of each language, even without submissions; 0: none."""
+    """``least``: spares of each language, even without submissions; 0: none."""
 
     def __init__(self, device: BoxDevice, maker: BoxMaker, least: int) -> None:
         self._device = device

@@ -1,6 +1,6 @@
-"""An extra untimed call of a finished submission: which operations torch itself ran.
+"""An extra untimed call of a finished submission shows which operations torch itself ran.
 
-A flag for staff: the submission reports it, so no verdict and no time depends on it.
+It is a flag for staff: the submission reports it, so no verdict and no time depends on it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Survey:
 def survey(
     client: RunnerClient, request: Request, workloads: Sequence[Workload], device: ArrayDevice
 ) -> Survey:
-    """Until an operation is seen. A failing box has no effect: it has been judged."""
+    """Call until an operation is seen. A failing box has no effect: it has been judged."""
     kernels: dict[str, KernelUsage] = {}
     with suppress(ChannelError):
         for workload in workloads:
@@ -47,7 +47,7 @@ def survey(
 def library_operations(
     client: RunnerClient, request: Request, cases: Sequence[Case], device: ArrayDevice
 ) -> Sequence[str]:
-    """Until some are seen."""
+    """Torch's operations: calls until some are seen."""
     with suppress(ChannelError):
         for case in cases:
             if operations := _survey_case(client, request, case, device).library_ops:

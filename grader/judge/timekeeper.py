@@ -1,4 +1,4 @@
-"""Times a submission against a control, and missing baselines."""
+"""Times a submission against a control, doubtful workloads again, and missing baselines."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ class TimedWrong(Exception):
 
 @dataclass
 class Timekeeper:
-    """Control, submission, control: never alive together while timed (see ``Stopwatch``), except that our control's
-    box idles."""
+    """The order is control, submission, control. They are never alive together while timed (see ``Stopwatch``),
+    except that our control's box idles."""
 
     request: Request
     device: TimedDevice
@@ -84,11 +84,11 @@ class Timekeeper:
     quiet: Callable[[], None] = lambda: None
     #: Including those that were measured again.
     taken: list[Reading] = field(default_factory=list)
-    #: Workloads printed something that no report shows (modelled times).
+    #: Modelled times: workloads printed something that no report shows.
     silenced: bool = False
-    #: What kernels did (modelled times).
+    #: Modelled times: what kernels did in each workload.
     watched: dict[str, Constructs] = field(default_factory=dict)
-    #: Workloads with too little counted work (modelled times).
+    #: Modelled times: workloads with less counted work than they need.
     too_fast: list[str] = field(default_factory=list)
     #: Workload -> baseline -> why it has no time.
     untimed: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -99,7 +99,8 @@ class Timekeeper:
             return self.launcher.control()
 
     def ahead(self, control: RunnerClient | None) -> list[Half]:
-        """Before the submission lives, or right after another."""
+        """Half of the control's rounds, before the submission lives. Rounds right after another submission are as
+        good."""
         workloads, kept = self.fitting(), self.launcher.kept_control
         if kept is not None and (known := kept.rounds(self.request.challenge, workloads)):
             return [Half(workload, rounds) for workload, rounds in zip(workloads, known, strict=True)]
@@ -146,7 +147,8 @@ class Timekeeper:
     def doubted(self, timed: Sequence[Reading], halves: Sequence[Half]) -> list[Half]:
         """Workloads to measure again: plainly charged for work outside the gate, or with a disturbed control.
 
-        A busy machine rarely looks like hidden work twice. Only the second time counts, as in resubmitting.
+        A busy machine rarely looks like hidden work twice. Only the second time counts, so a submission gains no more
+        than by resubmitting.
         """
         if not self.device.confirms:
             return []
@@ -170,7 +172,7 @@ class Timekeeper:
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
         """Time baselines that are not frozen, after the submission's box ended.
 
-        Doubtful or unknown ones up to three times: an idle GPU changes its clocks. A frozen time stays forever, so only
+        Doubtful or unknown times are measured up to three times: an idle GPU changes its clocks. A frozen time stays forever, so only
         sure ones, or "too short to measure", are frozen.
         """
         found: Baselines = {}
@@ -271,7 +273,7 @@ class Timekeeper:
         *,
         checked: bool = False,
     ) -> Measured:
-        # PyTorch on one GPU with all the data.
+        # On several GPUs, the baseline is PyTorch on one with all the data.
         challenge = self.request.challenge
         if challenge.manifest.gpus > 1 and not checked:
             challenge = replace(challenge, manifest=challenge.manifest.on_one_gpu())

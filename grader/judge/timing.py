@@ -33,14 +33,14 @@ log = get_logger(__name__)
 
 # Longer than a round's cost, shorter than a workload.
 CONTROL_US = 1000.0
-# Of counted rounds, and for each recipe.
+# Share of counted rounds with outliers, and the least number per recipe.
 RARE_SHARE = 0.6
 _RARE_LEAST = 3
 # More recipes, or calls too short to be ranked, need more rounds.
 _FEW_RECIPES = 2
-# For short calls: the control's halves must differ by less.
+# For calls too short to be ranked: the control's halves must differ by less.
 _SHORT_WARM_UPS = 3
-# Of counted rounds, which then check inputs for writes.
+# Share of counted rounds that check inputs for writes.
 _INPUTS_SHARE = 0.5
 # An interval needs these, even of a slow control or baseline.
 _FEWEST_ROUNDS = 3
@@ -52,8 +52,8 @@ _DRIFT_ERRORS = 3.0
 def drifted(gates: Sequence[float], share: float) -> bool:
     """True if the halves differ beyond chance and by more than ``share``.
 
-    A warm GPU takes 0.4 % longer for matrix products: without the earlier half, the time depends less on the number of
-    rounds. Provoking it gains nothing.
+    A warm GPU takes 0.4 % longer for matrix products. The earlier half is then dropped, else the time depends on the
+    number of rounds. Provoking it gains nothing.
     """
     middle = len(gates) // 2
     first, second = gates[:middle], gates[middle:]
@@ -93,7 +93,7 @@ def fewest_rounds(plan: TimingPlan, recipes: int, *, ranked: bool = True) -> int
 
 
 def rare_counts(fewest: int, recipes: int) -> list[int]:
-    """Of each recipe: chance might leave one out."""
+    """Rounds with outliers of each recipe: chance might leave one out."""
     if not recipes:
         return []
     together = min(fewest, max(int(fewest * RARE_SHARE), _RARE_LEAST * recipes))
@@ -114,7 +114,7 @@ class Asked:
 class Stopwatch:
     """One workload's rounds. ``part`` seeds them: no part draws another's inputs.
 
-    Each half has one: an idling submission could slow the control and be credited for it.
+    Each half of the control has a stopwatch: an idling submission could slow the control and be credited for it.
     """
 
     def __init__(
@@ -239,8 +239,8 @@ class Stopwatch:
             if not counts:
                 self._special_round(client, case, gated=gated)
                 continue
-            # It takes as long as a memory-bound call. A kernel that writes into inputs does so in each call, or gains
-            # nothing.
+            # Comparing inputs takes as long as a memory-bound call. A kernel that writes into them does so in each
+            # call, or gains nothing.
             inputs = self._dice.random() < _INPUTS_SHARE
             timed = self._round(client, case, checked=checked, gated=gated, inputs=inputs)
             if record is None or record.round_counts():
@@ -285,7 +285,7 @@ class Stopwatch:
             log.warning("special_inputs_do_not_fit", case=case.name, error=str(error))
 
     def _questions(self, fewest: int, kept: Sequence[ControlRound]) -> Iterator[tuple[Case, bool]]:
-        """Endless, with True if the round counts; a submission cannot see which.
+        """Endless questions, with True if the round counts; a submission cannot see which.
 
         Every series has all recipes of outliers and special values: else a submission could provoke more rounds (uneven
         calls, heat) and skip work in them. For unranked rounds the first is enough.

@@ -54,7 +54,7 @@ def _ulps(scale: torch.Tensor, allowance: Allowance) -> torch.Tensor:
 def allowed_error(
     want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Per element (float64), for the scale ``|want|``, or ``magnitude`` if finite."""
+    """The largest error that passes, per element (float64), for the scale ``|want|``, or ``magnitude`` if finite."""
     import torch
 
     if not want.is_floating_point():
@@ -67,7 +67,7 @@ def allowed_error(
 def unit_sizes(
     want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor | None:
-    """Per element (float64); None without one."""
+    """The unit of errors, per element (float64); None without one."""
     import torch
 
     if allowance.unit is Unit.NONE:
@@ -82,7 +82,7 @@ def unit_sizes(
 def wrong_elements(
     got: torch.Tensor, want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Bool, flat. Integers may differ by ``steps``, floats by ``allowed_error``. NaN passes if and only if NaN is
+    """True for each wrong element (bool, flat). Integers may differ by ``steps``, floats by ``allowed_error``. NaN passes if and only if NaN is
     right; infinities need the same sign."""
     import torch
 

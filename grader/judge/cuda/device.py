@@ -40,7 +40,7 @@ class CudaStream:
             torch.cuda.synchronize(other)
 
     def before_round(self) -> None:
-        """Settle the clocks; reset the persisting L2 cache."""
+        """Settle the clocks, and reset what a submission made persist in the L2 cache."""
         self._let_go_of_cache()
         self._burn.run()
         for other, burn in self._others.items():
@@ -158,7 +158,7 @@ class CudaDevice:
             purpose,
             env=env,
             memory_bytes=limits.GPU_BOX_MEMORY_BYTES,
-            # It outlives the submission's boxes.
+            # A control outlives the submission's boxes.
             wall_seconds=WALL_SECONDS if purpose is BoxPurpose.CONTROL else seconds,
             gpu=self._together,
             bytecode=self.bytecode if preload != "cuda" else "",

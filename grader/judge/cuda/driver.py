@@ -19,7 +19,7 @@ NEEDS_MEND = (
 
 
 class DriverError(Exception):
-    """``name``: CUDA's."""
+    """``name``: CUDA's name of the error."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -46,7 +46,7 @@ def api() -> Any:
 
 
 def check(answer: Any) -> Any:
-    """Without the error code. Raises DriverError."""
+    """A call's results without its error code. Raises DriverError."""
     code, *results = answer if isinstance(answer, tuple) else (answer,)
     if int(code) != 0:
         raise DriverError(getattr(code, "name", str(code)))

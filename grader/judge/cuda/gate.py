@@ -22,7 +22,7 @@ from grader.judge.watchdog import Watchdog
 _WORD_BYTES = 4
 # No honest round takes longer.
 _LONGEST_S = 30.0
-# A millisecond, or seconds if a kernel must be compiled.
+# Enqueueing takes a millisecond, or seconds if a kernel must be compiled.
 _ENQUEUE_S = 20.0
 # Work after "done" takes milliseconds.
 _RELEASE_S = 2.0
@@ -57,8 +57,9 @@ class CudaGate(HostGate):
     ) -> float:
         """Enqueue a round behind a hold, then lift it.
 
-        The mark precedes the opening: a GPU that turns to the runner in between costs the runner time. All functions
-        must have run before: a first load or allocation may wait for the held stream. Raises JudgeFailure if one does.
+        The mark precedes the opening: if the GPU turns to the runner in between, the runner loses that time. All
+        functions must have run before: a first load or allocation may wait for the held stream. Raises JudgeFailure if
+        one does.
         """
         try:
             with self._watchdog.within():
@@ -113,7 +114,7 @@ class CudaGate(HostGate):
     def _enqueue_opening(self) -> None:
         """The runner's word first: if a context switch left it closed once the host saw the private one, the
         runner's waits would return at once."""
-        for other in self._others:  # after what was written there
+        for other in self._others:  # after all writes there
             self._stream.wait_stream(torch.cuda.current_stream(other))
         self._enqueue_write(self._shared, OPEN_WORD)
         self._enqueue_write(self._private, _OPENED)

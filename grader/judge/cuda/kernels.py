@@ -102,7 +102,7 @@ def _full_check(
 
 
 def copy(source: torch.Tensor, target: torch.Tensor) -> None:
-    """Flat, contiguous, of one dtype. No copy engine."""
+    """Tensors are flat, contiguous, of one dtype. Uses no copy engine."""
     count = source.numel()
     if count:
         width = _BITS[source.element_size()]
@@ -184,7 +184,7 @@ def differ(first: torch.Tensor, second: torch.Tensor, numbers: torch.Tensor) -> 
 
 
 def same_bits(first: torch.Tensor, second: torch.Tensor) -> bool:
-    """Flat, of one dtype and size."""
+    """Tensors are flat, of one dtype and size."""
     numbers = torch.zeros(check_blocks(first.numel()), dtype=torch.int32, device=first.device)
     differ(first, second, numbers)
     return not numbers.any().item()
@@ -233,7 +233,7 @@ def _spin(target, rounds, BLOCK: tl.constexpr):
 
 
 class Burn:
-    """Before every reveal, so clocks are equally high for everyone."""
+    """Runs before every reveal, so clocks are equally high for everyone."""
 
     def __init__(self, device: torch.device, rounds: int = 20_000, programs: int = 132) -> None:
         self._values = torch.zeros(1024, device=device)

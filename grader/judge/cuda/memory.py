@@ -18,7 +18,7 @@ from grader.errors import BoxUnavailable
 from grader.judge.cuda.driver import DriverError, api, check
 from grader.judge.oracle import Question
 
-# Of the GPU's memory, kept for reuse: once for private memory, once for shared.
+# Share of the GPU's memory to keep for reuse: once for private memory, once for shared.
 KEPT_SHARE = 0.2
 
 
@@ -72,8 +72,8 @@ class CudaMemory:
 class CudaMemories:
     """``page``: the driver's granularity, usually 2 MiB.
 
-    Reused by name and size: a pass over memory depends by up to 2 % on its place, so a control and its submission must
-    have the same.
+    Memory is reused by name and size: a pass over memory depends by up to 2 % on its place, so a control and its
+    submission must have the same.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class Staging:
         return room if room.data_ptr() == values.data_ptr() else room.copy_(values)
 
     def stage(self, question: Question) -> Question:
-        """At the same place for a control and its submission."""
+        """A control and its submission must have their tensors in the same place."""
         inputs = {name: self.put(input_role(name), values) for name, values in question.inputs.items()}
         outputs = {name: self.put(f"output {name}", values) for name, values in question.outputs.items()}
         scales = {name: self.put(f"scale {name}", values) for name, values in question.magnitudes.items()}

@@ -40,7 +40,7 @@ class CudaMemoryPlan:
         return f"Without case {case.name} at {_said(case.sizes)}: {lacking}" if lacking else ""
 
     def _lacks(self, needed: int, kept: int) -> str:
-        """ "" if ``needed`` bytes fit besides ``kept``.
+        """Empty if ``needed`` bytes fit besides ``kept``.
 
         Kept memory stays if possible: its place changes some kernels' time by up to 1 %, so all gradings should have
         the same.

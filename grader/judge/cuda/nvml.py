@@ -173,7 +173,7 @@ class NvmlRecord:
 
 @dataclass
 class NvmlRecords(NvmlRecord):
-    """The first GPU's state; slowing and warming of all."""
+    """Has the first GPU's state, and the slowing and warming of all."""
 
     others: Sequence[NvmlRecord] = ()
 

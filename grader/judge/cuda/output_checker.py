@@ -20,14 +20,14 @@ from grader.judge.cuda.memory import Staging
 from grader.judge.oracle import Question
 from grader.schemas.report import Mismatch
 
-# Random in equal parts, so no two adjacent parts (1/30,000 of the work) can be late unseen. Takes some 17 us on an
-# H200.
+# Random elements in equal parts: no two adjacent parts (1/30,000 of the work) can be late unseen. Takes some 17 us on
+# an H200.
 _SPOTS = 1 << 16
 
 
 @dataclass(frozen=True)
 class _Part:
-    """From the flat place ``first`` on."""
+    """Begins at the flat place ``first`` of the result."""
 
     buffer: Buffer
     first: int
@@ -166,7 +166,7 @@ class CudaOutputChecker:
 
 
 class Forbidden:
-    """Memory that a call must not write. One result for all checks: one by one would take longer than a round."""
+    """Memory that a call must not write. All checks share one result: one by one would take longer than a round."""
 
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
@@ -222,5 +222,5 @@ class Spots:
         torch.add(self._first, within, out=self.places).clamp_(max=self._last)
 
     def put_back(self) -> None:
-        """To the values at the spot check."""
+        """Restore the values that the spot check saw."""
         self._snapshot[self.places] = self.taken

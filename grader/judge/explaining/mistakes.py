@@ -58,7 +58,7 @@ class Said:
 
     text: str = ""
     named: bool = False
-    #: Where nothing was written; comes before the hint.
+    #: Says which elements were not written; comes before the hint.
     unwritten: str = ""
 
 
@@ -129,7 +129,7 @@ class Reading(Protocol):
     def of_failure(self, failure: Failure) -> str: ...
 
     def adds_to(self, result: str) -> bool:
-        """It may compute with the result's old values."""
+        """True if a kernel may compute with the result's old values."""
 
 
 @dataclass
@@ -202,12 +202,12 @@ class Mistakes:
         return Said(" ".join(part for part in (text, said) if part), named)
 
     def of_count(self, wrong: Wrong, inputs: Mapping[str, torch.Tensor]) -> str:
-        """Of a single count."""
+        """What a single count counts instead."""
         found = related(wrong, inputs) if wrong.got.numel() == 1 else None
         return found.text if found is not None else ""
 
     def spread(self, wrong: Wrong) -> str:
-        """If nothing else is wrong."""
+        """How far NaN and infinity reach, if nothing else is wrong."""
         found = spread(wrong) if wrong.wrong.numel() <= limits.EXPLAINED_ELEMENTS else None
         return found.text if found is not None else ""
 

@@ -13,7 +13,7 @@ _KNOWN = {
     "log10(e)": math.log10(math.e), "ln(10)": math.log(10),
 }  # fmt: skip
 _LITERAL = re.compile(r"(?<![\w.])(\d+\.\d{2,}|\.\d{2,})[fFlL]?\b(?![.\w])")
-# Of float32; shorter ones may be anything.
+# Digits of float32; shorter numbers may be anything.
 _DIGITS, _FEWEST = 7, 3
 
 

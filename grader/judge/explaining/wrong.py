@@ -31,9 +31,9 @@ class Wrong:
     allowance: Allowance
     #: An in-out's values before the call, flat.
     given: torch.Tensor | None = None
-    #: The case before's, flat; None if another process ran that.
+    #: The right values in the case before, flat; None if another process ran that.
     before: torch.Tensor | None = None
-    #: True for each read element, flat; only inputs read in part.
+    #: For inputs read in part: True for each element that was read, flat.
     read: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
     @property

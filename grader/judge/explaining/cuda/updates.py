@@ -20,7 +20,7 @@ _GUARD = re.compile(r"\bif\s*\([^;{}]*==[^;{}]*\)\s*\{?\s*\*?\s*$")
 _HALVES = re.compile(r"(?:/=\s*2|>>=\s*1|=\s*\w+\s*/\s*2|=\s*\w+\s*>>\s*1)\s*$")
 _FOR_ONE = re.compile(r"\bif\s*\(\s*([^();=]*(?:\([^();=]*\))?[^();=]*?)\s*==\s*(\d+)\s*\)")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-# They depend on their arguments alone.
+# Calls that depend on their arguments alone.
 _PLAIN_CALL = re.compile(
     r"u?int(?:\d+_t)?|unsigned|long|size_t|float|double|short|char|bool|sizeof|f?(?:min|max)f?|abs|fabsf?|floorf?|ceilf?"
     r"|__float2int_r[dnuz]"
@@ -74,7 +74,7 @@ class UpdateRules:
                 yield Update(function, access, "data" in tags, not guarded)
 
     def _arrays_of(self, function: Function) -> dict[str, bool]:
-        """True if all in one block see it."""
+        """Arrays that several threads see; True if these are in one block."""
         found = {
             parameter.name: False
             for parameter in function.parameters
@@ -85,7 +85,7 @@ class UpdateRules:
         return found
 
     def _tags(self, function: Function, expression: str, depth: int = 0) -> set[str]:
-        """Thread, block, or data."""
+        """What an index depends on: thread, block, or data."""
         key = function.name, expression, depth
         if key not in self._known_tags:
             self._known_tags[key] = self._find_tags(function, expression, depth)
@@ -254,7 +254,7 @@ def _is_for_some(function: Function, place: int) -> bool:
 
 
 def _changes_itself(access: Access) -> bool:
-    """It depends on no other element."""
+    """True if the new value depends on no other element."""
     if access.operator in ("++", "--"):
         return True
     others = len(re.findall(rf"\b{access.array}\b", access.value))

@@ -462,7 +462,7 @@ def _conditional(function: Function, assignment: Assignment) -> bool:
 
 
 def _bound_of(header: str) -> str:
-    """Of a loop that counts up by one."""
+    """The bound of a loop that counts up by one."""
     parts = header.split(";")
     if len(parts) != 3 or not re.search(r"\+\+|\+=\s*1\s*$", parts[2]):
         return ""
@@ -499,7 +499,7 @@ def _extreme_of(function: Function, assignment: Assignment) -> bool | None:
 
 
 def _row_of(values: torch.Tensor, mismatch: Mismatch) -> torch.Tensor | None:
-    """Of the first wrong element; a whole vector."""
+    """The row of the first wrong element, or a whole vector."""
     if not values.numel():
         return None
     if values.dim() < 2:

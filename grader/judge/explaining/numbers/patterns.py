@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 _SAME_FACTOR = 2e-3
 _SHOWN_TIMES = 1e15
-# Of half's 11 bits: in long sums, and in short ones.
+# Largest relative errors of half's 11 bits: in long sums, and in short ones.
 _ROUNDING = 2.0**-5
 _ROUNDING_ALONE = 2.0**-9
-# Relative to the largest value.
+# Largest error of rounding, relative to the largest value.
 _NEARLY = 2.0**-5
 # Elements that a block scans.
 _GROUPS = (1024, 512, 256, 128, 64, 32)
@@ -373,7 +373,7 @@ def _begins_again(result: Wrong) -> Pattern | None:
             )
         if count < 3:
             continue
-        # The total of only the group before.
+        # Each group has the total of only the group before.
         left = before.clone()
         left[size:] -= before[: left.numel() - size]
         earlier = before - left
@@ -396,7 +396,7 @@ def _of_chunk(result: Wrong) -> Pattern | None:
     if bool((want < 0).any()) or bool((got < 0).any()):
         return None
     sizes = [size for size in reversed(_GROUPS) if bool((got == want % size).all())]
-    # Chance: once in some hundred single indices.
+    # By chance, one in some hundred single indices fits.
     if not sizes or (want.numel() < FEWEST and int(got.max()) == 0):
         return None
     told = " or ".join(map(str, sizes))
@@ -534,7 +534,7 @@ def _line_offset(result: Wrong) -> Pattern | None:
         least = float(off.abs().max())
         alike = want - want.median(dim=axis, keepdim=True).values
         if float(alike.abs().max()) <= 1e-3 * scale:
-            continue  # whatever the cause
+            continue  # a line is then off by one amount whatever the cause
         if least > 1e-4 * scale and float((off - middle).abs().max()) < _SAME_FACTOR * least:
             return Pattern(
                 "line_offset",
@@ -577,7 +577,7 @@ def _rounding(result: Wrong) -> Pattern | None:
     ):
         return None
     own, few = want.abs(), result.want.numel() < FEWEST
-    # It may be the sum of large terms.
+    # An element near 0 may be the sum of large terms.
     least = 0.0 if few else float(_typical(own))
     scale = (own if few or result.magnitude is None else result.magnitude.double().abs()).clamp(min=least)
     errors, scales = (got - want).abs()[result.wrong], scale[result.wrong]

@@ -1,4 +1,4 @@
-"""Wrong elements' places: these patterns say less than ``patterns``, so they come last."""
+"""Patterns of wrong elements' places: they say less than ``patterns``, so they come last."""
 
 from __future__ import annotations
 

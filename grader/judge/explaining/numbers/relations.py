@@ -1,4 +1,4 @@
-"""Wrong results that are a simple function of an input, at every element."""
+"""Wrong results that are a simple function of an input at every element."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None
 
 
 def loosely_related(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """They say less than other questions."""
+    """These say less than other questions."""
     for find in (_with_right, _vector_times_row, _factor_beside, _error_by_row):
         if (found := find(result, inputs)) is not None:
             return found
@@ -103,7 +103,7 @@ def _vector_times_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Patt
 
 
 def _factor_beside(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """A row's factor on what remains without an input."""
+    """Each row has a factor on what remains without an added input."""
     found = _rows_and_vectors(result, inputs)
     if found is None:
         return None
@@ -125,7 +125,7 @@ def _factor_beside(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern
 
 
 def _alike(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> list[tuple[str, torch.Tensor]]:
-    """Flat, of the same size and type, with several values at wrong places."""
+    """Flat inputs of the same size and type, with several values at wrong places."""
     import torch
 
     if int(result.wrong.sum()) < FEWEST:
@@ -224,7 +224,7 @@ def _error_by_row(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern 
 
 
 def _part_of_input(result: Wrong, inputs: Mapping[str, torch.Tensor]) -> Pattern | None:
-    """Exactly where wrong, a multiple of an input."""
+    """Wrong elements, and no others, are a multiple of an input."""
     import torch
 
     if not result.want.is_floating_point() or bool(result.wrong.all()):

@@ -1,4 +1,4 @@
-"""Inputs as a kernel with wrong addresses would see them."""
+"""Asks the reference with inputs as a kernel with wrong addresses would see them."""
 
 from __future__ import annotations
 

@@ -19,6 +19,6 @@ class Budget:
 
     @property
     def used(self) -> float:
-        """Of this thread, or the clock's share."""
+        """Seconds of this thread, or the clock's share if that is more."""
         thread, clock = self._began
         return max(time.thread_time() - thread, (time.monotonic() - clock) / _TIMES)

@@ -1,4 +1,4 @@
-"""Other inputs that explain a wrong result, by the challenge's reference."""
+"""Finds other inputs that explain a wrong result, by the challenge's reference."""
 
 from __future__ import annotations
 
@@ -465,7 +465,7 @@ class _Tries:
             yield Pattern("reversed", text, names=(name,)), answer
 
     def left_out(self) -> Iterator[Try]:
-        """Along a size that the result does not have."""
+        """The sum is along a size that the result does not have."""
         of_results = set(self.result.argument.shape)
         summed: dict[str, list[Argument]] = {}
         for arg in self.read:

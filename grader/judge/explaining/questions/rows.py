@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 _TILES = (16, 32, 64, 128, 8, 256, 512, 1024)
 _FEWEST_ROWS = 4
 _MOST_ROWS = 1 << 15
-# Of the time for other questions.
+# Share of the time for other questions.
 _SHARE = 0.4
 _PROBES = 5
 _EXPLAINED = 16.0
 
-# For row ``i`` of ``n``, in tiles of ``t``.
+# Rows that count for row ``i`` of ``n``, in tiles of ``t``.
 _ROWS: tuple[tuple[Callable[[int, int], Sequence[int]], str], ...] = (
     (lambda i, n: range(n), "all rows count, later ones too"),
     (lambda i, n: range(i + 1), "only the rows up to i count, no later one"),
@@ -166,7 +166,7 @@ class Rows:
         return [arg for arg in self.challenge.manifest.given if arg.name in self.inputs and size in arg.shape]
 
     def _mixed(self, size: str, axis: int, row: int) -> list[Argument]:
-        """Other rows of these arguments count for ``row``."""
+        """Arguments of which other rows count for ``row``."""
         import torch
 
         found = []

@@ -37,7 +37,7 @@ from grader.judge.explaining.questions.variants import (
 from grader.judge.explaining.wrong import FEWEST, Pattern, Wrong
 from grader.judge.oracle import OUTPUT, results_of, scalar_values
 
-# Of one submission.
+# For one submission.
 _SECONDS = 0.45
 _MOST_ELEMENTS = 1 << 17
 _MOST_OPERATIONS = 2000
@@ -356,7 +356,7 @@ class _Search:
         return None
 
     def _living(self, groups: Sequence[Group], right: torch.Tensor | None) -> list[Group]:
-        """The result depends on them. Likely ones first."""
+        """Steps that the result depends on, likely ones first."""
         found = []
         for sites, step, where in sorted(groups, key=lambda group: _ORDER.get(group[1].op, len(_ORDER))):
             if self.budget.spent:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-# From arguments and right result. May drop dimensions.
+# Takes arguments and right result. Its result may have fewer dimensions.
 Change = Callable[[Sequence[Any], Mapping[str, Any], torch.Tensor], torch.Tensor]
 Variant = tuple[str, Change]
 
@@ -58,13 +58,13 @@ def inner(text: str) -> str:
 
 
 def omissions(step: Step) -> Iterator[Variant]:
-    """The simplest mistakes come first."""
+    """The simplest mistakes: they come first."""
     if step.op != "mul":
         yield from (variant for variant in _all(step) if variant[0].startswith(_WITHOUT))
 
 
 def factors_omitted(step: Step) -> Iterator[Variant]:
-    """Other omissions may be simpler."""
+    """Omissions to try after simpler ones."""
     if step.op == "mul":
         yield from (variant for variant in _all(step) if variant[0].startswith(_WITHOUT))
 
@@ -588,7 +588,7 @@ def _rounded_sums(kind: torch.dtype, tile: int) -> Change:
 
 
 def _online(step: Step) -> Iterator[Variant]:
-    """Earlier tiles are not rescaled."""
+    """The running softmax does not rescale earlier tiles."""
     if step.op not in ("exp", "sum", "div"):
         return
     what = {"exp": "neither the sum nor the result", "sum": "the sum", "div": "the result"}[step.op]

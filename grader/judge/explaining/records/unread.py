@@ -81,7 +81,7 @@ def _matters(
     name: str,
     absent: torch.Tensor,
 ) -> bool:
-    """Other values there change the right result where it is wrong."""
+    """True if other values there change the right result at wrong places."""
     import torch
 
     given = {each: values.cpu() for each, values in inputs.items()}
@@ -161,7 +161,7 @@ def _of_line(name: str, lost: list[int], extent: int, words: tuple[str, str]) ->
 
 
 def _of_segments(array: str, places: torch.Tensor, inputs: Mapping[str, torch.Tensor]) -> str:
-    """Segments that increasing offsets bound."""
+    """Parts of segments that an input of increasing offsets bounds."""
     import torch
 
     for name, bounds in inputs.items():

@@ -50,7 +50,7 @@ def wrong_strides(program: Program, line: int = 0) -> Iterator[str]:
 
 
 def _block_for_row(access: Access, kernel: Kernel, sizes: dict[str, str], right: str) -> str:
-    """The mask compares only columns with their number."""
+    """The row's factor, if the mask compares only columns with their number."""
     if access.mask is None:
         return ""
     pointer = resolved(access.pointer, kernel, everything=True)
@@ -101,7 +101,7 @@ def bounds_of_one_index(program: Program, pattern: Pattern | None, mismatch: Mis
 
 
 def stores_outside(program: Program, name: str) -> str:
-    """The write is found after the call, without a line."""
+    """Such a write is found after the call, so its line is unknown."""
     stored = program.parameter_of(name)
     for launch in program.source.launches:
         for access in launch.kernel.accesses:
@@ -210,7 +210,7 @@ def checker_error(program: Program, failure: Failure, line: int) -> str:
 
 
 def _added_by_lanes(kernel: Kernel, line: int) -> str:
-    """Loaded values, changed, at their addresses."""
+    """A store of changed loaded values at their addresses."""
     for call in walk(*kernel.node.body):
         if operation_of(call) != "store" or not isinstance(call, ast.Call) or len(call.args) < 2:
             continue

@@ -157,7 +157,7 @@ def _calls_helpers(kernel: Kernel, source: TritonSource) -> bool:
 
 
 def _divided_down(grid: ast.expr) -> str:
-    """With nothing added to the result."""
+    """A division that rounds down, with nothing added to the result."""
     grid = grid.body if isinstance(grid, ast.Lambda) else grid
     for part in grid.elts if isinstance(grid, ast.Tuple) else [grid]:
         if any(

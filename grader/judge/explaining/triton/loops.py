@@ -13,7 +13,7 @@ from grader.judge.explaining.triton.tile_reader import constants_of
 from grader.judge.explaining.wrong import Pattern
 from grader.schemas.report import Mismatch
 
-# These need no loop.
+# Patterns that need no loop.
 _OTHERS = (
     "turned", "turned_tiles", "read_turned", "reversed", "exchanged", "ignored", "other_axis", "by_row", "nan_lost",
     "ties", "whole", "shifted", "begins_again", "rounded_inputs", "first_for_all", "twice", "scaled",
@@ -61,7 +61,7 @@ def _asks_for_rest(kernel: Kernel, size: str) -> bool:
 
 
 def _number(program: Program, kernel: Kernel, tile: ast.expr) -> int | None:
-    """Literal, of the module, or passed by every launch."""
+    """A literal, a constant of the module, or passed by every launch."""
     if isinstance(tile, ast.Constant) and isinstance(tile.value, int):
         return tile.value
     if not isinstance(tile, ast.Name):

@@ -114,7 +114,7 @@ def reduced_precision(program: Program, pattern: Pattern | None, mismatch: Misma
 
 
 def _half_of(call: ast.Call) -> str:
-    """Of ``value.to(type)``, or empty."""
+    """The 16-bit type in ``value.to(type)``, or empty."""
     if not (isinstance(call.func, ast.Attribute) and call.func.attr == "to" and call.args):
         return ""
     kind = call.args[0]

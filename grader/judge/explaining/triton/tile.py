@@ -20,13 +20,13 @@ HALVES = tuple(dtype for dtype in DType if dtype.half)
 class Axis:
     #: Its vector of indices.
     name: str = ""
-    #: In these indices.
+    #: Program ids in these indices.
     programs: frozenset[str] = frozenset()
     #: Extent 1: fits every other axis.
     one: bool = False
 
     def clashes(self, other: Axis) -> bool:
-        """They certainly index different things."""
+        """True if they certainly index different things."""
         known = bool(self.programs) and bool(other.programs) and self.name != other.name
         return known and not (self.one or other.one) and not self.programs & other.programs
 
@@ -40,7 +40,7 @@ class Padding:
 
     #: None if unknown.
     value: float | None
-    #: Of the load.
+    #: The line of the load.
     line: int
     #: No ``other``: undefined, but 0 in practice.
     missing: bool = False
@@ -58,13 +58,13 @@ class Tile:
     #: Axes with a condition.
     masks: frozenset[int] = frozenset()
     half: bool = False
-    #: Of every lane.
+    #: The value of every lane.
     constant: float | None = None
     #: After a reduction: the axis left, its line and name.
     left: tuple[int, int, str] | None = None
     #: The line that filled it with a number.
     begins: int = 0
-    #: A number depends on these.
+    #: Program ids that a number depends on.
     programs: frozenset[str] = frozenset()
     pointer: bool = False
 
@@ -135,7 +135,7 @@ def combined_paddings(op: ast.operator, a: Tile, b: Tile) -> Paddings:
 
 
 def _combined_padding(op: ast.operator, a: Tile, b: Tile, axis: int) -> Padding:
-    """For any finite data."""
+    """Valid for any finite data."""
     values = [tile.paddings[axis].value if axis in tile.paddings else tile.constant for tile in (a, b)]
     known = [axis in tile.paddings or tile.constant is not None for tile in (a, b)]
     value: float | None = None

@@ -208,7 +208,7 @@ class _Reader:
         return Tile(axes=axes, masks=frozenset(wide if len(wide) == 1 else ()))
 
     def _check_left(self, a: Tile, b: Tile, line: int) -> None:
-        """A reduction's result meets its source."""
+        """A reduction's result is combined with a tile like its source."""
         if a.left is None or a.axes is None or b.axes is None or len(a.axes) != 2 or len(b.axes) != 2:
             return
         placed = [place for place, axis in enumerate(a.axes) if not axis.one]
@@ -511,5 +511,5 @@ def _is_module(node: ast.expr) -> bool:
 
 
 def _is_index(value: ast.expr) -> bool:
-    """Created, not shifted."""
+    """True if indices are created there, not shifted."""
     return any(operation_of(node) == "arange" for node in ast.walk(value))
