@@ -172,8 +172,8 @@ class Timekeeper:
     def baselines(self, workloads: Sequence[Workload], control: RunnerClient | None) -> Baselines:
         """Time baselines that are not frozen, after the submission's box ended.
 
-        Doubtful or unknown times are measured up to three times: an idle GPU changes its clocks. A frozen time stays forever, so only
-        sure ones, or "too short to measure", are frozen.
+        Doubtful or unknown times are measured up to three times: an idle GPU changes its clocks. A frozen time stays
+        forever, so only sure ones, or "too short to measure", are frozen.
         """
         found: Baselines = {}
         for mode in self.device.baselines:

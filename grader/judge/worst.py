@@ -82,8 +82,8 @@ def unit_sizes(
 def wrong_elements(
     got: torch.Tensor, want: torch.Tensor, allowance: Allowance, magnitude: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """True for each wrong element (bool, flat). Integers may differ by ``steps``, floats by ``allowed_error``. NaN passes if and only if NaN is
-    right; infinities need the same sign."""
+    """True for each wrong element (bool, flat). Integers may differ by ``steps``, floats by ``allowed_error``. NaN
+    passes if and only if NaN is right; infinities need the same sign."""
     import torch
 
     if not want.is_floating_point():
