@@ -14,7 +14,7 @@ from grader.schemas.call_profile import CallProfile
 from grader.schemas.hardware import GpuState
 from grader.scoring import SHORTEST_S, Z95, Estimate, is_known, midmean, midmean_error, midmean_interval
 
-# Time outside the gate within these standard errors of the control's is noise.
+# Time outside the gate within this many standard errors of the control's is noise.
 NOISE_ERRORS = 3.0
 # From this multiple of the noise on, it is charged in full.
 PLAIN = 2.0
@@ -29,7 +29,7 @@ MOST_DISTURBED = 0.2
 UNEVEN = 0.02
 
 
-# And its call's known length, in seconds.
+# A control's round and the known length of its call, in seconds.
 ControlRound = tuple[Timed, float]
 
 
