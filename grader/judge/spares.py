@@ -17,7 +17,7 @@ from grader.languages import Language
 from grader.sandbox.box import BoxMaker, BoxPurpose
 from grader.sandbox.pool import SpareBoxes
 
-# The next such time is expected to bring as many submissions.
+# As many submissions as came in this time are expected in the next.
 _ARRIVALS_SECONDS = 60.0
 # Enough if each imports for seconds and uses the GPU for half of a submission's two seconds.
 _BESIDE = 8

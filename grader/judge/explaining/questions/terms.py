@@ -28,7 +28,7 @@ _ROUNDING = 1e-5
 _EXPLAINED = 16.0
 _GROUPS = (*range(2, 33), 48, 64, 96, 128, 192, 256, 384, 512, 1024)
 _LARGE_GROUPS = (2048, 4096, 8192, 16384, 32768, 65536)
-# For one element.
+# Of this thread, for the terms of one element.
 _SECONDS = 0.25
 _TILES = (8, 16, 32, 64, 128, 256, 512, 1024)
 
