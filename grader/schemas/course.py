@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool, StrictInt, model_validator
 
 from grader import limits
 from grader.schemas.policy import GradePolicy
@@ -59,6 +59,18 @@ class CourseBody(Strict):
         le=365,
         description="late days per student in the whole course that cost nothing",
     )
+    plan: str = Field(
+        default="",
+        max_length=limits.SLUG_CHARS,
+        description="a plan of the catalogue, such as twelve-weeks; its assignments are made as drafts",
+    )
+    first_day: date | None = Field(default=None, description="of the plan's first week")
+
+    @model_validator(mode="after")
+    def _has_both(self) -> CourseBody:
+        if bool(self.plan) != (self.first_day is not None):
+            raise ValueError("plan and first_day go together")
+        return self
 
 
 class CourseChange(Strict):

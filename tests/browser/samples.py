@@ -114,6 +114,7 @@ _OF_STAFF: dict[str, Callable[[Site], Paths]] = {
 _OF_STUDENTS: dict[str, Callable[[Site], Paths]] = {
     "challenges.index": lambda _: {"home": "/", "home-filtered": "/?q=softmax"},
     "challenges.show": lambda _: {"challenge": f"/challenges/{builders.SLUG}"},
+    "chapters.show": lambda _: {"chapter": "/learn/threads_and_blocks"},
     "submissions.index": lambda _: {
         "submissions": "/submissions",
         "submissions-none": "/submissions?challenge=softmax",

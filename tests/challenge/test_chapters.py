@@ -100,7 +100,9 @@ def test_a_drawing_has_plain_shapes_alone(body: str, says: str) -> None:
 
 
 def test_a_drawing_becomes_a_picture_for_each_frame() -> None:
-    frames = '<rect width="9"/><g data-frame="2" data-caption="B"/><g data-frame="1" data-caption="A"><line/></g>'
+    frames = (
+        '<rect width="9"/><g data-frame="2" data-caption="B"/><g data-frame="1" data-caption="A"><line/></g>'
+    )
     found = drawings.read(SVG.format(frames)).frames
     assert [frame.caption for frame in found] == ["A", "B"]
     assert [frame.picture.count("<line") for frame in found] == [1, 0]

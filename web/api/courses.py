@@ -21,7 +21,7 @@ from grader.schemas.course import (
     StaffBody,
 )
 from grader.schemas.submission import ErrorEnvelope
-from grader.service.courses import courses, joining
+from grader.service.courses import courses, joining, plans
 from grader.service.courses.permissions import Action
 from grader.web import throttle
 from grader.web.access import PARTY, SIGNED_IN, STAFF, open_to
@@ -63,7 +63,7 @@ def list_courses() -> Response:
 @open_to(STAFF)
 def create_course(body: CourseBody) -> Response:
     """Create a course and become its owner (staff only)."""
-    return answer(courses.create_course(platform(), current_user(), body), 201)
+    return answer(plans.create_course(platform(), current_user(), body), 201)
 
 
 @api.post("/courses/join", responses={200: CourseView, 409: ErrorEnvelope})

@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from grader.errors import BadRequest, Conflict, GraderError
 from grader.languages import LANGUAGES
 from grader.schemas.assignment import AssignmentBody, AssignmentView, ExtensionBody
+from grader.service.challenges import chapters
 from grader.service.courses import assignments, courses, extensions, gradebook, members
 from grader.service.courses.courses import OpenCourse
 from grader.service.courses.permissions import Action
@@ -146,6 +147,7 @@ def _show(course: str, assignment: str, error: GraderError | None = None) -> Pag
     page = render_template(
         "course/assignment.html",
         view=view,
+        chapters=chapters.explaining(platform(), [part.challenge for part in view.parts]),
         left={each.challenge: each for each in view.left},
         own={part.challenge: part for entry in own if entry.assignment == view.slug for part in entry.parts},
         limits=[name for name in ("day", "total", "pending") if getattr(view.attempts, name)],

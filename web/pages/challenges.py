@@ -18,7 +18,7 @@ from grader.schemas.challenge import ChallengeDetail
 from grader.schemas.diagnostic import DiagnosticList
 from grader.schemas.submission import RunBody, SourceBody, SubmitBody
 from grader.service.accounts.accounts import User
-from grader.service.challenges import catalogue, publication
+from grader.service.challenges import catalogue, chapters, publication
 from grader.service.platform import Platform
 from grader.service.submissions import diagnostics, drafts, formatting, quotas, submissions
 from grader.service.submissions import run as running
@@ -112,6 +112,7 @@ def _page(workspace: Workspace, error: GraderError | None) -> str:
         own_chars=own_cases.FIELD_CHARS,
         mark=code.inline,
         prerequisites=catalogue.titles(platform(), challenge.prerequisites, user),
+        chapters=chapters.explaining(platform(), [challenge.slug]),
         state=publication.mark_of(platform(), user, challenge.slug),
         assigned=quotas.get_quotas(platform(), user, challenge.slug).assignments if user else [],
     )

@@ -9,10 +9,11 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from pydantic import BaseModel, ValidationError
 from werkzeug.wrappers import Response as BaseResponse
 
+from grader.challenge.course_plan import plan_names
 from grader.errors import BadRequest, Conflict, GraderError, NotAllowed, NotFound
 from grader.schemas.course import CourseBody, CourseChange, CourseRole, GroupBody, Visibility
 from grader.schemas.policy import GradePolicy
-from grader.service.courses import assignments, course_groups, courses, gradebook, joining
+from grader.service.courses import assignments, course_groups, courses, gradebook, joining, plans
 from grader.service.courses.permissions import Action
 from grader.web import forms, throttle
 from grader.web.access import ANYONE, PARTY, SIGNED_IN, STAFF, open_to
@@ -68,9 +69,11 @@ def index() -> str:
 def create() -> BaseResponse | Page:
     """Create a course."""
     try:
-        values = body(CourseBody, given("slug", "name", "term", "time_zone", "grace_days"))
+        values = body(
+            CourseBody, given("slug", "name", "term", "time_zone", "grace_days", "plan", "first_day")
+        )
         visibility = Visibility.LISTED if forms.ticked("listed") else Visibility.MEMBERS
-        made = courses.create_course(
+        made = plans.create_course(
             platform(), current_user(), values.model_copy(update={"visibility": visibility})
         )
     except (BadRequest, Conflict) as error:
@@ -80,7 +83,13 @@ def create() -> BaseResponse | Page:
 
 def _index(error: GraderError | None = None) -> Page:
     found = courses.list_courses(platform(), current_user())
-    page = render_template("course/index.html", found=found.courses, error=error, form=request.form)
+    page = render_template(
+        "course/index.html",
+        found=found.courses,
+        error=error,
+        form=request.form,
+        plans=plan_names(platform().catalogue.root),
+    )
     return page, error.status if error else 200
 
 

@@ -83,6 +83,18 @@ def create(
             min=0, max=365, help="Late days without a penalty for each student, in the whole course."
         ),
     ] = 0,
+    plan: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="PLAN",
+            help="A plan of the catalogue, such as twelve-weeks: makes its assignments as drafts.",
+        ),
+    ] = "",
+    first_day: Annotated[
+        str,
+        typer.Option("--first-day", metavar="DATE", help="The first day of the plan, such as 2027-02-01."),
+    ] = "",
     json: options.Json = False,
 ) -> int:
     """Create a course that you own (staff only)."""
@@ -93,6 +105,8 @@ def create(
         "time_zone": zone,
         "visibility": (Visibility.LISTED if listed else Visibility.MEMBERS).value,
         "grace_days": grace_days,
+        "plan": plan,
+        "first_day": first_day or None,
     }
     return _show_course(understood(CourseView, connect().post("/courses", body)), json)
 

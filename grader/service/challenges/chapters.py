@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 
 from grader.challenge.chapters import Answer, Chapter, Exercise, ExerciseKind
-from grader.errors import BadRequest, NotFound
+from grader.errors import BadRequest, GraderError, NotFound
 from grader.languages import Language
 from grader.records import attempts, exercises
 from grader.records.engine import writing
@@ -55,6 +56,20 @@ def answer(platform: Platform, user: User, slug: str, name: str, body: ExerciseA
         exercises.keep(session, user.id, slug, name, body.answer, right=body.answer in key.answer)
         row = exercises.of_chapter(session, user.id, slug)[name]
         return _view(chapter, exercise, frozenset(), row)
+
+
+def explaining(platform: Platform, slugs: Collection[str]) -> dict[str, str]:
+    """Slug -> title of the chapters that explain these challenges' ideas, in order. Takes only challenges that the
+    caller may see."""
+    tags: set[str] = set()
+    for slug in slugs:
+        with suppress(GraderError):
+            tags.update(platform.catalogue.load(slug).manifest.tags)
+    return {
+        chapter.slug: chapter.manifest.title
+        for chapter in platform.catalogue.chapters()
+        if tags & set(chapter.manifest.explains)
+    }
 
 
 def find(platform: Platform, slug: str) -> Chapter:

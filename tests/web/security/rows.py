@@ -208,6 +208,8 @@ ANSWERS = {
         GET /api/v1/competitions/<slug>/teams/<team>/certificate
         GET /api/v1/competitions/<slug>/teams/<team>/code/<challenge>
         GET /api/v1/runs/<id>/changes
+        GET /learn/<slug>
+        POST /learn/<slug>/<exercise>
         DELETE /api/v1/invitations/<int:number>
         POST /api/v1/submissions/<id>/comments
         DELETE /api/v1/submissions/<id>/comments/<int:number>
