@@ -1,7 +1,6 @@
 """The interface of every box: a process that cannot harm the host, and one socket to it.
 
-A box serves one submission, control, baseline or compilation. The parent may kill it at any time, from any
-thread, repeatedly.
+The parent may kill it at any time, from any thread, repeatedly.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class BoxPurpose(StrEnum):
 @dataclass(frozen=True)
 class BoxSpec:
     purpose: BoxPurpose
-    #: A file of ``sandbox/runner``.
+    #: In ``sandbox/runner``.
     program: str = RUNNER_PROGRAM
     env: Mapping[str, str] = field(default_factory=dict)
     memory_bytes: int = limits.BOX_MEMORY_BYTES
@@ -56,11 +55,10 @@ class BoxSpec:
     #: CUDA needs ``limits.GPU_BOX_MEMORY_BYTES`` of host memory.
     gpu: Gpu | None = None
     share: Share = Share.FULL
-    #: Empty: any.
     cores: tuple[int, ...] = ()
-    #: False hides the host's libraries of ready-made kernels, such as cuBLAS, except in a local box.
+    #: Show the host's ready-made kernels, such as cuBLAS. A local box always does.
     compute_libraries: bool = True
-    #: A tool that starts the program, and its options: see ``runner/under_tool.py``.
+    #: Starts the program: see ``runner/under_tool.py``.
     under: tuple[str, ...] = ()
     #: Hidden libraries that it sees all the same: keys of ``compute_libraries.LINKED``.
     shown_libraries: tuple[str, ...] = ()
@@ -69,7 +67,7 @@ class BoxSpec:
 
     @property
     def loopback(self) -> bool:
-        """NCCL's threads meet on the loopback."""
+        """For NCCL."""
         return bool(self.shown_libraries)
 
     @property
@@ -114,7 +112,7 @@ class BoxEnd:
         return cls(EndReason.SIGNALLED, signal=-code)
 
     def of_supervisor(self) -> BoxEnd:
-        """The end of a supervisor, which nothing inside the box can cause."""
+        """Nothing inside the box can cause it."""
         # Operators, service managers and kernels send these. Not every system has both names.
         killed = self.reason is EndReason.KILLED or (
             self.reason is EndReason.SIGNALLED and self.signal in (signals.SIGKILL, signals.SIGTERM)
@@ -136,7 +134,6 @@ class BoxEnd:
         }[self.reason]
 
 
-# A supervisor sends the wait status of its child.
 STATUS_BYTES = 4
 
 
@@ -148,7 +145,7 @@ def child_exit_code(data: bytes) -> int | None:
 
 class Box(Protocol):
     id: str
-    #: A unix stream socket to the program. It may pass descriptors.
+    #: May pass descriptors.
     connection: socket.socket
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
@@ -186,7 +183,6 @@ class Pausable(Protocol):
 
 class BoxMaker(Protocol):
     name: str
-    #: How this host bounds its boxes, for reports.
     about: str
 
     def start(self, spec: BoxSpec) -> Box:

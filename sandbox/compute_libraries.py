@@ -1,5 +1,4 @@
-"""Libraries of ready-made GPU kernels on this host, which a CUDA submission must not use instead of its own
-kernel.
+"""Ready-made GPU kernels on this host, which a CUDA submission must not use.
 
 Libraries inside a source are not covered.
 """

@@ -14,7 +14,7 @@ from grader.sandbox.toolkit import cuda_home
 
 OPEN_FILES = 1024
 # Smaller than any core, so none is written. Not 0: if the host pipes cores to a program (Ubuntu), the kernel
-# starts it as root outside the box at any limit but 1. The call filter keeps a box from raising the limit.
+# then starts it as root outside the box. The call filter keeps a box from changing this.
 CORE_BYTES = 1
 # Triton's and nvcc's caches make hundreds of files. Each costs a kilobyte of host memory that no limit
 # counts.
@@ -62,7 +62,7 @@ def _host_paths() -> dict[str, str]:
 
 
 def mounts(spec: BoxSpec) -> dict[str, str]:
-    """The file systems in memory, by folder: the only places that a box can write to."""
+    """A box can write only to these."""
     # Triton loads launchers from its cache in /tmp. Compiling needs no executable /tmp.
     execution = "noexec" if spec.purpose is BoxPurpose.COMPILE else "exec"
     made = {"/tmp": _bounds(execution, spec.tmp_bytes, TMP_INODES)}  # noqa: S108

@@ -22,16 +22,14 @@ from grader.sandbox.processes import kill
 
 ROOT = Path("/sys/fs/cgroup")
 OURS = "grader"
-# Our processes move here: in version 2, a group whose children have limits holds no process.
+# We move here: in version 2, a group whose children have limits holds no process.
 MAIN = "grader-main"
 KIND = "group"
 
 PERIOD_US = 100_000
-# Kills for lack of memory, in version 2 and version 1.
 _KILL_COUNTERS = ("memory.events", "memory.oom_control")
-# Above this share of its limit, a kill is the group's own fault. Pages are charged by the batch.
+# Above this share of its limit, a kill is the group's own fault.
 _NEARLY = 0.95
-# A killed process stays until its memory is free.
 _GONE_SECONDS = 10.0
 
 Files = Mapping[str, str]
@@ -73,16 +71,12 @@ OPTIONAL = {"memory.memsw.limit_in_bytes", "memory.swap.max", "memory.oom.group"
 
 @dataclass(frozen=True)
 class Tree:
-    """One hierarchy: the boxes' folder, and the files to write in each box's group."""
-
     base: Path
     files: Callable[[BoxSpec], Files]
     wanted: bool = True
 
 
 class ControlGroup:
-    """A folder in each tree. The first tree counts memory."""
-
     def __init__(self, folders: list[Path]) -> None:
         self._folders = folders
 
@@ -107,7 +101,7 @@ class ControlGroup:
         with contextlib.suppress(OSError):
             counts = (line.split() for line in (folder / "memory.events").read_text().splitlines())
             return any(words[0] == "oom" and int(words[1]) > 0 for words in counts)
-        # Not every kernel with version 1 counts how often a group met its limit.
+        # Not every kernel with version 1 counts it.
         files = [folder / f"memory.{name}" for name in ("max_usage_in_bytes", "limit_in_bytes")]
         most = [int(text) for text in _texts(files)]
         return len(most) == 2 and most[0] >= _NEARLY * most[1]
@@ -129,7 +123,7 @@ class ControlGroup:
             return False
         try:
             _write(self._folders[0] / "cgroup.kill", "1")
-        except OSError:  # version 1, a kernel before 5.14, or no right to write
+        except OSError:
             sent = [kill(pid) for pid in self._pids()]
             return any(sent)
         return True
@@ -167,7 +161,6 @@ class ControlGroup:
         return [pid for pid in found if pid]
 
     def remove(self) -> None:
-        """A later sweep removes what stays."""
         self.kill_all()
         end = time.monotonic() + _GONE_SECONDS
         while [folder for folder in self._folders if not _removed(folder)] and time.monotonic() < end:
@@ -175,8 +168,6 @@ class ControlGroup:
 
 
 class Groups:
-    """``about``: for reports."""
-
     def __init__(self, trees: list[Tree], about: str) -> None:
         self._trees = trees
         self.about = about
@@ -195,7 +186,7 @@ class Groups:
         return made
 
     def sweep(self) -> int:
-        """Remove groups of dead owners; returns their number."""
+        """Returns the number of removed groups."""
         names = {name for tree in self._trees for name in _left_behind(tree.base)}
         for name in names:
             ControlGroup([tree.base / name for tree in self._trees]).remove()
@@ -203,12 +194,11 @@ class Groups:
 
 
 def is_in(pid: int, name: str) -> bool:
-    """``pid``: by this process's numbering. ``name``: part of the group's path."""
     return any(name in path for _, path in _groups(pid))
 
 
 def group_of(pid: int, name: str, root: Path = ROOT) -> ControlGroup | None:
-    """The group of ``pid`` with ``name`` in its path, if visible. Others set its limits."""
+    """None if invisible. Others set its limits."""
     # Version 2 names no controller.
     folders = {
         controller: root / controller / path.strip("/") for controller, path in _groups(pid) if name in path
@@ -222,7 +212,6 @@ def group_of(pid: int, name: str, root: Path = ROOT) -> ControlGroup | None:
 
 
 def find_groups(root: Path = ROOT) -> Groups | None:
-    """None if this process cannot make groups."""
     for candidate in _candidates(root):
         try:
             candidate.make(BoxSpec(BoxPurpose.RUN)).remove()
@@ -279,7 +268,7 @@ def _enable(folder: Path) -> None:
 def _move_down(base: Path) -> None:
     (base / MAIN).mkdir(exist_ok=True)
     for pid in (base / "cgroup.procs").read_text().split():
-        with contextlib.suppress(OSError):  # it ended meanwhile
+        with contextlib.suppress(OSError):
             _write(base / MAIN / "cgroup.procs", pid)
 
 
@@ -290,7 +279,6 @@ def _set(folder: Path, files: Files) -> None:
 
 
 def _groups(pid: int) -> Iterator[tuple[str, str]]:
-    """Pairs of controller and path; none if ``pid`` is gone."""
     for text in _texts([Path(f"/proc/{pid}/cgroup")]):
         for line in text.splitlines():
             _, controllers, path = line.split(":", 2)
@@ -298,7 +286,6 @@ def _groups(pid: int) -> Iterator[tuple[str, str]]:
 
 
 def _texts(files: Iterable[Path]) -> Iterator[str]:
-    """Skips files that cannot be read."""
     for file in files:
         with contextlib.suppress(OSError):
             yield file.read_text()
@@ -324,13 +311,12 @@ def _left_behind(base: Path) -> list[str]:
         return []
 
 
-# The engine's event about a memory kill can follow the container's end, and is then lost on version 2.
-# Nothing in a box can kill its first process, so a foreign SIGKILL came from the kernel or an administrator.
+# The engine's event about a memory kill can be lost on version 2. Nothing in a box can kill its first
+# process, so a foreign SIGKILL came from the kernel or an administrator.
 _VMSTAT = Path("/proc/vmstat")
 
 
 def host_memory_kills(counters: Path = _VMSTAT) -> int:
-    """Processes of this host killed for lack of memory since boot; 0 if unknown."""
     try:
         lines = counters.read_text().splitlines()
     except OSError:

@@ -1,7 +1,7 @@
 """Boxes as Docker containers, for other people's code.
 
-No network, no capabilities, no new privileges, nothing writable but a bounded /tmp. Memory, processes, CPU,
-open files and output are bounded. It sees only the folders of its ``Toolchain``.
+No network, no capabilities, no new privileges, nothing writable but a bounded /tmp; all use is bounded. It
+sees only the folders of its ``Toolchain``.
 """
 
 from __future__ import annotations
@@ -34,10 +34,8 @@ from grader.sandbox.toolchain import find_toolchain
 log = logging.getLogger("grader.sandbox")
 
 READ_BYTES = 256 * limits.KIB
-# The parent may restart a silent box's clock.
 CLOCK_SECONDS = 1.0
 AWAY_SECONDS = 0.05
-# For a supervisor's last report or a box's last output after its end.
 READ_SECONDS = 5.0
 # To end the processes, usually 2 to 20 ms, before the engine is asked.
 KERNEL_SECONDS = 5.0
@@ -48,12 +46,9 @@ SIGNALS = 64
 
 
 class Supervision:
-    """Receives the supervisor's report on a thread."""
-
     def __init__(
         self, connection: socket.socket, container: str, group: ControlGroup | None, kills_before: int
     ) -> None:
-        """``group``: the box's, if visible. ``kills_before``: ``host_memory_kills()`` at the start."""
         self._connection = connection
         self._kills_before = kills_before
         self._group = group
@@ -186,7 +181,6 @@ class DockerBox:
         raise self._did_not(doing, allowance)
 
     def _see(self, connection: socket.socket) -> ControlGroup | None:
-        """The control group of the process at the other end, if visible."""
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         # 0 if we cannot see it, for example from another container.
         pid = _CREDENTIALS.unpack(credentials)[0]
@@ -212,7 +206,7 @@ class DockerBox:
             # The box ended, or closed its output and runs on.
             reason = self._wait_for_end()
         while not self._ended.is_set():
-            # After another thread's failure, too. Waits for an engine that is away.
+            # Waits for an engine that is away.
             with contextlib.suppress(BoxUnavailable):
                 self._see_it_ended(reason)
             self._ended.wait(CLOCK_SECONDS)
@@ -258,7 +252,6 @@ class DockerBox:
                 try:
                     killed = self._kill()
                 except BoxUnavailable:
-                    # The box's thread tries again.
                     self._wanted, self._killing = reason, False
                     raise
                 self._settle(reason if killed else None)
@@ -266,7 +259,7 @@ class DockerBox:
     def _kill(self) -> bool:
         """Wait until all processes are gone. False if it was over already.
 
-        By its control group if possible, because the engine also tears the container down first.
+        By its control group if possible: the engine also waits for the container's removal.
         """
         _, group = self._seen or (0, None)
         sent = group is not None and not self._paused and group.kill()
@@ -275,7 +268,7 @@ class DockerBox:
         return self._engine.kill(self._container) or sent
 
     def _settle(self, reason: EndReason | None) -> None:
-        """Ask the engine how it ended unless it was killed, then have the container removed."""
+        """Ask the engine how it ended, and have the container removed."""
         if self._end is not None:
             return
         try:
@@ -285,7 +278,6 @@ class DockerBox:
             self._ended.set()
 
     def _by_itself(self) -> BoxEnd:
-        """By the supervisor or, if that died, the engine."""
         if self._supervision is None:
             return self._own_end()
         return self._supervision.child_end() or self._own_end().of_supervisor()
@@ -293,7 +285,7 @@ class DockerBox:
     def _own_end(self) -> BoxEnd:
         try:
             state = self._engine.state(self._container)
-        except BoxUnavailable:  # it was removed
+        except BoxUnavailable:
             return BoxEnd(EndReason.KILLED)
         code = int(state.get("ExitCode", 0))
         killed = code == SIGNAL_BASE + signal.SIGKILL and self._lacked_memory()
@@ -306,7 +298,7 @@ class DockerBox:
         return lacked if lacked is not None else host_memory_kills() > self._memory_kills
 
     def _discard(self) -> None:
-        # By name: an engine that failed to answer may have made it.
+        # An engine that failed to answer may have made it.
         self._maker.remover.remove(self.id)
         shutil.rmtree(self._folder, ignore_errors=True)
         self._maker.alive.discard(self)
@@ -319,7 +311,7 @@ class DockerBox:
         try:
             self._end_by(EndReason.KILLED)
         except BoxUnavailable:
-            self.connection.close()  # the box's thread ends it later
+            self.connection.close()
             raise
         self._ended.wait()
         if self._supervision is not None:
@@ -415,7 +407,6 @@ class DockerBoxes:
         return len(orphans)
 
     def close(self) -> None:
-        """Wait until all its boxes are removed."""
         atexit.unregister(self.close)
         if os.getpid() != self._pid:
             return
@@ -426,12 +417,11 @@ class DockerBoxes:
         shutil.rmtree(self.root, ignore_errors=True)
 
 
-# A restarted engine takes some seconds.
 RETRY_SECONDS = 2.0
 
 
 class Remover:
-    """Removes ended containers on a thread. Thread-safe."""
+    """Thread-safe."""
 
     def __init__(self, using: Engine) -> None:
         self._engine = using
@@ -453,7 +443,7 @@ class Remover:
                 self._waiting.task_done()
 
     def _try_again(self, ended: str) -> None:
-        """The engine may be away. After this process's end, a reap removes the container."""
+        """After this process's end, a reap removes it."""
         if not self._finishing.wait(RETRY_SECONDS):
             self._waiting.put(ended)
 
@@ -461,6 +451,5 @@ class Remover:
         self._waiting.put(ended)
 
     def finish(self) -> None:
-        """Wait until each is removed or was tried once more."""
         self._finishing.set()
         self._waiting.join()

@@ -59,8 +59,6 @@ def _knock(url: str) -> None:
 
 
 class Engine:
-    """Thread-safe."""
-
     def __init__(self) -> None:
         import docker
 
@@ -100,7 +98,6 @@ class Engine:
         return str(found["Id"]), dict(found["Config"] or {})
 
     def read_file(self, image: str, path: str) -> bytes:
-        """Raises BoxUnavailable if it is missing."""
         with _engine_errors(f"read {path} of the image {image}"):
             made = str(self.client.create_container(image, command=["true"], network_disabled=True)["Id"])
             try:
@@ -147,7 +144,6 @@ class Engine:
             return dict(self.client.inspect_container(container)["State"])
 
     def cpu_seconds(self, container: str) -> float:
-        """May take a second."""
         with _engine_errors("report a box's processor time"):
             stats = self.client.stats(container, stream=False, one_shot=True)
         return float(stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)) * 1e-9
@@ -162,7 +158,7 @@ class Engine:
             except (docker.errors.NotFound, docker.errors.APIError) as error:
                 if error.status_code in (404, 409):
                     return False
-                # The engine gives up after ten seconds; hundreds of processes on a busy host take longer.
+                # The engine gives up after ten seconds, too early on a busy host.
                 if not self.wait(container, CALL_SECONDS):
                     raise
         return True
@@ -187,7 +183,7 @@ class Engine:
                     raise
 
     def boxes(self) -> list[tuple[str, dict[str, str], bool]]:
-        """Id, labels and whether it runs, for every box of every platform on this engine."""
+        """Every platform's on this engine: id, labels, whether it runs."""
         with _engine_errors("list the boxes"):
             found = self.client.containers(all=True, filters={"label": f"{LABEL_BOX}=1"})
         return [(entry["Id"], entry["Labels"], entry["State"] == "running") for entry in found]
@@ -218,7 +214,7 @@ def labels(wall_seconds: float) -> dict[str, str]:
 
 
 def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
-    """True if nobody can want the box any more. ``runs``: started and not ended.
+    """True if nobody can want the box any more.
 
     An owner in another PID namespace is invisible: its box is an orphan when older than allowed, by the clock
     since boot, and after a reboot unless it runs. Other platforms reap their own.
@@ -258,7 +254,6 @@ class Frames:
             yield part
 
 
-# Limits by the engine's names. If it cannot set one, the box is made without it.
 _LIMIT_NAMES = {
     "MemoryLimit": "memory",
     "SwapLimit": "swap",
@@ -269,8 +264,6 @@ _LIMIT_NAMES = {
 
 @dataclass(frozen=True)
 class EngineFacts:
-    """What boxes need to know about an engine."""
-
     runtimes: tuple[str, ...]
     #: Version: 1 or 2.
     cgroup: int
@@ -279,14 +272,12 @@ class EngineFacts:
     version: str = ""
     #: Values of ``_LIMIT_NAMES`` that it cannot set.
     unbounded: tuple[str, ...] = ()
-    #: It knows devices by name.
     cdi: bool = False
     #: The parent group of boxes; None: the engine's choice.
     group: str | None = None
 
     @classmethod
     def of(cls, info: Mapping[str, Any]) -> EngineFacts:
-        """Parts of ``/info`` may be missing."""
         said = [str(text) for text in info.get("SecurityOptions") or []]
         # For example "name=seccomp,profile=default".
         pairs = [part.partition("=") for text in said for part in text.split(",")]
@@ -298,8 +289,7 @@ class EngineFacts:
             version=str(info.get("ServerVersion") or ""),
             unbounded=tuple(what for key, what in _LIMIT_NAMES.items() if info.get(key) is False),
             cdi=bool(info.get("CDISpecDirs")),
-            # With cgroupfs the default, /docker, would count as much as any process of the host. With
-            # systemd, boxes are next to the host's services.
+            # With cgroupfs the default, /docker, would count as much as any process of the host.
             group="/" if info.get("CgroupDriver") == "cgroupfs" else None,
         )
 

@@ -1,7 +1,7 @@
-"""The image of a Docker box: empty folders, over which the host's toolchain is bound read-only.
+"""A Docker box's image: empty folders, over which the host's toolchain is bound read-only.
 
-So box and host have the same compiler and Python, without a registry. A box sees no home folder and no /etc;
-masks hide our package, with references and hidden cases, wherever it is.
+Box and host have the same compiler and Python. A box sees no home folder and no /etc; masks hide our package,
+with references and hidden cases, wherever it is.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ _TOP_FOLDERS = (
 )  # fmt: skip
 # Links into /usr on most systems.
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-# After the folders of Python and the CUDA toolkit.
 HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
 # A box sees only its toolchain's part.
 ADD_ONS = "/opt"
@@ -54,7 +53,7 @@ GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
 
 @dataclass(frozen=True)
 class HostLayout:
-    """``bound``: paths with the same place in a box. ``masked``: hidden folders below them."""
+    """``masked``: hidden folders below ``bound`` ones."""
 
     bound: tuple[str, ...]
     masked: tuple[str, ...]
@@ -90,7 +89,6 @@ def _bound_paths() -> tuple[str, ...]:
 
 
 def _compiler_folders() -> list[str]:
-    """Of a compiler that ``/usr/bin/gcc`` links to."""
     found = {shutil.which(name, path=HOST_PATH) for name in ("gcc", "g++", "cc", "c++")}
     prefixes = {Path(path).resolve().parent.parent for path in found if path}
     # A link into somebody's home must not expose the home.
@@ -178,7 +176,6 @@ def _entry(name: str, kind: bytes, mode: int) -> tarfile.TarInfo:
 
 @functools.cache
 def image_tag() -> str:
-    """Depends on the layout."""
     return f"{REPOSITORY}:{hashlib.sha256(image_tar(layout())).hexdigest()[:12]}"
 
 

@@ -134,7 +134,7 @@ class SpareBoxes:
             _end(spare[0])
 
     def close(self) -> None:
-        """Handed out boxes belong to their users."""
+        """Boxes that were handed out belong to their users."""
         with self._changed:
             self._closed = True
         self.release()

@@ -1,7 +1,6 @@
-"""The allow list of system calls, as a profile for Docker and a program for the kernel.
+"""The allow list of system calls, for Docker and the kernel.
 
-A box runs only Python, torch, Triton, a compiler and CUDA's driver. Other calls are attack surface of the
-host's kernel.
+A box runs only Python, torch, Triton, a compiler and CUDA's driver. Other calls are attack surface.
 """
 
 from __future__ import annotations
@@ -106,20 +105,19 @@ NAMESPACE_FLAGS = 0x0002_0000 | 0x7E00_0000
 MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 0x4
 # Other resource limits may be lowered; for core dumps see container.py.
 RLIMIT_CORE, RLIMITS = 4, 16
-_LOW_HALF = 0xFFFF_FFFF  # all that the kernel reads of the number
+_LOW_HALF = 0xFFFF_FFFF
 # To ask, and to set the ordinary one.
 PERSONALITIES = (0x0, 0xFFFF_FFFF)
 S_IFMT = 0o170000
 # There is no network; other families (packets, virtual machines, crypto, ...) are needless kernel code.
-# AF_NETLINK of protocol 0 lists the interfaces.
+# AF_NETLINK lists the interfaces.
 AF_UNIX, AF_NETLINK, NETLINK_ROUTE = 1, 16, 0
-# IPv4 and IPv6, so a library learns that this machine has no network.
+# So a library learns that there is no network.
 NETWORK = (2, 10)
 # Also refused, because containers escaped or hosts were harmed through each: keyrings, other processes'
-# memory (ptrace, process_vm_*, pidfd_getfd, kcmp), mounts and namespaces, open_by_handle_at, io_setup
-# (counted for the whole host), System V memory and POSIX queues, fanotify and inotify (counted by user, and
-# all boxes are one user), vmsplice and splice, mknod, the clock, modules, kexec, reboot, swap, quotas, and
-# 32-bit calls.
+# memory (ptrace, process_vm_*, pidfd_getfd, kcmp), mounts, namespaces, open_by_handle_at, io_setup (counted
+# for the whole host), System V and POSIX queues and memory, fanotify and inotify (counted by user, and all
+# boxes are one user), splice, mknod, the clock, modules, kexec, reboot, swap, quotas, 32-bit calls.
 _CPUS = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
 
 
@@ -143,7 +141,7 @@ def profile(*, fifos: bool = False, loopback: bool = False) -> str:
                 _allow(["clone"], (0, "SCMP_CMP_MASKED_EQ", NAMESPACE_FLAGS, 0)),
                 _allow(["mmap"], (3, "SCMP_CMP_MASKED_EQ", MAP_HUGETLB, 0)),
                 _allow(["memfd_create"], (1, "SCMP_CMP_MASKED_EQ", MFD_HUGETLB, 0)),
-                _allow(["prlimit64"], (2, "SCMP_CMP_EQ", 0)),  # to read
+                _allow(["prlimit64"], (2, "SCMP_CMP_EQ", 0)),
                 *(
                     # Only the caller's own: a limit on processor time would end the box's first process.
                     _allow(
@@ -179,7 +177,6 @@ def _other_limits() -> list[int]:
 
 
 def _allow(names: list[str], *conditions: tuple[Any, ...]) -> dict[str, Any]:
-    """A condition: argument index, comparison, value, second value."""
     keys = ("index", "op", "value", "valueTwo")
     return {
         "names": names,
@@ -197,8 +194,7 @@ def _refuse(names: list[str], error: int, first: int | None = None) -> dict[str,
 
 
 HINT = "Install libseccomp (Debian: libseccomp2) and the package pyseccomp (pip install 'kernel-grader[worker]')."
-# The same list through libseccomp, as for Docker's runc.
-UNKNOWN = -1  # libseccomp's answer to an unknown name
+UNKNOWN = -1
 
 
 @functools.cache
@@ -208,7 +204,7 @@ def call_filter(*, loopback: bool = False) -> bytes:
     """
     try:
         import pyseccomp
-    except (ImportError, RuntimeError) as error:  # the C library is missing
+    except (ImportError, RuntimeError) as error:
         raise BoxUnavailable(f"no filter of system calls can be made: {error}", HINT) from error
     made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
     for rule in json.loads(profile(loopback=True) if loopback else profile())["syscalls"]:

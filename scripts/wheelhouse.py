@@ -1,4 +1,4 @@
-"""Packages of the images. ``--pin`` writes ``images/*.txt`` from what is installed here and tested.
+"""Packages of the images. ``--pin`` writes ``images/*.txt`` from the installed and tested packages.
 
 Otherwise it collects their wheels into a folder, for builds without a package index; run it with the base
 image's Python (Debian 12: 3.11). See docs/deploying.md.

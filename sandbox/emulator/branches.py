@@ -12,7 +12,7 @@ from .work import Work, work_of_row
 
 
 def work_of(lowered: Lowered, names: Sequence[str]) -> tuple[list[Work], Shapes]:
-    """Each row's work, and the branches' shapes. ``names``: alu.ops' operations."""
+    """``names``: alu.ops' operations."""
     work = [work_of_row(lowered, row, names) for row in lowered.code_rows()]
     shapes = Shapes(lowered, work, names)
     predicated = Work("free", 0)
@@ -42,7 +42,6 @@ _PREDICATES = 6
 
 
 def control_of(row: CodeRow) -> str:
-    """Empty for an operation of alu.ops."""
     return OP.name_of(row.op) if row.op < len(OP) else ""
 
 
@@ -142,7 +141,6 @@ class Shapes:
         return self._names[row.op - len(OP)] if row.op >= len(OP) else ""
 
     def _is_counted(self, first: int, last: int) -> bool:
-        """Whether ptxas knows the number of rounds."""
         changes: dict[int, list[CodeRow]] = {}
         for row in self.rows[first:last]:
             changes.setdefault(row.d, []).append(row)

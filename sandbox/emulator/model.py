@@ -1,7 +1,7 @@
 """Models a card's time for counted work, the same on every machine.
 
-A launch takes as long as its slowest part: memory, L2, a multiprocessor's busiest unit, or the longest chain
-of instructions. The card is an H200; docs/emulated-model.md has sources and agreement.
+A launch takes as long as its slowest part. The card is an H200; docs/emulated-model.md has sources and
+agreement.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from .names import NEED
 from .work import KINDS, Work
 
-# Increase it with each change to model or counts: times of two versions are not comparable.
+# Increase it with each change to the model or the counts: times of two versions are not comparable.
 MODEL_VERSION = 10
 NEEDS = (*KINDS, *(name.lower().replace("_", " ") for name in NEED))
-# Of tensor cores' and lines' needs.
 TENSOR_UNITS, LINE_UNITS = 65536, 4
 
 
@@ -32,8 +31,8 @@ class Card:
     dram_read: float  # reads alone
     l2: float  # bytes a second
     issue: float  # warp instructions a cycle
-    rates: Mapping[str, float]  # warp instructions of each kind a cycle
-    l1: float  # lines a cycle
+    rates: Mapping[str, float]
+    l1: float
     banks: float  # passes through shared memory a cycle
     flops: Mapping[str, float]  # tensor cores' a cycle, by type
     threads: int  # a multiprocessor's, like the next four
@@ -41,7 +40,7 @@ class Card:
     shared: int
     registers: int
     l1_bytes: int  # minus shared memory
-    from_l2: float  # sectors a cycle
+    from_l2: float
     launch: float  # seconds of an empty launch
     copy: float  # seconds of an empty copy or memset
     latency: float
@@ -91,7 +90,6 @@ H200 = Card(
     pushed=0.38,
     overlap=4.0,
 )  # fmt: skip
-# Other memory.
 H100 = replace(H200, name="NVIDIA H100 80GB HBM3", dram=3.0e12, dram_read=3.17e12)
 _BYTES_OF_SECTOR, _BYTES_OF_LINE, _SECTORS_OF_LINE = 32, 128, 4
 # What shared memory leaves.
@@ -112,11 +110,11 @@ class Row:
     issued: int
     lanes: int  # active threads, summed
     guarded: int  # of these, with a true predicate
-    divergent: int  # it split a warp
+    divergent: int
     waited: int  # cycles for operands or a barrier
     requests: int  # warps', to global memory
     sectors: int
-    ideal_sectors: int  # for contiguous bytes
+    ideal_sectors: int  # if contiguous
     l2: int  # sectors from L2
     dram: int  # of these, from memory
     same: int  # atomics: lanes on one address, in turn; a match: distinct values
@@ -130,7 +128,7 @@ class Row:
     lines: int  # looked up one by one in L1
     delayed: int = 0  # cycles that warps waited for its result
     bytes: int = 0  # asked of global memory
-    array: str = ""  # empty: none, or several
+    array: str = ""
     array_bytes: int = 0
     ptx: str = ""
     remote: bool = False
@@ -141,21 +139,21 @@ class Spill:
     """Spilled registers at a source line."""
 
     line: int
-    bytes: int  # of a thread, each time
+    bytes: int
     requests: int  # of warps, 4 bytes a thread, in the launch
 
 
 @dataclass(frozen=True)
 class Launch:
-    """Blocks go to multiprocessors in turn, then where one is free first."""
+    """Blocks go to multiprocessors in turn, then to the first that is free."""
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    shared: int  # a block's bytes
-    registers: int | None  # a thread's; None: unknown
+    shared: int
+    registers: int | None
     counted: int = 0  # counted blocks; counts are scaled up to all
-    updates: int = 0  # sectors that atomics changed
+    updates: int = 0
     updates_most: int = 0  # of these, the most in one place of 256 bytes
     chain: int = 0  # cycles of the slowest place for blocks, by latency alone
     busiest: tuple[int, ...] = (0,) * len(NEEDS)  # for each need, the most that a multiprocessor has
@@ -214,7 +212,6 @@ def share_of(launch: Launch, card: Card = H200) -> Share:
 
 
 def cycles_of(card: Card = H200) -> tuple[float, ...]:
-    """By unit of ``NEEDS``."""
     return (
         *(1.0 / card.rates[kind] if kind in card.rates else 0.0 for kind in KINDS),
         1.0 / card.issue,
@@ -249,8 +246,8 @@ _NAMES_OF_NEEDS = {
 
 
 def spills_in(launch: Launch, rows: Sequence[Row], of_line: Mapping[int, int]) -> list[Spill]:
-    """``of_line``: see ``spills.Spills``. Warps pass a line as often as its instructions are issued on
-    average. Local accesses in PTX are counted already.
+    """Warps pass a line as often as its instructions are issued on average. Local accesses in PTX are counted
+    already.
     """
     issued: dict[int, list[int]] = {}
     counted = {row.line for row in rows if row.local_requests}
@@ -269,7 +266,6 @@ def spills_in(launch: Launch, rows: Sequence[Row], of_line: Mapping[int, int]) -
 
 
 def spilling(launch: Launch, card: Card) -> dict[str, float]:
-    """Equal on all multiprocessors, from L1 if they fit."""
     requests = sum(spill.requests for spill in launch.spills)
     if not requests:
         return {}
@@ -279,7 +275,6 @@ def spilling(launch: Launch, card: Card) -> dict[str, float]:
         "instruction issue": share / card.issue / card.clock,
         "L1 lines": share / card.l1 / card.clock,
     }
-    # One store, one load.
     kept = 32 * occupancy.warps * sum(spill.bytes for spill in launch.spills) // 2
     if kept > share_of(launch, card).l1_lines * _BYTES_OF_LINE * occupancy.blocks:
         found["L2 to a multiprocessor"] = _SECTORS_OF_LINE * share / card.from_l2 / card.clock
@@ -287,12 +282,11 @@ def spilling(launch: Launch, card: Card) -> dict[str, float]:
     return found
 
 
-# Shared by a multiprocessor's blocks.
 _OF_UNITS = tuple(_NAMES_OF_NEEDS.get(need, f"{need} units") for need in NEEDS)
 
 
 def _with_turns(launch: Launch, card: Card, latency: float, busy: float) -> float:
-    """``latency``, and what is lost if too few blocks keep the busiest unit (``busy`` alone) at work.
+    """``latency``, and the loss if too few blocks keep the busiest unit (``busy`` alone) at work.
 
     A closed queue of blocks between waiting and the unit, by mean value analysis. Warps of a block with
     barriers go together, so one interval's wait and work hardly overlap.
@@ -353,7 +347,6 @@ def after(launch: Launch, earlier: Sequence[Launch], card: Card = H200) -> Launc
 
 
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
-    """In seconds, each alone."""
     l2 = link = 0
     for row in launch.rows:
         stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0

@@ -1,7 +1,7 @@
 """Chooses a launch's blocks if all take too long: those that probably work on chosen elements.
 
 Most kernels go through an array in order, or have tiles whose columns run along x or y. Blocks of these three
-guesses run, and the grid's corners. None begins after ``ENOUGH`` work; ``MOST`` ends the launch.
+guesses run, and the grid's corners.
 """
 
 from __future__ import annotations
@@ -12,14 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-# Grids of so few clusters run whole.
 WHOLE = 64
-# Filled bytes per call, and warp instructions per launch: one or two seconds.
+# One or two seconds.
 ENOUGH_BYTES, MOST_BYTES = 32 << 20, 192 << 20
 ENOUGH_ROWS, MOST_ROWS = 8 << 20, 40 << 20
-# It needs all of its blocks.
 MOST_COOPERATIVE_ROWS = 1 << 20
-# Additional random blocks.
 _BY_CHANCE = 8
 # As the engine runs neighbours in a whole launch.
 _SIDE_BY_SIDE = 4
@@ -37,8 +34,6 @@ _BEYOND = 1 << 31
 
 @dataclass(frozen=True)
 class Target:
-    """A flat index in an array of ``shape``."""
-
     index: int
     shape: tuple[int, ...]
 
@@ -61,7 +56,7 @@ class Chosen:
 
     numbers: Sequence[int] | None = None
     fair: Sequence[bool] | None = None
-    enough: tuple[int, int] = (_NO_LIMIT, _NO_LIMIT)  # bytes, rows
+    enough: tuple[int, int] = (_NO_LIMIT, _NO_LIMIT)
     most: tuple[int, int] = (_NO_LIMIT, _NO_LIMIT)
     groups: Sequence[int] = ()
     parts: Sequence[int] = ()

@@ -2,16 +2,15 @@
 
 One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds",
 "names", "headers", "libraries"}`` and the pipe's write end. ``names``: add PTX with variables' names.
-``headers``: see ``grader.sandbox.kernel_headers``. ``libraries``: allowed ones, each ``{"header", "title",
-"include"}``. One answer:
+``headers``: see ``grader.sandbox.kernel_headers``. ``libraries``: each ``{"header", "title", "include"}``.
+One answer:
 - ``ok``
 - ``log``: cut to ``log_bytes``
 - ``usage``: the assembler's lines about registers and memory
-- ``killed``: one of the compiler's programs was killed; the parent finds out why
+- ``killed``: one of the compiler's programs was killed
 
-The judge's footer calls ``solve``. Our trailer has wrappers (``--wrap``) by which a wait for the device
-returns at once while the gate is closed; see ``gated.py``. Waits for the student's own streams and events
-stay real.
+Our trailer has wrappers (``--wrap``) by which a wait for the device returns at once while the gate is closed;
+see ``gated.py``.
 """
 
 import importlib.util
@@ -34,7 +33,6 @@ from protocol import receive, send
 
 OUTPUT = "out.so"
 SYSTEM = "/usr/include"
-# Compilers that may know HIP, and one's file and longest output.
 CLANGS = ("/opt/rocm/llvm/bin/clang++", "clang++", *(f"clang++-{number}" for number in range(20, 13, -1)))
 ELSEWHERE, MOST_ELSEWHERE = "elsewhere.hip", 2000
 NAMES = "names.ptx"
@@ -84,7 +82,6 @@ cudaError_t __wrap_cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 RDC = re.compile(r"^[ \t]*//[ \t]*grader:[ \t]*rdc\b", re.MULTILINE)
 RDC_WANTED = re.compile(r"requires separate compilation mode|Unresolved extern function '_*cuda")
 USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
-# In the mangled name of a kernel in an unnamed namespace.
 STATIC_PREFIX = re.compile(r"__nv_static_\d+_\w*?_(?=_Z)")
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -94,7 +91,7 @@ KILLED = re.compile(
     r"|^(?:sh: .*)?Killed\b",
     re.MULTILINE,
 )
-# Output this many times the limit repeats without end.
+# Such a compiler repeats an error without end.
 FLOOD_FACTOR = 16
 CHUNK = 1 << 20
 
@@ -102,7 +99,6 @@ CHUNK = 1 << 20
 # NVIDIA's wheels have only the first.
 HEADERS = ("cuda_runtime_api.h", "cuda_profiler_api.h")
 DECLARED = re.compile(r"^[ \t]*extern\b.*?\b(cuda[A-Z]\w*)\(", re.MULTILINE)
-# With --default-stream per-thread.
 PER_THREAD = re.compile(r"__CUDART_API_PT(?P<suffix>DS|SZ)\((?P<name>cuda\w+)\)")
 MISSING_HEAD = """
 #define GRADER_MISSING(call, name) \\
@@ -114,9 +110,7 @@ MISSING_FILE = "grader-missing.cpp"
 
 
 def missing(source: str, folder: str) -> str:
-    """Definitions of runtime calls that the emulated GPU lacks; each reports that. ``folder``: CUDA's
-    headers.
-    """
+    """Each reports that the emulated GPU lacks it. ``folder``: CUDA's headers."""
     named, present = set(WORD.findall(source)), exported(str(part("device").HOST))
     named |= {f"cuda{name.removeprefix('hip')}" for name in named if name.startswith("hip")}
     calls: dict[str, str] = {}
@@ -146,21 +140,18 @@ def missing_options(nvcc: str, filename: str) -> list[str]:
 
 
 def headers_of(nvcc: str) -> str:
-    """Next to ``nvcc``, or the packages' usual folder."""
     near = os.path.join(
         os.path.dirname(os.path.dirname(os.path.realpath(shutil.which(nvcc) or nvcc))), "include"
     )
     return near if os.path.exists(f"{near}/{HEADERS[0]}") else "/usr/include"
 
 
-# The emulated GPU finds a call's line by debug information; a tail call has none.
+# The emulated GPU finds calls by debug information; a tail call has none.
 LINES = "-g1,-fno-optimize-sibling-calls"
 
 
 def flags(arch: str, filename: str, rdc: bool) -> list[str]:
-    """``arch``: sm_90, or compute_90a for the emulated GPU, where only the PTX, the assembler's errors and
-    register counts matter.
-    """
+    """``arch``: sm_90, or compute_90a for the emulated GPU."""
     kind, _, number = arch.partition("_")
     emulated = kind == "compute"
     codes = f"[compute_{number},sm_{number}]" if emulated else f"sm_{number}"
@@ -190,12 +181,12 @@ def own_libraries(nvcc: str) -> list[str]:
 
 
 def header_options(libraries: list[dict[str, Any]]) -> list[str]:
-    """Ends this process if the box lacks a library, which is no fault of the source."""
+    """Ends this process if the box lacks a library."""
     options: list[str] = []
     for library in libraries:
         first, *others = library["below"]
         folder = library["folder"]
-        if not os.path.isdir(folder) and library["package"]:  # a box made from an image
+        if not os.path.isdir(folder) and library["package"]:
             spec = importlib.util.find_spec(library["package"])
             places = (spec and spec.submodule_search_locations) or [""]
             folder = os.path.join(places[0], first)
@@ -216,7 +207,7 @@ def header_options(libraries: list[dict[str, Any]]) -> list[str]:
 
 
 def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
-    """Exit code, output and usage lines, cut to ``most`` bytes each. Kills a command that floods."""
+    """Exit code, output and usage lines, cut to ``most`` bytes each."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -236,7 +227,7 @@ def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
         code = 1
     log, usage = separated(kept.decode("utf-8", "replace"))
     if len(log) > most:
-        end = most // 8  # the end says why it failed
+        end = most // 8
         left_out = f"\n[the compiler printed more than {most} bytes; some are left out here]\n"
         log = log[: most - 2 * end] + left_out + log[-end:]
     return code, log, usage[:most]
@@ -251,7 +242,6 @@ def separated(text: str) -> tuple[str, str]:
 
 
 def demangled(text: str) -> str:
-    """Unchanged without a tool for that."""
     text = STATIC_PREFIX.sub("", text)
     for tool in ("c++filt", "cu++filt"):
         try:
@@ -281,7 +271,6 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     seconds = math.ceil(request["cpu_seconds"])
     # For nvcc's programs. The signal comes first, so nvcc can report the slow one.
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
-    # A box made from an image may have nvcc on its path.
     nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
     wanted = request.get("headers", [])
     more = header_options(wanted)
@@ -302,7 +291,6 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         command = [nvcc, *with_standard(flags(request["arch"], filename, rdc=True), wanted), *libraries]
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
-        # The rest may be cut.
         stopped = f"[the compiler took longer than {request['cpu_seconds']:g} seconds and was stopped]\n"
         return {"ok": False, "log": stopped + log, "usage": "", "killed": False}
     fault = _fault(request, code, log)
@@ -356,7 +344,6 @@ def not_here(source: str, filename: str, library: dict[str, str]) -> str:
 
 
 def add_names(nvcc: str, arch: str, filename: str, more: list[str]) -> None:
-    """Add PTX of ``-G``; if that fails, the library has no names."""
     options = ["-ptx", "-G", "-std=c++17", f"-arch={arch}", *more]
     code, _, _ = run_bounded([nvcc, *options, "-o", NAMES, filename], CHUNK)
     if code == 0:

@@ -1,7 +1,6 @@
 """The emulated GPU of a submission in Python, between the judge and the submission's runner.
 
-The judge's messages to the runner pass through here. By a second socket the runner asks for modules, memory
-and launches. The submission cannot influence the findings in an answer.
+The judge's messages to the runner pass through here; by a second socket the runner asks for a driver's work.
 
 The runner has copies of the judge's arrays, updated around each launch. While work is counted they hold
 noise, so computing on the host, which is free in the model, gives a wrong result.
@@ -34,12 +33,10 @@ from emulated_writers import answer, unread
 
 assembler, device, engine = part("assembler"), part("device"), part("engine")
 
-# What the judge accepts.
 _MOST_BYTES = 1 << 20
 _PIECE_BYTES = 1 << 20
 _LENGTH = struct.Struct("<I")
 _LOOK_SECONDS = 20e-6
-# After the runner closed its connection.
 _END_SECONDS = 1.0
 
 
@@ -278,7 +275,6 @@ class Relay:
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile
         message["constructs"] = returned.constructs
-        # As above.
         message["step"] = step_of(self._recorder) if self._recorder is not None else None
         self._recorder = self._device.engine.recorder = None
         message["sampled"] = sampled_of(self._device.engine.sample)
@@ -309,7 +305,7 @@ class Copies:
         self._gate = mmap.mmap(self._memory(mmap.PAGESIZE), mmap.PAGESIZE)
         self._arrays = []
         self._names: list[str] = []
-        # For each array and element: launches and copies before the runner's last change; -1: none.
+        # By array and element: launches and copies before the runner's last change; -1: none.
         self._changed: dict[str, np.ndarray[Any, Any]] = {}
         for entry in binding.entries:
             if entry["kind"] != "buffer":
@@ -345,8 +341,8 @@ class Copies:
             known[:] = real
 
     def fill_with_noise(self) -> None:
-        """Without 0, 1 and -1, the usual fill bytes, so each write shows. It repeats, because drawing as much
-        as large arrays hold takes seconds.
+        """Without the usual fill bytes 0, 1 and -1, so each write shows. It repeats, because drawing as much
+        takes seconds.
         """
         noise = 2 + np.frombuffer(os.urandom(_PIECE_BYTES), dtype=np.uint8) % 253
         for _, copy, known in self._arrays:
@@ -354,7 +350,7 @@ class Copies:
             copy[:] = known
 
     def take_changes(self, works: int) -> None:
-        """``works``: launches and copies so far."""
+        """``works``: launches and copies up to now."""
         for name, (real, copy, known) in zip(self._names, self._arrays, strict=True):
             step = max(1, _PIECE_BYTES // copy.shape[1])
             for first in range(0, len(copy), step):

@@ -1,7 +1,6 @@
 """An exception in bounded form: type, message, line and frames of the student's file.
 
-The exception is the submission's object: any access may raise, hang or lie. Each access here falls back to
-our value, and JSON, pages and databases take every text.
+It is the submission's object: any access may raise, hang or deceive, so each falls back to our value.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ SOURCE_NAME = "solution.py"
 _CAUSES = 16
 _FRAMES = 64
 _LINE_CHARS = 200
-# More than any accepted source.
 _MOST_LINE = 1_000_000
 # A student's class cannot replace these.
 _OWN = BaseException.__dict__
@@ -76,9 +74,7 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def printable(text: str, most: int) -> str:
-    """Escapes halves of surrogate pairs and control characters, which encodings, terminals and databases
-    reject.
-    """
+    """Encodings, terminals and databases reject halves of surrogate pairs and control characters."""
     text = "".join(letter if _is_plain(letter) else ascii(letter)[1:-1] for letter in text[: most + 1])
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -90,7 +86,6 @@ def _is_plain(character: str) -> bool:
 
 
 def _answer(ask: Callable[[], T], otherwise: T) -> T:
-    """``otherwise`` if it raises anything."""
     try:
         return ask()
     except BaseException:
@@ -98,12 +93,11 @@ def _answer(ask: Callable[[], T], otherwise: T) -> T:
 
 
 def _exact(text: Any) -> str:
-    """The same characters as a plain ``str``, without a subclass's methods. Raises TypeError."""
+    """Calls no method of a subclass. Raises TypeError."""
     return str.__getitem__(text, slice(0, max(_TEXT, _TRACE) + 1))
 
 
 def _name(kind: type) -> str:
-    """Whatever its metaclass says."""
     return _answer(lambda: _exact(type.__dict__["__name__"].__get__(kind)), "exception")
 
 

@@ -1,10 +1,8 @@
 """Splits the runner into a supervisor that waits, and a child that loads a submission.
 
 Nothing inside can kill the supervisor, the box's first process: the kernel drops signals from its namespace.
-So its death comes from outside or from a lack of memory. Its socket, which the child lacks, reports the
-32-bit wait status (little endian), which tells exit code 137 from SIGKILL.
-
-A local box has no PID namespace, so its child could kill the supervisor.
+So its death comes from outside or from a lack of memory. It reports the 32-bit wait status (little endian),
+which tells exit code 137 from SIGKILL.
 """
 
 import contextlib
@@ -48,11 +46,10 @@ def supervise(address: str, status_address: str) -> None:
     if kind == "fd":
         os.close(int(where))
     _report(status, _wait_for(child))
-    os._exit(0)  # the kernel ends the rest of the box
+    os._exit(0)
 
 
 def _wait_for(child: int) -> int:
-    """Also reaps orphans."""
     while True:
         pid, status = os.wait()
         if pid == child:
@@ -60,8 +57,8 @@ def _wait_for(child: int) -> int:
 
 
 def _report(status: socket.socket, code: int) -> None:
-    """Stay until the parent has read it: without a PID namespace, the parent finds the rest of the box among
-    our children.
+    """Stay until the parent has read it: without a PID namespace, it finds the rest of the box among our
+    children.
     """
     with contextlib.suppress(OSError):
         status.sendall(code.to_bytes(STATUS_BYTES, "little"))

@@ -1,11 +1,10 @@
 /* Finds races, unwritten values, and the place of a fault.
  *
  * A segment is a warp's work between two synchronisations. Each granule of memory (at most 4 bytes) remembers the
- * segment and lane of its last write and of one read. Accesses, one of them a write, race unless they are one thread's,
- * a barrier is between them, or one block published its work (an atomic, a fence) before the other looked (an atomic, a
- * volatile load).
+ * segment and lane of its last write and of one read. Accesses race unless they are one thread's, a barrier is between
+ * them, or one block published its work (an atomic, a fence) before the other looked (an atomic, a volatile load).
  *
- * That rule ignores the address, so it misses races that CUDA's would find, but reports no false ones. */
+ * That rule ignores the address, so it misses races, but reports no false ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +61,6 @@ static uint32_t new_segment(struct warp *w) {
 
 #define SHARED_MEMORY 0x80000000u
 #define ANY_ARRAY 0xffffu
-/* In shared memory the array may be unknown. */
 static uint32_t what_of(const struct row *r, const struct region *region, bool writes) {
     uint32_t array = r->space == SHARED && r->spare < ANY_ARRAY ? r->spare : ANY_ARRAY;
     return (region->owner ? SHARED_MEMORY | array << 1 : region->number << 1) | writes;
@@ -108,7 +106,6 @@ void check_unnoted(struct warp *w, struct region *region) {
     __atomic_store_n(&region->unnoted, w->block->launch->order.number + 1, __ATOMIC_RELAXED);
 }
 
-/* Writes of cp.async follow. */
 void check_copies(struct warp *w, bool begin) {
     if (w->seen) {
         w->segment = 0;
@@ -130,7 +127,7 @@ static bool of_another_launch(const struct warp *w, uint32_t old) {
 }
 
 /* Of an earlier segment to the present one. */
-enum relation { UNORDERED, BY_LANE, BEFORE }; /* BY_LANE: for the same lane */
+enum relation { UNORDERED, BY_LANE, BEFORE };
 static enum relation relation_of(const struct warp *w, uint32_t segment) {
     const struct block *block = w->block;
     const struct launch *launch = block->launch;
@@ -225,7 +222,6 @@ static bool soon_same(struct warp *w, const struct row *r, const struct stored *
     return false;
 }
 
-/* Before entries change. */
 static inline void note_written(struct region *region) {
     if (!region->was_written) __atomic_store_n(&region->was_written, true, __ATOMIC_RELAXED);
 }
@@ -281,8 +277,8 @@ static void gather(const struct warp *w, const struct row *r, int lane, uint8_t 
         memcpy(into + k * r->size, (const uint8_t *)unit_of(w, ins[k]) + step * (uint32_t)lane, r->size);
 }
 
-/* An access of a warp. Entries below ``lowest`` are from an earlier launch or before the last barrier. ``write``,
- * ``read``: the last looked up segments, which most lanes meet again. */
+/* ``lowest``: later than an earlier launch or the last barrier. ``write``, ``read``: the last looked up segments, which
+ * most lanes meet again. */
 struct relations {
     uint32_t segment;
     enum relation relation;
@@ -451,7 +447,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             return;
         }
     }
-    if (!writes && size == granule) { /* all is noted already, and nothing wrote since */
+    if (!writes && size == granule) { /* noted already, and not written since */
         uint64_t first = offsets[__builtin_ctz(mask)];
         uint32_t missing = 0, base = ENTRY(segment, 0);
         for (int i = 0; i < LANES; i++) {
@@ -468,7 +464,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         int lane = __builtin_ctz(left);
         uint64_t offset = offsets[lane];
         uint32_t mine = ENTRY(segment, lane);
-        if (!writes && size == granule) { /* common case: not written since, and noted as read */
+        if (!writes && size == granule) { /* common case: as above */
             uint32_t last = it.was_written ? region->written[offset >> shift] : 0,
                      reader = region->read[offset >> shift];
             if ((last < it.lowest || last == mine) && reader >= it.lowest && (reader & MANY || reader == mine))
@@ -540,7 +536,7 @@ void engine_copied(struct engine *engine, uint64_t to, uint64_t from, uint64_t s
     uint32_t floor;
     struct order order = order_next(engine, COPY_GRANULE, one, one, &floor);
     order_copies(engine, to, to ? size : 0, from != 0);
-    bool no_memory = false; /* launches will fail, too */
+    bool no_memory = false;
     uint32_t number = order.given ? number_of_segment(engine, &no_memory) : 0;
     if (number == 0) return;
     *segment_at(engine, number) = (struct segment){0};
@@ -578,7 +574,7 @@ void check_async(struct warp *w, const struct row *r, struct region *region, uin
     else note_read(region);
     for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++) {
         uint32_t last = region->written[g], reader = region->read[g];
-        if (g != offset >> shift && last == before_last && reader == before_reader) { /* as the one before */
+        if (g != offset >> shift && last == before_last && reader == before_reader) {
             if (writes) region->written[g] = mine;
             else {
                 region->read[g] = region->read[g - 1];
@@ -682,7 +678,6 @@ void engine_writers(struct engine *engine, const uint64_t *addresses, uint32_t c
     for (uint32_t i = 0; i < count; i++) into[i] = writer_of(engine, addresses[i], granules);
 }
 
-/* Kind, work and block's index alone. */
 void engine_writing_blocks(struct engine *engine, const uint64_t *addresses, uint32_t count, uint32_t (*into)[5]) {
     uint32_t granules = order_granules(engine);
     for (uint32_t i = 0; i < count; i++) {

@@ -1,6 +1,4 @@
-/* A warp executes one row at a time, with all lanes at once.
- *
- * A unit of a warp's file is 32 words of 32 bits, one for each lane; a 64-bit register is two units, as 32 words of 64
+/* A unit of a warp's file is 32 words of 32 bits, one for each lane; a 64-bit register is two units, as 32 words of 64
  * bits. Narrower types use a word's low bits. A predicate is a mask of lanes in a unit's first word. */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -16,7 +14,6 @@
 #define UNIT 128
 #define WINDOW_MASK 0x0000ffffffffffffull
 
-/* A list that shares names has a prefix. */
 #define NUMBERED_OP(name, ...) OP_##name __VA_OPT__(= __VA_ARGS__),
 #define NUMBERED_SPECIAL(name, ...) SPECIAL_##name __VA_OPT__(= __VA_ARGS__),
 #define NUMBERED_ROUND(name, ...) ROUND_##name __VA_OPT__(= __VA_ARGS__),
@@ -53,14 +50,14 @@ enum atomic_type { ATOMIC_TYPES(NUMBERED_TYPE) };
 struct row {
     uint16_t op;
     uint8_t flags;
-    uint8_t size;  /* of an element in memory */
+    uint8_t size;
     uint8_t count; /* elements */
     uint8_t space;
     uint16_t wide; /* bit i: operand i (d a b c e) has 64 bits; bit 8 + i: is a predicate */
     uint32_t guard;
     uint32_t d, a, b, c, e;
     int64_t imm;
-    uint32_t line; /* of findings and faults */
+    uint32_t line;
     uint32_t spare; /* mask of warp operations; index of kernel.arrays */
 };
 
@@ -75,8 +72,8 @@ struct kernel {
     uint32_t array_count;
 };
 
-/* Memory that is filled when touched, because it is too large. ``period`` bytes repeat; overlays give other values.
- * ``drawn``: a byte for each page. */
+/* Filled when touched, because all of it is too large. ``period`` bytes repeat; overlays give other values. ``drawn``:
+ * a byte for each page. */
 struct overlay { uint64_t first, step, value; }; /* for elements first, first + step, ... */
 struct lazy {
     uint8_t *drawn;
@@ -85,31 +82,30 @@ struct lazy {
     uint64_t period, overlay_count, element;
 };
 
-/* A launch's clusters in order; numbers NULL: all. After ``enough`` none begins; ``most`` ends the launch. Bytes:
- * filled in lazy memory in this call; rows: warp instructions, matrix products by their time. */
+/* Clusters in order; numbers NULL: all. After ``enough`` none begins; ``most`` ends the launch. Bytes: filled in lazy
+ * memory in this call; rows: warp instructions, matrix products by their time. */
 struct sample {
     const uint64_t *numbers;
     uint64_t count, enough_bytes, most_bytes, enough_rows, most_rows;
-    /* By number: the group that runs side by side, and its part. The launch ends between counted groups. NULL: no
-     * groups. */
+    /* By number: the group and its part. The launch ends between counted groups. */
     const uint32_t *groups, *parts;
     uint64_t fill; /* all other clusters then run uncounted */
 };
-/* WARMS: fills the caches for neighbours. ENDS: at the grid's end, only its length counts. */
+/* ENDS: at the grid's end, only its length counts. */
 enum sample_part { PART_COUNTS, PART_WARMS, PART_ENDS };
 
 /* ``valid``: written bytes; NULL: all. */
 struct region {
     uint64_t address, size;
     uint8_t *data, *valid;
-    /* Entries per granule for the race check, touched on demand. ``read_too``: another reader, if ``read`` has many. */
+    /* Per granule, for the race check. ``read_too``: another reader, if ``read`` has many. */
     uint32_t *written, *read, *read_too;
-    bool was_written, was_read; /* maybe not all zeros */
+    bool was_written, was_read;
     uint32_t number;
-    bool constant, freed, heap, everywhere; /* everywhere: for every GPU */
-    struct lazy *lazy; /* NULL: not lazy */
+    bool constant, freed, heap, everywhere;
+    struct lazy *lazy;
     struct block *owner; /* of shared memory, else NULL */
-    /* In a sample: sectors that counted blocks read, and those of earlier launches' blocks. */
+    /* Sectors that counted blocks of a sample read, and those of earlier launches. */
     uint64_t fetched;
     double brought;
     uint32_t unnoted; /* the last work with reads missing in ``read`` */
@@ -125,13 +121,12 @@ struct finding {
     uint32_t block[3], thread[3], other_block[3], other_thread[3];
     uint32_t times, has_other;
     uint32_t together; /* a race's TOGETHER_ */
-    uint32_t other_work; /* of a race between launches, see order.c */
+    uint32_t other_work;
 };
 
 enum writer_kind { WRITERS(NUMBERED) };
 #define SEGMENT_LINES 6
-/* An element's last write. ``work``: see order.c; ``many``: atomic, so others may have added; lines: its stores to that
- * array, none if too many. */
+/* ``work``: see order.c; ``many``: atomic, so others may have added; lines: its stores to that array, none if too many. */
 struct writer { uint32_t kind, work, many, line_count, block[3], thread[3], lines[SEGMENT_LINES]; };
 
 /* ``given``: false: after all earlier work. */
@@ -143,35 +138,34 @@ struct order {
 #define FINDINGS 32
 enum together { TOGETHER(NUMBERED) };
 #define OF_SHUFFLE 0x80000000u /* an undefined value's line: shuffled from an absent lane */
-/* ``what``: region, and whether it writes. */
 struct accessed { uint32_t line, what; };
-/* A warp's, between two synchronisations. */
+/* Between two of a warp's synchronisations. */
 struct segment {
     uint64_t stamp;
     uint32_t block, interval, warp_syncs, releases;
     uint16_t warp, lines;
     struct accessed line[SEGMENT_LINES];
-    uint32_t cluster, slot, epoch; /* see async.c */
+    uint32_t cluster, slot, epoch;
     bool async, copied; /* a copy or product; cp.async, which needs no proxy fence */
 };
 
 #define LATE_GROUPS 16
-#define LOOP_ROUNDS 4 /* a power of two */
+#define LOOP_ROUNDS 4
 #define PAST_LOOKS 16
 #define PRODUCTS 64
 #define PENDING_PRODUCTS 2u /* of any_undefined: a product may yet write registers */
 struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier + 1 */
 
-/* For lanes that called a recursive function again. */
+/* Of lanes that called a function again. */
 struct saved {
     uint32_t mask, unit, units;
     uint8_t *data;
 };
 
-/* Cycles of profile.c. */
+/* In cycles. */
 struct timing {
     uint64_t clock, *ready; /* the last instruction's; when each unit's value is ready */
-    /* When the present row has its operands; when all rows so far had theirs, now and at the ends of the last rounds
+    /* When the present row has its operands; when all rows up to now had theirs, also at the ends of the last rounds
      * of a short loop; when its last store to shared memory had. */
     uint64_t begins, horizon, rounds[LOOP_ROUNDS], shared_stored;
     uint32_t round, block_start; /* the round's number; the row at which the loop begins */
@@ -183,7 +177,7 @@ struct timing {
         uint64_t where, begins, issued;
         uint32_t row;
     } past_looks[PAST_LOOKS];
-    /* rows so far; up to the last with another access, or a matrix product */
+    /* rows; those up to the last with another access, or a matrix product */
     uint64_t issued, worked;
     uint64_t late_ready[LATE_GROUPS]; /* by group */
     uint64_t product_ready;
@@ -193,15 +187,13 @@ struct warp {
     uint8_t *file;
     const uint8_t *pool;
 
-    /* Lanes that exist and ended. */
     struct block *block;
     uint32_t number, existing, exited;
 
-    /* The running group, and the others. */
     uint32_t pc, active;
     struct group groups[LANES];
     uint32_t group_count;
-    uint32_t loops, turn; /* backward branches since others had a turn; joins that it may pass */
+    uint32_t loops, turn; /* backward branches in this turn; joins that it may pass */
 
     uint32_t stack[LANES]; /* local memory below the present frame */
     uint32_t call_depth[LANES];
@@ -227,21 +219,19 @@ struct warp {
     /* turns since past_state; turns to the next or, if it repeats, to that state */
     uint32_t states, until_next;
 
-    /* See copies.c. */
     struct late *late;
     uint32_t late_count, late_room, late_groups;
-    uint32_t late_arrivals; /* at an mbarrier */
+    uint32_t late_arrivals;
 
     /* Its clock, slot and epoch, see clocks.c. */
     uint32_t *seen, slot, epoch;
     bool copying; /* writes of cp.async */
 
-    /* See async.c. */
     uint32_t blocked, failed, wait_line;
     int64_t wait_bytes;
     uint32_t cluster_arrived[LANES]; /* the cluster's phase at each lane's arrival */
 
-    /* Groups so far, and products that nothing waited for. */
+    /* ``product_count``: products that nothing waited for. */
     uint32_t bulk_groups, product_groups, product_count;
     struct pending_product { uint32_t words, group, line; } products[PRODUCTS];
 
@@ -256,12 +246,12 @@ struct late {
     uint8_t lane, arrives;
 };
 
-enum { MOST_OF_BLOCK = 1024 / LANES }; /* a block's */
+enum { MOST_OF_BLOCK = 1024 / LANES };
 struct barrier {
     uint32_t arrived, expected, line, row;
     bool mixed;
     uint32_t reduced_and, reduced_or, reduced_count;
-    uint32_t warps; /* arrived, and when: in order, in a counted launch */
+    uint32_t warps;
     uint64_t arrivals[MOST_OF_BLOCK];
 };
 
@@ -283,18 +273,16 @@ struct block {
     uint8_t *shared, *shared_valid;
     struct region shared_region;
 
-    /* Barriers so far, first segment since the last; when it last looked at publications. */
+    /* ``acquired``: when it last looked at publications. */
     uint32_t interval, interval_first, first_segment;
     uint64_t acquired;
     uint32_t *stored; /* by row, the last thread's stored_now; NULL: no checks */
     uint32_t visitors[16]; /* by rank, the last access to this block's shared memory */
     uint32_t *barrier_clocks;
 
-    /* See async.c. */
     uint32_t stalls, changes;
     bool polls;
 
-    /* Copies are in order. */
     struct mbarrier *mbarriers;
     uint16_t *mbarrier_at; /* by 8 bytes of shared memory, index + 1 */
     uint32_t mbarrier_count, mbarrier_room;
@@ -313,7 +301,6 @@ static inline uint32_t stored_now(const struct block *block, uint32_t thread) {
     return block->interval * STORED_INTERVAL + thread + 1;
 }
 
-/* A block alone is a cluster of one. */
 struct cluster {
     struct block *blocks[MOST_CLUSTER];
     uint32_t size, number, index[3];
@@ -323,7 +310,7 @@ struct cluster {
     uint64_t pending_cycle, cycle;
 };
 
-/* See model.Row. ``steps``: if ``regular`` is 1; 2: it varies. ``array``: the region's number, or MIXED. */
+/* See model.Row. ``steps``: if ``regular`` is 1; 2: it varies. ``array``: a region's number, or MIXED. */
 #define MIXED (~0ull)
 struct counts {
     uint64_t issued, lanes, guarded, divergent, waited, requests, sectors, ideal_sectors, l2, dram, same,
@@ -370,28 +357,28 @@ enum check { CHECKS(NUMBERED) };
 struct launch {
     const struct kernel *kernel;
     uint32_t grid[3], threads[3], cluster[3], cluster_size, shared_bytes;
-    uint32_t slots, clock_words; /* a block's; a clock's, 0 without clocks */
+    uint32_t slots, clock_words;
     uint64_t block_count;
-    uint32_t most_live; /* of a host thread, in turns */
+    uint32_t most_live;
     bool cooperative;
-    bool shared_out; /* blocks take work from a counter: short turns, all that a card runs at a time */
-    uint32_t check; /* enum check */
-    struct profile *profile; /* NULL: uncounted */
-    struct step *step; /* NULL: no pauses */
+    bool shared_out; /* blocks take work from a counter, in short turns */
+    uint32_t check;
+    struct profile *profile;
+    struct step *step;
     uint32_t first_segment;
     atomic_ullong next_block;
-    atomic_uint stop; /* enum stop */
+    atomic_uint stop;
     /* watched threads' turns that changed or newly used memory; ended blocks */
     atomic_ullong advances;
     /* Unfinished host threads; threads that only look or wait since the last event, plus IDLE_COUNTS times the events. */
     atomic_uint working;
     atomic_ullong idle;
     atomic_uint *releases;
-    uint8_t **behind; /* see flow.c */
+    uint8_t **behind;
     struct order order;
-    uint32_t floor; /* global entries below certainly came before */
+    uint32_t floor; /* earlier global entries certainly came before */
     struct engine *engine;
-    const struct sample *sample; /* NULL: all run */
+    const struct sample *sample;
     uint8_t *chosen; /* by cluster: the sample ran it, and all others follow */
     bool filling;
     struct finding findings[FINDINGS];
@@ -403,28 +390,27 @@ struct launch {
 
 /* As many take about an instruction's time. */
 enum { PRODUCTS_A_ROW = 96 };
-/* watched: see progress.c */
 struct worker {
     struct launch *launch;
     uint32_t number;
-    uint64_t heavy; /* matrix products, in instructions */
+    uint64_t heavy;
     uint64_t instructions, progress, advances, counted, stale;
     bool watched, advanced;
 };
 
 struct engine {
-    struct region *regions; /* by address */
+    struct region *regions;
     uint32_t region_count, region_room, next_number;
     uint64_t next_address;
-    /* Their number; that of new memory and launches; the others' next addresses; whose memory each reaches, as bits. */
+    /* ``reach``: GPUs whose memory each reaches, as bits. */
     uint32_t gpus, gpu, reach[MOST_GPUS];
     uint64_t next_addresses[MOST_GPUS];
-    struct segment **segments; /* in chunks */
+    struct segment **segments;
     atomic_uint next_segment;
     atomic_ullong clock;
     uint32_t threads;
     uint64_t last_instructions, last_heavy;
-    bool uneven; /* by the last launch's blocks */
+    bool uneven;
     struct sample sample; /* for launches, while ``samples`` */
     bool samples;
     /* used a left-out block's value; combined results */
@@ -439,7 +425,6 @@ struct engine {
     size_t printed_size;
     uint32_t printed_room;
     atomic_flag print_lock;
-    /* Names block and thread in prints; bytes left; prints without room. */
     bool tags_prints;
     size_t print_bytes_left;
     uint64_t prints_left_out;
@@ -453,28 +438,25 @@ struct engine {
 
 enum stop { STOPS(NUMBERED) };
 
-#ifdef __wasm__ /* copied as a whole */
+#ifdef __wasm__
 #define CHUNK 1024u
 #else
 #define CHUNK 65536u
 #endif
 #define MOST_SEGMENTS (1u << 25)
 
-/* Lanes access ``size`` bytes each, adjacently. */
 static inline bool in_a_row(const uint64_t *offsets, uint32_t size) {
     uint64_t wrong = 0;
     for (int i = 0; i < LANES; i++) wrong |= offsets[i] ^ (offsets[0] + (uint64_t)i * size);
     return wrong == 0;
 }
 
-/* 32 values. */
 static inline void *unit_of(const struct warp *warp, uint32_t operand) {
     const uint8_t *base = (operand & CONSTANT) ? warp->pool : warp->file;
     return (void *)(base + (size_t)(operand & ~CONSTANT) * UNIT);
 }
 static inline uint32_t *u32_of(const struct warp *warp, uint32_t operand) { return unit_of(warp, operand); }
 static inline uint64_t *u64_of(const struct warp *warp, uint32_t operand) { return unit_of(warp, operand); }
-/* 64 bits for each lane in ``into``. */
 static inline const uint64_t *wide_of(const struct warp *warp, uint32_t operand, bool wide, uint64_t into[LANES]) {
     if (wide) return u64_of(warp, operand);
     const uint32_t *from = u32_of(warp, operand);
@@ -489,26 +471,22 @@ extern const char *const alu_types[];
 extern const unsigned char alu_arities[];
 extern const unsigned alu_count;
 
-/* allocate.c: NULL without memory. ``grown``: twice the room, or ``first``; after a failure the old array remains. */
+/* NULL without memory. ``grown``: twice the room, or ``first``; after a failure the old array remains. */
 #define CHECKED __attribute__((warn_unused_result))
 CHECKED void *allocate(size_t count, size_t size); /* zeros */
 CHECKED void *allocate_aligned(size_t size); /* aligned to UNIT */
 CHECKED void *grown(void *array, uint32_t *room, uint32_t first, size_t size);
 void out_of_memory(struct launch *);
 
-/* memory.c: 1: a fault was recorded. */
 int memory_load(struct warp *, const struct row *, uint32_t mask);
 int memory_store(struct warp *, const struct row *, uint32_t mask);
 int memory_atomic(struct warp *, const struct row *, uint32_t mask);
-/* Only counted. */
 void memory_prefetch(struct warp *, const struct row *, uint32_t mask);
 uint64_t memory_changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c);
 /* At a generic address; NULL: a fault was recorded. */
 uint8_t *memory_at(struct warp *, const struct row *, uint64_t address, uint32_t size, int lane, bool writes);
 
-/* regions.c */
 void regions_begin(struct engine *);
-/* Kernels of the present GPU. */
 static inline bool region_reached(const struct engine *engine, const struct region *region) {
     return engine->gpus <= 1 || region->everywhere ||
             (engine->reach[engine->gpu] >> (region->address - FIRST_ADDRESS) / GPU_ADDRESSES & 1);
@@ -518,11 +496,9 @@ void regions_forget_accesses(struct engine *);
 struct region *region_of(struct engine *, uint64_t address);
 void region_fill(struct engine *, struct region *, uint64_t offset, uint64_t size);
 
-/* copies.c: cp.async */
 int copy_late(struct warp *, const struct row *, uint32_t mask);
 int late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
 
-/* check.c */
 void check_access(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
         uint32_t size, bool writes, bool atomic);
 /* Of a lane; it ends before ``slot`` reaches ``epoch``. */
@@ -544,14 +520,11 @@ void check_release(struct warp *);
 void check_acquire(struct warp *);
 void check_undefined_used(struct warp *, const struct row *, uint32_t lanes);
 
-/* findings.c */
 void report(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
         bool writes, const struct finding *other);
 void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
         bool writes);
-/* A launch ends. */
 void findings_keep(struct engine *, const struct launch *);
-/* Indices x y z, by number. */
 void thread_at(const struct launch *, uint32_t warp, uint32_t lane, uint32_t thread[3]);
 void block_at(const struct launch *, uint32_t number, uint32_t index[3]);
 
@@ -562,16 +535,13 @@ bool order_knows(const struct engine *, const struct order *, uint32_t granule, 
 uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3],
         uint32_t thread_at[3]);
 void order_forget_segments(struct engine *);
-/* Of the last work begun. */
 void order_copies(struct engine *, uint64_t address, uint64_t size, bool reads);
 /* A segment's work, and an address's last copy or memset; -1: none in this call. */
 int64_t order_work(const struct engine *, uint32_t segment);
 int64_t order_copied(const struct engine *, uint64_t address);
 uint32_t order_granule(const struct engine *, uint32_t work);
-/* A bit for each granule of this call's launches. */
 uint32_t order_granules(const struct engine *);
 uint32_t order_granule_of_reads(const struct engine *);
-/* progress.c: endless launches */
 void progress_repeats(struct warp *);
 void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);
 void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
@@ -582,22 +552,18 @@ static inline bool progress_hurries(const struct block *block) {
 }
 /* After a turn; ``looks``: it only looked. False: endless, with a recorded fault. */
 bool progress_goes_on(struct worker *, struct block *, const struct warp *ran, bool looks);
-/* flow.c */
 bool flow_new(struct launch *);
 void flow_delete(struct launch *);
-/* A thread + 1 that stored after the barrier in ``row`` without reaching it, and the line; 0: none. */
+/* A thread + 1 that stored after the barrier in ``row`` without reaching it; 0: none. */
 uint32_t flow_passed(const struct block *, uint32_t row, uint32_t *line);
 
-/* profile.c */
 /* FETCHES: into L2, without a wait. */
 enum access { READS, WRITES, UPDATES, COPIES, FETCHES };
 void cache_delete(struct cache *);
 void places_delete(struct places *);
 void schedule_delete(struct schedule *);
-/* False: no memory. */
 CHECKED bool profile_block_new(struct block *);
 CHECKED bool profile_begin(struct launch *);
-/* False: no memory. */
 CHECKED bool profile_group(struct launch *, uint32_t group, enum sample_part);
 /* Many must count. */
 bool profile_is_uneven(const struct launch *);
@@ -616,7 +582,6 @@ void profile_split(struct warp *);
 void profile_resumes(struct warp *);
 void profile_local(
         struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
-/* ``units``: results. */
 void profile_texture(struct warp *, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size,
         const uint32_t *units, uint32_t unit_count, bool stores);
 void profile_heap(struct warp *, const struct row *, uint32_t mask, uint64_t address);
@@ -626,16 +591,12 @@ void profile_waits(struct warp *, uint32_t left);
 void profile_arrives(struct warp *, struct barrier *);
 void profile_released(struct block *, struct barrier *);
 
-/* Its cycle of arrival. */
 uint64_t profile_bulk(struct warp *, uint64_t address, uint64_t size, enum access, bool of_memory);
-/* ``bytes``: of shared memory. */
 void profile_product(struct warp *, uint64_t size, uint64_t bytes);
 void profile_product_waits(struct warp *);
 void profile_blocked(struct warp *, uint32_t mask);
 
-/* async.c */
 #define TRACKED_MBARRIERS 64u
-/* Warps' work, bulk reads and writes, products; and mbarriers' phases. */
 #define ASYNC_SLOTS(warps) (4 * (warps) + TRACKED_MBARRIERS)
 enum { ASYNC_DONE, ASYNC_STOPPED, ASYNC_BLOCKED };
 int async_run(struct warp *, const struct row *, uint32_t mask);
@@ -659,39 +620,29 @@ bool span_of(struct warp *, const struct row *, uint64_t address, uint64_t size,
 /* NULL: none in the cluster. */
 struct block *cluster_block(struct warp *, uint64_t address);
 
-/* clocks.c */
 bool clock_knows(const struct warp *, const struct segment *);
 bool clock_fenced(const struct warp *, const struct segment *);
-/* At a block's barriers. */
 void clock_arrives(struct warp *, uint32_t barrier);
 void clock_released(struct warp *, uint32_t barrier);
 void clock_release_ends(struct block *, uint32_t barrier);
 
-/* matrix.c */
 int matrix_run(struct warp *, const struct row *, uint32_t mask);
-/* heap.c */
 int heap_run(struct warp *, const struct row *, uint32_t mask);
 /* Each lane in one block. False: a fault was recorded. */
 bool heap_allows(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
         uint32_t size, bool writes);
 void heap_delete(struct heap *);
 uint32_t engine_heap(struct engine *, uint64_t address, uint64_t size);
-/* stepped.c: allocations, for a page; the present row's number. */
 void step_allocated(struct warp *, const struct row *, int lane, uint64_t address, uint64_t size);
 void step_freed(struct warp *, const struct row *, int lane, uint64_t address);
 uint32_t step_row(const struct step *);
-/* texture.c */
 int texture_run(struct warp *, const struct row *, uint32_t mask);
 void textures_delete(struct textures *);
-/* names.c */
 const char *engine_names(void);
-/* print.c */
 void engine_tag_prints(struct engine *, uint64_t bytes);
-/* launch.c */
 void engine_delete(struct engine *);
 int engine_launch(struct engine *, const struct kernel *, const uint32_t grid[3], const uint32_t threads[3],
         const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check, struct profile *);
-/* print.c */
 int print_formatted(struct warp *, const struct row *, uint32_t mask);
 
 #endif

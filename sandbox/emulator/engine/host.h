@@ -1,4 +1,4 @@
-/* Reserved memory, threads, and turns for others. WebAssembly has one thread and allocates what is reserved. */
+/* Reserved memory, threads, and turns for others. WebAssembly has one thread and allocates reserved memory. */
 #ifndef HOST_H
 #define HOST_H
 #include <stdbool.h>

@@ -8,16 +8,16 @@
 /* For a last operand that is read as a wider one. engine.py adds the same to the pool. */
 #define SPARE_UNITS 4
 #define ROUNDS_A_TURN 64
-/* LOOKS: without a write, before a warp counts as looking; a launch that only looks for IDLE_TURNS never ends. */
+/* LOOKS: without a write. A launch that only looks for IDLE_TURNS never ends. */
 #define LOOKS 1024u
 #define IDLE_TURNS 8u
-#define IDLE_COUNTS 128u /* above the number of host threads */
+#define IDLE_COUNTS 128u
 #define MOST_THREADS_OF_HOST 64
 /* For uneven blocks: a factor of the budget, until this many blocks counted. */
 #define UNEVEN_TIMES 8u
 #define UNEVEN_BLOCKS 256u
-#define MOST_LIVE 4u /* taking turns on a host thread, unless they must run together */
-#define TOGETHER_BYTES ((uint64_t)256 << 20) /* for blocks that share work out */
+#define MOST_LIVE 4u /* in turns on a host thread */
+#define TOGETHER_BYTES ((uint64_t)256 << 20)
 
 struct engine *engine_new(uint32_t threads) {
     struct engine *engine = allocate(1, sizeof *engine);
@@ -55,7 +55,6 @@ static void *take(uint8_t **at, size_t size) {
 
 static size_t add(size_t *total, size_t size) { return *total += (size + 127) / 128 * 128; }
 
-/* With all that it has. */
 static size_t block_bytes(const struct launch *launch) {
     const struct kernel *kernel = launch->kernel;
     uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2],
@@ -238,11 +237,9 @@ void block_begin(struct block *block, uint64_t number, struct cluster *cluster, 
     if (launch->profile) profile_block_begins(block);
 }
 
-/* In warp instructions. */
 static uint64_t work_of(const struct worker *worker) { return worker->instructions + worker->heavy; }
 
-/* For one turn. False: the launch is over. ``looking``: a warp that only looked at unchanged memory, or NULL. ``last``:
- * a warp that ran. */
+/* For one turn. False: the launch is over. ``looking``: a warp that only looked at unchanged memory, or NULL. */
 static bool block_run(struct block *block, struct warp **looking, struct warp **last) {
     const struct sample *sample = block->launch->sample;
     *looking = NULL;
@@ -288,7 +285,7 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
     return !atomic_load(&block->launch->stop);
 }
 
-/* Idle threads must look again. Returns the count of such events. */
+/* Idle threads must look again. Returns a count. */
 static uint64_t happened(struct launch *launch) {
     unsigned long long old = atomic_load(&launch->idle), now;
     do now = (old / IDLE_COUNTS + 1) * IDLE_COUNTS;
@@ -296,8 +293,8 @@ static uint64_t happened(struct launch *launch) {
     return now / IDLE_COUNTS;
 }
 
-/* All blocks of this thread only look. Once all threads report it for long enough without an event, nothing can change.
- * A thread that the host does not schedule reports nothing. */
+/* Once all threads report this for long enough without an event, nothing can change. A thread that the host does not
+ * schedule reports nothing. */
 static void look_on(struct worker *worker, struct warp *looking, bool all, uint32_t *idle) {
     struct launch *launch = worker->launch;
     unsigned long long now = atomic_load(&launch->idle);
@@ -332,13 +329,12 @@ static bool is_enough(const struct worker *worker) {
             atomic_load(&worker->launch->engine->drawn_bytes) > sample->enough_bytes;
 }
 
-/* A block has counted or, if nothing counts, run. */
 static bool has_some(const struct launch *launch) {
     return launch->profile ? launch->profile->counted > 0 : atomic_load(&launch->engine->blocks_run) > 0;
 }
 
-/* The last of a few blocks goes first, so kernels that need their order fail. Each has a turn before one has a second,
- * so one may wait for another. A cooperative grid or cluster begins as a whole. */
+/* The last of a few blocks goes first, so kernels that need their order fail. Turns let one wait for another. A
+ * cooperative grid or cluster begins as a whole. */
 static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
@@ -428,13 +424,11 @@ void engine_sample_begins(struct engine *engine) {
     atomic_store(&engine->combined, false);
     atomic_store(&engine->drawn_bytes, 0);
 }
-/* Finished by the last launch. */
 uint64_t engine_blocks_run(struct engine *engine) { return atomic_load(&engine->blocks_run); }
 uint32_t engine_guessed(struct engine *engine) { return atomic_load(&engine->guessed); }
 uint32_t engine_uneven(struct engine *engine) { return engine->uneven; }
 uint32_t engine_combined(struct engine *engine) { return atomic_load(&engine->combined); }
 
-/* That a card runs at a time, if memory allows. */
 static uint64_t most_together(const struct launch *launch) {
     uint64_t room = TOGETHER_BYTES / block_bytes(launch), live = launch->profile->live;
     uint64_t most = room < live ? room : live;
@@ -464,7 +458,6 @@ void checks_end(struct launch *launch) {
     flow_delete(launch);
 }
 
-/* On up to ``count`` host threads, ``most`` at a time on each. */
 static void run_on(struct launch *launch, uint32_t count, uint64_t most) {
     struct worker workers[MOST_THREADS_OF_HOST] = {0};
     host_thread running[MOST_THREADS_OF_HOST];
@@ -472,7 +465,7 @@ static void run_on(struct launch *launch, uint32_t count, uint64_t most) {
     uint64_t share = (launch->block_count + count - 1) / count;
     launch->most_live = (uint32_t)(share < most ? share : most);
     atomic_store(&launch->working, count);
-    uint32_t started = 0; /* fewer threads do the same work */
+    uint32_t started = 0;
     while (started + 1 < count && host_begin(&running[started + 1], work, &workers[started + 1])) started++;
     atomic_fetch_sub(&launch->working, count - 1 - started);
     work(&workers[0]);
@@ -483,7 +476,6 @@ static void run_on(struct launch *launch, uint32_t count, uint64_t most) {
     }
 }
 
-/* 0, or enum stop. */
 int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3],
         const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check,
         struct profile *profile) {
@@ -539,7 +531,6 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
 }
 
 uint64_t engine_instructions(struct engine *engine) { return engine->last_instructions; }
-/* In warp instructions; matrix products by their time. */
 uint64_t engine_work(struct engine *engine) { return engine->last_instructions + engine->last_heavy; }
 const char *engine_printed(struct engine *engine, uint64_t *size) {
     *size = engine->printed_size;

@@ -1,6 +1,4 @@
-/* ldmatrix, stmatrix, movmatrix, mma and wmma.
- *
- * PTX leaves wmma's layout open: here elements go through each lane's registers, lane by lane, and repeat if there is
+/* PTX leaves wmma's layout open: here elements go through each lane's registers, lane by lane, and repeat if there is
  * room. */
 #include <string.h>
 
@@ -33,14 +31,13 @@ static uint32_t bits_of_type(uint32_t type) {
     return bits[type];
 }
 
-/* Element j of register i. */
 static double get(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int lane) {
     if (type == F64) return ((const double *)unit_of(w, unit))[lane];
     uint32_t word = u32_of(w, unit)[lane];
     switch (type) {
     case F16: return f16_value((uint16_t)(word >> 16 * j));
     case BF16: return bf16_value((uint16_t)(word >> 16 * j));
-    case TF32: return f32_of(word & 0xffffe000u); /* as hardware */
+    case TF32: return f32_of(word & 0xffffe000u);
     case F32: return f32_of(word);
     case S8: return (int8_t)(word >> 8 * j);
     case U8: return (uint8_t)(word >> 8 * j);
@@ -76,7 +73,7 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
         if (which == OPERAND_B && per >= 8) {
             *row = index % rows;
             *column = index / rows;
-        } /* of a column, in one word */
+        }
         return;
     }
     uint32_t g = (uint32_t)lane >> 2, t = (uint32_t)lane & 3, tall = it->m == 16;
@@ -92,11 +89,11 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
         *column = 2 * t + (at & 1);
     }
     *row %= rows;
-    *column %= columns; /* a malformed instruction */
+    *column %= columns;
 }
 
 /* Places in the matrix by lane and element, of the thread's last shape. */
-/* As lower/matrices.py ensures. */
+/* Ensured by lower/matrices.py. */
 struct places_kept {
     uint32_t key[7];
     uint16_t at[MOST];
@@ -113,7 +110,7 @@ static const struct places_kept *places_in(
             position(it, which, i / per, i % per, per, lane, &row, &column);
             uint32_t at = i * LANES + (uint32_t)lane;
             kept->at[at] = (uint16_t)(row * columns + column);
-            kept->rows[at] = (uint8_t)row; /* at most 256 of either */
+            kept->rows[at] = (uint8_t)row;
             kept->columns[at] = (uint8_t)column;
         }
     return kept;
@@ -168,14 +165,13 @@ static void add_floats(const struct matrix *it, const double *a, const double *b
         for (uint32_t part = 0; part < k; part += k / 2)
             add_products(WIDE_ADDER, k / 2, n, a + row * k + part, a_exponents + row * k + part, b + part * n,
                     b_exponents + part * n, sums);
-        /* later rounded */
         for (uint32_t column = 0; column < n; column++) c[row * n + column] += sums[column];
     }
 }
 
-/* The sparse A of mma.sp, of which registers hold half. Each chunk of a row has 4 bits of the metadata ``e``: two
- * places among 4 elements, or 4 pairs of 4-bit ones; a 32-bit element counts as two places. ``which`` selects the lanes
- * of a group with a row's bits: 16 bits for each of two rows, or 32 of one if elements have fewer than 16 bits. */
+/* Registers hold half of mma.sp's sparse A. Each chunk of a row has 4 bits of the metadata ``e``: two places among 4
+ * elements, or 4 pairs of 4-bit ones; a 32-bit element counts as two places. ``which`` selects the lanes with a row's
+ * bits: 16 bits for each of two rows, or 32 of one if elements have fewer than 16 bits. */
 static void collect_sparse(struct warp *w, const struct matrix *it, const uint32_t *e, double *into) {
     static _Thread_local double packed[MOST];
     struct matrix half = *it;
@@ -205,7 +201,7 @@ static void collect_sparse(struct warp *w, const struct matrix *it, const uint32
 
 static void multiply(struct warp *w, const struct matrix *it) {
     static _Thread_local double a[MOST], b[MOST], c[MOST];
-    bool sparse = it->kind == MULTIPLY_SPARSE; /* the last unit */
+    bool sparse = it->kind == MULTIPLY_SPARSE;
     uint32_t d_count = it->counts[0], a_count = it->counts[1], b_count = it->counts[2],
              c_count = it->counts[3] - sparse;
     if (sparse) collect_sparse(w, it, u32_of(w, it->units[d_count + a_count + b_count + c_count]), a);
@@ -214,7 +210,6 @@ static void multiply(struct warp *w, const struct matrix *it) {
     collect(w, it, 2, d_count + a_count + b_count, c_count, it->types[2], c);
     bool floats = it->types[3] == F32 && it->types[2] == F32;
     if (floats) add_floats(it, a, b, c);
-    /* Rounds float16 results once. */
     for (uint32_t row = 0; row < it->m && !floats; row++)
         for (uint32_t column = 0; column < it->n; column++) {
             double sum = c[row * it->n + column];
@@ -225,7 +220,6 @@ static void multiply(struct warp *w, const struct matrix *it) {
             else
                 for (uint32_t k = 0; k < it->k; k++) sum += a[row * it->k + k] * b[k * it->n + column];
             if (it->types[3] == S32) {
-                /* satfinite */
                 if (it->flag && it->types[0] != B1)
                     sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
                 else sum = (int32_t)(uint32_t)(int64_t)sum;
@@ -328,7 +322,7 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     one.b = one.c = one.e = NONE;
     /* the next two units hold addresses */
     uint64_t *addresses = u64_of(w, r->e + 2);
-    struct profile *profile = w->block->launch->profile; /* one access */
+    struct profile *profile = w->block->launch->profile;
     w->block->launch->profile = NULL;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < per; j++) {

@@ -6,9 +6,9 @@
 #include "numbers.h"
 
 #define FAR (64ull << 20)
-#define FAR_IN_LARGE (32ull << 30) /* by an index that overflows 32 bits */
+#define FAR_IN_LARGE (32ull << 30) /* an index that overflows 32 bits leads this far */
 
-/* Or, for a message, the nearest one. */
+/* For a message, the nearest one if none has the address. */
 static struct region *nearest(struct engine *engine, uint64_t address) {
     struct region *best = NULL;
     uint64_t least = ~0ull;

@@ -1,6 +1,6 @@
-/* Counts what a launch needs from a GPU by row, and how long its blocks take by latency alone.
+/* Counts a launch's needs by row, and its blocks' time by latency alone.
  *
- * On one host thread, so that the order of blocks and warps is always the same. */
+ * On one host thread, for a fixed order of blocks and warps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +8,17 @@
 #include "described.h"
 
 enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
-/* Three quarters of the second-level cache, where arrays of this size stay. */
+/* Arrays of this size stay in L2. */
 enum { FITS_BYTES = L2_SETS * L2_WAYS / 4 * 3 * LINE };
-/* Bytes with atomics by one unit of the second-level cache. */
+/* Atomics to so few bytes share a unit of L2. */
 enum { PLACE = 256, PLACES = 1 << 16 };
-/* Blocks of a sample's group. Left-out groups change a place, too, if this many groups do. */
+/* Of a sample. Left-out groups change a place, too, if this many groups do. */
 enum { MOST_OF_GROUP = MOST_CLUSTER > 4 ? MOST_CLUSTER : 4, GROUPS_SHARE = 3 };
-/* The least relative deviation of uneven blocks' instructions. */
+/* Relative to the mean. */
 static const double UNEVEN = 0.1;
-/* Before it is known what most blocks use. */
+/* Until it is known what most blocks use. */
 enum { LEAST_RAN = 4 };
-/* Until a result's use, by class; see model.py. */
+/* See model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
         [CLASS_FREE] = 0,
         [CLASS_INTEGER] = 5,
@@ -53,32 +53,28 @@ enum {
     RETRY_PASSES = 12,
     RETRY_PASSES_EACH = 10
 };
-/* A multiprocessor's blocks, and multiprocessors. */
 enum { MOST_RESIDENT = 32, MOST_MULTIPROCESSORS = 256 };
-/* In a loop that only looks. */
 enum { MOST_POLL_ROWS = 256 };
 
 /* Lines of four sectors, least-recently-used replacement. */
 struct cache {
     uint32_t sets, ways;
     uint64_t clock, *lines, *used;
-    uint8_t *sectors; /* first level */
-    struct held *held; /* second level */
+    uint8_t *sectors;
+    struct held *held;
 };
-/* A line of the second level: its last block, that block's lines by then, and sectors not yet in memory. In a sample
- * also its place in the order of all blocks' lines, in the launch or ``before`` it. ``users``: the launch's blocks. */
+/* In L2: the last block, its lines by then, and sectors not yet in memory. In a sample also a place in the order of all
+ * blocks' lines, in the launch or ``before`` it. ``users``: the launch's blocks. */
 struct held {
     uint64_t owner, touched;
     double before;
     uint32_t users;
     uint8_t sectors, dirty;
 };
-/* Assigns blocks to multiprocessors: in turn, then to the place that is free first. Multiprocessor m has ``places`` m,
- * m + their number and so on; ``heap``: used places by the time when they are free.
+/* Multiprocessor m has ``places`` m, m + their number and so on; ``heap``: used places by the time when they are free.
  *
- * In a sample, ``ran`` blocks brought ``touched`` lines into the second-level cache, and all blocks of earlier launches
- * ``brought``. With groups: the present one's part and number, the launch's counts, and representatives of the other
- * blocks. */
+ * In a sample, ``ran`` blocks brought ``touched`` lines into L2, and all blocks of earlier launches ``brought``. With
+ * groups: the present one's part and number, the launch's counts, and representatives of the other blocks. */
 struct kept {
     uint64_t number, chain, asked[NEED_COUNT];
     bool at_end;
@@ -137,7 +133,7 @@ static void cache_clear(struct cache *it) {
     memset(it->sectors, 0, (size_t)it->sets * it->ways);
     memset(it->used, 0, 8 * (size_t)it->sets * it->ways);
 }
-/* Its own or, with ``found`` false, the oldest of its set. */
+/* If not ``found``, the oldest of its set. */
 static size_t second_at(const struct cache *it, uint64_t line, bool *found) {
     size_t first = (size_t)((line * 0x9e3779b97f4a7c15ull >> 40) % L2_SETS) * L2_WAYS, oldest = first;
     const uint64_t *lines = it->lines + first;
@@ -167,7 +163,6 @@ static bool is_gone(const struct block *block, const struct cache *it, size_t at
     return since > (double)it->sets * it->ways;
 }
 
-/* Adds the sector. */
 static bool cache_has(struct cache *it, uint64_t sector) {
     uint64_t line = sector / (LINE / SECTOR);
     uint8_t bit = (uint8_t)(1u << sector % (LINE / SECTOR));
@@ -188,8 +183,8 @@ static bool cache_has(struct cache *it, uint64_t sector) {
     return false;
 }
 
-/* In a sample: a left-out block brought the sector. If all arrays stay in the cache, counted blocks miss at most their
- * share of an array. */
+/* Left-out blocks of a sample brought it. If all arrays stay in the cache, counted blocks miss at most their share of
+ * an array. */
 static bool is_brought(const struct block *block, uint64_t sector, uint32_t sectors) {
     const struct launch *launch = block->launch;
     const struct schedule *schedule = launch->engine->schedule;
@@ -247,8 +242,8 @@ static bool second_has(struct block *block, uint64_t sector, enum access access,
     return there;
 }
 
-/* In the first level, from an earlier block: more than half of all blocks use the line, and one block does not fill
- * that cache. Which blocks share a multiprocessor is unknown, but nearly each would find such a line. */
+/* In L1, from an earlier block: more than half of all blocks use the line, and one block does not fill L1. Which blocks
+ * share a multiprocessor is unknown. */
 static bool is_shared(const struct block *block, uint64_t sector) {
     const struct launch *launch = block->launch;
     const struct schedule *schedule = launch->engine->schedule;
@@ -288,7 +283,6 @@ static void update_place(struct launch *launch, uint64_t place, uint64_t updates
         launch->profile->updates_shared = it->count[at];
 }
 
-/* Of the present row. */
 static struct counts *counts_of(struct warp *w) { return &w->block->launch->profile->counts[w->pc]; }
 
 static void ask(struct warp *w, uint32_t need, uint64_t units) { w->block->asked[need] += units; }
@@ -298,12 +292,10 @@ static void pass(struct warp *w, uint64_t passes) {
     ask(w, NEED_BANKS, passes);
 }
 
-/* Values and results, in the pool. */
 static const uint32_t *vector_of(const struct warp *w, const struct row *r) {
     return r->op == OP_ATOMIC && r->count > 1 ? (const uint32_t *)w->pool + r->spare : NULL;
 }
 
-/* d, b, c and e are all results. */
 static bool loads(const struct row *r) { return r->op == OP_LOAD || (r->op == OP_MATRIX && r->count); }
 
 void schedule_delete(struct schedule *it) {
@@ -311,7 +303,6 @@ void schedule_delete(struct schedule *it) {
     free(it);
 }
 
-/* The mean of ended blocks, if any. */
 static double lines_of_blocks(const struct schedule *it, const struct block *block) {
     return it->ran ? (double)it->touched / (double)it->ran : (double)block->touched;
 }
@@ -369,7 +360,7 @@ static uint32_t place_for(struct schedule *it, uint64_t cycles) {
     return place;
 }
 
-/* It takes ``chain`` cycles by latency alone, and shares each unit with its multiprocessor's others. */
+/* ``chain``: cycles by latency alone. */
 static void schedule_block(const struct launch *launch, const uint64_t needs[NEED_COUNT], uint64_t chain) {
     struct profile *profile = launch->profile;
     struct schedule *it = launch->engine->schedule;
@@ -395,7 +386,7 @@ static int by_number(const void *one, const void *other) {
     return a < b ? -1 : a > b;
 }
 
-/* Each block as the nearest counted one, those at the grid's ends as themselves; at most ``MOST_SCHEDULED``, evenly. */
+/* Each block as the nearest counted one, those at the grid's ends as themselves. */
 enum { MOST_SCHEDULED = 1 << 20 };
 static void schedule_sampled(struct launch *launch) {
     struct profile *profile = launch->profile;
@@ -427,7 +418,7 @@ static void schedule_sampled(struct launch *launch) {
         profile->busiest[need] = (uint64_t)(times * (double)profile->busiest[need]);
 }
 
-/* The second-level cache keeps earlier launches' contents. */
+/* L2 keeps earlier launches' contents. */
 bool profile_begin(struct launch *launch) {
     struct engine *engine = launch->engine;
     struct profile *profile = launch->profile;
@@ -441,7 +432,7 @@ bool profile_begin(struct launch *launch) {
         for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++)
             engine->second->held[i].sectors = engine->second->held[i].dirty = 0;
     }
-    for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++) /* other launches' blocks do not count */
+    for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++) /* of other launches */
         engine->second->held[i].owner = engine->second->held[i].users = 0;
     if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
     return true;
@@ -554,7 +545,6 @@ static void begins(struct warp *w, const struct row *r, struct counts *counts, u
     }
 }
 
-/* All rows so far had their operands. */
 static void in_order(struct warp *w) { later(&w->timing.clock, w->timing.horizon); }
 
 /* A basic block ends. ptxas moves its loads ahead of uses and unrolls short loops, which then wait for a round before
@@ -614,7 +604,6 @@ static void look_again(struct warp *w, const uint64_t *addresses, uint32_t mask)
     *it = (struct look){where, w->timing.begins, w->timing.issued, w->pc};
 }
 
-/* Distinct values. */
 static uint32_t values_of(const struct warp *w, const struct row *r, uint32_t mask) {
     uint32_t found = 0;
     while (mask) {
@@ -691,7 +680,6 @@ static uint32_t maker_of(const struct warp *w, const struct row *r, uint64_t at)
     return w->pc;
 }
 
-/* ``mask``: the lanes that do it. */
 void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct counts *counts = counts_of(w);
     struct profile *profile = w->block->launch->profile;
@@ -713,7 +701,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (r->op == OP_STORE || r->op == OP_ATOMIC ||
             (class == CLASS_SYNC && r->op != OP_WARP_BARRIER && r->op != OP_FENCE))
         memset(w->timing.past_looks, 0, sizeof w->timing.past_looks);
-    if (class != CLASS_FREE) w->timing.clock += slots > 1 ? slots : 1; /* one at a time */
+    if (class != CLASS_FREE) w->timing.clock += slots > 1 ? slots : 1;
     uint64_t at = class == CLASS_FREE ? 0 : w->timing.clock;
     if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
     if (profile->branches[w->pc] & PREDICATED_BRANCH) {
@@ -721,7 +709,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
         return;
     }
     if (within) later(&at, w->timing.guarded_at);
-    if (class == CLASS_MATRIX && r->op == OP_MATRIX && r->count == 0) { /* units in the pool */
+    if (class == CLASS_MATRIX && r->op == OP_MATRIX && r->count == 0) {
         const uint32_t *words = (const uint32_t *)w->pool + r->a, *matrix_counts = words + 12, *units = words + 16;
         uint32_t first = matrix_counts[0], all = first + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
         for (uint32_t i = first; i < all && i < 64; i++) later(&at, when(w, units[i]));
@@ -772,7 +760,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + latency);
 }
 
-/* The first-level cache missed it. ``latency``: the slowest so far. */
+/* ``latency``: the slowest. */
 static void ask_second(struct warp *w, uint64_t sector, enum access access, uint64_t *latency) {
     struct counts *counts = counts_of(w);
     bool there = second_has(w->block, sector, access, &counts->dram);
@@ -781,6 +769,7 @@ static void ask_second(struct warp *w, uint64_t sector, enum access access, uint
     later(latency, there ? L2_CYCLES : DRAM_CYCLES);
 }
 
+/* Lanes ask for ``bytes`` of the array at ``address``. */
 static void note_array(struct warp *w, uint64_t address, uint64_t bytes) {
     struct counts *counts = counts_of(w);
     const struct region *region = region_of(w->block->launch->engine, address);
@@ -789,7 +778,7 @@ static void note_array(struct warp *w, uint64_t address, uint64_t bytes) {
     counts->bytes += bytes;
 }
 
-/* Around the first-level cache, through shared memory. */
+/* Around L1, through shared memory. */
 uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum access access, bool of_memory) {
     uint64_t latency = of_memory ? L2_CYCLES : CLUSTER_CYCLES, stored = latency;
     if (access != FETCHES) pass(w, (size + LINE - 1) / LINE);
@@ -802,7 +791,7 @@ uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum acce
     return w->timing.clock + latency + size / 64;
 }
 
-/* ``size`` multiplications in a row. Each warp of a group uses one tensor core. */
+/* Each warp of a group uses one tensor core. */
 void profile_product(struct warp *w, uint64_t size, uint64_t bytes) {
     uint64_t begins = w->timing.product_ready > w->timing.clock ? w->timing.product_ready : w->timing.clock;
     w->timing.product_ready = begins + size * 16 / 256;
@@ -813,7 +802,6 @@ void profile_product_waits(struct warp *w) {
         w->timing.clock = w->timing.product_ready + LATENCY[CLASS_MATRIX];
 }
 
-/* It waits, so it was not issued. */
 void profile_blocked(struct warp *w, uint32_t mask) {
     struct counts *counts = counts_of(w);
     const struct weight *weight = &w->block->launch->profile->weights[w->pc];
@@ -839,7 +827,6 @@ void profile_split(struct warp *w) {
     if (!(w->block->launch->profile->branches[w->pc] & PREDICATED_BRANCH)) counts_of(w)->divergent++;
 }
 
-/* Between neighbouring lanes. */
 static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_t mask) {
     if (counts->regular == 2 || !(mask & (mask - 1))) return;
     int last = __builtin_ctz(mask);
@@ -864,7 +851,7 @@ static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_
     counts->steps = (uint64_t)step;
 }
 
-/* Neighbouring lanes read the same, in one of two patterns: their results return together. */
+/* Such results return together. */
 static bool in_pairs(const uint64_t *offsets, uint32_t mask) {
     bool near = true, next = true;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -941,7 +928,6 @@ void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets
     } else if (access != WRITES) results_at(w, r, w->timing.begins + SHARED_CYCLES + passes);
 }
 
-/* One address a pass. */
 void profile_constant(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask) {
     struct counts *counts = counts_of(w);
     uint32_t passes = 0;
@@ -957,7 +943,7 @@ void profile_constant(struct warp *w, const struct row *r, const uint64_t *offse
 }
 
 enum { MOST_ADDRESSES = 8 * LANES };
-/* Of ``size`` bytes at each address; at most two for each. */
+/* At most two for each address. */
 static uint32_t sectors_of(
         const uint64_t *addresses, uint32_t count, uint32_t size, uint64_t sectors[2 * MOST_ADDRESSES]) {
     uint32_t found = 0;
@@ -981,7 +967,7 @@ static uint32_t lines_of(const uint64_t *sectors, uint32_t count) {
     return found;
 }
 
-/* Of global memory. Returns the latency. */
+/* Returns the latency. */
 static uint64_t ask_first(
         struct warp *w, uint64_t *sectors, uint32_t count, uint64_t bytes, enum access access, bool cached) {
     struct counts *counts = counts_of(w);
@@ -1015,7 +1001,7 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
             ask_first(w, sectors, count, (uint64_t)lanes * size, access, access == READS && !(r->flags & STRONG));
     note_steps(counts, addresses, mask);
     if (lanes && access != FETCHES) note_array(w, each[0], (uint64_t)lanes * size);
-    if (access == UPDATES) { /* lanes take turns */
+    if (access == UPDATES) {
         uint32_t of_sector[LANES * 2] = {0};
         for (uint32_t left = mask; left; left &= left - 1) {
             uint32_t times = 0, k = 0;
@@ -1067,7 +1053,6 @@ void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets,
     if (access != WRITES) results_at(w, r, w->timing.begins + latency);
 }
 
-/* Saves and restores ``units`` of registers. */
 void profile_frame(struct warp *w, uint32_t units) {
     struct counts *counts = counts_of(w);
     counts->local_requests += units;
@@ -1078,7 +1063,6 @@ void profile_frame(struct warp *w, uint32_t units) {
     w->timing.worked = w->timing.issued;
 }
 
-/* In another block's shared memory. */
 void profile_remote(struct warp *w, const struct row *r, uint32_t mask, uint32_t size, enum access access) {
     ask(w, NEED_FROM_L2, ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR);
     if (access != WRITES) results_at(w, r, w->timing.begins + CLUSTER_CYCLES);
@@ -1091,12 +1075,11 @@ void profile_texture(struct warp *w, const uint64_t *addresses, uint32_t count, 
     uint64_t bytes = (uint64_t)__builtin_popcount(mask) * size;
     if (!count) return;
     uint64_t latency = ask_first(w, sectors, found, bytes, stores ? WRITES : READS, !stores);
-    counts_of(w)->regular = 2; /* irregular */
+    counts_of(w)->regular = 2;
     for (uint32_t i = 0; !stores && i < unit_count; i++)
         if (units[i] != NONE) will_be(w, units[i], w->timing.begins + latency + found);
 }
 
-/* One list for all. */
 void profile_heap(struct warp *w, const struct row *r, uint32_t mask, uint64_t address) {
     uint32_t lanes = (uint32_t)__builtin_popcount(mask);
     counts_of(w)->same += lanes;
@@ -1140,7 +1123,6 @@ void profile_waits(struct warp *w, uint32_t left) {
     counts_of(w)->waited += w->timing.clock - begin;
 }
 
-/* After the last one's arrival. */
 void profile_resumes(struct warp *w) {
     uint64_t released = w->block->released;
     if (w->timing.clock >= released) return;

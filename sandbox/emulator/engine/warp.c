@@ -8,7 +8,7 @@
 #include "engine.h"
 #include "run.h"
 
-#define PARKED 64u /* for lanes of its own warp */
+#define PARKED 64u /* waits for lanes of this warp */
 #define TURN 256u
 #define MOST_LOOPS 4096u
 #define FEW_LOOPS 512u /* in a launch that may not end */

@@ -136,7 +136,7 @@ API error cudaMalloc3DArray(struct array **into, const struct channels *format, 
             .flags = flags};
     made->pitch = (made->width * made->element + 31) / 32 * 32;
     error code = cudaMalloc(&made->address, made->pitch * array_rows(made) * array_slices(made));
-    /* arbitrary, since filters read more than what was copied */
+    /* arbitrary, since filters read outside of the copied part */
     if (code == OK) code = cudaMemset(made->address, 0, made->pitch * array_rows(made) * array_slices(made));
     if (code) {
         free(made);

@@ -1,4 +1,4 @@
-/* Between a student's process and the GPU's (device.py): a header, then ``size`` bytes; a reply for each. */
+/* A header, then ``size`` bytes; a reply for each. */
 #ifndef PROTOCOL_H
 #define PROTOCOL_H
 #include <stddef.h>
@@ -39,7 +39,7 @@ struct reply {
     int32_t status;
     uint32_t size;
 };
-/* ptx: its architecture, such as 80 */
+/* ptx: such as 80 */
 struct kernel_facts { uint32_t shared, local, threads, registers, ptx, count; };
 /* at: the call's offset in the library; 0: unknown */
 /* kind: cudaMemcpyKind: 1 to, 2 from the device, 3 within */
@@ -48,7 +48,7 @@ struct copy {
     uint32_t kind, at;
 };
 struct range { uint64_t address, size; };
-/* ``bits`` of each channel; kind: 0 signed, 1 unsigned, 2 float; modes by axis: 0 wrap, 1 clamp, 2 mirror, 3 border. */
+/* ``bits`` by channel; kind: 0 signed, 1 unsigned, 2 float; modes by axis: 0 wrap, 1 clamp, 2 mirror, 3 border. */
 struct texture {
     uint64_t address, pitch;
     uint32_t width, height, depth, element, bits[4], kind, modes[3], linear, fractions, normalized;
@@ -61,7 +61,6 @@ struct set {
 /* cluster: zeros: as compiled */
 struct launching { uint32_t module, kernel, cooperative, shared, grid[3], block[3], cluster[3], at; };
 struct clock { uint32_t at[STREAMS]; };
-/* Its clock includes the work itself. */
 struct order {
     uint32_t stream;
     struct clock known;
@@ -89,7 +88,6 @@ struct misused {
     uint64_t numbers[6];
 };
 
-/* connection.c */
 void connect_to(int socket);
 /* 0, or CUDA's error. ``answer``: more than ``room`` bytes is an error; ``got``: received. */
 int request(uint32_t kind, const void *a, size_t a_size, const void *b, size_t b_size, void *answer, size_t room,

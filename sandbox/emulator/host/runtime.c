@@ -29,11 +29,12 @@ static struct function **functions;
 static struct variable *variables;
 static size_t function_count, variable_count;
 
-/* Work of graphs and apart streams is done when something waits for it, which exposes a forgotten wait. */
+/* Work of graphs, and of streams apart from the default one, is done when something waits for it, which exposes a
+ * forgotten wait. */
 static uint64_t instructions; /* all launches', for events */
 static uint64_t asked;
 
-/* The default stream's waits only with managed memory, where the host may see results. */
+/* The default stream's work waits only if there is managed memory, where the host may see results. */
 struct stream *own_stream(void *stream) {
     struct stream *it = stream_named(stream);
     if (!is_default(it) && it->waits) return it;
@@ -113,7 +114,7 @@ static error catch_up(struct stream *stream, uint64_t until) {
     return lost;
 }
 error finish(struct stream *stream) { return stream ? catch_up(stream, stream->given) : lost; }
-/* In the asked order. */
+/* In the order of the calls. */
 static void catch_up_gpu(uint32_t number) {
     for (struct stream *next = streams; next;) {
         next = NULL;
@@ -129,7 +130,7 @@ error catch_up_all(void) {
     return lost;
 }
 
-/* Nothing waited for it until the entry point returned. Keeps releases of memory. */
+/* Drops work that nothing waited for, except releases of memory. */
 uint32_t runtime_forget(void) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < gpus; i++) finish(&default_streams[i]);
@@ -158,7 +159,7 @@ error ask_in_order(void *on, const struct order *order, uint32_t kind, const voi
     }
     finish(stream);
     error code = perform(order, kind, a, a_size, b, b_size, answer, room);
-    /* pageable memory is done when the call returns */
+    /* a copy to pageable memory is done when the call returns */
     if (fetches) order_waited(on);
     return code;
 }
@@ -182,7 +183,7 @@ error call_on(void *stream, void (*function)(void *), void *argument) {
     return ask_on(stream, CALL_HOST, &call, sizeof call, NULL, 0, NULL, 0);
 }
 
-/* compile.py makes a caller for each call that is declared but not here. */
+/* compile.py makes a function for each call that is declared but not here. */
 API error grader_not_here(const char *name, void *caller) {
     came_from(caller);
     tell(NOT_HERE, (uint64_t[6]){0}, name);

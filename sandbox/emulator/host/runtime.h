@@ -77,7 +77,7 @@ struct call_host {
 /* calls.c */
 extern error lost; /* ended the context */
 error failed(error code);
-/* Done differently from what was asked. */
+/* Reports a call that is not done as asked. */
 void tell(uint32_t which, const uint64_t numbers[6], const char *name);
 #define misused(which, code, ...) (tell(which, (uint64_t[6]){__VA_ARGS__}, ""), failed(code))
 /* No work of the device. */

@@ -20,7 +20,7 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         asynchronous(k, "BULK_WAIT_READ" if "read" in m else "BULK_WAIT", imm=left)
         return
     if "prefetch" in m:
-        if "tensor" in m:  # no fetch of its own
+        if "tensor" in m:  # the copy itself pays for the fetch
             k.control("NOP")
             return
         base, at, wide = k.memory(o[0], SPACE.GLOBAL)
