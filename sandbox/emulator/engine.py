@@ -85,7 +85,7 @@ _TAGGED_BYTES = 256 << 10
 class Pattern:
     """Fills a large array's pages when touched. Addresses are this process's."""
 
-    data: int  # of the bytes that repeat
+    data: int  # address of the bytes that repeat
     size: int
     element: int  # in bytes
     overlays: Sequence[tuple[int, int, int]]  # first, step and bits of other elements
@@ -159,7 +159,7 @@ class Engine:
         self.launches: list[Launch] | None = None
         # Chooses blocks; None: all run.
         self.sample: Sample | None = None
-        # The launch's blocks, and counts that do not count.
+        # The launch's blocks, and room for counts of blocks that do not count.
         self._chosen = Chosen()
         self._discarded = (ctypes.c_uint64 * 0)()
         self.recorder: Recorder | None = None
@@ -182,7 +182,7 @@ class Engine:
 
     @contextmanager
     def on_gpu(self, gpu: int) -> Iterator[None]:
-        """For memory added in the body."""
+        """Memory that is added in the body is this GPU's."""
         before = self.gpu
         self.use_gpu(gpu, self._reach[gpu])
         try:
@@ -191,7 +191,7 @@ class Engine:
             self.use_gpu(before, self._reach[before])
 
     def share(self, address: int) -> None:
-        """With every GPU."""
+        """Let every GPU reach the memory."""
         self._c.engine_everywhere(self._engine, address)
 
     def gpu_of(self, address: int) -> int | None:
@@ -263,7 +263,7 @@ class Engine:
         self._c.engine_lazy(self._engine, address, ctypes.byref(lazy))
 
     def fill(self, address: int, size: int) -> None:
-        """Now, for a use other than a kernel's."""
+        """Fill now, because something other than a kernel uses the bytes."""
         self._c.engine_fill(self._engine, address, size)
 
     def record(
@@ -276,7 +276,7 @@ class Engine:
         return self.recorder
 
     def keep_launches(self) -> Launches:
-        """For questions about them."""
+        """Keep the next launches, for questions about them."""
         self.recorder = Launches(self._c, list(self._operations))
         return self.recorder
 

@@ -67,7 +67,7 @@ class Finding:
     other_writes: bool
     same_index: bool = False  # both write from one line
     works: tuple[Operation, Operation] | None = None  # of who and other, which race
-    array_gpu: int | None = None  # the memory's, of several
+    array_gpu: int | None = None  # of the memory, if there are several GPUs
 
 
 class Fault(Exception):

@@ -74,7 +74,7 @@ def _rows(table: bytes, strings: dict[int, bytes], files: dict[int, set[int]]) -
 def _unit(it: Reader, strings: dict[int, bytes], ours: set[int]) -> Iterator[tuple[int, int]]:
     if it.number(2) != 5:
         return
-    it.number(2)  # of addresses and segments
+    it.number(2)  # sizes of addresses and segments
     program = it.number(4)
     program += it.at
     shortest, _, _, base, span, count = (it.number(1) for _ in range(6))
@@ -169,7 +169,7 @@ class _Abbreviation:
 
 
 def _inlined(library: bytes, files: dict[int, set[int]]) -> Iterator[tuple[int, int, int, int]]:
-    """As the attribute, for calls in the source."""
+    """Size, begin, end and line of code that was inlined into the source."""
     info, abbreviations, ranges = (
         section_of(library, f".debug_{section}") for section in ("info", "abbrev", "rnglists")
     )

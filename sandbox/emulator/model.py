@@ -22,7 +22,7 @@ TENSOR_UNITS, LINE_UNITS = 65536, 4
 
 @dataclass(frozen=True)
 class Card:
-    """ "A cycle": per multiprocessor."""
+    """Rates a cycle are those of one multiprocessor."""
 
     name: str
     multiprocessors: int
@@ -46,7 +46,7 @@ class Card:
     latency: float
     block: float  # between starts of blocks, in seconds
     update: float  # between atomics on one place in L2, in seconds
-    slices: int  # L2's, in parallel
+    slices: int  # of L2, which work in parallel
     left: float  # bytes of the previous call's writes that L2 still has, at most
     pushed: float  # of these, bytes that go to memory for each byte read
     overlap: float  # (sum of part ** overlap) ** (1 / overlap)
@@ -92,11 +92,11 @@ H200 = Card(
 )  # fmt: skip
 H100 = replace(H200, name="NVIDIA H100 80GB HBM3", dram=3.0e12, dram_read=3.17e12)
 _BYTES_OF_SECTOR, _BYTES_OF_LINE, _SECTORS_OF_LINE = 32, 128, 4
-# What shared memory leaves.
+# The least that shared memory leaves of a first-level cache.
 _LEAST_L1 = 28 << 10
-# A block's; the system takes 1 KiB more.
+# Shared memory of a block comes in these units; the system takes 1 KiB more.
 _SHARED_UNIT, _SHARED_OWN = 128, 1024
-# A warp's, in one part of the multiprocessor.
+# Registers of a warp come in these units, in one part of the multiprocessor.
 _REGISTER_UNIT, _PARTS = 256, 4
 
 
@@ -112,7 +112,7 @@ class Row:
     guarded: int  # of these, with a true predicate
     divergent: int
     waited: int  # cycles for operands or a barrier
-    requests: int  # warps', to global memory
+    requests: int  # of warps to global memory
     sectors: int
     ideal_sectors: int  # if contiguous
     l2: int  # sectors from L2
@@ -175,7 +175,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Of a multiprocessor at a time."""
+    """What a multiprocessor runs at a time."""
 
     blocks: int
     warps: int

@@ -6,15 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 # An argument, as the judge sends it:
-#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "memory", "offset", "nbytes", "output"}, a
-#   descriptor,
-#           "itemsize" in bytes, and if needed
+#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "memory", "offset", "nbytes", "output"},
+#           a descriptor, "itemsize" in bytes, and if needed
 #           "strides" in elements, of an array that is not dense; "nbytes" then covers all of it
 #           "large": {"pattern", "drawn": offsets; "period", "element": bytes; "overlays"; "targets"; "seed"},
 #           see ``emulator.engine.Pattern`` and ``emulator.sample``
 #           "gpu", and "of" if each GPU has one: the argument's name, the entry's being "x[1]". These entries
-#           are
-#           adjacent, and solve gets an array of pointers or a list of tensors
+#           are adjacent, and solve gets an array of pointers or a list of tensors
 #   value:  {"kind": "value", "name", "dtype", "value", "data": C's bytes in hex}
 #   absent: {"kind": "absent", "name"}
 Entry = dict[str, Any]

@@ -77,8 +77,8 @@ cudaError_t __wrap_cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 }
 }
 """
-# Kernels that launch kernels need separate compilation, which is slow. It follows a failure, or the line "//
-# grader: rdc".
+# Separate compilation, which kernels need to launch kernels, is slow: only after a failure for lack of it,
+# or with the line "// grader: rdc".
 RDC = re.compile(r"^[ \t]*//[ \t]*grader:[ \t]*rdc\b", re.MULTILINE)
 RDC_WANTED = re.compile(r"requires separate compilation mode|Unresolved extern function '_*cuda")
 USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
@@ -351,7 +351,7 @@ def add_names(nvcc: str, arch: str, filename: str, more: list[str]) -> None:
 
 
 def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
-    """A log's text without a usable result; else None."""
+    """The log's text if there is no usable result, else None."""
     if code != 0:
         if re.search(r"out of memory|virtual memory exhausted", log):
             return "\n[the compiler used more memory than it may]\n"

@@ -59,7 +59,7 @@ class _NoLaunch:
 
 
 def prepare() -> host_compiler.LaunchersAhead | None:
-    """Needs no request."""
+    """Import torch and Triton before there is a request."""
     preload.caches_in_box()
     from triton_loader import prepare_without_gpu
 

@@ -74,7 +74,7 @@ class Library:
         for function in self._texts.values():
             if function is not None:
                 function.restype, function.argtypes = ctypes.c_char_p, [ctypes.c_int]
-        with contextlib.suppress(ValueError):  # nor wrappers
+        with contextlib.suppress(ValueError):  # then it has no wrappers either
             gated.register(_Waits(library))
         if prepare := getattr(library, "grader_prepare", None):
             self._check(prepare())

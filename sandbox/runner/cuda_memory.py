@@ -86,7 +86,7 @@ class CudaFlags:
         # A live ctypes view would keep the map from closing.
         self._host = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         self._device = driver.register_host(self._host, PAGE)
-        # The devices but the first: their work of the round is done.
+        # Of each device but the first: its work of the round is done.
         self._events: dict[int, int] = {}
         for number in driver.devices()[1:]:
             driver.use(number)

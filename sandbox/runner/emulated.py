@@ -35,9 +35,7 @@ def part(name: str) -> Any:
 
 
 def refused(library: bytes, filename: str) -> str:
-    """The compiler's form of an instruction that the emulated GPU lacks; else empty. ``filename``: the
-    source's.
-    """
+    """An error, in the compiler's form, about an instruction that the emulated GPU lacks; else empty."""
     engine, fatbin, lower, ptx = (part(name) for name in ("engine", "fatbin", "lower", "ptx"))
     for text in fatbin.ptx_of(fatbin.section_of(library)):
         try:

@@ -125,7 +125,7 @@ class Host:
         device.hide()
         # The linker takes only paths. The memory is the judge's and sealed.
         self._library = os.dup(descriptor)
-        # If not all of it ran.
+        # The part of the last call that ran, if not all.
         self.sampled: dict[str, Any] | None = None
         self._start()
 

@@ -58,7 +58,7 @@ class ForkServer:
         self._poll = select.poll()
 
     def serve(self) -> None:
-        """The parent's close ends remaining children too."""
+        """Until the parent closes the connection, which also ends remaining children."""
         self._poll.register(self.connection, select.POLLIN)
         protocol.send(self.connection, {"op": "ready"})
         while True:

@@ -441,7 +441,7 @@ class Device:
         return 0, b""
 
     def _really(self, stated: int, to: int, source: int) -> str:
-        """The real direction."""
+        """The direction that a copy really has."""
         if stated in _FROM_THE_HOST and self._range(source, 1) is not None:
             return (
                 f"its source is {self._name_of(source)}, which is device memory already. It is copied from there. "

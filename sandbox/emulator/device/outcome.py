@@ -46,7 +46,7 @@ class Returned:
     modelled: float | None
     profile: dict[str, Any] | None
     taken: int  # bytes copied to the host
-    heap_leaked: tuple[int, int]  # kernels' allocations, and their bytes
+    heap_leaked: tuple[int, int]  # allocations that kernels did not free, and their bytes
     broken: str  # traceback of our own fault
     constructs: dict[str, Any] | None = None
 
