@@ -1,4 +1,4 @@
-"""Boxes in which untrusted code is compiled and run. Import it as ``grader.sandbox``."""
+"""Boxes for untrusted code. Import it as ``grader.sandbox``."""
 
 if __name__ == "sandbox":
     raise ImportError("import grader.sandbox, not sandbox: the top-level folder only holds its files")

@@ -1,7 +1,6 @@
-"""How long a box may take.
+"""How long a box may take: processor time, which a busy host does not change.
 
-Work is limited by processor time, which a busy host does not change. The clock ends only boxes that sleep, or get next
-to nothing done for very long.
+The clock ends only boxes that sleep or get almost nothing done.
 """
 
 from __future__ import annotations
@@ -13,18 +12,19 @@ from math import inf
 
 from grader import limits
 
-# Least interval between readings of the processor time: each opens a few files.
+# Each reading opens a few files.
 _READING_SECONDS = 0.05
 _FIRST_READING_SECONDS = 0.5
-# Idleness is judged by the last seconds: a box that worked and then went to sleep is asleep.
+# A box that worked and then went to sleep counts as asleep.
 _WINDOW_SECONDS = 30.0
 
 
 class Allowance:
-    """At most ``seconds`` by ``cpu_seconds`` from now on, and by the clock ``patience`` times that (without
-    ``cpu_seconds``: ``seconds`` by the clock). ``total`` limits the whole of ``cpu_seconds``.
+    """At most ``seconds`` by ``cpu_seconds`` (without it: by the clock), and ``patience`` times that by the
+    clock.
 
-    ``exact``: read at once. Otherwise a short wait costs no reading, and use in its first half second is free.
+    ``total`` limits all of ``cpu_seconds``. Unless ``exact``, a short wait costs no reading and the first
+    half second is free.
     """
 
     def __init__(
@@ -44,9 +44,8 @@ class Allowance:
         self._spared = 0.0
         self._over = False
         self._idle = False
-        # (Seconds waited, seconds used); the earliest is as old as the window, if possible.
+        # (Seconds waited, seconds used). The first is as old as the window, if possible.
         self._readings = [(0.0, 0.0)]
-        # At the last reading: seconds by the clock, and of processor time.
         self.waited = 0.0
         self.used: float | None = None
         if exact and cpu_seconds is not None:
@@ -59,35 +58,33 @@ class Allowance:
 
     @property
     def burnt(self) -> bool:
-        """Over because that much processor time was used."""
         return self.used is not None and self.used >= self.seconds
 
     @property
     def burnt_in_total(self) -> bool:
-        """Over because the box has used all the processor time of its life."""
+        """Over because the box used all the processor time of its life."""
         return self.used is not None and (self._before or 0.0) + self.used >= self._total
 
     @property
     def starved(self) -> bool:
-        """Over by the clock alone although the box was not idle: others had the processor."""
+        """Over by the clock although not idle: others had the processor."""
         busy = self.used is not None and not self._idle
         return self._over and busy and not self.burnt and not self.burnt_in_total
 
     def sentence(self) -> str:
-        """Describes the wait and the use up to the last reading."""
         if self.used is None:
             return f"{self.waited:.0f} s"
         return f"{self.waited:.0f} s, in which it used {self.used:.1f} s of processor time"
 
     def begin(self, now: float) -> None:
-        """Count from ``now`` on (``time.perf_counter``). A runner's spinning at the gate until then is not counted."""
+        """Count from ``now`` (``time.perf_counter``), so a runner's spinning at the gate is free."""
         waited = now - self._began
         self._spared += waited
         self._began += waited
         self._read_at += waited
 
     def forgive(self, seconds: float) -> None:
-        """Do not count the last ``seconds`` by the clock: this process itself stood still."""
+        """Ignore the last ``seconds`` by the clock: this process was stopped."""
         self._over = False
         self._began += seconds
         self._read_at += seconds
@@ -100,7 +97,6 @@ class Allowance:
         return 0.0 if self._over else self._read_at - now
 
     def _soonest(self, left: float) -> float:
-        """The time in which all cores together use ``left`` seconds."""
         if self._cpu_seconds is None:
             return left
         return max(left / (os.cpu_count() or 1), _READING_SECONDS)

@@ -1,7 +1,6 @@
-"""The interface of every kind of box: a process that cannot harm the host, and one socket to talk to it.
+"""The interface of every box: a process that cannot harm the host, and one socket to it.
 
-A box serves one submission (or control, baseline or compilation) and is then killed. The parent may kill it at any
-moment, from any thread, more than once.
+The parent may kill it at any time, from any thread, repeatedly.
 """
 
 from __future__ import annotations
@@ -24,12 +23,11 @@ RUNNER_PROGRAM = "main.py"
 
 
 def _framed(message: Mapping[str, str]) -> bytes:
-    """See the runner's ``protocol.py``."""
     body = json.dumps(message).encode()
     return len(body).to_bytes(4, "little") + body
 
 
-# A box with a GPU announces that its imports are done, and waits for permission to use the GPU.
+# A box with a GPU says that its imports are done, and waits for permission to use it.
 IMPORTED, USE_GPU = _framed({"op": "imported"}), _framed({"op": "use_gpu"})
 
 
@@ -44,7 +42,7 @@ class BoxPurpose(StrEnum):
 @dataclass(frozen=True)
 class BoxSpec:
     purpose: BoxPurpose
-    #: A file of ``sandbox/runner``.
+    #: In ``sandbox/runner``.
     program: str = RUNNER_PROGRAM
     env: Mapping[str, str] = field(default_factory=dict)
     memory_bytes: int = limits.BOX_MEMORY_BYTES
@@ -56,37 +54,35 @@ class BoxSpec:
     wall_seconds: float = limits.BOX_WALL_SECONDS
     #: CUDA needs ``limits.GPU_BOX_MEMORY_BYTES`` of host memory.
     gpu: Gpu | None = None
-    #: Priority on a processor that others want too.
     share: Share = Share.FULL
-    #: Empty: any.
     cores: tuple[int, ...] = ()
-    #: The box sees the host's libraries of ready-made kernels, such as cuBLAS. A local box always does.
+    #: Show the host's ready-made kernels, such as cuBLAS. A local box always does.
     compute_libraries: bool = True
-    #: A tool and its options, which start the program: see ``runner/under_tool.py``.
+    #: Starts the program: see ``runner/under_tool.py``.
     under: tuple[str, ...] = ()
-    #: Of those, the ones that it sees all the same: keys of ``grader.sandbox.compute_libraries.LINKED``.
+    #: Hidden libraries that it sees all the same: keys of ``compute_libraries.LINKED``.
     shown_libraries: tuple[str, ...] = ()
-    #: A folder of the host, see ``grader.sandbox.bytecode``.
+    #: See ``bytecode``.
     bytecode: str = ""
 
     @property
     def loopback(self) -> bool:
-        """It needs sockets of its own network, which has nothing but a loopback: NCCL's threads meet there."""
+        """For NCCL."""
         return bool(self.shown_libraries)
 
     @property
     def shm_bytes(self) -> int:
-        """Of a /dev/shm of its own: NCCL's threads share memory there, and without one it divides by zero."""
+        """NCCL's threads share memory in /dev/shm; without it NCCL divides by zero."""
         return limits.BOX_SHM_BYTES if self.shown_libraries else 0
 
     @property
     def supervised(self) -> bool:
-        """The program loads submissions, and so runs under a supervisor (``runner/supervise.py``)."""
+        """The program loads submissions (see ``runner/supervise.py``)."""
         return self.program == RUNNER_PROGRAM
 
 
 class EndReason(StrEnum):
-    """Why a box ended. The first reason counts."""
+    """The first reason counts."""
 
     EXITED = "exited"
     SIGNALLED = "signalled"
@@ -101,13 +97,14 @@ class BoxEnd:
     reason: EndReason
     exit_code: int | None = None
     signal: int | None = None
-    #: Something outside the box killed it. True only if nothing inside can have done so.
+    #: Killed from outside. True only if nothing inside can have done so.
     outside: bool = False
 
     @classmethod
     def of_code(cls, code: int, memory_kills: int = 0, at_limit: bool = True) -> BoxEnd:
-        """The end of a process. ``code``: as in ``subprocess``, negative for a signal. ``memory_kills``: processes
-        killed for lack of memory; not ``at_limit``: the host's."""
+        """``code``: as in ``subprocess``. ``at_limit``: memory kills were due to the box's limit, not the
+        host's.
+        """
         if code >= 0:
             return cls(EndReason.EXITED, exit_code=code)
         if -code == signals.SIGKILL and memory_kills:
@@ -115,15 +112,14 @@ class BoxEnd:
         return cls(EndReason.SIGNALLED, signal=-code)
 
     def of_supervisor(self) -> BoxEnd:
-        """The same end, of a supervisor, which nothing inside the box can end."""
-        # Signals of operators, service managers and kernels. (Not every system has both names.)
+        """Nothing inside the box can cause it."""
+        # Operators, service managers and kernels send these. Not every system has both names.
         killed = self.reason is EndReason.KILLED or (
             self.reason is EndReason.SIGNALLED and self.signal in (signals.SIGKILL, signals.SIGTERM)
         )
         return replace(self, outside=killed)
 
     def sentence(self) -> str:
-        """Describes the end to a student."""
         if self.outside:
             return "the box was killed from outside"
         if self.reason is EndReason.EXITED:
@@ -138,74 +134,66 @@ class BoxEnd:
         }[self.reason]
 
 
-# A supervisor's message: the wait status of its child.
 STATUS_BYTES = 4
 
 
 def child_exit_code(data: bytes) -> int | None:
-    """Reads a supervisor's message: negative for a signal, None if it is incomplete."""
+    """Negative for a signal, None if the message is incomplete."""
     whole = len(data) == STATUS_BYTES
     return os.waitstatus_to_exitcode(int.from_bytes(data, "little")) if whole else None
 
 
 class Box(Protocol):
-    """A started box."""
-
     id: str
-    #: A unix stream socket to the program, which may pass descriptors.
+    #: May pass descriptors.
     connection: socket.socket
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
-        """How it ended, after at most ``wait_s`` seconds of waiting; None while it lives."""
+        """None while it lives, after at most ``wait_s`` seconds."""
 
     def kill(self) -> BoxEnd:
-        """Free everything. Harmless if called again."""
+        """Free everything. May be called again."""
 
     def cpu_seconds(self) -> float:
-        """Processor seconds of all processes, by the host's count, which nothing in the box can change; after the
-        end, the last value. Raises BoxUnavailable if unknown."""
+        """Processor seconds of all its processes, by the host's count; after the end, the last value. Raises
+        BoxUnavailable if unknown.
+        """
 
     def out_of_memory(self) -> bool:
-        """One of its processes was killed because the box had used all its memory."""
+        """The kernel killed one of its processes at the box's memory limit."""
 
     def output(self) -> bytes:
-        """Takes stdout and stderr since the last call, cut to the limit."""
+        """Stdout and stderr since the last call, cut to the limit."""
 
 
 class Clocked(Protocol):
-    """A box with a wall clock: every box for submissions."""
-
     def live_for(self, seconds: float) -> None:
         """Restart the wall clock."""
 
 
 class Pausable(Protocol):
-    """A box that can be stopped for a while: every kind that the judge keeps spares of."""
+    """A box that the judge can keep as a spare."""
 
     def pause(self) -> None:
-        """Stop all processes until ``resume``. Raises BoxUnavailable if that fails."""
+        """Raises BoxUnavailable if that fails."""
 
     def resume(self) -> None:
         """Raises BoxUnavailable, also if the box has ended."""
 
 
 class BoxMaker(Protocol):
-    """A kind of box: docker, bubblewrap, local."""
-
     name: str
-    #: Mechanisms of its boxes on this host, for reports.
     about: str
 
     def start(self, spec: BoxSpec) -> Box:
-        """Start a box and wait for its connection, not for its hello. Raises BoxUnavailable if the engine, the image or
-        the machine cannot make one."""
+        """Wait for its connection, not for its hello. Raises BoxUnavailable."""
 
     def reap(self) -> int:
-        """Kill boxes whose parent is gone. Returns their number."""
+        """Kill boxes whose parent is gone; returns their number."""
 
 
 class BoundedOutput:
-    """A box's output, written by one thread and read by any. Counts what exceeds ``limit`` bytes, to notice a flood."""
+    """One thread writes, any thread reads. Counts what exceeds ``limit`` bytes, to notice a flood."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

@@ -1,7 +1,7 @@
-"""A box made by bubblewrap (``bwrap``): for hosts without a Docker engine, by root or by an unprivileged user.
+"""Boxes made by bubblewrap (``bwrap``), for hosts without a Docker engine, by root or an ordinary user.
 
-It has its own namespaces, no network, no capabilities, and a Docker box's filter of system calls and view of files.
-``docs/boxes.md`` lists its weaker points. Its processes are our children.
+Namespaces, no network, no capabilities, and a Docker box's call filter and files. ``docs/boxes.md`` lists its
+weaker points.
 """
 
 from __future__ import annotations
@@ -40,15 +40,13 @@ USER_NAMESPACE_HINT = (
     "Python, the CUDA toolkit and this platform readable. In a container they fail for lack of a full /proc."
 )
 ACCOUNTS = {"/etc/passwd": image.PASSWD, "/etc/group": image.GROUP}
-# bwrap reports death by signal N like a shell: exit code 128 + N.
+# Like a shell, bwrap reports death by signal N as 128 + N.
 SIGNAL_BASE, SIGNALS = 128, 64
-# Time for the kernel to end thousands of pages and processes of a killed box.
+# To end thousands of processes and free their pages.
 _GONE_SECONDS = 30.0
 
 
 class BubblewrapBox(ProcessBox):
-    """See ``Box``."""
-
     kind = KIND
 
     def __init__(self, maker: BubblewrapBoxes, spec: BoxSpec) -> None:
@@ -64,7 +62,6 @@ class BubblewrapBox(ProcessBox):
             self._step.close()
             os.close(self._info_end)
         try:
-            # By the clock, this may take as long as an idle program: it takes hardly any processor time.
             self._admit(time.monotonic() + limits.IDLE_PATIENCE * spec.start_seconds)
         except (OSError, EOFError, ValueError, TimeoutError) as error:
             self.kill()
@@ -88,7 +85,7 @@ class BubblewrapBox(ProcessBox):
         try:
             return subprocess.Popen(
                 [
-                    # Replaces the program's name: marks the owner, for whoever reaps.
+                    # Marks the owner for a reap.
                     owned_name(KIND) + self.id,
                     *enclosure.words(self._spec, as_root, files),
                     *("--info-fd", str(self._info_end), "--"),
@@ -113,7 +110,7 @@ class BubblewrapBox(ProcessBox):
                 stderr=pipe_end,
                 pass_fds=numbers,
                 cwd="/",
-                env={},  # the program's environment comes with the order
+                env={},
                 start_new_session=True,
             )
         finally:
@@ -121,7 +118,6 @@ class BubblewrapBox(ProcessBox):
                 os.close(number)
 
     def _admit(self, deadline: float) -> None:
-        """Put the box under its limits while it runs our code, then let it become its program."""
         pid = int(_whole_message(self._info, deadline)["child-pid"])
         self._first, self._first_pid = os.pidfd_open(pid), pid
         if self._group is not None:
@@ -135,12 +131,10 @@ class BubblewrapBox(ProcessBox):
             enclosure.order(self._spec, self._maker.as_root, self._group is not None, calls)
         ).encode()
         self._control.sendall(len(body).to_bytes(4, "little") + body)
-        while data := self._control.recv(4096):  # until it becomes the program, or fails
+        while data := self._control.recv(4096):
             said += data
         if said[4:] != b'{"ok": true}':
             raise EOFError("it ended before its program began")
-
-    # See ProcessBox
 
     def _memory_bytes(self, walk: bool) -> int:
         if self._group is not None or not self._first_pid:
@@ -157,9 +151,9 @@ class BubblewrapBox(ProcessBox):
         if self._first >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
-            # Its namespace dies with it: once it is gone, all are.
+            # All processes end with the namespace's first one.
             select.select([self._first], [], [], _GONE_SECONDS)
-            # In a paused box bwrap itself is stopped, and would never notice.
+            # Pausing stops bwrap itself, too.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 self._process.send_signal(signal.SIGCONT)
         if self._process.poll() is None and not self._is_over_soon():
@@ -167,7 +161,7 @@ class BubblewrapBox(ProcessBox):
                 kill(pid)
 
     def _is_over_soon(self) -> bool:
-        """bwrap notices by itself that its box is gone, and can report how."""
+        """bwrap notices the end of its box and reports it."""
         if self._first < 0:
             return False
         readable, _, _ = select.select([self._pidfd], [], [], _GONE_SECONDS)
@@ -195,7 +189,7 @@ class BubblewrapBox(ProcessBox):
 
 
 class BubblewrapBoxes:
-    """See ``BoxMaker``. Raises BoxUnavailable if the program is missing, or cannot make a box here."""
+    """Raises BoxUnavailable if bwrap is missing or cannot make a box."""
 
     name = KIND
 
@@ -240,7 +234,6 @@ class BubblewrapBoxes:
         return max(len(orphans), swept)
 
     def close(self) -> None:
-        """Called at the end of this process."""
         atexit.unregister(self.close)
         if os.getpid() != self._pid:
             return
@@ -272,7 +265,7 @@ def _whole_message(pipe: int, deadline: float) -> dict[str, Any]:
 
 
 def _named_processes() -> list[tuple[int, str]]:
-    """Processes that we may inspect, with the first word of their command lines."""
+    """Processes that we may inspect, with the first words of their command lines."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -1,8 +1,7 @@
 """Compiles the bytecode of packages that were installed without it.
 
-Python keeps bytecode next to the source if it may write there. A box may not, so each would spend four seconds on
-compiling the thousands of modules that torch imports. Here they are compiled once, from the host's files, for every box
-of this process. Python checks them against the source's time and size.
+A box cannot write next to the source, so each would spend four seconds on torch's modules. Python checks the
+bytecode against the source's time and size.
 """
 
 from __future__ import annotations
@@ -19,11 +18,10 @@ from pathlib import Path
 from grader.sandbox import image
 from grader.sandbox.parent import make_folder
 
-# Folder in a box with its own root.
 MOUNT = image.BYTECODE_MOUNT
 # Slow to import, and possibly installed without bytecode.
 _PACKAGES = ("torch", "triton")
-# A Triton runner imports these when it starts, and when it compiles its first kernel.
+# Imported by a Triton runner's start and first compilation.
 _IMPORTS = (
     "torch",
     "triton.language",
@@ -31,7 +29,6 @@ _IMPORTS = (
     "triton.backends.nvidia.compiler",
     "triton.backends.nvidia.driver",
 )
-# Takes some seconds, on a slow disk perhaps a minute.
 _SECONDS = 300.0
 _PROGRAM = """
 import compileall, importlib, importlib.util, json, os, py_compile, sys
@@ -55,19 +52,18 @@ for place, folder in programs.items():
 
 
 def is_missing(packages: tuple[str, ...] = _PACKAGES) -> bool:
-    """One of ``packages`` is installed without bytecode."""
     specs = [importlib.util.find_spec(name) for name in packages]
     origins = [spec.origin for spec in specs if spec is not None and spec.origin is not None]
     return any(not Path(importlib.util.cache_from_source(origin)).exists() for origin in origins)
 
 
 def make(imports: tuple[str, ...] = _IMPORTS, packages: tuple[str, ...] = _PACKAGES) -> str:
-    """Returns a folder for all users, which ends with this process."""
+    """A folder for all users, removed when this process ends."""
     folder = make_folder("bytecode")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     programs = {place: str(path) for place, path in image.PROGRAMS.items()}
     command = [sys.executable, "-I", *options(str(folder)), "-c", _PROGRAM]
-    # Anything not compiled here is compiled at its import.
+    # The rest is compiled when imported.
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(
             [*command, json.dumps([imports, packages, programs])],
@@ -82,5 +78,4 @@ def make(imports: tuple[str, ...] = _IMPORTS, packages: tuple[str, ...] = _PACKA
 
 
 def options(folder: str) -> list[str]:
-    """Options of Python."""
     return ["-X", f"pycache_prefix={folder}"] if folder else []

@@ -15,8 +15,9 @@ Kind = Literal["auto", "docker", "bubblewrap", "local"]
 
 
 def make_boxes(kind: str, options: SandboxOptions = DEFAULTS) -> BoxMaker:
-    """Makes the image if the engine lacks it. Raises BoxUnavailable for a kind that cannot be made here, BadRequest for
-    an unknown one."""
+    """Makes the image, too, if the engine lacks it. Raises BoxUnavailable or, for an unknown kind,
+    BadRequest.
+    """
     if kind == "auto":
         kind, _ = best_kind()
     if kind == "local":
@@ -29,8 +30,7 @@ def make_boxes(kind: str, options: SandboxOptions = DEFAULTS) -> BoxMaker:
 
 
 def best_kind() -> tuple[str, str]:
-    """``auto`` here, and why not a better kind: Docker if an engine answers, else bubblewrap if it works, else plain
-    processes."""
+    """The kind for ``auto``, and why it is not a better one: Docker, then bubblewrap, then plain processes."""
     usable, why = docker_status()
     if usable:
         return "docker", ""
@@ -39,10 +39,9 @@ def best_kind() -> tuple[str, str]:
 
 
 def why_not_exposed(kind: str) -> str:
-    """Why this kind of box must not run code of people on other machines; empty if it may.
+    """Why this kind must not run strangers' code; empty if it may.
 
-    In a bubblewrap box without control groups a stranger could use up the host's memory with files that belong to no
-    process: limits of processes do not count them.
+    Without control groups a stranger can fill the host's memory with files that belong to no process.
     """
     if kind == "auto":
         kind, _ = best_kind()
@@ -53,13 +52,13 @@ def why_not_exposed(kind: str) -> str:
     try:
         maker = _bubblewrap()
     except BoxUnavailable:
-        return ""  # nothing runs; starting the first box raises the reason
+        return ""  # the first box raises the reason
     maker.close()
     return "" if maker.bounded else "no control group would bound the memory of submissions here"
 
 
 def bubblewrap_status() -> tuple[bool, str]:
-    """True if they can be made (it makes one), and a sentence: how they are bounded, or how to get them."""
+    """Makes one. Returns success and a sentence: how boxes are bounded, or how to get them."""
     try:
         maker = _bubblewrap()
     except BoxUnavailable as error:
@@ -69,7 +68,7 @@ def bubblewrap_status() -> tuple[bool, str]:
 
 
 def docker_status() -> tuple[bool, str]:
-    """True if they can be made, and a sentence: the engine's version, or how to get them."""
+    """Returns success and a sentence: the engine's version, or how to get one."""
     try:
         version = docker_engine.engine().version()
     except ImportError:

@@ -1,6 +1,6 @@
-"""This host's libraries of ready-made GPU kernels, which a CUDA submission must not open instead of writing a kernel.
+"""Ready-made GPU kernels on this host, which a CUDA submission must not use.
 
-Libraries inside a source are not covered. The CUDA runtime, the driver and the compilers stay visible.
+Libraries inside a source are not covered.
 """
 
 from __future__ import annotations
@@ -13,26 +13,24 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# Linear algebra, transforms, random numbers, neural networks, image filters, communication, and torch, which has all.
-# Beginnings of names, so libcublasLt and libnppif are included.
+# Beginnings of names, so libcublasLt and libnppif are included. torch has all of them.
 NAMES = (
     "cublas cudnn cudss cufft curand cusolver cusparse cutensor custatevec nvblas nccl nvinfer nvjpeg nvtiff nvshmem "
     "npp cudf cuvs raft cutlass magma torch caffe2 c10 xla tensorflow onnxruntime arrayfire"
 ).split()
 PATTERN = re.compile(rf"lib(?:{'|'.join(NAMES)}).*\.(?:so|a)(?:\.[0-9.]+)?")
-# Folders of many files, without libraries.
 SKIPPED = frozenset(("share", "include", "doc", "__pycache__", "man", "locale", "src"))
 
 
-# What a challenge may allow besides all of them: its header, its library, and the sentence for boards without it. The
-# compiler leaves its symbols open, and the runner loads it before the submission.
+# Libraries that a challenge may allow one by one. The compiler leaves their symbols open, and the runner
+# loads them before the submission.
 @dataclass(frozen=True)
 class Linked:
     header: str
     library: str
-    #: Folders in ``site-packages/nvidia`` of the wheels that have them.
+    #: Folders in ``site-packages/nvidia``.
     wheel: str
-    #: Of the sentence for a source that includes it where it is not.
+    #: For the error about a source that includes it without permission.
     title: str
 
 
@@ -40,14 +38,13 @@ LINKED = {"nccl": Linked("nccl.h", "libnccl.so.2", "nccl", "NCCL")}
 
 
 def linked(allow: Iterable[str]) -> tuple[str, ...]:
-    """Names of the libraries to load for a challenge that allows these."""
+    """Libraries to load for a challenge with this ``allow``."""
     return tuple(LINKED[name].library for name in allow if name in LINKED)
 
 
 @functools.cache
 def include_of(name: str) -> str:
-    """The folder with the header of a linked library on this host, from NVIDIA's wheels; empty: the compiler finds it
-    itself, or there is none."""
+    """The header's folder in NVIDIA's wheels; empty if the compiler must find it itself."""
     spec = importlib.util.find_spec("nvidia")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         path = Path(folder) / LINKED[name].wheel / "include"
@@ -57,7 +54,7 @@ def include_of(name: str) -> str:
 
 
 def hidden(folders: tuple[str, ...], shown: Iterable[str]) -> tuple[str, ...]:
-    """Those of ``found`` to hide in a box that sees ``shown``."""
+    """Paths in ``found`` to hide from a box that sees ``shown``."""
     return not_shown(found(folders), shown)
 
 
@@ -72,8 +69,9 @@ def is_one(name: str) -> bool:
 
 @functools.cache
 def found(folders: tuple[str, ...]) -> tuple[str, ...]:
-    """Paths below ``folders``, without links: hiding the target hides them. Cached: it walks through a hundred thousand
-    files."""
+    """Paths below ``folders``, without links, because hiding a target hides them. Cached: it walks through
+    100,000 files.
+    """
     return tuple(sorted({path for folder in folders for path in _below(folder)}))
 
 

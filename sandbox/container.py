@@ -1,5 +1,3 @@
-"""Options of a Docker box: everything taken away that can be, and a bound on everything else."""
-
 from __future__ import annotations
 
 import os
@@ -15,17 +13,17 @@ from grader.sandbox.options import DEFAULTS, SandboxOptions
 from grader.sandbox.toolkit import cuda_home
 
 OPEN_FILES = 1024
-# No core is this small, so none is written. Not 0: if cores are piped to a program (Ubuntu), the kernel starts it as
-# root outside the box at any limit but 1. The call filter keeps a box from changing it.
+# Smaller than any core, so none is written. Not 0: if the host pipes cores to a program (Ubuntu), the kernel
+# then starts it as root outside the box. The call filter keeps a box from changing this.
 CORE_BYTES = 1
-# Triton's and nvcc's caches make hundreds of files. Each costs the host a kilobyte of memory that no limit counts.
+# Triton's and nvcc's caches make hundreds of files. Each costs a kilobyte of host memory that no limit
+# counts.
 TMP_INODES = 16_384
 SHM = "/dev/shm"  # noqa: S108
 SHM_INODES = 64
 
-# Hidden from a box; naming any replaces Docker's list. Each shows the host's hardware, other people's activity or
-# kernel addresses; /dev/mqueue is a second place to write. Missing names are ignored. CUDA reads /proc/driver,
-# /proc/devices, /proc/modules and /sys/bus, so these stay.
+# Replaces Docker's list. Each path shows hardware, other people's activity or kernel addresses; /dev/mqueue
+# is writable. CUDA needs /proc/driver, /proc/devices, /proc/modules and /sys/bus.
 MASKED = (
     "/dev/mqueue /proc/acpi /proc/asound /proc/buddyinfo /proc/config.gz /proc/diskstats /proc/interrupts /proc/iomem "
     "/proc/ioports /proc/kallsyms /proc/kcore /proc/key-users /proc/keys /proc/kmsg /proc/kpagecgroup "
@@ -40,7 +38,6 @@ READ_ONLY = "/proc/bus /proc/fs /proc/irq /proc/sys /proc/sysrq-trigger".split()
 
 
 def environment(spec: BoxSpec, toolchain: Mapping[str, str] | None = None) -> dict[str, str]:
-    """``toolchain``: paths of another toolchain than the host's."""
     return {
         **(_host_paths() if toolchain is None else toolchain),
         "HOME": "/tmp",  # noqa: S108 - the box's own
@@ -65,8 +62,8 @@ def _host_paths() -> dict[str, str]:
 
 
 def mounts(spec: BoxSpec) -> dict[str, str]:
-    """Options of the file systems in memory, by their folder: the only places that a box can write to."""
-    # Triton dlopens launchers from its cache, so running needs an executable /tmp; compiling does not.
+    """A box can write only to these."""
+    # Triton loads launchers from its cache in /tmp. Compiling needs no executable /tmp.
     execution = "noexec" if spec.purpose is BoxPurpose.COMPILE else "exec"
     made = {"/tmp": _bounds(execution, spec.tmp_bytes, TMP_INODES)}  # noqa: S108
     return {**made, SHM: _bounds("noexec", spec.shm_bytes, SHM_INODES)} if spec.shm_bytes else made
@@ -84,8 +81,7 @@ def host_config(
     chosen: SandboxOptions = DEFAULTS,
     group: str | None = None,
 ) -> dict[str, Any]:
-    """The engine turns its own names of limits into those of control groups version 1 or 2; memory includes swap in
-    both. ``group``: parent of the box's control group, None for the engine's choice."""
+    """Memory includes swap. ``group``: parent of the box's control group, None for the engine's choice."""
     from docker.types import LogConfig, Ulimit
 
     paths = {"MaskedPaths": MASKED, "ReadonlyPaths": READ_ONLY}
@@ -101,7 +97,7 @@ def host_config(
             ],
             read_only=True,
             tmpfs=mounts(spec),
-            # No other /dev/shm, and no System V memory: every place to write is bounded.
+            # Bounds every place to write: no other /dev/shm, no System V memory.
             ipc_mode="none",
             pids_limit=spec.pids,
             mem_limit=spec.memory_bytes,
@@ -119,7 +115,7 @@ def host_config(
             devices=options.device_files(chosen.gpu_access, spec),
             device_requests=options.device_requests(chosen.gpu_access, spec),
             oom_score_adj=1000,  # if the host runs out of memory, a box goes first
-            # Output comes through the attached stream; a log would be a way to write to the host's disk.
+            # A log would let a box write to the host's disk.
             log_config=LogConfig(type="none"),
             init=False,
             auto_remove=False,

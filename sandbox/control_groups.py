@@ -1,7 +1,7 @@
-"""Control groups for boxes without an engine: the kernel bounds memory, processes and processor time of a whole box.
+"""Control groups for boxes without an engine: they bound a whole box's memory, processes and processor time.
 
-Root makes them below the host's root, under either version. An ordinary user needs a delegated part of version 2's
-tree: ``systemd-run --user --scope -p Delegate=yes grader worker``.
+An ordinary user needs a delegated part of version 2's tree: ``systemd-run --user --scope -p Delegate=yes
+grader worker``.
 """
 
 from __future__ import annotations
@@ -22,16 +22,14 @@ from grader.sandbox.processes import kill
 
 ROOT = Path("/sys/fs/cgroup")
 OURS = "grader"
-# Our own processes move here in a delegated tree: a group whose children have limits must hold no process.
+# We move here: in version 2, a group whose children have limits holds no process.
 MAIN = "grader-main"
 KIND = "group"
 
 PERIOD_US = 100_000
-# Count processes killed for lack of memory: in version 2, and in version 1.
 _KILL_COUNTERS = ("memory.events", "memory.oom_control")
-# Least share of its limit that a group has used if the kernel ended something in it: pages are charged by the batch.
+# Above this share of its limit, a kill is the group's own fault.
 _NEARLY = 0.95
-# A killed process leaves its group once the kernel has freed its memory.
 _GONE_SECONDS = 10.0
 
 Files = Mapping[str, str]
@@ -67,32 +65,27 @@ def _quota_us(spec: BoxSpec) -> int:
     return int(min(spec.cpus, os.cpu_count() or 1) * PERIOD_US)
 
 
-# A kernel or a host may lack these; without any other there is no group.
+# May be missing. Any other missing file means: no groups.
 OPTIONAL = {"memory.memsw.limit_in_bytes", "memory.swap.max", "memory.oom.group", "cpu.max", "cpu.weight"}
 
 
 @dataclass(frozen=True)
 class Tree:
-    """One hierarchy: the folder of the boxes' groups, and the files to write in each."""
-
     base: Path
     files: Callable[[BoxSpec], Files]
     wanted: bool = True
 
 
 class ControlGroup:
-    """A folder in each tree, the first of which counts memory."""
-
     def __init__(self, folders: list[Path]) -> None:
         self._folders = folders
 
     def add(self, pid: int) -> None:
-        """Raises OSError if the process may not be moved."""
         for folder in self._folders:
             _write(folder / "cgroup.procs", str(pid))
 
     def memory_kills(self) -> int:
-        """Counts processes of the box that the kernel killed for lack of memory."""
+        """Processes of the box that the kernel killed for lack of memory."""
         for name in _KILL_COUNTERS:
             with contextlib.suppress(OSError):
                 lines = (self._folders[0] / name).read_text().splitlines()
@@ -101,15 +94,14 @@ class ControlGroup:
         return 0
 
     def out_of_memory(self) -> bool:
-        """The kernel ended a process because the group's memory was full; it also kills if the host runs out, which
-        is not the group's fault."""
+        """False if the kernel killed because the host was out of memory."""
         if self.memory_kills() == 0:
             return False
         folder = self._folders[0]
         with contextlib.suppress(OSError):
             counts = (line.split() for line in (folder / "memory.events").read_text().splitlines())
             return any(words[0] == "oom" and int(words[1]) > 0 for words in counts)
-        # Version 1, in which not every kernel counts how often a group met its limit. Pages are charged by the batch.
+        # Not every kernel with version 1 counts it.
         files = [folder / f"memory.{name}" for name in ("max_usage_in_bytes", "limit_in_bytes")]
         most = [int(text) for text in _texts(files)]
         return len(most) == 2 and most[0] >= _NEARLY * most[1]
@@ -126,26 +118,26 @@ class ControlGroup:
         return 0.0
 
     def kill(self) -> bool:
-        """Does not wait. False if there is no process, or none that we may end."""
+        """Does not wait. False if there is nothing that we may kill."""
         if not self.is_populated():
             return False
         try:
             _write(self._folders[0] / "cgroup.kill", "1")
-        except OSError:  # version 1, a kernel before 5.14, or no right to write
+        except OSError:
             sent = [kill(pid) for pid in self._pids()]
             return any(sent)
         return True
 
     def is_populated(self) -> bool:
-        """A process is in it or below, even one that we cannot see. It leaves after its memory, files and part of a
-        GPU are free."""
+        """Counts processes that we cannot see. They leave once their memory, files and share of a GPU are
+        free.
+        """
         for text in _texts([self._folders[0] / "cgroup.events"]):
             return "populated 1" in text.splitlines()
         below = [Path(place) for folder in self._folders for place, _, _ in os.walk(folder)]
         return any(_texts(place / "cgroup.procs" for place in below))
 
     def wait_until_empty(self, seconds: float) -> bool:
-        """False if processes are left after ``seconds``."""
         end = time.monotonic() + seconds
         while self.is_populated():
             if time.monotonic() > end:
@@ -154,7 +146,6 @@ class ControlGroup:
         return True
 
     def kill_all(self) -> None:
-        """Waits until they are gone."""
         for folder in self._folders:
             with contextlib.suppress(OSError):  # no process may join a group that is being killed
                 _write(folder / "pids.max", "0")
@@ -170,7 +161,6 @@ class ControlGroup:
         return [pid for pid in found if pid]
 
     def remove(self) -> None:
-        """A later sweep removes what stays."""
         self.kill_all()
         end = time.monotonic() + _GONE_SECONDS
         while [folder for folder in self._folders if not _removed(folder)] and time.monotonic() < end:
@@ -178,8 +168,6 @@ class ControlGroup:
 
 
 class Groups:
-    """Makes groups in ``trees``. ``about``: for reports."""
-
     def __init__(self, trees: list[Tree], about: str) -> None:
         self._trees = trees
         self.about = about
@@ -198,7 +186,7 @@ class Groups:
         return made
 
     def sweep(self) -> int:
-        """Remove groups of dead processes. Returns their number."""
+        """Returns the number of removed groups."""
         names = {name for tree in self._trees for name in _left_behind(tree.base)}
         for name in names:
             ControlGroup([tree.base / name for tree in self._trees]).remove()
@@ -206,14 +194,12 @@ class Groups:
 
 
 def is_in(pid: int, name: str) -> bool:
-    """``pid``: by this process's numbering. ``name``: part of the group's path."""
     return any(name in path for _, path in _groups(pid))
 
 
 def group_of(pid: int, name: str, root: Path = ROOT) -> ControlGroup | None:
-    """The visible group of ``pid`` with ``name`` in its path. It counts memory and processor time; others set its
-    limits."""
-    # Version 2 names no controller: its group is below the root itself.
+    """None if invisible. Others set its limits."""
+    # Version 2 names no controller.
     folders = {
         controller: root / controller / path.strip("/") for controller, path in _groups(pid) if name in path
     }
@@ -226,7 +212,6 @@ def group_of(pid: int, name: str, root: Path = ROOT) -> ControlGroup | None:
 
 
 def find_groups(root: Path = ROOT) -> Groups | None:
-    """Tries them. None if this process can make none."""
     for candidate in _candidates(root):
         try:
             candidate.make(BoxSpec(BoxPurpose.RUN)).remove()
@@ -245,14 +230,14 @@ def _candidates(root: Path) -> Iterator[Groups]:
         trees = [Tree(root / "memory" / OURS, _memory_1), Tree(root / "pids" / OURS, _pids)]
         if (root / "cpu" / "cpu.cfs_quota_us").exists() or (root / "cpu" / "cpu.shares").exists():
             trees.append(Tree(root / "cpu" / OURS, _cpu_1))
-        # Most hosts count in the folder that also bounds, under both names.
+        # Most hosts link cpuacct to cpu's folder.
         if (root / "cpuacct").is_dir() and not (root / "cpuacct" / "cpu.shares").exists():
             trees.append(Tree(root / "cpuacct" / OURS, lambda _: {}))
         yield Groups(trees, "control groups 1")
 
 
 def _given_to_us(root: Path) -> Path | None:
-    """The group that we may make others in: our own, or its parent if our processes have moved down."""
+    """Our own group, or its parent if our processes have moved down."""
     own = next(
         (line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line[:3] == "0::"), ""
     )
@@ -262,7 +247,7 @@ def _given_to_us(root: Path) -> Path | None:
 
 
 def _with_controllers(base: Path) -> Path:
-    """Lets children of ``base`` have limits. If that is refused, making a group fails later."""
+    """A refusal shows later, when a group is made."""
     with contextlib.suppress(OSError):
         if base.name == OURS:
             base.mkdir(exist_ok=True)
@@ -281,10 +266,9 @@ def _enable(folder: Path) -> None:
 
 
 def _move_down(base: Path) -> None:
-    """A group with processes in it cannot have children with limits."""
     (base / MAIN).mkdir(exist_ok=True)
     for pid in (base / "cgroup.procs").read_text().split():
-        with contextlib.suppress(OSError):  # it ended meanwhile
+        with contextlib.suppress(OSError):
             _write(base / MAIN / "cgroup.procs", pid)
 
 
@@ -295,7 +279,6 @@ def _set(folder: Path, files: Files) -> None:
 
 
 def _groups(pid: int) -> Iterator[tuple[str, str]]:
-    """Controller and path of each group; nothing if ``pid`` is gone."""
     for text in _texts([Path(f"/proc/{pid}/cgroup")]):
         for line in text.splitlines():
             _, controllers, path = line.split(":", 2)
@@ -303,14 +286,13 @@ def _groups(pid: int) -> Iterator[tuple[str, str]]:
 
 
 def _texts(files: Iterable[Path]) -> Iterator[str]:
-    """Reads the readable files."""
     for file in files:
         with contextlib.suppress(OSError):
             yield file.read_text()
 
 
 def _write(path: Path, text: str) -> None:
-    with path.open("r+") as file:  # never creates a file, in case the folder is no control group
+    with path.open("r+") as file:  # never creates a file in a plain folder
         file.write(text)
 
 
@@ -318,7 +300,7 @@ def _removed(folder: Path) -> bool:
     try:
         folder.rmdir()
     except OSError as error:
-        return error.errno != errno.EBUSY  # waiting changes nothing about other errors
+        return error.errno != errno.EBUSY
     return True
 
 
@@ -329,13 +311,12 @@ def _left_behind(base: Path) -> list[str]:
         return []
 
 
-# The engine learns of a memory kill by an event, which can follow the container's end; on version 2 it is then lost.
-# Nobody in a box can kill its first process: a SIGKILL not ours came from the kernel or an administrator.
+# The engine's event about a memory kill can be lost on version 2. Nothing in a box can kill its first
+# process, so a foreign SIGKILL came from the kernel or an administrator.
 _VMSTAT = Path("/proc/vmstat")
 
 
 def host_memory_kills(counters: Path = _VMSTAT) -> int:
-    """Counts processes that this host's kernel has killed for lack of memory since boot; 0 if it does not say."""
     try:
         lines = counters.read_text().splitlines()
     except OSError:

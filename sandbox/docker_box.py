@@ -1,7 +1,7 @@
-"""A box that is a Docker container: the only kind that may run other people's code.
+"""Boxes as Docker containers, for other people's code.
 
-It has no network, no capabilities, no way to gain privileges, and no writable file system but a bounded /tmp. Memory,
-processes, CPU, open files and output are bounded. It sees only the folders of its ``Toolchain``.
+No network, no capabilities, no new privileges, nothing writable but a bounded /tmp; all use is bounded. It
+sees only the folders of its ``Toolchain``.
 """
 
 from __future__ import annotations
@@ -34,27 +34,21 @@ from grader.sandbox.toolchain import find_toolchain
 log = logging.getLogger("grader.sandbox")
 
 READ_BYTES = 256 * limits.KIB
-# A silent box checks its wall clock this often: the parent may restart it.
 CLOCK_SECONDS = 1.0
 AWAY_SECONDS = 0.05
-# Time to read a supervisor's last report or a box's last output, once the box is over.
 READ_SECONDS = 5.0
-# The kernel gets this long to end a box's processes, before the engine is asked. It takes 2 to 20 ms, and longer if
-# they hold a part of a GPU.
+# To end the processes, usually 2 to 20 ms, before the engine is asked.
 KERNEL_SECONDS = 5.0
 _CREDENTIALS = struct.Struct("3i")
-# Docker reports death by signal N as exit code 128 + N.
+# Like a shell, Docker reports death by signal N as 128 + N.
 SIGNAL_BASE = 128
 SIGNALS = 64
 
 
 class Supervision:
-    """Receives the supervisor's report on its child's end, on a thread."""
-
     def __init__(
         self, connection: socket.socket, container: str, group: ControlGroup | None, kills_before: int
     ) -> None:
-        """``group``: the box's, if visible; ``kills_before``: ``host_memory_kills()`` at the box's start."""
         self._connection = connection
         self._kills_before = kills_before
         self._group = group
@@ -69,7 +63,7 @@ class Supervision:
         with self._connection, contextlib.suppress(OSError):
             code = child_exit_code(self._connection.recv(STATUS_BYTES))
             if code is not None:
-                # Now, because the supervisor waits until the connection closes, and the group goes with the box.
+                # The supervisor waits until the connection closes. The group ends with the box.
                 self._end = self._end_of(code)
             elif self._group is not None:
                 self._lacked = self._group.out_of_memory()
@@ -80,13 +74,12 @@ class Supervision:
         return BoxEnd.of_code(code, self._group.memory_kills(), self._group.out_of_memory())
 
     def child_end(self) -> BoxEnd | None:
-        """None if the supervisor died without a report. For a box that is over."""
+        """None if the supervisor died without a report."""
         self.join()
         return self._end
 
     def lacked_memory(self) -> bool | None:
-        """The box was at its limit when its supervisor died; None if its own group does not say. (The host counts
-        all boxes together.)"""
+        """None if the box's own group does not say: the host counts all boxes together."""
         self.join()
         return self._lacked
 
@@ -95,7 +88,7 @@ class Supervision:
 
 
 class DockerBox:
-    """See ``Box``. One thread per box reads output and watches clock and end."""
+    """One thread per box reads output and watches clock and end."""
 
     def __init__(self, maker: DockerBoxes, spec: BoxSpec) -> None:
         self.id = f"grader-{uuid.uuid4().hex[:12]}"
@@ -128,7 +121,7 @@ class DockerBox:
         with listener:
             path = self._folder / "s"
             listener.bind(str(path))
-            path.chmod(0o666)  # only we can enter the folder above; the box's user must be able to connect
+            path.chmod(0o666)  # the folder above is ours alone
             listener.listen(2)
             listener.settimeout(0.1)
             self._container = self._create()
@@ -144,14 +137,14 @@ class DockerBox:
                 self._spec.start_seconds, self.cpu_seconds, patience=limits.BOX_START_PATIENCE
             )
             if self._spec.supervised:
-                # The first to connect, before anything is loaded.
+                # The supervisor connects first, before anything is loaded.
                 status = self._accept(listener, "start", allowance)
                 group = self._see(status)
                 self._supervision = Supervision(status, self._container, group, self._memory_kills)
             self.connection = self._accept(listener, "connect", allowance)
             if not self._spec.supervised:
                 self._see(self.connection)
-        # The listener is closed: nothing else can ever connect.
+        # Nothing else can connect: the listener is closed.
 
     def _create(self) -> str:
         spec, what = self._spec, self._maker.toolchain
@@ -188,16 +181,14 @@ class DockerBox:
         raise self._did_not(doing, allowance)
 
     def _see(self, connection: socket.socket) -> ControlGroup | None:
-        """The control group of the first process, which made ``connection``, if visible."""
         credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        # 0 if the box's processes are invisible here, for example from within another container.
+        # 0 if we cannot see it, for example from another container.
         pid = _CREDENTIALS.unpack(credentials)[0]
         if (group := group_of(pid, self._container)) is not None:
             self._seen = (pid, group)
         return group
 
     def _did_not(self, doing: str, allowance: Allowance) -> BoxUnavailable:
-        """Why the box did not start, and what to do, as far as known."""
         how = f": {self._end.sentence()}" if self._end else f" within {allowance.sentence()}"
         said = self._output.take().decode(errors="replace").strip()[-1000:]
         return BoxUnavailable(
@@ -206,18 +197,16 @@ class DockerBox:
             self._maker.toolchain.start_hint(self._maker.options.runtime, self._end is None, said),
         )
 
-    # The box's thread
-
     def _watch(self) -> None:
         try:
             reason = self._read_stream()
         finally:
             self._stream._response.close()
         if reason is None and not self._killing:
-            # The box is over, or has closed its output and runs on.
+            # The box ended, or closed its output and runs on.
             reason = self._wait_for_end()
         while not self._ended.is_set():
-            # Even after another thread failed: an engine that is away is asked until it is back.
+            # Waits for an engine that is away.
             with contextlib.suppress(BoxUnavailable):
                 self._see_it_ended(reason)
             self._ended.wait(CLOCK_SECONDS)
@@ -233,12 +222,12 @@ class DockerBox:
         while (remaining := self._deadline - time.monotonic()) > 0 and self._wanted is None:
             if self._engine.wait(self._container, min(remaining, CLOCK_SECONDS)):
                 return None
-            # An engine that is away answers at once.
+            # Otherwise this loop would spin.
             self._ended.wait(AWAY_SECONDS)
         return EndReason.WALL_CLOCK
 
     def _read_stream(self) -> EndReason | None:
-        """Read until the output ends (None), floods or takes too long."""
+        """Until the output ends (None), floods or takes too long."""
         stream: socket.socket = self._stream._sock
         frames = Frames()
         while (remaining := self._deadline - time.monotonic()) > 0 and self._wanted is None:
@@ -256,8 +245,6 @@ class DockerBox:
                     return EndReason.OUTPUT_FLOOD
         return EndReason.WALL_CLOCK
 
-    # Its end
-
     def _end_by(self, reason: EndReason) -> None:
         self._killing = True
         with self._lock:
@@ -265,25 +252,23 @@ class DockerBox:
                 try:
                     killed = self._kill()
                 except BoxUnavailable:
-                    # The box's thread does it as soon as it can.
                     self._wanted, self._killing = reason, False
                     raise
                 self._settle(reason if killed else None)
 
     def _kill(self) -> bool:
-        """Waits until all processes are gone. False if it was over already.
+        """Wait until all processes are gone. False if it was over already.
 
-        By its control group if possible: the engine also waits for tearing the container down.
+        By its control group if possible: the engine also waits for the container's removal.
         """
         _, group = self._seen or (0, None)
-        # Under version 1, paused processes do not die.
         sent = group is not None and not self._paused and group.kill()
         if group is not None and sent and group.wait_until_empty(KERNEL_SECONDS):
             return True
         return self._engine.kill(self._container) or sent
 
     def _settle(self, reason: EndReason | None) -> None:
-        """Ask the engine how it ended, if nobody killed it, and have the container removed."""
+        """Ask the engine how it ended, and have the container removed."""
         if self._end is not None:
             return
         try:
@@ -293,16 +278,14 @@ class DockerBox:
             self._ended.set()
 
     def _by_itself(self) -> BoxEnd:
-        """The supervisor reports the end or, if that is dead, the engine."""
         if self._supervision is None:
             return self._own_end()
         return self._supervision.child_end() or self._own_end().of_supervisor()
 
     def _own_end(self) -> BoxEnd:
-        """The engine reports the end of the box's first process."""
         try:
             state = self._engine.state(self._container)
-        except BoxUnavailable:  # it was removed
+        except BoxUnavailable:
             return BoxEnd(EndReason.KILLED)
         code = int(state.get("ExitCode", 0))
         killed = code == SIGNAL_BASE + signal.SIGKILL and self._lacked_memory()
@@ -315,12 +298,10 @@ class DockerBox:
         return lacked if lacked is not None else host_memory_kills() > self._memory_kills
 
     def _discard(self) -> None:
-        # By its name: an engine that failed to answer may still have made it.
+        # An engine that failed to answer may have made it.
         self._maker.remover.remove(self.id)
         shutil.rmtree(self._folder, ignore_errors=True)
         self._maker.alive.discard(self)
-
-    # What the parent calls
 
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
         self._ended.wait(wait_s)
@@ -330,7 +311,7 @@ class DockerBox:
         try:
             self._end_by(EndReason.KILLED)
         except BoxUnavailable:
-            self.connection.close()  # the box's thread ends it later
+            self.connection.close()
             raise
         self._ended.wait()
         if self._supervision is not None:
@@ -341,7 +322,7 @@ class DockerBox:
 
     def cpu_seconds(self) -> float:
         if self._end is None:
-            # If processes are counted one by one, an unreaped process takes its time with it.
+            # An unreaped process takes its time with it.
             self._cpu_used = max(self._cpu_used, self._count_cpu())
         return self._cpu_used
 
@@ -354,11 +335,10 @@ class DockerBox:
         return self._engine.cpu_seconds(self._container)
 
     def _first_process(self) -> tuple[int, ControlGroup | None]:
-        """Process number (0 if invisible) and control group (if visible). A worker in a container may see one, both
-        or neither."""
+        """Process number (0 if invisible) and control group (None if invisible)."""
         if self._seen is None:
             pid = int(self._engine.state(self._container).get("Pid", 0))
-            # An engine with other numbers for processes means another process here.
+            # If the engine numbers processes differently, ``pid`` is another process here.
             self._seen = (pid if is_in(pid, self._container) else 0, group_of(pid, self._container))
         return self._seen
 
@@ -368,7 +348,7 @@ class DockerBox:
 
     def output(self) -> bytes:
         if self._thread is not None and self._ended.is_set():
-            # The engine may pass on the last output after the processes are gone.
+            # The last output may follow the end of the processes.
             self._thread.join(READ_SECONDS)
         return self._output.take()
 
@@ -381,12 +361,11 @@ class DockerBox:
         self._paused = False
 
     def live_for(self, seconds: float) -> None:
-        """Restart the wall clock."""
         self._deadline = time.monotonic() + seconds
 
 
 class DockerBoxes:
-    """See ``BoxMaker``. Raises BoxUnavailable if no engine answers, or it lacks the image or the runtime."""
+    """Raises BoxUnavailable if no engine answers, or it lacks the image or the runtime."""
 
     name = "docker"
 
@@ -403,7 +382,7 @@ class DockerBoxes:
         self.group = facts.group
         self.root = make_folder("docker")
         if facts.remaps_users:
-            # The process that mounts a box is then an ordinary user. Folders below have unguessable names.
+            # An ordinary user mounts the box. Folders below have unguessable names.
             self.root.chmod(0o711)
         self.toolchain = find_toolchain(self.engine, self.root, options)
         self.about = facts.sentence(options.runtime) + self.toolchain.about
@@ -428,23 +407,21 @@ class DockerBoxes:
         return len(orphans)
 
     def close(self) -> None:
-        """Called at the end of this process. Waits until all its boxes are removed."""
         atexit.unregister(self.close)
         if os.getpid() != self._pid:
             return
         for box in list(self.alive):
-            with contextlib.suppress(BoxUnavailable):  # the next reap finds it by its label
+            with contextlib.suppress(BoxUnavailable):  # the next reap removes it
                 box.kill()
         self.remover.finish()
         shutil.rmtree(self.root, ignore_errors=True)
 
 
-# A restarted engine is back after some seconds.
 RETRY_SECONDS = 2.0
 
 
 class Remover:
-    """Removes ended containers on a thread. Thread-safe."""
+    """Thread-safe."""
 
     def __init__(self, using: Engine) -> None:
         self._engine = using
@@ -458,7 +435,7 @@ class Remover:
             try:
                 self._engine.remove(ended)
             except Exception as error:
-                # Catch everything: without this thread no container would ever be removed.
+                # Without this thread no container would be removed.
                 if not isinstance(error, BoxUnavailable):
                     log.exception("box_not_removed", extra={"box": ended})
                 self._try_again(ended)
@@ -466,7 +443,7 @@ class Remover:
                 self._waiting.task_done()
 
     def _try_again(self, ended: str) -> None:
-        """The engine may be away. After the end of this process, a reap finds the container by its label."""
+        """After this process's end, a reap removes it."""
         if not self._finishing.wait(RETRY_SECONDS):
             self._waiting.put(ended)
 
@@ -474,6 +451,5 @@ class Remover:
         self._waiting.put(ended)
 
     def finish(self) -> None:
-        """Wait until all are removed, or were tried once more."""
         self._finishing.set()
         self._waiting.join()

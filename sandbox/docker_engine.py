@@ -1,5 +1,3 @@
-"""The Docker engine: one client per process, the calls that boxes need, and the labels that mark boxes."""
-
 from __future__ import annotations
 
 import contextlib
@@ -27,7 +25,6 @@ START_HINT = (
 )
 FORBIDDEN_HINT = "This user may not use the Docker engine: add it to the group docker, and sign in again."
 
-# An engine that is silent for longer hangs.
 CALL_SECONDS = 60.0
 
 DEFAULT_SOCKET = "unix:///var/run/docker.sock"
@@ -54,7 +51,7 @@ def _engine_errors(doing: str) -> Iterator[None]:
 
 
 def _knock(url: str) -> None:
-    """Raise OSError if a unix socket does not answer. (Docker's client would leave a descriptor open.)"""
+    """Raise OSError if a unix socket does not answer; Docker's client would leak a descriptor."""
     kind, _, path = url.partition("://")
     if kind in ("unix", "http+unix"):
         with socket.socket(socket.AF_UNIX) as knocking:
@@ -62,8 +59,6 @@ def _knock(url: str) -> None:
 
 
 class Engine:
-    """Thread-safe."""
-
     def __init__(self) -> None:
         import docker
 
@@ -72,8 +67,7 @@ class Engine:
             _knock(environment.get("base_url") or DEFAULT_SOCKET)
 
             class Client(docker.APIClient):  # type: ignore[misc] # docker has no types
-                # Otherwise requests reads os.environ on every call, and fails if another thread is changing it. No
-                # proxy of the environment is on the way to the engine.
+                # Otherwise requests reads os.environ on every call and fails if another thread changes it.
                 trust_env = property(lambda _: False, lambda *_: None)
 
             self.client: Any = Client(version="auto", timeout=CALL_SECONDS, **environment)
@@ -98,13 +92,12 @@ class Engine:
         return True
 
     def image_config(self, name: str) -> tuple[str, dict[str, Any]]:
-        """Id and settings. Raises BoxUnavailable if the engine has no such image."""
+        """Raises BoxUnavailable if the image is missing."""
         with _engine_errors(f"find the image {name}"):
             found = self.client.inspect_image(name)
         return str(found["Id"]), dict(found["Config"] or {})
 
     def read_file(self, image: str, path: str) -> bytes:
-        """Raises BoxUnavailable if it is missing."""
         with _engine_errors(f"read {path} of the image {image}"):
             made = str(self.client.create_container(image, command=["true"], network_disabled=True)["Id"])
             try:
@@ -124,7 +117,7 @@ class Engine:
             return str(self.client.create_container(**arguments)["Id"])
 
     def attach(self, container: str) -> Any:
-        """The container's output, in Docker's frames. Attach before the start."""
+        """The container's output, in Docker's frames."""
         with _engine_errors("attach to a box"):
             return self.client.attach_socket(
                 container, params={"stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
@@ -135,7 +128,6 @@ class Engine:
             self.client.start(container)
 
     def wait(self, container: str, seconds: float) -> bool:
-        """False if it is not over in time."""
         import docker.errors
         import requests
 
@@ -152,13 +144,12 @@ class Engine:
             return dict(self.client.inspect_container(container)["State"])
 
     def cpu_seconds(self, container: str) -> float:
-        """An engine may take a second to answer."""
         with _engine_errors("report a box's processor time"):
             stats = self.client.stats(container, stream=False, one_shot=True)
         return float(stats.get("cpu_stats", {}).get("cpu_usage", {}).get("total_usage", 0)) * 1e-9
 
     def kill(self, container: str) -> bool:
-        """Waits for its death. False if it was over already."""
+        """Wait for its death. False if it was over already."""
         import docker.errors
 
         with _engine_errors("kill a box"):
@@ -167,7 +158,7 @@ class Engine:
             except (docker.errors.NotFound, docker.errors.APIError) as error:
                 if error.status_code in (404, 409):
                     return False
-                # The engine waits ten seconds for the end; hundreds of processes on a busy host take longer.
+                # The engine gives up after ten seconds, too early on a busy host.
                 if not self.wait(container, CALL_SECONDS):
                     raise
         return True
@@ -181,7 +172,7 @@ class Engine:
             self.client.unpause(container)
 
     def remove(self, container: str) -> None:
-        """Ends it, too. Harmless if it is gone or going."""
+        """Kills it, too. Does nothing if it is gone."""
         import docker.errors
 
         with _engine_errors("remove a box"):
@@ -192,7 +183,7 @@ class Engine:
                     raise
 
     def boxes(self) -> list[tuple[str, dict[str, str], bool]]:
-        """Id and labels of every box of this engine, of all platforms, and whether it runs."""
+        """Every platform's on this engine: id, labels, whether it runs."""
         with _engine_errors("list the boxes"):
             found = self.client.containers(all=True, filters={"label": f"{LABEL_BOX}=1"})
         return [(entry["Id"], entry["Labels"], entry["State"] == "running") for entry in found]
@@ -203,7 +194,7 @@ _lock = threading.Lock()
 
 
 def engine() -> Engine:
-    """Returns this process's engine. Raises BoxUnavailable if none answers."""
+    """Raises BoxUnavailable if none answers."""
     global _engine
     with _lock:
         if _engine is None or _engine.pid != os.getpid():  # connections do not survive a fork
@@ -212,7 +203,6 @@ def engine() -> Engine:
 
 
 def labels(wall_seconds: float) -> dict[str, str]:
-    """Marks a box of this process."""
     return {
         LABEL_BOX: "1",
         LABEL_PARENT: own_mark(),
@@ -224,11 +214,10 @@ def labels(wall_seconds: float) -> dict[str, str]:
 
 
 def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
-    """True if nobody can want the box with these labels any more. ``runs``: started and not ended.
+    """True if nobody can want the box any more.
 
-    A visible owner's box is an orphan once the owner is gone. An owner in another PID namespace is invisible: its box
-    is one when older than allowed, by the clock since boot, which nobody sets, and after a reboot unless it runs. Other
-    platforms reap their own.
+    An owner in another PID namespace is invisible: its box is an orphan when older than allowed, by the clock
+    since boot, and after a reboot unless it runs. Other platforms reap their own.
     """
     if marks.get(LABEL_HOST) == host_identity():
         return not is_alive(marks.get(LABEL_PARENT, ""))
@@ -240,16 +229,16 @@ def is_orphan(marks: dict[str, str], runs: bool = True) -> bool:
     return deadline.isdigit() and seconds_since_boot() * 1e9 > int(deadline)
 
 
-# A frame's header: stream, 0, 0, 0, length in 4 bytes.
+# Stream, 0, 0, 0, length in 4 bytes.
 HEADER_BYTES = 8
 
 
 class Frames:
-    """Takes the attached stream in pieces of any size, and yields the output without headers."""
+    """Strips the headers from a stream that comes in pieces of any size."""
 
     def __init__(self) -> None:
         self._held = bytearray()
-        self._left = 0  # of the current frame
+        self._left = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         self._held += data
@@ -265,7 +254,6 @@ class Frames:
             yield part
 
 
-# Limits by the engine's name. An engine that cannot set one makes the box without it.
 _LIMIT_NAMES = {
     "MemoryLimit": "memory",
     "SwapLimit": "swap",
@@ -276,48 +264,40 @@ _LIMIT_NAMES = {
 
 @dataclass(frozen=True)
 class EngineFacts:
-    """An engine's description of itself, as far as boxes depend on it."""
-
-    #: Programs that it can run a container with.
     runtimes: tuple[str, ...]
-    #: Version of the host's control groups: 1 or 2.
+    #: Version: 1 or 2.
     cgroup: int
     #: Security options, such as ``seccomp``, ``apparmor``, ``userns``.
     options: frozenset[str]
     version: str = ""
-    #: Values of ``_LIMIT_NAMES`` that it cannot set on this host.
+    #: Values of ``_LIMIT_NAMES`` that it cannot set.
     unbounded: tuple[str, ...] = ()
-    #: It knows devices by name.
     cdi: bool = False
-    #: The control group to put boxes in; None: the engine's choice.
+    #: The parent group of boxes; None: the engine's choice.
     group: str | None = None
 
     @classmethod
     def of(cls, info: Mapping[str, Any]) -> EngineFacts:
-        """Reads the engine's ``/info``, whose parts may be missing."""
         said = [str(text) for text in info.get("SecurityOptions") or []]
         # For example "name=seccomp,profile=default".
         pairs = [part.partition("=") for text in said for part in text.split(",")]
         return cls(
             runtimes=tuple(sorted(info.get("Runtimes") or {})),
-            # Engines before 20.10 did not say, and knew only version 1.
+            # Engines before 20.10 say nothing and know only version 1.
             cgroup=2 if str(info.get("CgroupVersion")) == "2" else 1,
             options=frozenset(value for key, _, value in pairs if key == "name"),
             version=str(info.get("ServerVersion") or ""),
-            # An engine that does not mention a limit is assumed to set it.
             unbounded=tuple(what for key, what in _LIMIT_NAMES.items() if info.get(key) is False),
             cdi=bool(info.get("CDISpecDirs")),
-            # With cgroupfs it would put boxes into /docker, a group that counts as much as any process of the host,
-            # however small their shares. With systemd they are next to the host's services.
+            # With cgroupfs the default, /docker, would count as much as any process of the host.
             group="/" if info.get("CgroupDriver") == "cgroupfs" else None,
         )
 
     def sentence(self, runtime: str) -> str:
-        """Leaves out versions: a report's reader need not know which are outdated."""
+        """Without versions, so a report does not show which are outdated."""
         remapped = ", users remapped" if self.remaps_users else ""
         return f"docker: {runtime}, control groups {self.cgroup}{remapped}"
 
     @property
     def remaps_users(self) -> bool:
-        """User 0 of a container is an ordinary user of the host."""
         return bool(self.options & {"userns", "rootless"})

@@ -1,4 +1,4 @@
-"""Bubblewrap's arguments: the namespaces of a box and its view of the host, the same as a Docker box's."""
+"""Bubblewrap's arguments: a box's namespaces, and the same view of the host as a Docker box's."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from grader.sandbox.gpu import GPU_KINDS, Gpu, nodes_of
 from grader.sandbox.image import HostLayout
 
 NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
-# For the last step (``runner/confine.py``), which drops them: to bound /tmp, to drop the bounding set, and, if root
-# starts the box, to become nobody.
+# For ``runner/confine.py``, which drops them: to bound /tmp, to drop the bounding set, and to leave root.
 STEP, STEP_AS_ROOT = ("CAP_SYS_ADMIN", "CAP_SETPCAP"), ("CAP_SETUID", "CAP_SETGID", "CAP_CHOWN")
 DEVICES = ("null", "zero", "full", "random", "urandom")
 LINKS = {
@@ -26,12 +25,12 @@ LINKS = {
     "stderr": "/proc/self/fd/2",
 }
 LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-# For torch and the C library: number of cores, amount of memory.
+# torch and the C library count cores and memory.
 SYSTEM = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 
 
 def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
-    """Arguments up to the command. ``files``: descriptors with the contents of files in ``/etc``."""
+    """``files``: descriptors with the contents of files in ``/etc``."""
     user = [] if as_root else ["--unshare-user", "--uid", str(image.NOBODY), "--gid", str(image.NOBODY)]
     kept = (*STEP, *STEP_AS_ROOT) if as_root else STEP
     return [
@@ -53,7 +52,7 @@ def words(spec: BoxSpec, as_root: bool, files: dict[str, int]) -> list[str]:
 
 
 def _root(what: HostLayout, spec: BoxSpec) -> Iterator[str]:
-    """Programs and libraries, and masks over the platform's own folders."""
+    """Programs, libraries, and masks over the platform's folders."""
     yield from _folders_above(what.bound)
     for path in what.bound:
         yield from ("--ro-bind", path, path)
@@ -72,7 +71,7 @@ def _root(what: HostLayout, spec: BoxSpec) -> Iterator[str]:
 
 
 def _folders_above(paths: Iterable[str], top: str = "/") -> Iterator[str]:
-    """Parents of ``paths`` below ``top``, top down. bwrap would make them for their owner alone."""
+    """Top down. bwrap would make them readable for their owner alone."""
     above = {parent for path in paths for parent in Path(path).parents if parent.is_relative_to(top)}
     for folder in sorted(str(parent) for parent in above if str(parent) != top):
         yield from ("--dir", folder)
@@ -81,13 +80,12 @@ def _folders_above(paths: Iterable[str], top: str = "/") -> Iterator[str]:
 def _files(files: dict[str, int], as_root: bool) -> Iterator[str]:
     yield from _folders_above(files)
     for path, number in files.items():
-        # bwrap before 0.5 lacks --perms, which only root's files need.
+        # bwrap before 0.5 lacks --perms.
         yield from ("--perms", "0644") if as_root else ()
         yield from ("--ro-bind-data", str(number), path)
 
 
 def _links() -> dict[str, str]:
-    """Links in the host's root, such as ``lib`` to ``usr/lib``."""
     return {
         path.name: str(path.readlink())
         for path in Path("/").iterdir()
@@ -98,7 +96,6 @@ def _links() -> dict[str, str]:
 def _proc() -> Iterator[str]:
     yield from ("--proc", "/proc")
     for path in container.MASKED:
-        # This host's /proc has the same names as the box's.
         if not path.startswith("/proc/") or not Path(path).exists():
             continue
         yield from (
@@ -122,7 +119,7 @@ def _dev(gpu: Gpu | None, shm_bytes: int) -> Iterator[str]:
 
 
 def _sys(gpu: Gpu | None) -> Iterator[str]:
-    # Not all of /sys, which would show the host's disks and networks.
+    # All of /sys would show the host's disks and networks.
     paths = [*SYSTEM, *(_gpu_paths(gpu) if gpu else ())]
     there = [path for path in paths if Path(path).exists()]
     yield from _folders_above(there)
@@ -138,7 +135,7 @@ def _gpu_paths(gpu: Gpu) -> list[str]:
 
 
 def order(spec: BoxSpec, as_root: bool, grouped: bool, call_filter: bytes) -> dict[str, Any]:
-    """See ``runner/confine.py``. ``grouped``: a control group bounds memory and processes."""
+    """For ``runner/confine.py``. ``grouped``: a control group bounds memory and processes."""
     return {
         "user": image.NOBODY if as_root else None,
         "mounts": container.mounts(spec),
@@ -158,7 +155,7 @@ def _limits(spec: BoxSpec, as_root: bool, grouped: bool) -> dict[int, int]:
         resource.RLIMIT_FSIZE: spec.tmp_bytes,
     }
     if not grouped:
-        # ``ProcessBox`` also watches the memory of all processes.
+        # ``ProcessBox`` also watches memory.
         limits[resource.RLIMIT_DATA] = local_box.DATA_FACTOR * spec.memory_bytes + local_box.DATA_EXTRA_BYTES
         others = 0 if counts_per_box(as_root) else _tasks_of(image.NOBODY if as_root else os.getuid())
         limits[resource.RLIMIT_NPROC] = spec.pids + others
@@ -175,7 +172,6 @@ def _tasks_of(user: int) -> int:
 
 
 def counts_per_box(as_root: bool) -> bool:
-    """Linux 5.14 and newer count by user namespace; otherwise a user's processes all count against each of its
-    boxes."""
+    """Since Linux 5.14; before, all of a user's processes count against each box."""
     major, minor = (int(part) for part in os.uname().release.split(".")[:2])
     return not as_root and (major, minor) >= (5, 14)

@@ -1,7 +1,7 @@
-"""Boxes forked from one process that has imported torch and Triton: milliseconds instead of seconds.
+"""Boxes forked from a process that has imported torch and Triton: milliseconds instead of seconds.
 
-Only for a catalogue's own staff code, in `grader challenge check`. A fork shares its parent's memory and address
-layout, so a submission must never get one. See ``runner/fork_server.py``.
+Only for staff code in `grader challenge check`: a fork shares its parent's memory and address layout. See
+``runner/fork_server.py``.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from grader.sandbox.local_box import LocalBox, LocalBoxes
 from grader.sandbox.processes import cpu_seconds, descendants
 
 _LENGTH = struct.Struct("<I")
-# Memory for the server's imports, on top of a child's limit.
+# Added to a child's limit, for the imports.
 _SERVER_BYTES = 2 * limits.GIB
-# A check takes minutes. An abandoned server ends with its connection.
+# An abandoned server ends with its connection.
 _SERVER_SECONDS = 24 * 3600.0
-# A fork takes milliseconds; a slower server has stopped working.
+# A fork takes milliseconds.
 _FORK_SECONDS = 30.0
-# Kinds that a fork speeds up. A runner for CUDA libraries imports nothing, and a context cannot be inherited.
+# A runner for CUDA libraries imports nothing, and a fork cannot inherit a context.
 _FORKED = ("triton", "triton-gpu")
 
 
 class ForkedBox:
-    """See ``Box``. It lives until its connection ends or it is killed, without a wall clock."""
+    """Without a wall clock."""
 
     def __init__(self, pid: int, connection: socket.socket, output: int, status: int) -> None:
         self.id = f"forked-{uuid.uuid4().hex[:12]}"
@@ -87,7 +87,7 @@ class ForkedBox:
             return self._cpu_used
 
     def live_for(self, seconds: float) -> None:
-        """Does nothing, for lack of a clock."""
+        """It has no clock."""
 
     def out_of_memory(self) -> bool:
         return False  # its memory is not watched
@@ -119,7 +119,7 @@ class _Server:
         return self._box.end() is None
 
     def fork(self) -> ForkedBox:
-        """Returns a runner that is about to say hello. Raises BoxUnavailable."""
+        """A runner before its hello. Raises BoxUnavailable."""
         ours, theirs = socket.socketpair()
         output = os.memfd_create("forked-output", os.MFD_CLOEXEC)
         reading, writing = os.pipe()
@@ -170,7 +170,7 @@ class _Server:
 
 
 class ForkedBoxes:
-    """See ``BoxMaker``. Has a server for each kind of runner; other programs get a local box. For one thread."""
+    """One server for each kind of runner; other programs get a local box. Not thread-safe."""
 
     name = "forked"
     about = "forked: a plain process, forked from one that has torch"
@@ -197,6 +197,5 @@ class ForkedBoxes:
         return self._local.reap()
 
     def close(self) -> None:
-        """Ends the servers' boxes, too."""
         while self._servers:
             self._servers.pop().close()

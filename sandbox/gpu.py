@@ -1,7 +1,7 @@
-"""Finds this machine's GPUs, and what a box needs to use one: device nodes and the driver's folders.
+"""Finds GPUs, and the device nodes and driver files that a box needs to use one.
 
-Nodes and folders are named one by one: no toolkit of NVIDIA's is needed besides the driver, and a box sees only its own
-GPU. Without torch, which would make the command line slow.
+They are named one by one, so a box sees only its own GPU and needs no NVIDIA toolkit. Importing torch here
+would slow the command line.
 """
 
 from __future__ import annotations
@@ -15,23 +15,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-# Besides the GPU's own: the driver's control node, and unified memory's, which every context opens.
+# The driver's control node, and unified memory's, which every context opens.
 _SHARED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm")
 _QUERY_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Gpu:
-    #: The driver's number, as in nvidia-smi.
+    #: As in nvidia-smi.
     index: int
-    #: For example ``GPU-8f...``.
     uuid: str
-    #: Device files that a box gets.
     nodes: tuple[str, ...]
     name: str = ""
-    #: A key of ``GPU_KINDS``.
     kind: str = "nvidia"
-    #: GPUs that one submission has besides this one, see ``together``.
+    #: See ``together``.
     others: tuple[Gpu, ...] = ()
 
     @property
@@ -40,57 +37,52 @@ class Gpu:
 
     @property
     def label(self) -> str:
-        """Its UUID; of several, joined as a worker's ``--gpu`` takes them."""
+        """UUIDs joined as a worker's ``--gpu`` takes them."""
         return "+".join(gpu.uuid for gpu in self.every)
 
 
 def together(gpus: Sequence[Gpu]) -> Gpu:
-    """GPUs of one kind that a submission uses together: the first one, with the others."""
+    """Several GPUs of one kind for one submission."""
     first, *others = gpus
     return replace(first, others=tuple(others))
 
 
 @dataclass(frozen=True)
 class GpuKind:
-    """Differences between makers of GPUs."""
-
     name: str
     #: GPUs that this process may use, by number.
     find: Callable[[], list[Gpu]]
     #: For example "570.86.15", or "unknown".
     driver_version: Callable[[], str]
-    #: The variable that tells the driver in a box which GPUs it has.
+    #: Tells the driver in a box which GPUs it has.
     visible: str
-    #: The kind's name in the Container Device Interface.
+    #: Its name in the Container Device Interface.
     cdi: str
-    #: Paths in /sys that the driver reads for every GPU.
+    #: Paths in /sys that the driver reads.
     system: tuple[str, ...]
-    #: True if a PCI device's folder in /sys is the GPU's own.
+    #: Whether a PCI device's folder in /sys is the GPU's.
     owns: Callable[[Path, Gpu], bool]
-    #: The driver's main library.
     library: str
     #: Patterns of all its libraries.
     libraries: tuple[str, ...]
 
 
 def nodes_of(gpu: Gpu) -> tuple[str, ...]:
-    """Device files of it and its others, each once."""
     return tuple(dict.fromkeys(node for each in gpu.every for node in each.nodes))
 
 
 def find_gpus() -> list[Gpu]:
-    """GPUs for this process, of every kind; empty if there is none or no driver answers."""
+    """Every kind's; empty if no driver answers."""
     return [gpu for kind in GPU_KINDS.values() for gpu in kind.find()]
 
 
 def nvidia_gpus() -> list[Gpu]:
-    """Those that CUDA shows to this process, in its order (position is CUDA's number with
-    ``CUDA_DEVICE_ORDER=PCI_BUS_ID``). Empty if there is none or no driver answers."""
+    """In CUDA's order with ``CUDA_DEVICE_ORDER=PCI_BUS_ID``; empty if no driver answers."""
     return _visible(_all_nvidia_gpus(), os.environ.get(NVIDIA.visible))
 
 
 def _visible(gpus: Sequence[Gpu], wanted: str | None) -> list[Gpu]:
-    """Reads CUDA_VISIBLE_DEVICES as CUDA does: numbers and UUID prefixes, up to the first that names no GPU."""
+    """Like CUDA: numbers and UUID prefixes of CUDA_VISIBLE_DEVICES, up to the first unknown one."""
     if wanted is None:
         return list(gpus)
     found: list[Gpu] = []
@@ -128,7 +120,7 @@ def _gpu(line: str, minors: dict[str, int]) -> Gpu | None:
 
 
 def _minors() -> dict[str, int]:
-    """Numbers of device nodes by UUID, if the kernel module says. They may differ from the driver's."""
+    """By UUID, from the kernel module; they can differ from the driver's numbers."""
     found = {}
     for file in Path("/proc/driver/nvidia/gpus").glob("*/information"):
         try:
@@ -143,7 +135,6 @@ def _minors() -> dict[str, int]:
 
 
 def nvidia_driver() -> str:
-    """Asks the kernel module."""
     for path in ("/sys/module/nvidia/version", "/proc/driver/nvidia/version"):
         try:
             said = Path(path).read_text()
@@ -174,32 +165,31 @@ NVIDIA = GpuKind(
     libraries=("libcuda.so*", "libcudadebugger.so*", "libnvidia-*.so*"),
 )
 
-# Tests add rows to _table; everything else reads GPU_KINDS.
+# Tests add rows to _table.
 _table = {kind.name: kind for kind in (NVIDIA,)}
 GPU_KINDS = MappingProxyType(_table)
 
 
 @functools.cache
 def driver_folders() -> tuple[str, ...]:
-    """Folders of drivers' libraries, links resolved."""
     libraries = [kind.library for kind in GPU_KINDS.values()]
     folders = [Path(entry) for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":") if entry]
     folders = [folder for folder in folders if any((folder / name).exists() for name in libraries)]
     folders += [path.parent for path in _linker_paths(libraries)]
-    # Resolved: /lib is a link to /usr/lib on most systems, and a link cannot be bound over.
+    # A link cannot be bound over, and /lib usually is one.
     return tuple(dict.fromkeys(str(folder.resolve()) for folder in folders))
 
 
 @functools.cache
 def driver_files() -> tuple[Path, ...]:
-    """Drivers' own libraries in those folders (links included), each name once."""
+    """Includes links; each name once."""
     patterns = [pattern for kind in GPU_KINDS.values() for pattern in kind.libraries]
     found = (path for folder in driver_folders() for name in patterns for path in Path(folder).glob(name))
     return tuple({path.name: path for path in sorted(found)}.values())
 
 
 def _linker_paths(libraries: Sequence[str]) -> list[Path]:
-    """Reads the dynamic linker's cache."""
+    """From the dynamic linker's cache."""
     try:
         said = subprocess.run(
             ["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=_QUERY_SECONDS, check=True
@@ -213,7 +203,6 @@ def _linker_paths(libraries: Sequence[str]) -> list[Path]:
 
 
 def box_environment(gpu: Gpu | None) -> dict[str, str]:
-    """Shows each driver in a box its GPUs, or none."""
     return {
         kind.visible: ",".join(each.uuid for each in gpu.every) if gpu and gpu.kind == kind.name else ""
         for kind in GPU_KINDS.values()

@@ -1,8 +1,7 @@
-"""The image of a Docker box: empty folders, over which the host's own toolchain is bound read-only.
+"""A Docker box's image: empty folders, over which the host's toolchain is bound read-only.
 
-It needs no registry, and box and host always have the same compiler and Python. A box sees only programs and libraries
-of the host: no home folder, no /etc, nothing of the platform itself (our package, with references and hidden cases, is
-masked wherever it is).
+Box and host have the same compiler and Python. A box sees no home folder and no /etc; masks hide our package,
+with references and hidden cases, wherever it is.
 """
 
 from __future__ import annotations
@@ -27,29 +26,26 @@ from grader.sandbox.toolkit import cuda_home
 REPOSITORY = "grader-host"
 NOBODY = 65534
 
-# Places in a box.
 RUNNER_MOUNT = "/runner"
 SOCKET_MOUNT = "/sock"
-# Our folders by their place in a box. The runner expects the emulator next to its own folder.
+# The runner expects the emulator next to its own folder.
 _OURS = Path(__file__).resolve().parent
 PROGRAMS = {RUNNER_MOUNT: _OURS / "runner", "/emulator": _OURS / "emulator"}
 
-# See ``bytecode``.
 BYTECODE_MOUNT = "/bytecode"
 
 _TOP_FOLDERS = (
     "proc", "sys", "dev", "tmp", "etc", "var", "run", SOCKET_MOUNT[1:], BYTECODE_MOUNT[1:],
     *(mount[1:] for mount in PROGRAMS),
 )  # fmt: skip
-# Links into /usr on most systems; folders are bound.
+# Links into /usr on most systems.
 _MERGED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-# Searched besides the folders of Python and of the CUDA toolkit.
 HOST_PATH = "/usr/local/bin:/usr/bin:/bin"
-# Anything may be installed here: a box sees only its toolchain's part.
+# A box sees only its toolchain's part.
 ADD_ONS = "/opt"
-# The toolkit's installers put Nsight Compute here, and its bin/ncu looks for it.
+# The toolkit's bin/ncu looks for Nsight Compute here.
 NSIGHT_COMPUTE = "/opt/nvidia/nsight-compute"
-# The dynamic linker's cache and Debian's links to the chosen compiler; nothing else of /etc is needed.
+# The linker's cache and Debian's links to the chosen compiler.
 _ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 PASSWD = f"root:x:0:0::/:/usr/sbin/nologin\nnobody:x:{NOBODY}:{NOBODY}::/tmp:/usr/sbin/nologin\n"
 GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
@@ -57,13 +53,13 @@ GROUP = f"root:x:0:\nnogroup:x:{NOBODY}:\n"
 
 @dataclass(frozen=True)
 class HostLayout:
-    """``bound``: paths that a box sees at the same place; ``masked``: folders below them that are hidden."""
+    """``masked``: hidden folders below ``bound`` ones."""
 
     bound: tuple[str, ...]
     masked: tuple[str, ...]
 
     def below(self, folder: str) -> list[str]:
-        """Bound paths below ``folder``, relative to it: its mask must keep them reachable."""
+        """Bound paths below ``folder``, relative to it, which its mask must keep reachable."""
         return [str(Path(path).relative_to(folder)) for path in self.bound if _is_below(path, folder)]
 
 
@@ -74,7 +70,7 @@ def _is_below(path: str, folder: str) -> bool:
 def _bound_paths() -> tuple[str, ...]:
     wanted = ["/usr", *_ETC, sys.prefix, sys.base_prefix]
     wanted += [str(Path(sys.prefix).resolve()), str(Path(sys.base_prefix).resolve())]
-    # A virtual environment's python links to an interpreter that may be elsewhere.
+    # A virtual environment links to an interpreter elsewhere.
     wanted.append(str(Path(sys.executable).resolve().parent.parent))
     wanted += [
         f"/{name}" for name in _MERGED if Path(f"/{name}").is_dir() and not Path(f"/{name}").is_symlink()
@@ -93,10 +89,9 @@ def _bound_paths() -> tuple[str, ...]:
 
 
 def _compiler_folders() -> list[str]:
-    """Finds a compiler to which ``/usr/bin/gcc`` links."""
     found = {shutil.which(name, path=HOST_PATH) for name in ("gcc", "g++", "cc", "c++")}
     prefixes = {Path(path).resolve().parent.parent for path in found if path}
-    # Only a compiler's installation: a link into somebody's home must not expose the home.
+    # A link into somebody's home must not expose the home.
     return [
         str(prefix)
         for prefix in prefixes
@@ -105,13 +100,12 @@ def _compiler_folders() -> list[str]:
 
 
 def _library_folders() -> list[str]:
-    """Folders of ``LD_LIBRARY_PATH``, which boxes get too, among add-ons."""
+    """Add-ons in ``LD_LIBRARY_PATH``, which boxes get too."""
     named = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     return [path for path in named if Path(path).is_dir() and _is_below(path, ADD_ONS)]
 
 
 def _secret_folders() -> set[Path]:
-    """Folders that no box may see, wherever the host keeps them."""
     package = Path(grader.__file__).parent
     folders = {package, package.resolve(), Path(__file__).resolve().parent}
     checkout = package.resolve().parent
@@ -133,19 +127,18 @@ def _masked_paths(bound: tuple[str, ...]) -> tuple[str, ...]:
             found |= set(Path(path).glob(pattern))
     texts = {str(folder) for folder in found if folder.is_dir()}
     visible = {text for text in texts if any(_is_below(text, path) for path in bound)}
-    # A mask also hides everything below, except folders bound in between (an environment in a checkout).
+    # A mask hides everything below except bound folders, such as an environment in a checkout.
     return tuple(sorted(visible))
 
 
 @functools.cache
 def layout() -> HostLayout:
-    """Cached: a toolchain does not move while we run."""
     bound = _bound_paths()
     return HostLayout(bound, _masked_paths(bound))
 
 
 def _folders_of(paths: tuple[str, ...]) -> list[str]:
-    """Mount points for ``paths``, parents first, without the leading slash."""
+    """Mount points, parents first, without the leading slash."""
     folders = {*_TOP_FOLDERS}
     for text in paths:
         path = Path(text)
@@ -156,7 +149,7 @@ def _folders_of(paths: tuple[str, ...]) -> list[str]:
 
 
 def image_tar(what: HostLayout) -> bytes:
-    """The only layer. The same layout always gives the same bytes."""
+    """The only layer, reproducible to the byte."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for folder in _folders_of(what.bound):
@@ -183,7 +176,6 @@ def _entry(name: str, kind: bytes, mode: int) -> tarfile.TarInfo:
 
 @functools.cache
 def image_tag() -> str:
-    """Another layout has another name."""
     return f"{REPOSITORY}:{hashlib.sha256(image_tar(layout())).hexdigest()[:12]}"
 
 
@@ -192,7 +184,7 @@ def has_image(using: Engine) -> bool:
 
 
 def build_from_host() -> str:
-    """Returns the image's tag. Raises BoxUnavailable if the engine refuses."""
+    """Returns the tag. Raises BoxUnavailable if the engine refuses."""
     using = engine()
     repository, _, tag = image_tag().partition(":")
     using.import_image(image_tar(layout()), repository, tag)

@@ -1,7 +1,6 @@
-"""Libraries of headers besides the toolkit's: a table with a row for each word of ``allow`` that has some, and for each
-language that is compiled with some.
+"""Header libraries besides the toolkit's, for words of ``allow`` and for languages.
 
-A source includes them only if its challenge or its language says so: their folder is on no other compiler's path.
+Their folders are on a compiler's path only for those.
 """
 
 from __future__ import annotations
@@ -15,36 +14,32 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class HeaderLibrary:
-    """A row."""
-
     display_name: str
-    #: The Python package that brings the headers (empty: none does), and the folders of headers in it: the first has
-    #: ``header``.
+    #: The Python package with the headers (empty: none), and its folders; the first has ``header``.
     package: str
     below: tuple[str, ...]
-    #: Names a folder whose ``include`` has the headers: it comes before the package. Empty: none does.
+    #: Names a folder whose ``include`` replaces the package. Empty: none does.
     variable: str
-    #: A header that must be there, from which ``pattern`` reads the version's numbers.
+    #: Must exist. ``pattern`` reads the version from it.
     header: str
     pattern: str
     flags: tuple[str, ...]
     install: str
-    #: Of C++, if the headers need a later one than other sources get.
+    #: Of C++, if the headers need a later one.
     standard: str = ""
-    #: They include Python's own.
     python: bool = False
-    #: Folders where a system's packages put them.
+    #: Folders of system packages.
     places: tuple[str, ...] = ()
-    #: Another header that must be there.
+    #: Another required header.
     needed: str = ""
-    #: A file of ``sandbox/runner``, included before the source.
+    #: A file of ``sandbox/runner`` to include before the source.
     before: str = ""
-    #: For which other GPUs a compiler that may be there is asked whether it takes the source, too, and its options.
+    #: Other GPUs for which a clang, if present, also checks the source; ``also``: its options.
     elsewhere: str = ""
     also: tuple[str, ...] = ()
 
     def folder(self) -> Path | None:
-        """The folder for ``-I``; None if it is not on this machine."""
+        """For ``-I``; None if missing."""
         named = os.environ.get(self.variable) if self.variable else None
         places = [Path(named, "include")] if named else []
         spec = importlib.util.find_spec(self.package) if self.package else None
@@ -56,11 +51,11 @@ class HeaderLibrary:
         )
 
     def named_folder(self) -> Path | None:
-        """``folder`` if ``variable`` names it: boxes see packages anyway."""
+        """Only a folder that ``variable`` names: boxes see packages anyway."""
         return self.folder() if self.variable and os.environ.get(self.variable) else None
 
     def version(self) -> str:
-        """Such as ``4.2.0``; empty if it is not on this machine."""
+        """Such as ``4.2.0``; empty if missing."""
         folder = self.folder()
         text = (folder / self.header).read_text(errors="replace") if folder else ""
         return ".".join(re.findall(self.pattern, text, re.MULTILINE)[:3])
@@ -74,7 +69,7 @@ HEADER_LIBRARIES = {
         variable="CUTLASS_PATH",
         header="cutlass/version.h",
         pattern=r"^#define CUTLASS_(?:MAJOR|MINOR|PATCH)\s+(\d+)",
-        # Both are in its manual. Its device code calls constexpr functions of the host, and takes lambdas.
+        # Its manual asks for both.
         flags=("--expt-relaxed-constexpr", "--expt-extended-lambda"),
         install="Run `pip install --no-deps nvidia-cutlass`, or set CUTLASS_PATH to the folder of a checkout.",
     ),
@@ -85,7 +80,7 @@ HEADER_LIBRARIES = {
         variable="",
         header="torch/headeronly/version.h",
         pattern=r"^#define TORCH_VERSION_(?:MAJOR|MINOR|PATCH)\s+(\d+)",
-        # TORCH_EXTENSION_NAME: a source may end in PYBIND11_MODULE, as extensions do.
+        # Sources may end in PYBIND11_MODULE, as extensions do.
         flags=("--expt-relaxed-constexpr", "-DTORCH_EXTENSION_NAME=solution"),
         install="Run `pip install torch`; and Python's own headers (Debian, Ubuntu: apt-get install libpython3-dev).",
         standard="c++20",
@@ -104,7 +99,7 @@ HEADER_LIBRARIES = {
         needed="hip/nvidia_detail/nvidia_hip_runtime.h",
         before="hip_on_cuda.h",
         elsewhere="AMD's GPUs (gfx90a)",
-        # Syntax and types; machine code would need AMD's libraries for devices.
+        # Only syntax and types: machine code would need AMD's device libraries.
         also=(
             *(
                 "-x",
@@ -122,7 +117,7 @@ HEADER_LIBRARIES = {
 
 
 def lacking(names: tuple[str, ...]) -> tuple[str, str] | None:
-    """What this machine lacks of the libraries ``names``, and how to install it; None if it has them all."""
+    """What this machine lacks, and how to install it; None if nothing."""
     for name in names:
         library = HEADER_LIBRARIES[name]
         if library.folder() is None:
@@ -132,6 +127,6 @@ def lacking(names: tuple[str, ...]) -> tuple[str, str] | None:
 
 
 def folders() -> list[str]:
-    """The folders here that a box must show, even if they are outside its toolchain."""
+    """Folders that a box must show even outside its toolchain."""
     found = (library.named_folder() for library in HEADER_LIBRARIES.values())
     return [str(folder) for folder in found if folder is not None]

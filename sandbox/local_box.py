@@ -1,6 +1,6 @@
-"""A box that is a plain child process, for the user's own code only. It bounds accidents, not attacks.
+"""A plain child process as a box, for the user's own code only. It bounds accidents, not attacks.
 
-It keeps all privileges and sees the whole machine. It gets a clean environment, a temporary folder, and limits on
+It keeps all privileges and sees the whole machine. It has a clean environment, a temporary folder, limits on
 memory, output and time, and dies with its parent.
 """
 
@@ -30,12 +30,12 @@ from grader.sandbox.processes import (
     memory_bytes,
 )
 
-# Needed to find a program and its libraries. Nothing else passes from the parent, never GRADER_*.
+# Nothing else passes from the parent, never GRADER_*.
 PASSED_ENV = ("PATH", "LANG", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH")
 
-# Generous, because address space that is reserved but never touched (stacks, arenas) counts as data.
+# Reserved address space (stacks, arenas) counts as data even if never touched.
 DATA_FACTOR, DATA_EXTRA_BYTES = 2, 1 * limits.GIB
-# Time that killed processes get, and interval of looking. Releasing a GPU takes a fraction of a second.
+# Releasing a GPU takes a fraction of a second.
 _GONE_SECONDS, _LOOK_SECONDS = 5.0, 0.001
 
 
@@ -46,8 +46,6 @@ def environment(spec: BoxSpec, home: str) -> dict[str, str]:
 
 
 class LocalBox(ProcessBox):
-    """See ``Box``."""
-
     kind = "local"
 
     def __init__(self, spec: BoxSpec) -> None:
@@ -95,11 +93,11 @@ class LocalBox(ProcessBox):
         if self._is_over():  # and orphans
             for other in members(session=pid):
                 kill(other)
-        # Its number cannot be reused until the leader is waited for.
+        # The leader's number is not reused before we wait for it.
         kill(-pid)
 
     def _free(self) -> None:
-        """Wait for all its processes: one that still releases a GPU would disturb whatever is timed there next."""
+        """A process that still releases a GPU would disturb the next timing."""
         end = time.monotonic() + _GONE_SECONDS
         while any(map(is_alive, self._killed)) and time.monotonic() < end:
             time.sleep(_LOOK_SECONDS)
@@ -107,8 +105,6 @@ class LocalBox(ProcessBox):
 
 
 class LocalBoxes:
-    """See ``BoxMaker``."""
-
     name = "local"
     about = "local: a plain process"
 
@@ -116,6 +112,6 @@ class LocalBoxes:
         return LocalBox(spec)
 
     def reap(self) -> int:
-        """A local box dies with its parent; only its folder can be left."""
+        """Only folders can be left: a local box dies with its parent."""
         sweep_folders("local")
         return 0

@@ -1,13 +1,12 @@
-"""The worker's settings for Docker boxes: the runtime, the access to a GPU, the image.
+"""The worker's settings for Docker boxes.
 
-The engine runs a box by a runtime. ``runc`` shares the host's kernel with the box. ``runsc`` (gVisor) puts its own
-kernel in between, which costs time and cannot pass a GPU on.
+``runc`` shares the host's kernel with the box. ``runsc`` (gVisor) adds its own, which costs time and cannot
+pass a GPU on.
 
 Access to a GPU:
-- ``nodes`` names the device files and binds the driver's folders. It needs only NVIDIA's driver.
-- ``cdi`` asks the engine for the device by name (Container Device Interface), if binding the driver's folders is not
-  enough. It needs Docker 25 with CDI switched on, and a specification made by ``nvidia-ctk cdi generate``. For lack of
-  such a machine it is tested only up to the request to the engine.
+- ``nodes`` passes device files and binds the driver's folders.
+- ``cdi`` asks the engine for the device by name. It needs Docker 25 with CDI, and a specification by
+  ``nvidia-ctk cdi generate``. It is tested only up to the request to the engine.
 """
 
 from __future__ import annotations
@@ -27,24 +26,20 @@ RUNC = "runc"
 RUNTIME_SETTING = "GRADER_RUNTIME"
 GPU_ACCESS_SETTING = "GRADER_GPU_ACCESS"
 NODES, CDI = "nodes", "cdi"
-# These pass device files to the box, in which CUDA's driver looks for them. Any other is refused a GPU.
+# Runtimes that pass device files on, where CUDA's driver looks for them.
 WITH_DEVICES = ("runc", "crun")
 BUSY = "A box starts within seconds on a host that is not overloaded: look at its load, memory and disk."
 
 
 @dataclass(frozen=True)
 class SandboxOptions:
-    """Only Docker boxes heed these."""
-
-    #: The engine's name of it.
     runtime: str = RUNC
     #: NODES or CDI.
     gpu_access: str = NODES
-    #: The engine's name of it; empty: the host's own toolchain.
+    #: Empty: the host's toolchain.
     image: str = ""
 
     def as_json(self) -> str:
-        """Passes them to another of our processes."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -66,7 +61,6 @@ def check_runtime(runtime: str, facts: EngineFacts) -> None:
 
 
 def check_fits(runtime: str, spec: BoxSpec) -> None:
-    """Raises BoxUnavailable for a box that ``runtime`` cannot make."""
     if spec.gpu is not None and runtime not in WITH_DEVICES:
         raise BoxUnavailable(
             f"the runtime {runtime!r} cannot give a box a GPU",
@@ -75,7 +69,7 @@ def check_fits(runtime: str, spec: BoxSpec) -> None:
 
 
 def start_hint(runtime: str, timed_out: bool, said: str) -> str:
-    """If a box's program did not connect. ``timed_out``: it was still running; ``said``: its output."""
+    """For a program that did not connect. ``timed_out``: it was still running. ``said``: its output."""
     if any(sign in said for sign in ("Permission denied", "No such file", "ModuleNotFoundError")):
         return "Is the host's Python readable for everyone? Run: grader sandbox build --from-host"
     if timed_out and runtime == "runsc":
@@ -96,14 +90,13 @@ def check_gpu_access(access: str, facts: EngineFacts) -> None:
 
 
 def device_files(access: str, spec: BoxSpec) -> list[str]:
-    """The GPU's, for reading and writing, never for making nodes."""
+    """The GPU's, to read and write, never to make nodes."""
     if spec.gpu is None or access == CDI:
         return []
     return [f"{node}:{node}:rw" for node in nodes_of(spec.gpu)]
 
 
 def device_requests(access: str, spec: BoxSpec) -> list[Any]:
-    """Devices that the engine finds by name."""
     if spec.gpu is None or access != CDI:
         return []
     from docker.types import DeviceRequest

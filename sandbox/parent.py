@@ -1,4 +1,4 @@
-"""Marks of owners: each names one process for ever, so a dead parent's leftovers are recognised."""
+"""Marks of owners, by which a dead parent's leftovers are recognised."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from grader.errors import BoxUnavailable
 
 
 def _start_time(pid: int) -> str | None:
-    """Clock ticks since boot; None if there is no such process."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -26,19 +25,19 @@ def boot_identity() -> str:
 
 
 def host_identity() -> str:
-    """This boot and this PID namespace: within both, a process number and start time name one process."""
+    """This boot and PID namespace: within them, number and start time name one process for ever."""
     return f"{boot_identity()}/{Path('/proc/self/ns/pid').readlink()}"
 
 
 def platform_identity() -> str:
-    """Derived from the data folder, without revealing it."""
+    """A hash, so it does not reveal the data folder."""
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     folder = Path(os.environ.get("GRADER_DATA_DIR") or Path(base) / "grader").absolute()
     return hashlib.sha256(str(folder).encode()).hexdigest()[:16]
 
 
 def seconds_since_boot() -> float:
-    """Uses a clock that nobody can set, and that runs during suspension."""
+    """A clock that nobody can set, and that runs during suspension."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -58,13 +57,12 @@ def _prefix(kind: str) -> str:
 
 
 def owned_name(kind: str) -> str:
-    """Beginning of a name that marks its owner. No dash in ``kind``."""
+    """No dash in ``kind``."""
     return f"{_prefix(kind)}{own_mark().replace(':', '-')}-"
 
 
 def is_left_behind(kind: str, name: str) -> bool:
-    """``name`` begins like an ``owned_name`` of a dead process. False for other forms, and for processes that this one
-    cannot see."""
+    """False for other names, and for processes that we cannot see."""
     prefix = _prefix(kind)
     if not name.startswith(prefix):
         return False
@@ -73,7 +71,7 @@ def is_left_behind(kind: str, name: str) -> bool:
 
 
 def make_folder(kind: str) -> Path:
-    """Only this user can read it, and its name marks its owner. Raises BoxUnavailable, for example on a full disk."""
+    """Private to this user and marked. Raises BoxUnavailable, for example on a full disk."""
     try:
         return Path(tempfile.mkdtemp(prefix=owned_name(kind)))
     except OSError as error:
@@ -85,7 +83,6 @@ def make_folder(kind: str) -> Path:
 
 
 def sweep_folders(kind: str) -> None:
-    """Remove our folders of dead owners."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_prefix(kind)}*"):
         try:
             ours = folder.lstat().st_uid == os.getuid()

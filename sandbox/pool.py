@@ -22,19 +22,17 @@ log = logging.getLogger("grader.sandbox")
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
-# An older spare is replaced, before a reap takes it for forgotten.
+# A reap takes older spares for forgotten ones.
 IDLE_SECONDS = 3600.0
-# If nothing is judged it is replaced earlier, so nobody has to wait for that.
+# Idle spares are replaced earlier, so nobody waits for that.
 _OLD_SECONDS = 0.9 * IDLE_SECONDS
-# Time to continue loading for a box that could not be paused, while something waits to be timed.
+# For a box that could not be paused to finish loading while something waits to be timed.
 _UNPAUSED_SECONDS = limits.BOX_START_SECONDS
-# Interval of looking at a starting box.
 _LOOK_MS = 250
 
 
 class SpareBoxes:
-    """Keeps up to ``count`` spares of ``spec``; at most ``beside`` start at the same time. A spare's wall clock starts
-    when it is handed out. The judge calls ``refill`` when the machine is quiet.
+    """Keeps up to ``count`` spares of ``spec``, whose wall clocks start when handed out.
 
     Thread-safe, except ``hold`` and ``release``, which only the judge calls.
     """
@@ -47,7 +45,7 @@ class SpareBoxes:
         self._beside = beside
         self._spares: list[tuple[Box, float]] = []
         self._starting = 0
-        # Starting boxes: the number that does not exist yet, and those that load (with a GPU: that already use it).
+        # Boxes that do not exist yet, and boxes that load or use their GPU.
         self._making = 0
         self._loading: set[Box] = set()
         self._held = False
@@ -57,7 +55,7 @@ class SpareBoxes:
         self._closed = False
 
     def start(self, spec: BoxSpec) -> Box:
-        """A ready or starting spare, which ends any ``hold``; else a new box."""
+        """A spare, which ends any ``hold``, or a new box."""
         if spec == self._spec:
             self.release()
         while spec == self._spec and (spare := self._take(patient=True)):
@@ -75,7 +73,6 @@ class SpareBoxes:
         return len(self._spares)
 
     def refill(self) -> None:
-        """Start missing boxes, on threads."""
         with self._changed:
             self._threads = [thread for thread in self._threads if thread.is_alive()]
             room = self._beside - len(self._threads)
@@ -89,8 +86,9 @@ class SpareBoxes:
             thread.join()
 
     def hold(self) -> None:
-        """Until ``release``, no box starts or begins to use its GPU. Pauses loading boxes (with a GPU: those that
-        use it) and waits for boxes in the making."""
+        """Until ``release``, no box starts or begins to use its GPU. Pauses those that do, and waits for
+        boxes in the making.
+        """
         with self._changed:
             if self._held:
                 return
@@ -105,7 +103,7 @@ class SpareBoxes:
                     self._wait_for(box)
 
     def _wait_for(self, box: Box) -> None:
-        """Wait until it has loaded; end a box that is too slow: its engine may have paused it and failed."""
+        """End a box that loads too long: its engine may have paused it and failed."""
         end = time.monotonic() + _UNPAUSED_SECONDS
         while box in self._loading:
             if (left := end - time.monotonic()) <= 0:
@@ -114,7 +112,6 @@ class SpareBoxes:
             self._changed.wait(left)
 
     def release(self) -> None:
-        """Resume paused boxes. Harmless if nothing is held."""
         with self._changed:
             self._held = False
             _side_by_side(_resume, self._paused)
@@ -122,7 +119,7 @@ class SpareBoxes:
             self._changed.notify_all()
 
     def trim(self) -> None:
-        """End boxes above ``count``, and old or dead ones, which the next ``refill`` replaces."""
+        """End surplus, old and dead boxes."""
         with self._changed:
             good = [
                 (box, started)
@@ -137,7 +134,7 @@ class SpareBoxes:
             _end(spare[0])
 
     def close(self) -> None:
-        """Kill the spares. Boxes that were handed out belong to their users."""
+        """Boxes that were handed out belong to their users."""
         with self._changed:
             self._closed = True
         self.release()
@@ -146,7 +143,7 @@ class SpareBoxes:
             _end(spare[0])
 
     def _take(self, *, patient: bool = False) -> tuple[Box, float] | None:
-        """The oldest. ``patient``: wait for a starting one if there is none."""
+        """``patient``: wait for a starting one if there is none."""
         with self._changed:
             while patient and not self._spares and self._starting:
                 self._changed.wait()
@@ -174,10 +171,9 @@ class SpareBoxes:
                         self._spares.append(spare)
                     self._changed.notify_all()
             if spare is None:
-                return  # the next call of start() raises the error
+                return  # the next start() raises the error
 
     def _started(self) -> tuple[Box, float] | None:
-        """A box whose runner has finished its imports, and is idle then."""
         waiting = replace(self._spec, wall_seconds=self._spec.wall_seconds + IDLE_SECONDS)
         began = time.monotonic()
         box: Box | None = None
@@ -204,7 +200,7 @@ class SpareBoxes:
         return box, ended
 
     def _hear(self, box: Box) -> None:
-        """Wait until the runner has said hello, or is over. Ends a runner that is silent for too long."""
+        """Wait for the runner's hello or end. Ends a runner that is silent for too long."""
         looking = select.poll()
         looking.register(box.connection, select.POLLIN | select.POLLRDHUP)
         end = _too_late()
@@ -212,14 +208,14 @@ class SpareBoxes:
             if looking.poll(_LOOK_MS):
                 if not self._waits_for_gpu(box):
                     return
-                # The wait for permission does not count; the work after it has its own limit.
+                # Waiting for permission is free; the work after it has a limit.
                 end = _too_late()
             elif self._held:
                 end = _too_late()
         _end(box)
 
     def _waits_for_gpu(self, box: Box) -> bool:
-        """The runner has only said that its imports are done. Lets it use its GPU once nothing is held."""
+        """Its imports are done. Lets it use its GPU once nothing is held."""
         said = _said(box)
         if said != IMPORTED:
             return bool(said) and IMPORTED.startswith(said)
@@ -228,45 +224,42 @@ class SpareBoxes:
             while self._held and not self._closed:
                 self._changed.wait()
             self._loading.add(box)
-        with contextlib.suppress(OSError):  # it is over, which shows later
+        with contextlib.suppress(OSError):
             box.connection.sendall(USE_GPU)
         return True
 
 
 def _too_late() -> float:
-    """The deadline of a box that is silent from now on."""
     return time.monotonic() + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS
 
 
 def _said(box: Box) -> bytes:
-    """The beginning of the message, without consuming it."""
     with contextlib.suppress(OSError):
         return box.connection.recv(len(IMPORTED), socket.MSG_PEEK | socket.MSG_DONTWAIT)
     return b""
 
 
 def _pause(box: Box) -> Pausable | None:
-    """None if that fails."""
-    pausable = cast("Pausable", box)  # true of every kind of spare box, but not part of Box
+    pausable = cast("Pausable", box)  # not part of Box
     try:
         pausable.pause()
     except BoxUnavailable:
         with contextlib.suppress(BoxUnavailable):
-            pausable.resume()  # an engine may have paused it and failed to answer
+            pausable.resume()  # an engine may have paused it without an answer
         return None
     return pausable
 
 
 def _resume(box: Pausable) -> None:
-    """End a box that cannot resume: it looks alive, and the source that got it would seem slow."""
+    """End a box that cannot resume: its submission would seem slow."""
     try:
         box.resume()
-    except BoxUnavailable:  # it is over, or its engine is away
+    except BoxUnavailable:
         _end(cast("Box", box))
 
 
 def _side_by_side(work: Callable[[Given], Result], boxes: Sequence[Given]) -> list[Result]:
-    """In parallel: an engine takes as long for one box as for all."""
+    """An engine takes as long for one box as for all."""
     if not boxes:
         return []
     with ThreadPoolExecutor(max_workers=len(boxes)) as threads:
@@ -278,16 +271,16 @@ def _age(started: float) -> float:
 
 
 def _is_well(box: Box) -> bool:
-    """It lives and is connected: if its engine dies, the connection shows that first."""
+    """If its engine dies, the connection shows that first."""
     if box.connection.fileno() < 0:
-        return False  # we ended it
+        return False
     looking = select.poll()
     looking.register(box.connection, select.POLLRDHUP)
     return not looking.poll(0) and box.end() is None
 
 
 def _end(box: Box) -> None:
-    """If its engine does not answer, the next reap removes it by its label."""
+    """The next reap removes what stays."""
     with contextlib.suppress(BoxUnavailable):
         box.kill()
 

@@ -1,6 +1,4 @@
-"""The common part of boxes that are our child processes: output, clock and end. A kind of box implements starting,
-counting memory and killing.
-"""
+"""What boxes that are our child processes share: output, clock and end."""
 
 from __future__ import annotations
 
@@ -23,20 +21,19 @@ from grader.errors import BoxUnavailable
 from grader.sandbox.box import STATUS_BYTES, BoundedOutput, BoxEnd, BoxSpec, EndReason, child_exit_code
 from grader.sandbox.processes import descendants
 
-# Interval of reading the memory: at 2 GB/s a limit is passed by 100 MB.
+# At 2 GB/s, a box passes its memory limit by 100 MB.
 WATCH_SECONDS = 0.05
-# Every tenth reading includes the program's children, which takes a walk through /proc.
+# Walks through /proc for the program's children.
 WALK_EVERY = 10
 READ_BYTES = 64 * limits.KIB
 
 
 class ProcessBox(ABC):
-    """See ``Box``. One thread per box reads output and watches memory, clock and end."""
+    """One thread per box reads output and watches memory, clock and end."""
 
     kind = ""
 
     def __init__(self, spec: BoxSpec) -> None:
-        """Raises BoxUnavailable if the process cannot be started."""
         self.id = f"{self.kind}-{uuid.uuid4().hex[:12]}"
         self._spec = spec
         self._output = BoundedOutput(spec.output_bytes)
@@ -46,7 +43,6 @@ class ProcessBox(ABC):
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self.connection, child_end = socket.socketpair()
-        # Receives the supervisor's report.
         self._status: socket.socket | None = None
         self._status_end: socket.socket | None = None
         if spec.supervised:
@@ -73,37 +69,33 @@ class ProcessBox(ABC):
         self._thread = threading.Thread(target=self._watch, name=self.id, daemon=True)
         self._thread.start()
 
-    # Implemented by each kind
-
     @abstractmethod
     def _launch(self, child_end: socket.socket, pipe_end: int) -> subprocess.Popen[bytes]:
         """The process talks through ``child_end`` and prints into ``pipe_end``."""
 
     @abstractmethod
     def _memory_bytes(self, walk: bool) -> int:
-        """Covers all its processes with ``walk``, else at least the first."""
+        """Of all its processes with ``walk``, else at least of the first."""
 
     @abstractmethod
     def _cpu_seconds(self) -> float:
-        """Of all its processes since the start."""
+        """Of all its processes, since the start."""
 
     @abstractmethod
     def _kill_all(self) -> None:
         """Our own child is not reaped yet."""
 
     def _plain(self, code: int) -> int:
-        """The program's exit code, negative for a signal, from ``Popen``'s."""
+        """Negative for a signal. ``code``: ``Popen``'s."""
         return code
 
     def _memory_kills(self) -> int:
-        """Counts processes that the kernel killed for lack of memory, if that is known."""
+        """Processes that the kernel killed for lack of memory, if known."""
         return 0
 
     @abstractmethod
     def _free(self) -> None:
-        """Called once, when the processes are gone."""
-
-    # The box's thread
+        """Called once, after the processes' end."""
 
     def _watch(self) -> None:
         poll = select.poll()
@@ -139,7 +131,6 @@ class ProcessBox(ABC):
         return True
 
     def _read(self) -> bool:
-        """False once every writer has closed the pipe."""
         data = os.read(self._pipe, READ_BYTES)
         self._output.add(data)
         return bool(data)
@@ -156,7 +147,7 @@ class ProcessBox(ABC):
         if reason is None and self._output.flooded:
             reason = EndReason.OUTPUT_FLOOD
         self._end = BoxEnd(reason) if reason is not None else self._by_itself(code)
-        with self._lock:  # all at once: kill() may be using them at this moment
+        with self._lock:  # kill() may be using them
             for descriptor in (self._pipe, self._pidfd, self._wake, self._waker):
                 os.close(descriptor)
             self._waker = -1
@@ -177,8 +168,6 @@ class ProcessBox(ABC):
         end = BoxEnd.of_code(self._plain(code), self._memory_kills(), self.out_of_memory())
         return end if self._status is None else end.of_supervisor()
 
-    # What the parent calls
-
     def end(self, wait_s: float = 0.0) -> BoxEnd | None:
         self._ended.wait(wait_s)
         return self._end
@@ -197,7 +186,7 @@ class ProcessBox(ABC):
         return self._end
 
     def _is_over(self) -> bool:
-        """The program ended by itself and our thread has not noticed yet."""
+        """The program ended and our thread has not noticed yet."""
         ends = [self._pidfd] if self._status is None else [self._pidfd, self._status.fileno()]
         readable, _, _ = select.select(ends, [], [], 0)
         return bool(readable)
@@ -222,7 +211,7 @@ class ProcessBox(ABC):
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: signal.Signals) -> None:
-        """The first process comes first: once stopped, it forks no more."""
+        """The first process is stopped first, so it forks no more."""
         with self._lock:
             if self._waker < 0:
                 raise BoxUnavailable("the box is over")
@@ -231,7 +220,6 @@ class ProcessBox(ABC):
                     os.kill(pid, number)
 
     def live_for(self, seconds: float) -> None:
-        """Restart the wall clock."""
         self._deadline = time.monotonic() + seconds
 
 
@@ -239,8 +227,9 @@ Start = Callable[[], "subprocess.Popen[bytes]"]
 
 
 class _Launcher:
-    """The one thread that starts boxes. The kernel ties "die with your parent" to the *thread* that forked, so this
-    thread must live as long as the process."""
+    """The one thread that starts boxes. It must live as long as the process: PR_SET_PDEATHSIG follows the
+    *thread* that forked.
+    """
 
     def __init__(self) -> None:
         self.pid = os.getpid()
@@ -267,7 +256,6 @@ _lock = threading.Lock()
 
 
 def launch(start: Start) -> subprocess.Popen[bytes]:
-    """Call ``start`` on the launcher's thread."""
     global _launcher
     with _lock:
         if _launcher is None or _launcher.pid != os.getpid():  # threads do not survive a fork

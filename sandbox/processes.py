@@ -7,12 +7,11 @@ import os
 import signal
 from pathlib import Path
 
-# Ticks per second of /proc's clock.
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def kill(pid: int) -> bool:
-    """A negative ``pid``: a group. Harmless if it is gone. False: we may not end it."""
+    """Negative ``pid``: a group. False: we may not end it."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -23,7 +22,7 @@ def kill(pid: int) -> bool:
 
 
 def memory_bytes(pid: int) -> int:
-    """Leaves out pages of files. Returns 0 if it is gone."""
+    """Without pages of files; 0 if it is gone."""
     total = 0
     try:
         with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123 - twenty times a second
@@ -36,7 +35,7 @@ def memory_bytes(pid: int) -> int:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Includes children that it has reaped. Returns 0 if it is gone."""
+    """With children that it has reaped; 0 if it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -58,7 +57,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """Children of the first thread: a supervisor has no others."""
+    """Of the first thread: a supervisor has no other."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", "rb") as file:  # noqa: PTH123 - twenty times a second
             return [int(word) for word in file.read().split()]
@@ -67,7 +66,7 @@ def children(pid: int) -> list[int]:
 
 
 def members(session: int) -> list[int]:
-    """Processes of a session, whoever their parents are now."""
+    """Processes of a session, whoever their parents are."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -78,8 +77,7 @@ def members(session: int) -> list[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """True if it still holds anything: files, memory, a GPU. A zombie does not, but a process with a thread that is
-    leaving the kernel does."""
+    """True while it holds files, memory or a GPU. Not a zombie, unless a thread is still leaving the kernel."""
     with contextlib.suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):
@@ -89,7 +87,6 @@ def is_alive(pid: int) -> bool:
 
 
 def parent_of(pid: int) -> int | None:
-    """None if it is gone."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     except OSError:

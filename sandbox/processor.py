@@ -1,5 +1,3 @@
-"""Processor time and cores for boxes and background work on a host with other users."""
-
 from __future__ import annotations
 
 import functools
@@ -10,10 +8,10 @@ from pathlib import Path
 
 
 class Share(IntEnum):
-    """Shares of a contended core; other control groups and processes have 1024.
+    """CPU shares; other groups and processes have 1024.
 
-    ``YIELDING`` is for boxes that are judged on the host's processor, which the web and the queue need too. A case of
-    one second still finishes in time next to a busy process.
+    ``YIELDING`` is for boxes on the processor that the web and the queue need. A case of one second still
+    ends in time next to a busy process.
     """
 
     BACKGROUND = 64
@@ -22,45 +20,45 @@ class Share(IntEnum):
 
     @property
     def weight(self) -> int:
-        """The weight in control groups version 2, where the default is 100."""
+        """For control groups version 2, where the default is 100."""
         return self * 100 // 1024
 
     @property
     def nice(self) -> int:
-        """About the same for a process without a group: each step is a fifth less."""
+        """The same for a process without a group: each step is a fifth less."""
         return {Share.BACKGROUND: 12, Share.YIELDING: 9, Share.FULL: 0}[self]
 
 
 def take(share: Share) -> None:
-    """Lower this process and its future children. Never raises the share."""
+    """Lower this process and its children, never raise them."""
     os.nice(max(0, share.nice - os.nice(0)))
 
 
-# Cores kept free of background work, at least one: a judge spins on a core while it times, and its runner on another.
-# Hosts with several GPUs have more cores.
+# One core in four stays free of background work: a judge spins on one while it times, and its runner on
+# another.
 ONE_IN = 4
 
 
 @functools.cache
 def background_cores() -> tuple[int, ...]:
-    """Cores for compilers and the like; empty (any) if there is only one core."""
+    """Empty (any) if there is only one core."""
     return without_reserved(sorted(os.sched_getaffinity(0)), _threads_beside)
 
 
 def without_reserved(cores: Sequence[int], beside: Callable[[int], frozenset[int]]) -> tuple[int, ...]:
-    """Leaves out every ``ONE_IN``-th core and its sibling threads (``beside``), which are the same core."""
+    """Leaves out every ``ONE_IN``-th core with its sibling threads."""
     wanted = max(1, len(cores) // ONE_IN)
     kept: set[int] = set()
     for core in cores:
         if len(kept) >= wanted:
             break
         kept |= beside(core) | {core}
-    # If all threads share one core, half a core is better than none.
+    # With one core for all threads, half a core is better than none.
     return tuple(core for core in cores if core not in kept) or tuple(cores[wanted:])
 
 
 def _threads_beside(core: int) -> frozenset[int]:
-    """The hardware threads of the same core, from a list such as "0,32" or "0-1"; only itself if unknown."""
+    """Hardware threads of the same core, from a list such as "0,32" or "0-1"."""
     path = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
     found: set[int] = set()
     try:

@@ -1,7 +1,6 @@
-"""The system calls of a box: an allow list, as a profile for Docker and as a program for the kernel.
+"""The allow list of system calls, for Docker and the kernel.
 
-Docker's own profile serves every program there is. A box runs only Python, torch, Triton, a compiler and CUDA's driver.
-Other calls are attack surface of the host's kernel, which all boxes share.
+A box runs only Python, torch, Triton, a compiler and CUDA's driver. Other calls are attack surface.
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ from grader.errors import BoxUnavailable
 
 @dataclass(frozen=True)
 class CallGroup:
-    """Allowed for one reason."""
-
     why: str
     calls: str
 
 
-# Names of 64-bit machines. Engines ignore names that their machine lacks.
+# Of 64-bit machines. Engines ignore unknown names.
 ALLOWED = (
     CallGroup(
         "Programs begin, fork, wait and end.",
@@ -95,48 +92,46 @@ ALLOWED = (
     ),
 )
 
-# Refused by another error than the rest: libraries do without a call that is "not there", but fail on "not permitted".
-# clone3 hides its flags in memory, so the C library has to use clone.
+# Libraries do without a call that is "not there", but fail on "not permitted". clone3 hides its flags in
+# memory, so the C library must use clone.
 ABSENT = (
     "clone3 io_uring_setup io_uring_enter io_uring_register userfaultfd perf_event_open bpf seccomp "
     "landlock_create_ruleset"
 )
 
-# clone must not make namespaces: mount, cgroup, uts, ipc, user, pid, net.
+# Flags of clone for mount, cgroup, uts, ipc, user, pid and net namespaces.
 NAMESPACE_FLAGS = 0x0002_0000 | 0x7E00_0000
-# No memory limit counts huge pages that the host set aside: mmap's flag, memfd_create's flag.
+# Flags of mmap and memfd_create: no memory limit counts huge pages that the host set aside.
 MAP_HUGETLB, MFD_HUGETLB = 0x4_0000, 0x4
-# Every resource limit may be lowered except that of core dumps (number 4 of 16), see container.py.
+# Other resource limits may be lowered; for core dumps see container.py.
 RLIMIT_CORE, RLIMITS = 4, 16
-_LOW_HALF = 0xFFFF_FFFF  # the kernel reads only this half of the number, and of a process's
-# personality may only ask, or set the ordinary one.
+_LOW_HALF = 0xFFFF_FFFF
+# To ask, and to set the ordinary one.
 PERSONALITIES = (0x0, 0xFFFF_FFFF)
-# Of a node's mode: its type.
 S_IFMT = 0o170000
-# Only sockets on this machine: there is no network, and every other family (packets, virtual machines, crypto, ...) is
-# kernel code that nobody here needs. AF_NETLINK of protocol 0 lists the interfaces.
+# There is no network; other families (packets, virtual machines, crypto, ...) are needless kernel code.
+# AF_NETLINK lists the interfaces.
 AF_UNIX, AF_NETLINK, NETLINK_ROUTE = 1, 16, 0
-# IPv4 and IPv6: a library that looks for a network learns that this machine has none.
+# So a library learns that there is no network.
 NETWORK = (2, 10)
-# Also refused, because containers were escaped or hosts harmed through each before: keyrings (keyctl, add_key,
-# request_key), other processes' memory (ptrace, process_vm_readv, process_vm_writev, pidfd_getfd, kcmp), mounts and
-# namespaces (mount, umount2, pivot_root, unshare, setns, fsopen, ...), file handles (open_by_handle_at), asynchronous
-# reads that are counted for the whole host (io_setup), System V memory and POSIX queues, fanotify and inotify (counted
-# by user, and every box is the same user), vmsplice and splice, device nodes (mknod), the clock, modules, kexec,
-# reboot, swap, quotas, and 32-bit calls.
+# Also refused, because containers escaped or hosts were harmed through each: keyrings, other processes'
+# memory (ptrace, process_vm_*, pidfd_getfd, kcmp), mounts, namespaces, open_by_handle_at, io_setup (counted
+# for the whole host), System V and POSIX queues and memory, fanotify and inotify (counted by user, and all
+# boxes are one user), splice, mknod, the clock, modules, kexec, reboot, swap, quotas, 32-bit calls.
 _CPUS = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
 
 
 def allowed_calls() -> list[str]:
-    """Calls that are allowed with any arguments."""
     return [name for group in ALLOWED for name in group.calls.split()]
 
 
 @functools.cache
 def profile(*, fifos: bool = False, loopback: bool = False) -> str:
-    """JSON text for Docker's API. The engine chooses the architecture; 32-bit calls are never included. ``fifos``:
-    named pipes may be made, by which compute-sanitizer starts its target. ``loopback``: sockets of IPv4 and IPv6, too,
-    in a box whose network has nothing but its own loopback."""
+    """JSON for Docker's API, never with 32-bit calls.
+
+    ``fifos``: allow named pipes, by which compute-sanitizer starts its target. ``loopback``: allow IPv4 and
+    IPv6 in a box with only its own loopback.
+    """
     return json.dumps(
         {
             "defaultAction": "SCMP_ACT_ERRNO",
@@ -146,9 +141,9 @@ def profile(*, fifos: bool = False, loopback: bool = False) -> str:
                 _allow(["clone"], (0, "SCMP_CMP_MASKED_EQ", NAMESPACE_FLAGS, 0)),
                 _allow(["mmap"], (3, "SCMP_CMP_MASKED_EQ", MAP_HUGETLB, 0)),
                 _allow(["memfd_create"], (1, "SCMP_CMP_MASKED_EQ", MFD_HUGETLB, 0)),
-                _allow(["prlimit64"], (2, "SCMP_CMP_EQ", 0)),  # to read
+                _allow(["prlimit64"], (2, "SCMP_CMP_EQ", 0)),
                 *(
-                    # Only of the caller itself: a limit on processor time would end the box's first process.
+                    # Only the caller's own: a limit on processor time would end the box's first process.
                     _allow(
                         ["prlimit64"],
                         (0, "SCMP_CMP_MASKED_EQ", _LOW_HALF, 0),
@@ -182,7 +177,6 @@ def _other_limits() -> list[int]:
 
 
 def _allow(names: list[str], *conditions: tuple[Any, ...]) -> dict[str, Any]:
-    """A condition: index of the argument, comparison, value, second value."""
     keys = ("index", "op", "value", "valueTwo")
     return {
         "names": names,
@@ -200,17 +194,17 @@ def _refuse(names: list[str], error: int, first: int | None = None) -> dict[str,
 
 
 HINT = "Install libseccomp (Debian: libseccomp2) and the package pyseccomp (pip install 'kernel-grader[worker]')."
-# For boxes without an engine, libseccomp compiles the same list, as it does for Docker's runc.
-UNKNOWN = -1  # libseccomp's answer to an unknown name
+UNKNOWN = -1
 
 
 @functools.cache
 def call_filter(*, loopback: bool = False) -> bytes:
-    """An array of ``struct sock_filter`` for this machine. Calls of another architecture (32-bit ones) end the thread.
-    Raises BoxUnavailable if the library is missing."""
+    """An array of ``struct sock_filter``. 32-bit calls end the thread. Raises BoxUnavailable without
+    libseccomp.
+    """
     try:
         import pyseccomp
-    except (ImportError, RuntimeError) as error:  # RuntimeError: the C library is missing
+    except (ImportError, RuntimeError) as error:
         raise BoxUnavailable(f"no filter of system calls can be made: {error}", HINT) from error
     made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.EPERM))
     for rule in json.loads(profile(loopback=True) if loopback else profile())["syscalls"]:
@@ -235,5 +229,5 @@ def _condition(library: Any, given: dict[str, Any]) -> Any:
 
 
 def _is_known(library: Any, name: str) -> bool:
-    """A library older than the call leaves it refused."""
+    """False in a library older than the call, which stays refused."""
     return bool(library.resolve_syscall(library.Arch.NATIVE, name) != UNKNOWN)

@@ -1,8 +1,8 @@
-"""The toolchain of a Docker box: the host's, bound over empty folders (``image``), or an image with Python, torch and
-compilers (``GRADER_BOX_IMAGE``).
+"""A Docker box's toolchain: the host's (``image``), or an image with Python, torch and compilers
+(``GRADER_BOX_IMAGE``).
 
-An image is for workers in containers: the engine binds its host's folders, not the worker's. Both must see one for
-temporary files (``TMPDIR``), mounted into the worker's container at the same path.
+A worker in a container needs an image, because the engine binds its host's folders. Both must see one
+``TMPDIR`` at the same path.
 """
 
 from __future__ import annotations
@@ -22,34 +22,30 @@ from grader.sandbox.gpu import driver_files
 from grader.sandbox.options import NODES, SandboxOptions, start_hint
 from grader.sandbox.toolkit import nvcc_version
 
-# Lists the image's libraries of ready-made kernels, one path per line.
+# One path per line, in the image.
 LIST = "/images/compute_libraries.txt"
-# Holds the driver's libraries, which belong to the host and not to an image.
+# The driver belongs to the host, not to an image.
 DRIVER_MOUNT = "/driver"
-# Variables of an image that pass into a box. Any other could have an unknown purpose.
+# Any other variable of an image could have an unknown purpose.
 _TAKEN = ("PATH", "CUDA_HOME", "LD_LIBRARY_PATH")
-# Settings that would start, or write to, something unknown.
+# These would start, or write to, something unknown.
 _REFUSED = ("Entrypoint", "Volumes", "Healthcheck")
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """The image, paths and variables that boxes start with."""
-
-    #: The engine's name of it.
     image: str
     python: str
     #: Mounts of every box.
     binds: tuple[str, ...]
-    #: Variables of an image; None: the host's.
+    #: None: the host's.
     environment: Mapping[str, str] | None = None
     about: str = ""
-    #: Paths in an image; None: the host's.
+    #: In an image. None: the host's.
     compute_libraries: tuple[str, ...] | None = None
     gpu_access: str = NODES
 
     def start_hint(self, runtime: str, timed_out: bool, said: str) -> str:
-        """See ``options.start_hint``."""
         if self.environment is None or "No such file" not in said:
             return start_hint(runtime, timed_out, said)
         return (
@@ -58,16 +54,15 @@ class Toolchain:
         )
 
     def bytecode_of(self, spec: BoxSpec) -> str:
-        """A folder of the host; empty for an image, which has its own."""
         return spec.bytecode if self.environment is None else ""
 
     def binds_of(self, spec: BoxSpec) -> list[str]:
-        """Hides libraries too, and binds the files of a driver one by one, which an image lacks."""
+        """Also hides libraries, and binds a driver's files, which an image lacks."""
         binds = [*self.binds]
         if folder := self.bytecode_of(spec):
             binds.append(f"{folder}:{bytecode.MOUNT}:ro")
         if not spec.compute_libraries:
-            # The host's are searched for on first use: the walk is long.
+            # Searched for on first use: the walk is long.
             own = self.compute_libraries
             known = compute_libraries.found(image.layout().bound) if own is None else own
             hidden = compute_libraries.not_shown(known, spec.shown_libraries)
@@ -78,8 +73,7 @@ class Toolchain:
 
 
 def find_toolchain(engine: Engine, root: Path, options: SandboxOptions) -> Toolchain:
-    """Writes files below ``root``. Raises BoxUnavailable if the engine lacks the image or it does not fit this
-    worker."""
+    """Writes below ``root``. Raises BoxUnavailable if the image is missing or does not fit."""
     found = _of_image(engine, options.image, root) if options.image else _of_host(root)
     return replace(found, gpu_access=options.gpu_access)
 
@@ -106,7 +100,7 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
         )
     own = dict(pair.partition("=")[::2] for pair in config.get("Env") or [])
     _check_version(name, own.get("CUDA_VERSION", ""))
-    # The programs must have the worker's version, so they do not come from the image.
+    # From the worker, because their version must be the worker's.
     ours = []
     for mount, folder in image.PROGRAMS.items():
         copy = root / folder.name
@@ -117,7 +111,7 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
     environment["LD_LIBRARY_PATH"] = ":".join(
         text for text in (DRIVER_MOUNT, own.get("LD_LIBRARY_PATH")) if text
     )
-    # By id: a name may come to mean another image while we run.
+    # A name may come to mean another image.
     return Toolchain(
         number,
         "python3",
@@ -129,7 +123,7 @@ def _of_image(engine: Engine, name: str, root: Path) -> Toolchain:
 
 
 def _check_version(name: str, built_with: str) -> None:
-    """Libraries are cached under this worker's version of the compiler, so the box's must be the same."""
+    """Libraries are cached under this worker's compiler version."""
     own = nvcc_version()
     if own and built_with and own != built_with:
         raise BoxUnavailable(

@@ -1,4 +1,4 @@
-"""This host's CUDA toolkit: an installed one, or NVIDIA's wheels (the extra ``cuda``)."""
+"""This host's CUDA toolkit: installed, or NVIDIA's wheels (the extra ``cuda``)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,8 @@ from pathlib import Path
 INSTALL = (
     "Install the CUDA toolkit or `pip install 'kernel-grader[cuda]'`; or set CUDA_HOME to a toolkit's folder."
 )
-# NVIDIA's installers put it here.
 CONVENTIONAL = "/usr/local/cuda"
-# ``Toolkit.found`` of NVIDIA's wheels.
 WHEELS = "Python packages"
-# nvcc and the programs that it starts.
 PROGRAMS = ("bin/nvcc", "bin/cudafe++", "bin/ptxas", "bin/fatbinary", "bin/nvlink", "nvvm/bin/cicc")
 _SECONDS = 20
 
@@ -39,7 +36,7 @@ class Toolkit:
 
 
 def find_toolkit() -> Toolkit | None:
-    """The first of: CUDA_HOME, CUDA_PATH, nvcc on the PATH, /usr/local/cuda, wheels among this Python's packages."""
+    """From CUDA_HOME, CUDA_PATH, the PATH, /usr/local/cuda or this Python's wheels, in this order."""
     return next((toolkit for toolkit in _candidates() if toolkit.nvcc.exists()), None)
 
 
@@ -56,7 +53,7 @@ def _candidates() -> Iterator[Toolkit]:
 
 @functools.cache
 def _home_of(nvcc: str) -> Path | None:
-    """``nvcc`` may be a link, or a script that starts the real one, so the program is asked."""
+    """Asks ``nvcc``, which may be a link or a script."""
     folder = Path(nvcc).resolve().parent
     if (folder / "nvcc.profile").exists():
         return folder.parent
@@ -66,8 +63,7 @@ def _home_of(nvcc: str) -> Path | None:
 
 
 def _wheels() -> list[Path]:
-    """Wheels nvidia-cuda-nvcc, nvidia-nvvm, ... make a folder such as ``site-packages/nvidia/cu13``; newest first.
-    Older families of wheels have a folder for each part, and no nvcc."""
+    """Folders such as ``site-packages/nvidia/cu13``, newest first. Older wheels have no nvcc."""
     spec = importlib.util.find_spec("nvidia")
     folders = [Path(path) for path in spec.submodule_search_locations or ()] if spec else []
     found = [home for folder in folders for home in folder.glob("cu*") if (home / "bin" / "nvcc").exists()]
@@ -81,13 +77,13 @@ def cuda_home() -> Path | None:
 
 
 def not_executable(home: Path) -> list[Path]:
-    """pip makes the programs executable, but unpacking a wheel may not."""
+    """Unpacking a wheel without pip can lose the right to execute."""
     there = (home / name for name in PROGRAMS)
     return [program for program in there if program.exists() and not program.stat().st_mode & 0o111]
 
 
 def _allow_executing(toolkit: Toolkit) -> None:
-    """Lets all users execute: boxes run as another one. `grader doctor` reports files that are not ours."""
+    """Boxes run as another user. `grader doctor` reports files that are not ours."""
     with suppress(OSError):
         for program in not_executable(toolkit.home) if toolkit.found == WHEELS else ():
             program.chmod(program.stat().st_mode | 0o111)
@@ -95,7 +91,7 @@ def _allow_executing(toolkit: Toolkit) -> None:
 
 @functools.cache
 def nvcc_version() -> str | None:
-    """Version of nvcc, such as ``13.0.88``; None without one that runs."""
+    """Such as ``13.0.88``; None if it does not run."""
     found = find_toolkit()
     if found is None:
         return None
@@ -105,7 +101,7 @@ def nvcc_version() -> str | None:
 
 
 def refusal() -> str:
-    """nvcc's message if it cannot compile on this host, for example for an unknown g++; else empty."""
+    """Why nvcc cannot compile here, for example an unknown g++; empty if it can."""
     found = find_toolkit()
     if found is None:
         return ""
@@ -116,7 +112,7 @@ def refusal() -> str:
 
 
 def _output(command: list[str]) -> str:
-    """Returns both streams; empty if it does not start, or does not end."""
+    """Of both streams; empty if it does not start or end."""
     try:
         done = subprocess.run(
             command,

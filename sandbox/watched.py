@@ -14,13 +14,11 @@ from grader.sandbox.box import Box, BoxEnd, BoxMaker, BoxPurpose, BoxSpec, Clock
 
 log = logging.getLogger("grader.sandbox")
 
-# Purpose, seconds of the start, and its success.
 Started = Callable[[BoxPurpose, float, bool], None]
 
 
 class WatchedBoxes:
-    """A box's log lines carry the context (submission, request) in which it was started or handed out, whichever thread
-    ends it."""
+    """The end is logged in the context (submission, request) that started or took the box, on any thread."""
 
     def __init__(self, maker: BoxMaker, started: Started | None = None) -> None:
         self.name, self.about = maker.name, maker.about
@@ -64,7 +62,7 @@ class _WatchedBox:
 
     def kill(self) -> BoxEnd:
         end = self._box.kill()
-        if self._logged.acquire(blocking=False):  # never released: log an end once
+        if self._logged.acquire(blocking=False):  # log an end once
             self._context.run(self._log_end, end)
         return end
 

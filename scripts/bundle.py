@@ -1,10 +1,9 @@
 """Collects what a GPU host without a network lacks into `.bundle/` (`make bundle`), under 48 MiB in total.
 
-    .bundle/wheels.tar.xz     wheels of what the platform and its tests import, for the host's Python
+.bundle/wheels.tar.xz     imports of the platform and its tests, for the host's Python
     .bundle/docker.tar.xz     Docker Engine from Debian's packages: dockerd, containerd, its shim, runc
 
-Torch, Triton, numpy and CUDA's packages are not in it: a GPU host has them, built for its driver. Needs pip with a
-package index, and apt-get and dpkg-deb (Debian, Ubuntu). `scripts/test_gpu.py` is what uses it.
+Needs pip with a package index, apt-get and dpkg-deb. `scripts/test_gpu.py` uses it.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ BUNDLE = ROOT / ".bundle"
 MOST_BYTES = 48 << 20
 
 WANTED = ("kernel-grader[server,judge]", "pytest", "pytest-timeout")
-# A GPU host has these, each for its own driver and GPU; so nothing that only they need is collected either.
+# Built for the host's driver and GPU. Their own needs are not collected either.
 ON_THE_HOST = {"torch", "triton", "numpy", "cuda-bindings", "nvidia-ml-py", "pip", "setuptools"}
-# glibc 2.28 is what the youngest of the wheels need; pip wants every version by name.
+# The wheels need glibc 2.28 at most; pip wants every version by name.
 PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in (28, 27, 24, 17, 12, 5)] + ["manylinux2014_x86_64"]
 
 DEBIAN = ("docker.io", "containerd", "runc", "libdevmapper1.02.1")
@@ -42,7 +41,7 @@ LIBRARIES = ("libdevmapper.so.1.02.1",)
 
 
 def our_own(extras: Iterable[str]) -> Iterator[Requirement]:
-    """The dependencies in the manifest; an installed package may list those of an earlier version."""
+    """From the manifest, because an installed package may list an earlier version's."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     optional = project["optional-dependencies"]
     texts = [*project["dependencies"], *(text for extra in extras for text in optional.get(extra, []))]
@@ -50,7 +49,7 @@ def our_own(extras: Iterable[str]) -> Iterator[Requirement]:
 
 
 def pins(python: str) -> list[str]:
-    """``name==version`` of everything that ``WANTED`` needs, as installed here, for Python ``python`` on Linux."""
+    """``name==version`` of everything that ``WANTED`` needs on Linux."""
     environment = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux"}
     found: dict[str, str] = {}
     waiting = [Requirement(text) for text in WANTED]
@@ -90,8 +89,7 @@ def collect_wheels(folder: Path, python: str) -> None:
 
 
 def pack_wheels(folder: Path, target: Path) -> int:
-    """Put the wheels of ``folder`` into one archive, and return how many there are. In it they are not compressed each
-    by itself: xz makes little more than half of them together."""
+    """Returns their number. Uncompressed wheels in one xz archive take little more than half the space."""
     wheels = sorted(folder.glob("*.whl"))
     for wheel in wheels:
         loose = wheel.with_suffix(".loose")
@@ -108,12 +106,11 @@ def pack_wheels(folder: Path, target: Path) -> int:
 
 
 def _compress(file: Path) -> None:
-    """Replace it by ``<file>.xz``. The program does it and not Python's module: it compresses on all cores."""
+    """By the program, which uses all cores."""
     subprocess.run(["xz", "-9", "--force", "--threads=0", file], check=True)
 
 
 def collect_docker(target: Path) -> None:
-    """The engine's programs in one archive, flat, as small as xz makes them."""
     with tempfile.TemporaryDirectory(prefix="grader-bundle-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # apt downloads as another user
@@ -145,7 +142,7 @@ def main() -> None:
         wheels = pack_wheels(Path(name) / "wheels", BUNDLE / "wheels.tar.xz")
     if arguments.no_docker:
         docker.unlink(missing_ok=True)
-    elif not docker.exists():  # half a minute of compressing; it changes only when Debian's packages do
+    elif not docker.exists():  # takes half a minute, and changes only with Debian's packages
         collect_docker(docker)
     total = sum(path.stat().st_size for path in BUNDLE.rglob("*") if path.is_file())
     print(f"{BUNDLE}: {wheels} wheels, {total / 2**20:.1f} MiB in all")

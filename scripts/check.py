@@ -1,8 +1,4 @@
-"""`make check`: what a change most often forgets, within about two minutes. Runs every tool and names all findings.
-
-Formatting, lint, types, layers and circles of imports, generated reference pages, the documentation's links and tables,
-the command list, and who may use each route and page.
-"""
+"""`make check`: what a change most often forgets, in two minutes. Runs every tool and names all findings."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ TESTS = [
     "tests/web/test_openapi.py",
     "tests/web/security/test_access.py",
 ]
-# Name -> command, and what repairs its findings.
+# Name -> command, and the remedy.
 STEPS = {
     "types": ([BIN / "mypy"], ""),
     "tests": ([BIN / "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *TESTS], ""),

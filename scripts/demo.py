@@ -1,8 +1,8 @@
-"""`make demo`: the whole platform once, for real, on this machine.
+"""`make demo`: the whole platform once, on this machine.
 
-Starts a platform, makes a student, submits a right and a wrong kernel of six challenges, each of another track,
-through the command line and the queue, and prints verdicts and leaderboards. Exits with 0 if every verdict is the
-expected one. Not a command of the package, because only a checkout has the staff's solutions and mutants.
+Submits a right and a wrong kernel of six challenges through command line and queue, and prints verdicts and
+leaderboards. Exits with 0 if every verdict is the expected one. Needs a checkout, for the staff's solutions
+and mutants.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from grader.sandbox.toolkit import nvcc_version
 FOLDER = ROOT / ".demo"
 STUDENT = "ada"
 VERDICT_SECONDS = 240.0
-# Submissions that wait or run at once: enough for the worker never to wait, and fewer than a student may have.
+# Keeps the worker busy, within a student's limit.
 OPEN = 6
 
-# The challenges of the demo, and one mistake for each.
+# One mistake for each.
 WRONG = {
     "vector_add": "tail_dropped.py",
     "conv1d": "weights_turned_round.py",
@@ -40,8 +40,6 @@ WRONG = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One submission and the verdict that it must get."""
-
     slug: str
     file: Path
     expected: str
@@ -91,7 +89,7 @@ def main() -> int:
 
 
 def entries() -> list[Entry]:
-    """A right kernel in each language that runs here, and a wrong one, of each challenge of the demo."""
+    """Per challenge a right kernel in each language, and a wrong one."""
     found = []
     solutions = ["solution.py"]
     if nvcc_version() and (default_board() == EMULATED or find_gpus()):
@@ -106,7 +104,6 @@ def entries() -> list[Entry]:
 
 
 def say_what_catalogue(env: Mapping[str, str]) -> None:
-    """The whole catalogue, and which part of it is shown here."""
     catalogue = json.loads(grader(env, "challenges", "--json"))["challenges"]
     tracks = {challenge["slug"]: challenge["track"] for challenge in catalogue}
     if missing := [slug for slug in WRONG if slug not in tracks]:
@@ -130,7 +127,7 @@ def say_what_boxes(env: Mapping[str, str]) -> None:
 
 
 def judge_all(env: Mapping[str, str], wanted: list[Entry]) -> list[Result]:
-    """Submit everything, a few ahead of their judging, and follow each to its end."""
+    """A few ahead of their judging."""
     ids = [submit(env, entry) for entry in wanted[:OPEN]]
     results = []
     for entry in wanted:
@@ -142,14 +139,13 @@ def judge_all(env: Mapping[str, str], wanted: list[Entry]) -> list[Result]:
 
 
 def submit(env: Mapping[str, str], entry: Entry) -> str:
-    """The submission's id."""
     view = json.loads(grader(env, "submit", str(entry.file), "-c", entry.slug, "--json"))
     print(f"submitted  {entry.slug:<12} {entry.name:<32} {view['id']}", flush=True)
     return str(view["id"])
 
 
 def follow(env: Mapping[str, str], entry: Entry, submission: str) -> Result:
-    """Watch a submission to its end, and say whether that was expected."""
+    """Whether its end was expected."""
     watch = ["watch", submission, "--timeout", f"{VERDICT_SECONDS:.0f}", "--json"]
     answer = subprocess.run([*GRADER, *watch], env=env, stdout=subprocess.PIPE, text=True, check=False)
     try:
@@ -163,7 +159,7 @@ def follow(env: Mapping[str, str], entry: Entry, submission: str) -> Result:
 
 
 def reason(report: Mapping[str, object]) -> str:
-    """The first failing case, in one line."""
+    """In one line."""
     cases = report.get("cases")
     failing = [case for case in cases if case["verdict"] != "accepted"] if isinstance(cases, list) else []
     told = f"{failing[0]['name']}: {failing[0]['detail']}" if failing else str(report.get("detail") or "")

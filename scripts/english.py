@@ -1,10 +1,9 @@
-"""Counts words and stilted phrases of code and docs: figures to watch, not a gate.
+"""Counts words and stilted phrases of code and docs: figures, not a gate.
 
 Usage: python scripts/english.py [--json] [--lines] [PATH ...]
 
-For each package: words in comments and docstrings (Python, C, JavaScript and CSS), words in pages of the
-documentation, loop variables called ``it``, and phrases of ``PHRASES``. ``--lines`` prints each place where one
-occurs.
+By package: words of comments, docstrings and pages, loop variables called ``it``, and ``PHRASES``.
+``--lines`` prints each place of a phrase.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def main() -> None:
 
 
 def texts(path: Path) -> Iterator[tuple[int, str, str]]:
-    """The line, the text and the kind (comments or docs) of each piece of prose in a file."""
+    """Line, text and kind (comments or docs)."""
     content = path.read_text(errors="replace")
     if path.suffix == ".md":
         yield 1, content, "docs"

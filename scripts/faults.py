@@ -1,11 +1,11 @@
 """Strikes a platform under load with hundreds of faults (`make faults`).
 
-Checks that every submission ends once, with its true verdict, and measures with default settings how soon a killed
-worker's submission runs again and how soon the wake-ups of a wiped Redis are back. Half of the faults strike a
-platform on SQLite, half one on PostgreSQL with its own Docker engine (as root, if these are installed). The same seed
-makes the same plan. Exit code 1 if anything was wrong.
+Checks that every submission ends once, with its true verdict, and measures recovery from a killed worker and
+a wiped Redis. Half of the faults strike SQLite, half PostgreSQL and its own Docker engine (as root, if
+installed). The same seed makes the same plan. Exit code 1 if anything was wrong.
 
-Usage: python scripts/faults.py [--seed N] [--faults 200] [--database sqlite|postgres] [--json] [--logs FOLDER]
+Usage: python scripts/faults.py [--seed N] [--faults 200] [--database sqlite|postgres] [--json] [--logs
+FOLDER]
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.faults.campaign import Outcome, Wanted
 from tests.faults.harness import Layout, can_use
 from tests.faults.recovery import measure
 
-# From this number on there is time for faults that outlast every wait.
+# Enough faults to include some that outlast every wait.
 _MANY = 60
 
 

@@ -1,6 +1,6 @@
-"""The platform that README's pictures show: one challenge with a kernel in the editor, and a board of a GPU.
+"""The platform of README's pictures: a challenge with a kernel in the editor, and a GPU's board.
 
-Times, people and dates are made up. What pages say of "now" is left out of the pictures, so each run draws the same.
+Times, people and dates are made up, so each run draws the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.web import builders
 SLUG = "softmax"
 VERSION = find_catalogue().load(SLUG).manifest.version
 DEVICE = "h200"
-# name, language, microseconds: "edsger" is as fast as "grace" as far as was measured.
+# "edsger" ties with "grace".
 _ENTRIES = (
     ("barbara", Language.CUDA, 208.4),
     ("grace", Language.TRITON, 214.9),
@@ -67,7 +67,6 @@ def solve(x, out, rows, cols):
 
 @contextmanager
 def front(folder: Path) -> Iterator[Site]:
-    """The platform, served, with everything that the pictures show."""
     with serving(folder, GRADER_DEVICES=DEVICE) as site:
         known = {*site.people}
         for name, *_ in _ENTRIES:
@@ -108,7 +107,7 @@ def _report(time_us: float) -> Report:
 
 
 def _settle(site: Site) -> None:
-    """Submissions as a GPU's worker would have left them, on days that are the same in every run."""
+    """Like a GPU's worker, on fixed days."""
     languages = [language for _, language, _ in _ENTRIES]
     with writing(site.platform.sessions) as session:
         rows = session.scalars(select(SubmissionRow).order_by(SubmissionRow.id))

@@ -1,11 +1,12 @@
-"""Judges every attack and every honest control of tests/hostile, and counts what each cost the host (`make hostile`).
+"""Judges the attacks and honest controls of tests/hostile, and counts their cost for the host (`make
+hostile`).
 
-In Docker boxes if an engine answers, else in bubblewrap boxes, else in plain processes; on the CPU, and with a GPU
-also what names it, and the attacks on the clock of benchmarks/gpu. Exit code 1 if an attack got through, ended for
-another reason than what it tries, or changed the host, or if a control was refused.
+In Docker, bubblewrap or plain boxes; on the CPU, and with a GPU also its own attacks and benchmarks/gpu's on
+the clock. Exit code 1 if an attack got through, ended otherwise than expected, or changed the host, or if a
+control was refused.
 
-Usage: python scripts/hostile.py [NAME ...] [--json] [--on cpu] [--device h200] [--boxes auto] [--alone]
-NAME: the beginning of an attack's name, or a surface (clock, replay, ..., control, clock_gpu).
+Usage: python scripts/hostile.py [NAME ...] [--json] [--on cpu] [--device h200] [--boxes auto] [--alone] NAME:
+the beginning of an attack's name, or a surface (clock, replay, ..., control, clock_gpu).
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ from tests.hostile import host_state, suite
 from tests.hostile.range import CATALOGUE, DEFENDED, NOT_RUN, Finding, QuickHost, Range, run
 
 CLOCK_ON_GPU = "clock_gpu"
-# Gradings of the honest kernel, of which the median is what an attack has to beat.
+# Attacks must beat the median of these gradings.
 HONEST = 3
-# More is left for want of time (see benchmarks/results.py).
+# Time is short (see benchmarks/results.py).
 GO_ON = 75
 
 
@@ -67,7 +68,7 @@ def main() -> int:
             def note(finding: Finding) -> None:
                 show(finding)
                 findings.append(finding)
-                if options.json and options.on == "gpu":  # what ends this program may be the end of a lease
+                if options.json and options.on == "gpu":  # the end of this program may end a lease
                     _keep(findings, {}, boxes.name, options.on, 0)
 
             left += len(wanted) - len(run(wanted, range_, note, end))
@@ -86,7 +87,7 @@ def main() -> int:
 
 @contextmanager
 def own_temporary_folder() -> Iterator[Path]:
-    """Everything that this process and its plain boxes write goes here, so that all of it can be counted."""
+    """For all files of this process and its plain boxes, to count them."""
     folder = Path(tempfile.mkdtemp(prefix="grader-range-"))
     os.environ["TMPDIR"], tempfile.tempdir = str(folder), str(folder)
     try:
@@ -97,7 +98,7 @@ def own_temporary_folder() -> Iterator[Path]:
 
 
 def _devices(options: argparse.Namespace) -> Iterator[Device]:
-    """What to judge on, one after the other: a GPU is not touched before the CPU's part is through."""
+    """The CPU first."""
     if options.on in ("cpu", "all"):
         yield QuickHost()
     if options.on == "emulated":
@@ -109,8 +110,9 @@ def _devices(options: argparse.Namespace) -> Iterator[Device]:
 def on_the_clock(
     boxes: BoxMaker, device: Device, end: float, known: set[str], note: Callable[[Finding], None]
 ) -> int:
-    """The attacks of benchmarks/gpu that are not ``known``, each against the honest kernel of its language and the
-    published band. Returns how many did not begin before ``end`` (monotonic, seconds)."""
+    """The other attacks of benchmarks/gpu, against the honest kernel and the published band. Returns how many
+    did not begin before ``end`` (monotonic, seconds).
+    """
     import band
 
     attacks = [
@@ -132,7 +134,7 @@ def on_the_clock(
         seen = band.judge(range_, attack, honest[attack.language])
         gain = "" if seen.gain is None else f" {seen.gain:+.2f} % of at most {band.BAND_PERCENT} %"
         by = ", ".join([seen.verdict, *seen.flags]) + gain
-        # What breaks the judge is an error there; here it is a verdict that no submission should reach.
+        # An error there, here a verdict that no submission should reach.
         outcome = DEFENDED if seen.outcome == DEFENDED else "VULNERABLE"
         finding = Finding(attack.name, CLOCK_ON_GPU, seen.language, device.name, outcome, by, seen.seconds)
         note(replace(finding, detail=seen.detail))
@@ -184,7 +186,7 @@ def _keep(findings: Sequence[Finding], changed: dict[str, list[str]], boxes: str
     rows = [
         {**asdict(finding), "seconds": round(finding.seconds, 2), "id": _id(finding)} for finding in findings
     ]
-    if on == "gpu":  # lent by the minute: the suite may take several goes
+    if on == "gpu":  # lent by the minute: the suite may take several runs
         rows = merged(name, rows, "id")
     ran = [row for row in rows if row["outcome"] != NOT_RUN]
     attacks = [row["outcome"] for row in ran if row["surface"] != suite.CONTROL]
@@ -212,7 +214,7 @@ def _id_of(surface: str, name: str, language: str, device: str) -> str:
 
 
 def _known(options: argparse.Namespace) -> set[str]:
-    """What ended as it must, judged by these very sources."""
+    """Ended as expected, with these very sources."""
     if options.on != "gpu":
         raise SystemExit("--missing goes with --on gpu: elsewhere nothing is kept from run to run")
     from results import known

@@ -1,12 +1,11 @@
-"""Mutation tests: change the modules whose errors cost most, one place at a time, and see whether a test fails.
+"""Mutation tests of the modules whose errors cost most.
 
-    make mutate                          # every target
+make mutate                          # every target
     make mutate ARGS="compare rule"      # those whose path contains a word
     make mutate ARGS=--json              # and keep the scores in benchmarks/results/mutation.json
 
-The changes are those of cosmic-ray. All of it happens in a copy of the tree. The run fails where a target kills less
-than 90 % of its mutants, where a survivor has no answer in tests/mutation/answered.toml, and where an answer is left
-that answers nothing.
+Makes cosmic-ray's changes in a copy of the tree. Fails if a target kills less than 90 % of its mutants, a
+survivor has no answer in tests/mutation/answered.toml, or an answer answers nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ ANSWERS = Path("tests/mutation/answered.toml")
 KEPT = ROOT / "benchmarks/results/mutation.json"
 LEAST_KILLED = 0.9
 
-# What tests what: the files that are the fastest to notice. Those that notice most come first.
+# The tests that notice most, and fast, come first.
 TARGETS = {
     "grader/judge/compare.py": ("tests/judge/test_compare.py",),
     "grader/judge/rule.py": ("tests/judge/test_rule.py",),
@@ -58,8 +57,7 @@ TARGETS = {
     "web/auth/scopes.py": ("tests/web/security/test_access.py",),
     "web/auth/sessions.py": ("tests/web/test_sign_in.py",),
 }
-# cosmic-ray replaces each operator by every other one. Most of these break at once; what is told apart with
-# difficulty is the opposite, and the same with its boundary moved.
+# Without replacements that break at once: opposites and moved boundaries are the hard ones.
 _BINARY = {
     "Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "FloorDiv_Div", "Mod_FloorDiv", "Pow_Mul",
     "LShift_RShift", "RShift_LShift", "BitOr_BitAnd", "BitAnd_BitOr", "BitXor_BitAnd",
@@ -68,16 +66,16 @@ _COMPARISON = {
     "Eq_NotEq", "NotEq_Eq", "Is_IsNot", "IsNot_Is",
     "Lt_LtE", "Lt_GtE", "LtE_Lt", "LtE_Gt", "Gt_GtE", "Gt_LtE", "GtE_Gt", "GtE_Lt",
 }  # fmt: skip
-# How long a mutant's tests may take: it may loop for ever, and the machine may be busy with something else.
+# A mutant may loop for ever, or the machine be busy.
 TIMEOUT_FACTOR = 5
 TIMEOUT_LEAST_S = 10.0
-# Plugins of pytest that these tests do without, and that cost time.
+# These cost time.
 _NO_PLUGINS = ("xdist", "schemathesis", "cacheprovider")
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A module's source with one change. ``was`` and ``becomes`` are the lines that differ, stripped."""
+    """``was`` and ``becomes``: the changed lines, stripped."""
 
     path: str
     source: str
@@ -89,7 +87,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Answer:
-    """Why a mutant may survive: it does the same as the original, or differs in nothing that is promised."""
+    """Why it may survive: it does the same, or differs in nothing that is promised."""
 
     path: str
     was: str
@@ -117,7 +115,7 @@ class Score:
 
 
 def mutants(path: str, source: str) -> list[Mutant]:
-    """Every mutant of a module but those that differ from it, or from another, in annotations alone."""
+    """But those that equal it, or another, except for annotations."""
     from cosmic_ray.mutating import mutate_code
     from cosmic_ray.plugins import get_operator, operator_names
 
@@ -141,12 +139,12 @@ def _is_used(name: str) -> bool:
         return what in _COMPARISON
     if kind == "ReplaceUnary":
         return what.startswith("Delete_")
-    # These two need to know which variable they change.
+    # These need a variable.
     return kind not in ("VariableReplacer", "VariableInserter")
 
 
 def _meaning(source: str) -> str:
-    """What runs of a module's source: annotations do not (they are text), nor does what only a type checker sees."""
+    """Without annotations and what only a type checker sees."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -175,7 +173,7 @@ def _mutant(path: str, source: str, changed: str) -> Mutant:
 
 
 class _Instead(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Where the module is imported, ``source`` runs instead of its file; without one, the import fails."""
+    """``source`` runs in place of the module's file; without one, the import fails."""
 
     def __init__(self, name: str, path: Path, source: str | None) -> None:
         self.name, self.path, self.source = name, path, source
@@ -193,7 +191,7 @@ class _Instead(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class Tests:
-    """The tests of one target, each run in a fork of a process with the slow imports done."""
+    """One target's tests, each forked from a process with slow imports done."""
 
     def __init__(self, tree: Path, path: str) -> None:
         self.tree, self.path = tree, tree / path
@@ -203,9 +201,9 @@ class Tests:
         self.limit_s = 600.0
 
     def warm_up(self) -> None:
-        """Run them once as things are, then import all that they imported and that does not import the target.
+        """Run them once, then import what they imported unless it imports the target.
 
-        Raises SystemExit where they fail.
+        Raises SystemExit if they fail.
         """
         listed = self.tree / "modules.json"
         self._check(self.start(self.path.read_text(), listed))
@@ -249,7 +247,7 @@ class Tests:
         import pytest
 
         unused = [word for name in _NO_PLUGINS for word in ("-p", f"no:{name}")]
-        # pytest warns that it cannot rewrite modules that are imported already, and warnings are errors.
+        # pytest cannot rewrite imported modules, and its warning is an error.
         quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
         options = ["-x", "-q", "--hypothesis-seed=0", f"--basetemp={folder / 'tmp'}", *quiet, *unused]
         return int(pytest.main([*options, *self.files]))
@@ -264,7 +262,7 @@ class Tests:
 
 @dataclass
 class _Child:
-    """A running pytest: a session leader, so that all that it started ends with it."""
+    """pytest as a session leader, so what it starts ends with it."""
 
     pid: int
     folder: Path
@@ -292,7 +290,7 @@ class _Child:
 
 
 def judge(tree: Path, path: str, jobs: int) -> Score:
-    """Run the tests of ``path`` on every mutant of it, ``jobs`` at a time."""
+    """``jobs`` at a time."""
     began = time.monotonic()
     tests = Tests(tree, path)
     tests.warm_up()
@@ -319,7 +317,7 @@ def judge(tree: Path, path: str, jobs: int) -> Score:
 
 
 def _judge_apart(tree: Path, path: str, jobs: int) -> Score:
-    """As ``judge``, in a new process, because one target's imports would affect the next."""
+    """In a new process, because imports would affect the next target."""
     reading, writing = os.pipe()
     sys.stdout.flush()
     pid = os.fork()
@@ -348,7 +346,7 @@ def _judge_apart(tree: Path, path: str, jobs: int) -> Score:
 
 @contextmanager
 def copied_tree() -> Iterator[Path]:
-    """A copy of what git tracks or would, and of what the pages need built; this process and its children use it."""
+    """Git's files, tracked or not, and the pages' needs; this process and its children use it."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, check=True, capture_output=True, text=True,
@@ -368,12 +366,12 @@ def copied_tree() -> Iterator[Path]:
 
 
 def answers(tree: Path) -> list[Answer]:
-    """Raises TypeError where one lacks a part."""
+    """Raises TypeError if one lacks a part."""
     return [Answer(**answer) for answer in tomllib.loads((tree / ANSWERS).read_text())["answer"]]
 
 
 def report(scores: Sequence[Score], known: Sequence[Answer]) -> bool:
-    """Print the scores, the survivors and the errors; return True if there are none."""
+    """True without survivors or errors."""
     fine = True
     for score in scores:
         for mutant in score.survivors:

@@ -1,6 +1,6 @@
-"""Makes a PNG of a screen small: at most 256 colours, chosen so that flat areas keep theirs exactly.
+"""Reduces a PNG to 256 colours; flat areas keep theirs.
 
-Reads what browsers write (8 bits a channel, RGB or RGBA, not interlaced). PNG: https://www.w3.org/TR/png-3/
+Reads 8 bits a channel, RGB or RGBA, not interlaced. Source: https://www.w3.org/TR/png-3/
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _COLOURS = 256
-# The most frequent colours are backgrounds and plain text; the rest of the palette moves to suit everything else.
+# Backgrounds and plain text stay; the palette's rest moves to suit everything else.
 _FIXED = 48
 _ROUNDS = 8
 _CHANNELS = {2: 3, 6: 4}
@@ -23,7 +23,7 @@ Pixels = NDArray[np.uint8]
 
 
 def reduced(png: bytes) -> bytes:
-    """The same picture in at most 256 colours, without transparency. Raises ValueError for another kind of PNG."""
+    """Without transparency. Raises ValueError for another kind of PNG."""
     pixels = _pixels(png)
     height, width, _ = pixels.shape
     colours, inverse, counts = np.unique(
@@ -46,7 +46,7 @@ def reduced(png: bytes) -> bytes:
 def _palette(
     colours: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The palette, and for each of ``colours`` its place in it: k-means that begins with the most frequent ones."""
+    """The palette, and each colour's place, by k-means from the most frequent ones."""
     palette = colours[np.argsort(-counts, kind="stable")[:_COLOURS]].copy()
     index = _nearest(colours, palette)
     for _ in range(_ROUNDS):
@@ -64,7 +64,6 @@ def _nearest(colours: NDArray[np.int64], palette: NDArray[np.int64]) -> NDArray[
 
 
 def _pixels(png: bytes) -> Pixels:
-    """Shape (height, width, 3)."""
     found = list(_chunks(png))
     width, height, depth, kind, _, _, interlaced = struct.unpack(">IIBBBBB", found[0][1])
     if depth != 8 or kind not in _CHANNELS or interlaced:
@@ -80,7 +79,7 @@ def _pixels(png: bytes) -> Pixels:
 
 
 def _unfiltered(kind: int, line: Pixels, above: Pixels, channels: int) -> Pixels:
-    """One row before its filter (section 9 of the specification)."""
+    """Section 9 of the specification."""
     if kind == 0:
         return line
     if kind == 2:

@@ -1,6 +1,6 @@
-"""Writes docs/reference/ from commands, settings, pages, errors and measurements (`make reference`).
+"""Writes docs/reference/ (`make reference`).
 
-`--check` writes nothing, names stale pages, and exits with 1 if there are any.
+`--check` only names stale pages, and exits with 1 if there are any.
 
 Usage: python scripts/reference.py [--check]
 """
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def _settle(path: Path, text: str, check: bool) -> bool:
-    """Return True if the file holds ``text``; else write it, unless ``check`` is set."""
+    """Whether the file holds ``text``; writes it unless ``check``."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return True
     if not check:

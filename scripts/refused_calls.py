@@ -1,8 +1,7 @@
-"""Which system calls a box's filter refuses while a submission is judged: for when a new torch, compiler or driver
-fails in a Docker box and not in a local one.
+"""Lists system calls that a box's filter refuses, if a new torch, compiler or driver fails only in a Docker
+box.
 
-Judges as `grader test` does, with a filter that lets everything through and has the kernel note what is not on the list
-(calls that the list answers on purpose, such as clone3, are not noted). Never on a server: the boxes hold back less.
+Judges like `grader test`, with a filter that notes unlisted calls and lets them through. Never on a server.
 
 Usage (as root, who may read the kernel's log): python scripts/refused_calls.py FILE CHALLENGE
 """
@@ -22,7 +21,7 @@ from grader.judge.at_home import judge_at_home
 from grader.sandbox import seccomp
 from grader.sandbox.choose import make_boxes
 
-# As the kernel's log has it: audit: type=1326 ... comm="python" ... syscall=162
+# audit: type=1326 ... comm="python" ... syscall=162
 NOTED = re.compile(r'type=1326 .*comm="(?P<program>[^"]*)".* syscall=(?P<number>\d+)')
 
 

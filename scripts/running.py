@@ -1,7 +1,4 @@
-"""A platform for a script: `grader up` on a free loopback port, with a data folder of its own that is gone afterwards.
-
-Used by the demo and the benchmarks; it uses nothing but the commands that a person would type.
-"""
+"""A platform for the demo and benchmarks: `grader up` on a free loopback port, with temporary data."""
 
 from __future__ import annotations
 
@@ -20,26 +17,26 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 GRADER = [sys.executable, "-m", "grader.cli.main"]
-# The first start imports torch from a cold disk and builds the box image.
+# Imports torch from a cold disk and builds the box image.
 READY_SECONDS = 240.0
 STOP_SECONDS = 30.0
-# Unix socket paths must stay below some 100 bytes.
+# Unix socket paths have some 100 bytes.
 LONGEST_DATA_PATH = 80
 
 
 class Failed(Exception):
-    """The script cannot go on; the text says why."""
+    """The text is the reason."""
 
 
 @contextmanager
 def environment(folder: Path) -> Iterator[dict[str, str]]:
-    """The environment of a platform in ``folder``, which is emptied first; its data is removed afterwards."""
+    """``folder`` is emptied first; its data is removed afterwards."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     data = folder / "data"
     if len(bytes(data)) > LONGEST_DATA_PATH:
         data = Path(tempfile.mkdtemp(prefix="grader-"))
-    ours = ("GRADER_BOX", "GRADER_SPARE_BOXES")  # what a person may want to choose
+    ours = ("GRADER_BOX", "GRADER_SPARE_BOXES")  # a person's choices
     env = {
         name: value for name, value in os.environ.items() if name in ours or not name.startswith("GRADER_")
     }
@@ -51,7 +48,7 @@ def environment(folder: Path) -> Iterator[dict[str, str]]:
 
 @contextmanager
 def platform(env: Mapping[str, str], folder: Path) -> Iterator[str]:
-    """`grader up`; yields the address once everything answers. Its words are in ``folder``/platform.log."""
+    """Yields the address once everything answers. Output: ``folder``/platform.log."""
     ready, log = folder / "ready.json", folder / "platform.log"
     command = [*GRADER, "up", "--port", "0", "--host", "127.0.0.1", "--ready-file", str(ready)]
     began = time.monotonic()
@@ -76,14 +73,14 @@ def platform(env: Mapping[str, str], folder: Path) -> Iterator[str]:
 
 
 def sign_in(env: Mapping[str, str], url: str, name: str) -> None:
-    """Make the student ``name`` and keep a token in the environment's config folder."""
+    """Keep a token in the environment's config folder."""
     password = secrets.token_urlsafe(12)
     grader(env, "user", "add", name, "--password-stdin", stdin=f"{password}\n")
     grader(env, "login", "--server", url, "--name", name, "--password-stdin", stdin=f"{password}\n")
 
 
 def grader(env: Mapping[str, str], *arguments: str, stdin: str = "") -> str:
-    """One `grader` command's stdout. Raises Failed with its words when it fails."""
+    """Returns stdout. Raises Failed with the command's words."""
     ran = subprocess.run(
         [*GRADER, *arguments], env=env, input=stdin, capture_output=True, text=True, check=False
     )
@@ -95,7 +92,7 @@ def grader(env: Mapping[str, str], *arguments: str, stdin: str = "") -> str:
 
 
 def boxes(env: Mapping[str, str]) -> tuple[str, str]:
-    """The kind of boxes that this machine gives submissions, such as ``docker``, and why."""
+    """Such as ``docker``, and why."""
     if env.get("GRADER_BOX") in ("docker", "bubblewrap", "local"):
         return env["GRADER_BOX"], "GRADER_BOX says so"
     findings = json.loads(grader(env, "doctor", "--json"))["findings"]

@@ -1,7 +1,8 @@
-"""`make screenshots`: every page in light, dark and on a phone, into .screenshots/; README's pictures into docs/images.
+"""`make screenshots`: every page in light, dark and on a phone, into .screenshots/; README's pictures into
+docs/images.
 
-Everything shown is made up, on a platform without a worker, so two runs differ only if the pages do. Arguments are
-names of pages, or `front` for README's pictures alone.
+Nothing depends on the day or a worker, so only changed pages differ. Arguments: names of pages, or `front`
+for README's pictures alone.
 """
 
 from __future__ import annotations
@@ -29,18 +30,17 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".screenshots"
 IMAGES = ROOT / "docs" / "images"
 FRONT = "front"
-# README's pictures: name, page, and the height that shows what matters and nothing that depends on the day.
+# Name, page, and a height without anything that depends on the day.
 PICTURES = {
     "challenge": (f"/challenges/{SLUG}?language=triton", 860),
     "board": (f"/leaderboards/{SLUG}?device={DEVICE}", 872),
 }
 _FRONT_WIDTH = 1280
-# Chromium draws the dots under an abbreviation a little differently from one run to the next.
+# Chromium's dots under abbreviations vary.
 _STEADY = "document.querySelectorAll('abbr').forEach(it => { it.style.textDecoration = 'none' })"
-# Between two looks at a page that may still be loading, and how many there are.
+# Looks at a page that may still load.
 _BETWEEN_MS = 300
 _LOOKS = 20
-# Nothing moves while it is taken.
 _STILL = {"reduced_motion": "reduce", "locale": "en-GB", "timezone_id": "UTC"}
 WAYS: dict[str, dict[str, Any]] = {
     "light": {"color_scheme": "light"},
@@ -61,7 +61,7 @@ def main(wanted: list[str]) -> int:
 
 
 def draw_front(browser: Browser, site: Site) -> Iterator[Path]:
-    """README's pictures, each in light and in dark."""
+    """In light and dark."""
     IMAGES.mkdir(exist_ok=True)
     for theme in ("light", "dark"):
         for name, (page, height) in PICTURES.items():
@@ -77,7 +77,7 @@ def draw_front(browser: Browser, site: Site) -> Iterator[Path]:
 
 
 def _still(page: Page) -> bytes:
-    """A picture of what no longer changes: two in a row are the same. Raises TimeoutError."""
+    """Two pictures in a row are the same. Raises TimeoutError."""
     page.evaluate(_STEADY)
     before = b""
     for _ in range(_LOOKS):
@@ -90,7 +90,7 @@ def _still(page: Page) -> bytes:
 
 
 def review(wanted: list[str]) -> int:
-    """Every page, or those that are named, in every way of looking at it."""
+    """Named pages, or all, in every way."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
     with tempfile.TemporaryDirectory(prefix="gr", dir="/tmp") as folder, serving(Path(folder)) as site:
@@ -112,7 +112,7 @@ def review(wanted: list[str]) -> int:
 def take(
     browser: Browser, site: Site, shown: list[Sample], way: str, options: dict[str, Any]
 ) -> Iterator[Path]:
-    """A picture of each page from top to bottom, one after the other."""
+    """Whole pages."""
     for who in dict.fromkeys(sample.who for sample in shown):
         cookie = site.session(who) if who else None
         with visiting(browser, site.url, cookie=cookie, **_STILL, **options) as visitor:
@@ -126,7 +126,6 @@ def take(
 
 
 def index(shown: list[Sample]) -> str:
-    """A page that holds them side by side."""
     return _HEAD + "\n".join(
         f"{_title(sample)}<div>{''.join(map(_picture(sample), WAYS))}</div>" for sample in shown
     )

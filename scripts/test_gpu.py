@@ -1,8 +1,8 @@
-"""Runs the GPU's tests on a GPU host, with or without a network (`make test-gpu`). Needs Python and CUDA only.
+"""Runs the GPU's tests on a GPU host, with or without a network (`make test-gpu`). Needs Python and CUDA
+only.
 
-If there is a `.bundle/` (from `make bundle`), its wheels go into a folder that the host's Python is pointed to, and
-its Docker Engine is started if none answers, and ended with the tests. Without one everything must be installed
-already. Arguments go to pytest; if the first is a script of this folder (scripts/hostile.py), that runs instead.
+A `.bundle/` (`make bundle`) brings wheels, and a Docker Engine if none answers. Arguments go to pytest; a
+script of this folder as the first one runs instead.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ENGINE_FLAGS = ("--iptables=false", "--ip6tables=false", "--ip-masq=false", "--b
 
 
 def install_wheels() -> Path | None:
-    """The bundle's wheels in a folder to put on PYTHONPATH; None without a bundle."""
+    """For PYTHONPATH; None without a bundle."""
     packed = BUNDLE / "wheels.tar.xz"
     if not packed.exists():
         return None
@@ -51,7 +51,6 @@ def install_wheels() -> Path | None:
 
 
 def answers(path: Path) -> bool:
-    """Whether an engine answers on this socket."""
     connection = http.client.HTTPConnection("docker", timeout=10)
     connection.sock = socket.socket(socket.AF_UNIX)
     try:
@@ -66,7 +65,7 @@ def answers(path: Path) -> bool:
 
 @contextlib.contextmanager
 def engine() -> Iterator[dict[str, str]]:
-    """Environment that leads to a Docker Engine: the host's, or the bundle's, started and ended here."""
+    """The environment of the host's engine, or of the bundle's, which ends here."""
     packed = BUNDLE / "docker.tar.xz"
     host = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
     if answers(Path(host.removeprefix("unix://"))) or not packed.exists():
@@ -82,7 +81,7 @@ def engine() -> Iterator[dict[str, str]]:
     }
     process = start_engine(programs / "dockerd", environment)
     try:
-        # The engine's own libraries are no business of the tests.
+        # Tests must not load the engine's libraries.
         yield {"DOCKER_HOST": f"unix://{SOCKET}", "PATH": environment["PATH"]}
     finally:
         process.terminate()
@@ -93,7 +92,7 @@ def engine() -> Iterator[dict[str, str]]:
 
 
 def start_engine(program: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """A running engine without a network. Its storage driver copies where the file system takes no layers."""
+    """Without a network. Copies if the file system takes no layers."""
     log = WORK / "dockerd.log"
     for storage in ([], ["--storage-driver=vfs"]):
         with log.open("ab") as output:
@@ -126,7 +125,7 @@ def main() -> int:
     with engine() as found:
         environment = {
             "GRADER_REQUIRE": "docker,gpu",
-            # Whatever plugins the host's Python has: the tests use one, and a foreign one's warning is an error here.
+            # A foreign plugin's warning is an error here.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             **os.environ,
             **found,

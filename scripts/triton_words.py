@@ -1,9 +1,8 @@
-"""Writes what the editor knows of Triton's language: its own signatures and docstrings, shortened, as JSON.
+"""Writes Triton's signatures and docstrings for the editor, shortened, as JSON, with Triton's licence.
 
-    python scripts/triton_words.py web/static/built/triton.json
+python scripts/triton_words.py web/static/built/triton.json
 
-Called by scripts/build_client. Without Triton it writes nothing; an up-to-date file stays. Triton's licence is
-in the file.
+Writes nothing without Triton, or if the file is up to date.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-# Parts of the compiler that happen to be public names.
+# Public, but the compiler's.
 _INTERNAL = set(
     "PropagateNan aggregate_replace condition const constexpr_type dtype pair_uniform_to_normal philox_impl "
     "str_to_ty to_tensor tuple uint_to_uniform_float".split()
@@ -69,7 +68,7 @@ def entries() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def entry(name: str, value: Any) -> dict[str, Any] | None:
-    """None for what has no docstring."""
+    """None without a docstring."""
     function = getattr(value, "fn", value)
     text = inspect.getdoc(function) or ""
     if not text or not callable(function):
@@ -105,14 +104,14 @@ def _shown(default: Any) -> str:
 
 
 def read(docstring: str) -> tuple[str, dict[str, str]]:
-    """The text before the fields, and each parameter's."""
+    """The text before the fields, and the parameters'."""
     lines = docstring.split("\n")
     first = next((at for at, line in enumerate(lines) if _FIELD.match(line)), len(lines))
     return _about(lines[:first]), dict(_parameters(lines[first:]))
 
 
 def _about(lines: list[str]) -> str:
-    """Whole paragraphs of text, without examples."""
+    """Whole paragraphs, without examples."""
     found: list[str] = []
     within = False
     for paragraph in "\n".join(lines).split("\n\n"):
@@ -141,7 +140,7 @@ def _parameters(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """Without the markup of Sphinx, in one line."""
+    """In one line, without Sphinx's markup."""
     text = _LINK.sub(r"\1", _ROLE.sub(r"\1", text)).replace("``", "`")
     return " ".join(text.replace(_MEMBER, "\0").split("\0")[0].split())
 

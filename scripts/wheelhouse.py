@@ -1,7 +1,7 @@
-"""What the images install. ``--pin`` writes ``images/*.txt`` from what is installed here and tested.
+"""Packages of the images. ``--pin`` writes ``images/*.txt`` from the installed and tested packages.
 
-Without ``--pin`` it collects the wheels that those files name into a folder, for builds that reach no package index;
-run it with the base image's version of Python (Debian 12: 3.11). See docs/deploying.md.
+Otherwise it collects their wheels into a folder, for builds without a package index; run it with the base
+image's Python (Debian 12: 3.11). See docs/deploying.md.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "images"
 HEADER = "# Written by `scripts/wheelhouse.py --pin` from an environment that was tested.\n"
-# Which build of torch: named where an image is built. The CPU's is a tenth of the other.
+# The CPU's build has a tenth of the size.
 TORCH = "2.13.0+cpu"
-# Of the extra ``judge``: what a submission may import. The rest of it talks to the engine.
+# Importable by submissions; the rest of ``judge`` talks to the engine.
 IN_A_BOX = ("numpy", "torch", "triton")
-# Of the platform's own: what its Python needs in the box in which an uploaded challenge is checked.
+# For the box that checks an uploaded challenge.
 IN_A_CHECK = ("cachetools", "pydantic", "structlog")
-# Beside the extra ``cuda``: it writes C++ names as a source has them, where binutils are missing.
+# It demangles C++ names without binutils.
 ALSO_CUDA = "nvidia-cuda-cuxxfilt"
-# redis wants it of Pythons before 3.11.3. Debian 12's is one; the Python that collects wheels may be a later one.
+# For redis on Python before 3.11.3, such as Debian 12's.
 ALSO = "async-timeout>=4.0.3"
 
 
 def wanted() -> dict[str, list[str]]:
-    """What each file of pins is for, as ``pyproject.toml`` has it.
+    """What each file of pins is for.
 
-    ``toolchain`` is what untrusted code sees (and the judge, too), ``platform`` everything else that web and worker
-    need, ``build`` what our own wheel is made with.
+    ``toolchain``: what untrusted code sees (the judge, too); ``platform``: the rest of web and worker;
+    ``build``: for our own wheel.
     """
     table = tomllib.loads((ROOT / "pyproject.toml").read_text())
     project = table["project"]
@@ -56,7 +56,7 @@ def wanted() -> dict[str, list[str]]:
             *others,
             ALSO,
         ],
-        # Headers that are installed without what their package needs.
+        # Headers alone, without the package's needs.
         "headers": [Requirement(line).name for line in extras["cutlass"]],
         "build": [
             *table["build-system"]["requires"],
@@ -66,18 +66,18 @@ def wanted() -> dict[str, list[str]]:
 
 
 def plain(name: str) -> str:
-    """The spelling of a distribution's name that all its spellings share."""
+    """One for all spellings of a distribution."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def pins(part: str) -> dict[str, str]:
-    """Versions by name, as ``images/<part>.txt`` has them."""
+    """By name."""
     lines = (IMAGES / f"{part}.txt").read_text().splitlines()
     return dict(line.split("==") for line in lines if "==" in line)
 
 
 def _closure(names: list[str]) -> Iterator[Distribution]:
-    """The installed distributions of these requirements and of all that they need."""
+    """With all that they need."""
     waiting = [
         requirement
         for requirement in map(Requirement, names)
@@ -92,7 +92,7 @@ def _closure(names: list[str]) -> Iterator[Distribution]:
             seen.add((plain(one.name), extra))
             try:
                 found = distribution(one.name)
-            except PackageNotFoundError:  # the compiler's parts and the GPU's bindings: pinned by hand
+            except PackageNotFoundError:  # pinned by hand: the compiler's parts and the GPU's bindings
                 continue
             yield found
             needs = [Requirement(text) for text in found.requires or []]
@@ -104,7 +104,7 @@ def _closure(names: list[str]) -> Iterator[Distribution]:
 
 
 def pin(part: str, requirements: list[str]) -> None:
-    """Write the pins. A line whose package is not installed here stays as it is."""
+    """Keeps lines of packages that are not installed here."""
     kept = {name: pin for name, pin in pins(part).items() if not _installed(name)}
     here = {
         plain(requirement.metadata["Name"]): requirement.version for requirement in _closure(requirements)
@@ -122,7 +122,7 @@ def _installed(name: str) -> bool:
 
 
 def fetch(part: str, folder: Path, torch: str) -> None:
-    """Wheels of ``part``; what the index has as source only is built here."""
+    """Builds wheels that the index has only as source."""
     folder.mkdir(parents=True, exist_ok=True)
     names = [
         "--requirement",

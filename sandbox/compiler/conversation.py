@@ -1,5 +1,6 @@
-"""A request to a compiling program in a box, with a pipe for the artefact. Artefact and answer are read side by side,
-both bounded; only their form and size are trusted."""
+"""A request to a compiler in a box, with a pipe for the artefact. Only form and size of artefact and answer
+are trusted.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +16,16 @@ from grader import limits
 from grader.errors import BoxUnavailable
 from grader.sandbox.allowance import Allowance
 
-# Log and resource lines as JSON, where a character may become six.
+# As JSON a character may become six.
 ANSWER_BYTES = 16 * limits.COMPILE_LOG_BYTES
 READ_BYTES = 1 * limits.MIB
-# Between questions whether the artefact is still wanted.
+# Asks whether the artefact is still wanted.
 ASK_SECONDS = 0.25
 BUSY = "The host may be short of memory or processors. The compilation is tried again."
 
 
 class Conversation:
-    """``library`` and ``answer``: received up to now. ``interrupt`` raises if the result is unwanted."""
+    """``interrupt`` raises if the result is unwanted."""
 
     def __init__(
         self, connection: socket.socket, allowance: Allowance, interrupt: Callable[[], None]
@@ -35,8 +36,9 @@ class Conversation:
         self._interrupt = interrupt
 
     def run(self, request: Mapping[str, Any]) -> str:
-        """Returns the fault of the result, for the student, or nothing. Raises OSError or EOFError if the box ends
-        first, BoxUnavailable if the host gave the program too little processor time."""
+        """Returns a fault for the student, or nothing. Raises OSError or EOFError if the box ends,
+        BoxUnavailable if the host was too busy.
+        """
         reading, writing = os.pipe()
         try:
             try:
@@ -56,7 +58,6 @@ class Conversation:
         self._connection.sendall(data[sent:])
 
     def _receive(self, pipe: int) -> str:
-        """Read until the answer is complete."""
         self._connection.settimeout(None)
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
@@ -66,7 +67,7 @@ class Conversation:
             self._interrupt()
             left = self._allowance.left()
             ready = poll.poll(min(left, ASK_SECONDS) * 1000)
-            # Checked even if data came: a box that drips is stopped like a silent one.
+            # Even with data: a box that drips is stopped like a silent one.
             if left == 0.0:
                 return self._stopped()
             for descriptor, _ in ready:

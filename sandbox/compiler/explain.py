@@ -1,8 +1,6 @@
-"""Rewords the compiler's messages about a CUDA source, and adds hints.
+"""Rewords the compiler's messages about a CUDA source, and adds hints. No verdict depends on it.
 
-The compiler sees lines that the platform appends to the source, see ``grader.challenge.signature.cuda_footer``.
-Messages about those become messages about the line that defines ``solve``. All of this is for reading; no verdict
-depends on it.
+Messages about appended lines (``grader.challenge.signature.cuda_footer``) become messages about ``solve``.
 """
 
 from __future__ import annotations
@@ -20,20 +18,18 @@ HEADERS = (
     "and the C++ standard library"
 )
 
-# Starts of messages: `solution.cu(3): error: ...` of nvcc, `solution.cu:3:8: error: ...` of the host's compiler.
+# `solution.cu(3): error: ...` is nvcc's, `solution.cu:3:8: error: ...` the host compiler's.
 _PLACE = re.compile(
     r"(?P<file>At end of source(?=:)|[^\s():]+(?=[(:]\d))(?:\(\d{1,9}\)|:\d{1,9}(?::\d{1,9})?)?: "
     r"(?:(?:catastrophic |fatal |internal )?error|warning|note|remark)\b(?: #[\w-]+)?: ?(?P<text>.*)"
 )
-# Python's statements, and parts of a CUDA source that Python cannot have.
 _PYTHON = re.compile(
     r"^(?:import [a-z][\w., ]*|from [a-z][\w.]* import\b.*|def \w+\(.*|@(?:triton|torch)\.\w+.*)$",
     re.MULTILINE,
 )
 _CPLUSPLUS = re.compile(r"^#[ \t]*include\b|__global__", re.MULTILINE)
-# Follows all messages.
 _TOTAL = re.compile(r"\d+ (?:catastrophic )?errors? detected in the compilation of ")
-# Appended code: its files, as #line names them, and the end of the source.
+# Appended code, as #line names it.
 _END = "At end of source"
 _OURS = re.compile(rf"grader-(?:footer|trailer|words)|{_END}")
 _OUR_LINE = re.compile(
@@ -42,7 +38,7 @@ _OUR_LINE = re.compile(
 _ASSERTED = re.compile(r'static assertion failed with "(.*)"$')
 _DECLARED = re.compile(r"\(declared at line (\d{1,9})(?: of [^)]{0,300})?\)")
 _WANTED = re.compile(r'extern "C" void solve\((.*)\)')
-# About a crashed or killed program, with gcc's advice to file a bug.
+# A crash, or gcc's advice to file a bug.
 _CRASH = re.compile(
     r"internal compiler error|^Internal error: |internal error: assertion failed|[Ss]egmentation fault|"
     r"died due to signal|terminated program|Please submit a full bug report|See <\S*> for instructions|"
@@ -65,7 +61,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class _Block:
-    """A message with all its lines; ``file`` and ``text`` are empty before the first message."""
+    """A message with all its lines; before the first one, ``file`` and ``text`` are empty."""
 
     file: str
     text: str
@@ -77,7 +73,7 @@ class _Block:
 
 
 def explain(log: str, source: str, filename: str) -> Explained:
-    """``log``: the output of ``clean_log`` about ``source``, compiled as ``filename``."""
+    """``log``: from ``clean_log``."""
     if not log:
         return Explained(log)
     if line := _python_line(source):
@@ -91,7 +87,7 @@ def explain(log: str, source: str, filename: str) -> Explained:
     of_source = [block for block in blocks if not block.ours]
     findings = list(dict.fromkeys(_findings([block for block in blocks if block.ours], of_source, outline)))
     kept = [line for block in of_source for line in block.lines]
-    if len(of_source) < len(blocks):  # the compiler's count includes the omitted messages
+    if len(of_source) < len(blocks):  # its count includes the omitted messages
         kept = [line for line in kept if not _TOTAL.match(line)]
     shown = [_OUR_LINE.sub("the grader's call of solve", line) for line in kept]
     lines = source.split("\n")
@@ -103,7 +99,7 @@ def explain(log: str, source: str, filename: str) -> Explained:
 
 
 def _shared_lines(lines: list[str]) -> list[int]:
-    """Lines that declare shared arrays of a fixed size; none if these are many."""
+    """Lines of shared arrays of a fixed size; none if there are many."""
     found = [
         number
         for number, line in enumerate(lines, 1)
@@ -113,7 +109,7 @@ def _shared_lines(lines: list[str]) -> list[int]:
 
 
 def _python_line(source: str) -> int:
-    """The first line that only Python can have; 0 if the source is not Python."""
+    """0 if the source is not Python."""
     found = _PYTHON.search(source)
     if found is None or _CPLUSPLUS.search(source):
         return 0
@@ -135,7 +131,7 @@ def _blocks(log: str) -> Iterator[_Block]:
 
 
 def _without_crash(log: str) -> str:
-    """Replace reports of a crash or a limit by its cause and remedy."""
+    """Replace a crash report by its cause and remedy."""
     gib = f"{limits.COMPILE_MEMORY_BYTES / limits.GIB:.3g} GiB"
     log = log.replace("used more memory than it may]", f"used more memory than it may, {gib}: {_SMALLER}]")
     log = re.sub(r"^(\[the compiler took longer than .{1,40} and was stopped)\]", rf"\1: {_SMALLER}]", log)
@@ -148,14 +144,13 @@ def _without_crash(log: str) -> str:
 
 @dataclass(frozen=True)
 class _Finding:
-    """About the function ``solve``. ``line`` is 0 if unknown."""
+    """``line`` is 0 if unknown."""
 
     text: str
     line: int = 0
 
 
 def _findings(ours: list[_Block], others: list[_Block], outline: Outline) -> Iterator[_Finding]:
-    """Reads the messages about appended lines."""
     solve = outline.named("solve")
     line = solve.line if solve else 0
     known = False
@@ -191,7 +186,6 @@ def _findings(ours: list[_Block], others: list[_Block], outline: Outline) -> Ite
 
 
 def _of_assertion(text: str, outline: Outline, line: int) -> _Finding:
-    """Explains a failed ``static_assert`` of the footer."""
     if not text.startswith("there is no function solve"):
         return _Finding(text, line)
     solve = outline.named("solve")
@@ -209,7 +203,7 @@ def _of_assertion(text: str, outline: Outline, line: int) -> _Finding:
 
 
 def _renamed(text: str, outline: Outline) -> Function | None:
-    """The only host function with the number of parameters of ``solve``, if there is just one."""
+    """The only host function with as many parameters as ``solve``."""
     wanted = _WANTED.search(text)
     if wanted is None:
         return None
@@ -223,7 +217,7 @@ def _renamed(text: str, outline: Outline) -> Function | None:
 
 
 def _message(finding: _Finding, filename: str, lines: list[str]) -> str:
-    """Imitates the compiler, with the line."""
+    """In the compiler's form."""
     if not 0 < finding.line <= len(lines):
         return f"{filename}: error: {finding.text}\n"
     line = lines[finding.line - 1]
@@ -259,7 +253,7 @@ def _no_solve(found: re.Match[str], outline: Outline) -> str:
 
 
 def _signature(_: re.Match[str], outline: Outline) -> str:
-    """A macro that replaces a type's name makes the signature differ from its text."""
+    """A macro that redefines a type makes the signature differ from its text."""
     types = ("float", "double", "int", "long", "unsigned", "const", "void")
     if named := [name for name in outline.macros if name in types]:
         line = outline.macros[named[0]]
@@ -275,7 +269,7 @@ def _too_much_shared(found: re.Match[str], _: Outline) -> str:
     )
 
 
-# Pattern in the log -> hint; the first match counts.
+# The first match counts.
 _HINTS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str], Outline], str]], ...] = (
     (
         re.compile(r'fatal error: (\S+): No such file or directory|cannot open source file "([^"]+)"'),
@@ -317,11 +311,10 @@ def _hint(log: str, outline: Outline) -> str:
     return ""
 
 
-# ptxas and the linker name nvcc's intermediate files: tmpxft_00000007_00000000-6_solution.ptx.
+# nvcc's intermediate files: tmpxft_00000007_00000000-6_solution.ptx.
 _STEP = re.compile(r"tmpxft_[0-9a-f]+_[0-9a-f]+-\d+_")
 _FOLDER = re.compile(r"/tmp/(?:[\w.+-]+/)*")  # noqa: S108 - the box's
-# Folders of this platform's headers and programs: file names are enough. Lines of the source, which the compiler
-# repeats indented, are left alone.
+# Hides folders of our headers and programs. Indented lines repeat the source and stay.
 _ABSOLUTE = re.compile(r"(?<![^\s\"'(`])/(?:[\w.+-]+/)+(?=[\w.+-])")
 _NAMES_A_FILE = re.compile(r"^\S|\b(?:of|from) \"?/")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -329,7 +322,7 @@ _CONTROL = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u20
 
 
 def clean_log(text: str) -> str:
-    """Cut to ``limits.COMPILE_LOG_BYTES`` bytes of printable UTF-8."""
+    """Printable UTF-8, at most ``limits.COMPILE_LOG_BYTES`` bytes."""
     for pattern in (_ESCAPE, _FOLDER, _STEP, _CONTROL):
         text = pattern.sub("", text)
     text = "\n".join(

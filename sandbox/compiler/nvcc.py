@@ -1,5 +1,8 @@
-"""Compiles CUDA sources to shared libraries, in a box without GPU, network or secrets: compiling runs strangers' code
-too (macros, templates, includes). Only form and size of the box's messages are trusted."""
+"""Compiles CUDA sources in a box without GPU, network or secrets, because compiling runs strangers' code
+(macros, templates, includes).
+
+Only form and size of its messages are trusted.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from grader.sandbox.toolkit import INSTALL, cuda_home, nvcc_version
 
 CACHE_BYTES = 256 * limits.MIB
 PROGRAM = "compile.py"
-# Names that a student's file may keep; any other is compiled as solution.cu.
+# Other files are compiled as solution.cu.
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,120}\.(?:cu|hip)")
 ARCHITECTURE = re.compile(r"(?:sm|compute)_\d{2,3}[af]?")
 ELF = b"\x7fELF"
@@ -39,27 +42,25 @@ ELF = b"\x7fELF"
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """One source and its options."""
-
     source: str
     #: Appended to ``source``. Must define ``grader_entry``.
     footer: str
     filename: str = "solution.cu"
-    #: For example ``sm_90``, or ``compute_90a`` for PTX.
+    #: ``sm_90``, or ``compute_90a`` for PTX.
     arch: str = "sm_90"
     #: A key of ``grader.judge.compilation.COMPILERS``.
     compiler: str = "nvcc"
-    #: A clock may be timing something else on this host meanwhile, see ``compile_spec``.
+    #: Leave cores to timings, see ``compile_spec``.
     background: bool = True
-    #: The library also holds the PTX of ``-G``, see ``sandbox/emulator/stepping/named.py``.
+    #: Add the PTX of ``-G``, see ``sandbox/emulator/stepping/named.py``.
     names: bool = False
-    #: Of ``grader.sandbox.kernel_headers``: what the source may include besides the toolkit.
+    #: Keys of ``grader.sandbox.kernel_headers`` that the source may include.
     headers: tuple[str, ...] = ()
     #: Keys of ``compute_libraries.LINKED`` that the challenge allows.
     libraries: tuple[str, ...] = ()
 
     def key(self, toolkit: str | None = None) -> str:
-        """A hash of everything that matters. ``toolkit``: another version than this machine's."""
+        """``toolkit``: another version than this machine's."""
         parts: tuple[str, ...] = (
             self.source,
             self.footer,
@@ -80,7 +81,7 @@ class CompileRequest:
 
 @functools.cache
 def recipe() -> str:
-    """A hash of the program with the flags and of the code added to a source."""
+    """A hash of our program, its flags and the added code."""
     folder = Path(__file__).resolve().parents[1] / "runner"
     added = [library.before for library in HEADER_LIBRARIES.values() if library.before]
     return hashlib.sha256(b"".join((folder / name).read_bytes() for name in (PROGRAM, *added))).hexdigest()
@@ -94,15 +95,12 @@ class CompileResult:
     #: The shared library if ``ok``.
     artefact: bytes | None
     log: str
-    #: Duration of this call.
     seconds: float
-    #: Each kernel's use of a multiprocessor.
     kernels: tuple[KernelUsage, ...] = ()
-    #: The remedy for an error, if known.
     hint: str = ""
 
 
-# The most recent libraries. Several threads compile: use it under its lock.
+# Use it under its lock.
 cache: LRUCache[str, CompileResult] = LRUCache(
     CACHE_BYTES, getsizeof=lambda result: len(result.artefact or b"")
 )
@@ -112,9 +110,9 @@ _cache_lock = threading.Lock()
 def compile_cuda(
     boxes: BoxMaker, request: CompileRequest, interrupt: Callable[[], None] = lambda: None
 ) -> CompileResult:
-    """A faulty source gives ``ok=False`` and a log that explains it. ``interrupt`` is called regularly (see
-    ``ASK_SECONDS``) and raises if the library is unwanted. Raises BoxUnavailable without a compiler or a box, or if the
-    box failed through no fault of the source."""
+    """``interrupt`` is called every ``ASK_SECONDS`` and raises if the library is unwanted. Raises
+    BoxUnavailable for failures that are not the source's.
+    """
     home = cuda_home()
     if home is None or nvcc_version() is None:
         raise BoxUnavailable("this machine has no CUDA compiler", INSTALL)
@@ -139,19 +137,18 @@ def compile_cuda(
     hint = "" if made.ok else said.hint
     result = CompileResult(made.ok, made.artefact, said.log, seconds, kernels_of(made.usage), hint)
     if result.ok:
-        with _cache_lock, suppress(ValueError):  # a library larger than the whole cache
+        with _cache_lock, suppress(ValueError):  # larger than the whole cache
             cache[key] = result
     return result
 
 
 def compile_spec(background: bool = True) -> BoxSpec:
-    """In the background it yields to everything else, and leaves cores to whatever is timed meanwhile; otherwise it
-    gets the same as a submission's box on this host's processor."""
+    """In the background it yields and leaves cores to timings; otherwise it gets a submission's share."""
     return BoxSpec(
         BoxPurpose.COMPILE,
         program=PROGRAM,
         memory_bytes=limits.COMPILE_MEMORY_BYTES,
-        # This ends the box even of a silent parent, which has its own clock.
+        # Ends the box even if the parent, which has its own clock, is silent.
         wall_seconds=limits.CLOCK_PATIENCE * limits.COMPILE_SECONDS
         + limits.BOX_START_PATIENCE * limits.BOX_START_SECONDS,
         share=Share.BACKGROUND if background else Share.YIELDING,
@@ -161,7 +158,7 @@ def compile_spec(background: bool = True) -> BoxSpec:
 
 
 def _allowance(box: Box) -> Allowance:
-    """Bounds all programs of the compiler together; by the clock, as long as one may take on a busy host."""
+    """Of all the compiler's programs together; by the clock, what one takes on a busy host."""
     patience = limits.CLOCK_PATIENCE / limits.COMPILE_PATIENCE
     seconds = limits.COMPILE_PATIENCE * limits.COMPILE_SECONDS
     return Allowance(seconds, box.cpu_seconds, exact=True, patience=patience)
@@ -169,7 +166,7 @@ def _allowance(box: Box) -> Allowance:
 
 @dataclass(frozen=True)
 class _Made:
-    """Bounded and of the right types, but otherwise untrusted."""
+    """Bounded and of the right types, otherwise untrusted."""
 
     ok: bool
     artefact: bytes | None
@@ -178,7 +175,7 @@ class _Made:
 
 
 def _described(library: HeaderLibrary) -> dict[str, object]:
-    """For the box, which may have the package in another folder."""
+    """The box may have the package elsewhere."""
     return {
         "name": library.display_name,
         "folder": str(library.folder()),
@@ -242,7 +239,7 @@ class _Compilation:
         try:
             answer = json.loads(self._talk.answer[4:])
             ok, log, usage, killed = answer["ok"], answer["log"], answer["usage"], answer["killed"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:  # RecursionError: endless brackets
+        except (ValueError, KeyError, TypeError, RecursionError) as error:  # endless brackets
             raise BoxUnavailable("the compiler's box sent a malformed answer") from error
         if not (
             isinstance(ok, bool)
@@ -252,8 +249,7 @@ class _Compilation:
         ):
             raise BoxUnavailable("the compiler's box sent a malformed answer")
         if killed and not ok:
-            # The kernel killed it, because its box or the host was out of memory. The compiler's output proves neither
-            # (a source can print any words by #line or #error), so the kernel's own count decides.
+            # The kernel's count decides, since a source can print any words (#line, #error).
             if self._box.out_of_memory():
                 log += "\n[the compiler used more memory than it may]\n"
             elif host_memory_kills() > self._memory_kills:

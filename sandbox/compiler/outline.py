@@ -1,5 +1,5 @@
-"""Finds the functions, macros and open braces of a CUDA source, for messages. No parser: it follows neither macros nor
-conditionals. Takes linear time for any source.
+"""Finds functions, macros and open braces of a CUDA source, for messages. Ignores conditionals and
+expansions; takes linear time.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# Comments and literals, and directives with their continuation lines.
 _SKIPPED = re.compile(
     r"""//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z)|R"(?P<end>[^()\\\s"]{0,16})\(.*?(?:\)(?P=end)"|\Z)"""
     r"""|"(?:\\.|[^"\\\n])*"?|(?<![0-9A-Za-z])'(?:\\.|[^'\\\n])*'?|^[ \t]*\#(?:\\\n|[^\n])*""",
@@ -17,7 +16,7 @@ _SKIPPED = re.compile(
 _TOKEN = re.compile(r"[A-Za-z_]\w*|[(){}\[\];,=<>]|\n")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _PARENTHESES = re.compile(r"[()\[\]<>,]")
-# Words before a parenthesis that are no function's name.
+# Words before a parenthesis that name no function.
 _NO_NAMES = frozenset(
     "alignas decltype noexcept requires throw "
     "__align__ __attribute__ __cluster_dims__ __launch_bounds__ __maxnreg__".split()
@@ -26,7 +25,7 @@ _NO_NAMES = frozenset(
 
 @dataclass(frozen=True)
 class Function:
-    """Outside of classes; ``line`` counts from 1."""
+    """Not in a class; ``line`` counts from 1."""
 
     name: str
     line: int
@@ -38,14 +37,14 @@ class Function:
 
 @dataclass(frozen=True)
 class Outline:
-    """``macros``: name -> line of the first definition. ``open_brace``: line of the outermost unclosed brace, or 0."""
+    """``macros``: name -> first line. ``open_brace``: line of the outermost unclosed brace, or 0."""
 
     functions: Sequence[Function]
     macros: Mapping[str, int]
     open_brace: int
 
     def named(self, name: str) -> Function | None:
-        """The last one, preferably outside of namespaces."""
+        """The last, preferably outside of namespaces."""
         found = sorted(
             (function for function in self.functions if function.name == name),
             key=lambda function: not function.namespace,
@@ -54,7 +53,6 @@ class Outline:
 
 
 def parameter_count(text: str) -> int:
-    """``text``: between a function's parentheses."""
     if text.strip() in ("", "void"):
         return 0
     depth, count = 0, 1
@@ -67,7 +65,6 @@ def parameter_count(text: str) -> int:
 
 
 def outline_of(source: str) -> Outline:
-    """Never raises."""
     macros: dict[str, int] = {}
     line, place = 1, 0
     for found in _DEFINE.finditer(source):
@@ -78,14 +75,14 @@ def outline_of(source: str) -> Outline:
 
 
 def plain_text(source: str) -> str:
-    """Spaces in place of comments, literals and directives; the rest keeps its position."""
+    """Blanks out comments, literals and directives, keeping positions."""
     return _SKIPPED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 
 def _read(plain: str) -> tuple[list[Function], int]:
     functions: list[Function] = []
-    head: list[tuple[str, int, int]] = []  # words since the last declaration: text, place, line
-    braces: list[tuple[int, str]] = []  # line, and "namespace", "linkage" or "body" of each open one
+    head: list[tuple[str, int, int]] = []  # since the last declaration: text, place, line
+    braces: list[tuple[int, str]] = []  # line, and "namespace", "linkage" or "body"
     line = 1
     for found in _TOKEN.finditer(plain):
         word = found[0]
@@ -117,7 +114,7 @@ def _kind(head: list[tuple[str, int, int]]) -> str:
 
 
 def _function(plain: str, head: list[tuple[str, int, int]], namespace: bool) -> list[Function]:
-    """The function whose body follows ``head``, or nothing."""
+    """The function whose body follows ``head``, if any."""
     depth, angles, opened = 0, 0, -1
     found: tuple[tuple[str, int, int], str] | None = None
     for index, (text, place, _) in enumerate(head):

@@ -1,5 +1,6 @@
-"""Compiles the kernels of a Triton source ahead, in a box without a GPU, to spare the GPU's box the compiler's time.
-Nothing depends on it: a kernel that is missing or does not fit is compiled when called."""
+"""Compiles a Triton source's kernels ahead in a box without a GPU, to save the GPU's box time. Missing or
+unfitting kernels are compiled when called.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from grader.sandbox.compiler.nvcc import compile_spec
 
 PROGRAM = "compile_triton.py"
 _RUNNER = Path(__file__).resolve().parents[1] / "runner"
-# They determine contents and names in Triton's cache.
+# Part of names and contents in Triton's cache.
 _RECIPE = (
     PROGRAM,
     "kernel_cache.py",
@@ -32,10 +33,10 @@ _RECIPE = (
     "function_form.py",
     "copy_kernel.py",
 )
-# Mostly text: the fastest level makes it eight times smaller.
+# The fastest level makes text eight times smaller.
 _LEVEL = 1
 
-# An argument of a call: ``{"dtype", "shape"}`` or ``{"value"}``.
+# ``{"dtype", "shape"}`` or ``{"value"}``.
 Argument = dict[str, Any]
 
 
@@ -43,34 +44,33 @@ Argument = dict[str, Any]
 class KernelsRequest:
     source: str
     parameters: tuple[str, ...]
-    #: The signature that a student implements.
     declaration: str
-    #: The arguments of each call, in the order of ``parameters``.
+    #: Each in the order of ``parameters``.
     calls: tuple[tuple[Argument, ...], ...]
     #: For example sm_90a.
     arch: str
-    #: See ``grader.sandbox.compiler.nvcc.compile_spec``.
+    #: As in ``nvcc``.
     background: bool = True
-    #: Of a challenge that takes Functions, see ``sandbox/runner/function_form.py``.
+    #: See ``sandbox/runner/function_form.py``.
     autograd: dict[str, Any] | None = None
 
     def key(self) -> str:
-        """A hash of everything that matters, except Triton's version, which Triton checks itself."""
+        """Without Triton's version, which Triton checks itself."""
         parts = (self.source, self.parameters, self.autograd, self.calls, self.arch, recipe())
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 @functools.cache
 def recipe() -> str:
-    """A hash of the programs that compile ahead."""
     return hashlib.sha256(b"".join((_RUNNER / name).read_bytes() for name in _RECIPE)).hexdigest()
 
 
 def compile_ahead(
     boxes: BoxMaker, request: KernelsRequest, interrupt: Callable[[], None] = lambda: None
 ) -> bytes:
-    """Triton's cache as a compressed tar file; empty if nothing came of it. ``interrupt`` is called regularly and
-    raises if that is unwanted. Raises BoxUnavailable if there is no box."""
+    """Triton's cache as a compressed tar file, maybe empty. ``interrupt`` raises if it is unwanted. Raises
+    BoxUnavailable.
+    """
     box = boxes.start(kernels_spec(request.background))
     try:
         allowance = Allowance(limits.KERNELS_CPU_SECONDS, box.cpu_seconds, patience=limits.CLOCK_PATIENCE)
@@ -87,9 +87,9 @@ def compile_ahead(
         }
         try:
             too_much = talk.run(asked)
-        except (OSError, EOFError):  # the source ended its box: everything until then is complete
+        except (OSError, EOFError):  # what came before is complete
             too_much = ""
-        except BoxUnavailable:  # this host has no time for it
+        except BoxUnavailable:
             return b""
     finally:
         box.kill()
@@ -101,13 +101,13 @@ def kernels_spec(background: bool = True) -> BoxSpec:
 
 
 def packed(archive: bytes) -> bytes:
-    """Empty without files, or if it is larger than allowed."""
+    """Empty without files or above the limit."""
     found = zlib.compress(archive, _LEVEL) if archive.strip(b"\0") else b""
     return found if len(found) <= limits.ARTEFACT_BYTES else b""
 
 
 def unpacked(stored: bytes) -> bytes:
-    """Empty if it is invalid or too large."""
+    """Empty if invalid or too large."""
     most = limits.ARTEFACT_BYTES
     unzip = zlib.decompressobj()
     try:

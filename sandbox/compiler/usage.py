@@ -1,4 +1,4 @@
-"""Reads each kernel's use of a multiprocessor from the assembler's output (``ptxas -v``)."""
+"""Reads kernels' registers and memory from ``ptxas -v``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from grader.schemas.hardware import KernelUsage
 
 __all__ = ["MOST_KERNELS", "NAME_CHARS", "KernelUsage", "kernels_of"]
 
-# A source with more kernels was generated; nobody reads a longer table.
+# Only generated sources have more.
 MOST_KERNELS = 64
 NAME_CHARS = 200
-# No GPU has this much of anything; larger numbers are forged.
+# Larger numbers are forged.
 _MOST = 2**31
 
 _ENTRY = re.compile(r"ptxas info\s*: Compiling entry function '(?P<name>.+)' for '")
@@ -20,23 +20,22 @@ _STACK = re.compile(
     r"\s*(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads"
 )
 _USED = re.compile(r"ptxas info\s*: Used (?P<registers>\d+) registers")
-# A source can print such lines itself, with any number of digits. (?<!\d): else the search would try every digit.
+# A source can print such lines with any digits; (?<!\d) keeps the search from trying each.
 _SHARED = re.compile(r"(?<!\d)(\d{1,12}) bytes smem")
-# One for each bank. CUDA 13's assembler omits it for the newest architectures.
+# CUDA 13 omits it for the newest architectures.
 _CONSTANT = re.compile(r"(?<!\d)(\d{1,12}) bytes cmem\[\d{1,2}\]")
 _NO_STACK = {"stack": 0, "stores": 0, "loads": 0}
 
 
 def kernels_of(text: str) -> tuple[KernelUsage, ...]:
-    """``text``: demangled lines of ``ptxas -v``. Never raises: they come from a box, so anything malformed is
-    skipped."""
+    """``text``: demangled. Never raises: malformed lines come from a box and are skipped."""
     found: list[KernelUsage] = []
     name, in_kernel, stack = "", False, _NO_STACK
     for line in text.splitlines():
         if entry := _ENTRY.match(line):
             name, stack = entry["name"], _NO_STACK
         elif properties := _PROPERTIES.match(line):
-            # Functions that were not inlined have properties too, after the kernel that calls them.
+            # Functions that are not inlined follow their kernel.
             in_kernel = properties["name"] == name
         elif in_kernel and (sizes := _STACK.match(line)):
             stack = {key: _number(digits) for key, digits in sizes.groupdict().items()}
@@ -65,7 +64,7 @@ def _number(digits: str) -> int:
 
 
 def _plain(name: str) -> str:
-    """Drops result type and parameters: ``void scan<8>(float*, int)`` becomes ``scan<8>``."""
+    """``void scan<8>(float*, int)`` becomes ``scan<8>``."""
     if name.endswith(")"):
         depth = 0
         for position in range(len(name) - 1, -1, -1):

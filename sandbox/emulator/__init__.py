@@ -1,9 +1,7 @@
-"""The emulated GPU: runs the PTX that real compilers make, warp by warp, on the host's processor.
+"""The emulated GPU: runs real compilers' PTX, warp by warp, on the host's processor.
 
-``ptx`` parses, ``lower`` turns instructions into rows for the C engine (``engine/``), ``engine`` loads and drives it,
-``device`` is the GPU that a process in a box owns, and ``host/`` is the program that runs a student's host code as its
-client. ``names`` has the numbers that C and Python share. ``explain`` turns findings into sentences. ``build.sh``
-builds the C.
+``ptx`` parses, ``lower`` makes rows for the C engine (``engine/``), ``engine`` drives it, ``device`` is the
+GPU of a process in a box, ``host/`` runs a student's host code as its client.
 
 Imports nothing from the rest of the project, because it runs inside boxes.
 """
@@ -14,9 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parent
-# Built here by ``build.sh`` for this processor; shipped in the package for every processor of its kind.
+# Built for this processor by ``build.sh``; or shipped for every processor of its kind.
 BUILT, PREBUILT = _FOLDER / "built", _FOLDER / "prebuilt"
-# Advice if neither exists.
 BUILD = (
     "Install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev), then "
     f"`sh {_FOLDER / 'build.sh'}`; or install the Linux wheel for x86-64 or aarch64."
@@ -34,7 +31,7 @@ def _processor_flags() -> set[str]:
 
 
 def _files() -> tuple[Path, Path]:
-    """The engine's library and host program to use; the paths of ``build.sh`` if there are none."""
+    """The engine's library and host program; paths of ``build.sh`` if there are none."""
     own = BUILT / "libengine.so", BUILT / "host"
     prebuilt = PREBUILT / "libengine.so", PREBUILT / "host"
     if all(path.exists() for path in own) or not all(path.exists() for path in prebuilt):
@@ -51,7 +48,6 @@ def is_built() -> bool:
 
 
 def origin() -> str:
-    """Says where the engine in use comes from."""
     if LIBRARY.parent == BUILT:
         return f"built here: {LIBRARY}"
     return f"prebuilt, in this package: {LIBRARY}"

@@ -1,4 +1,4 @@
-"""Registers and spills from NVIDIA's assembler, for PTX that comes without machine code."""
+"""Registers and spills, by NVIDIA's assembler, of PTX without machine code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from .spills import Spills, spills_of_code
 
-# After this long, a kernel counts as using all registers.
 _SECONDS = 30.0
 _TARGET = re.compile(r"^\s*\.target\s+(sm_\d{2,3}[af]?)", re.MULTILINE)
 _ENTRY = re.compile(r"ptxas[\w-]* info\s*: Compiling entry function '(\w+)' for ")
@@ -18,7 +17,7 @@ _USED = re.compile(r"ptxas[\w-]* info\s*: Used (\d{1,3}) registers")
 
 
 def tritons_ptxas() -> Path | None:
-    """Triton's own ptxas: of two, the one for sm_90 and newer."""
+    """Of two, the one for sm_90 and newer."""
     found = importlib.util.find_spec("triton")
     folders = (found.submodule_search_locations or []) if found is not None else []
     names = ("ptxas-blackwell", "ptxas")
@@ -27,7 +26,7 @@ def tritons_ptxas() -> Path | None:
 
 
 def assembled(text: str, ptxas: Path) -> tuple[dict[str, int], Spills]:
-    """Registers of a thread by kernel, and spills. Empty if ``ptxas`` is missing or rejects ``text``."""
+    """By kernel. Empty if ``ptxas`` is missing or rejects ``text``."""
     target = _TARGET.search(text)
     if target is None:
         return {}, {}

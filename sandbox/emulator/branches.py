@@ -12,7 +12,7 @@ from .work import Work, work_of_row
 
 
 def work_of(lowered: Lowered, names: Sequence[str]) -> tuple[list[Work], Shapes]:
-    """The work of each row, and the shapes of branches. ``names``: of the operations of alu.ops."""
+    """``names``: alu.ops' operations."""
     work = [work_of_row(lowered, row, names) for row in lowered.code_rows()]
     shapes = Shapes(lowered, work, names)
     predicated = Work("free", 0)
@@ -22,33 +22,33 @@ def work_of(lowered: Lowered, names: Sequence[str]) -> tuple[list[Work], Shapes]
     ], shapes
 
 
-# ptxas 13.0 for sm_90a turns a branch into predicates if the rows that it skips cost at most this, and include no
+# ptxas 13.0 for sm_90a turns a branch into predicates if the skipped rows cost at most this and have no
 # atomic, barrier, shuffle or call (benchmarks/assembler.py).
 _PREDICATED = 16.0
 _PREDICATED_COSTS = {"global load": 0.5, "shared load": 3.0, "store": 2.0, "special": 4.0, "free": 0.0}
-# It unrolls loops of one basic block with fewer rows than this, or than the second if they read shared memory.
+# It unrolls loops of one basic block with fewer rows; the second limit is for loads from shared memory.
 _UNROLLED, _UNROLLED_SHARED = 50, 26
 _KEPT_IN_LOOPS = ("ATOMIC", "SHUFFLE", "VOTE", "MATCH", "REDUX", "ELECT", "BARRIER", "WARP_BARRIER", "FENCE", "CALL",
                   "CALL_INDIRECT", "RETURN", "EXIT", "TRAP", "ASYNC", "BRANCH_INDEX")  # fmt: skip
 _LONGEST_BRANCH = 64
-# And only loops whose rounds can be counted: the branch compares, with what the loop leaves alone, a register to which
-# each round adds a number of the text.
+# And only countable loops: the branch compares a register, to which each round adds a constant, with a value
+# that the loop keeps.
 _COMPARES, _STEPS, _MOVES = (
     re.compile(pattern)
     for pattern in (r"setp_[a-z]+_[us](16|32|64)$", r"(add|sub)_[us](16|32|64)$", r"mov_b(16|32|64)$")
 )
-# A thread has seven predicate registers, and a loop needs one.
+# Seven per thread, and a loop needs one.
 _PREDICATES = 6
 
 
 def control_of(row: CodeRow) -> str:
-    """Empty for an operation of alu.ops."""
     return OP.name_of(row.op) if row.op < len(OP) else ""
 
 
 class Shapes:
-    """What ptxas makes of branches. ``branches``: for each row, flags of ``BRANCH``; ``starts``: for each row, whether
-    a basic block starts there once short branches are predicates."""
+    """``branches``: flags of ``BRANCH`` per row. ``starts``: whether a basic block starts at a row once short
+    branches are predicates.
+    """
 
     def __init__(self, lowered: Lowered, work: Sequence[Work], names: Sequence[str]) -> None:
         self.rows, self.work = lowered.code_rows(), work
@@ -73,8 +73,7 @@ class Shapes:
                 self.branches[number] = BRANCH.UNROLLED_LOOP
 
     def _keep_in_order(self) -> None:
-        """If a basic block has more predicated loads with a use than there are predicates, ptxas emits one after the
-        other."""
+        """With more predicated loads than predicates, ptxas emits one load and use after the other."""
         waiting: list[int] = []
         until = 0
         for number in [*range(len(self.rows)), len(self.rows)]:
@@ -132,7 +131,7 @@ class Shapes:
             return _PREDICATED_COSTS[
                 "shared load" if shared else "global load" if control == "LOAD" else "store"
             ]
-        if control:  # a branch over a branch stays, too
+        if control:
             return 0.0 if work.kind == "free" else math.inf
         if work.kind == "integer" and work.slots > 1:
             return 1.5 if work.slots == 2 else math.inf
@@ -142,7 +141,6 @@ class Shapes:
         return self._names[row.op - len(OP)] if row.op >= len(OP) else ""
 
     def _is_counted(self, first: int, last: int) -> bool:
-        """Whether ptxas knows how often the loop runs."""
         changes: dict[int, list[CodeRow]] = {}
         for row in self.rows[first:last]:
             changes.setdefault(row.d, []).append(row)

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Builds the emulated GPU's engine and its host program into built/. Needs a C compiler; CC and CFLAGS say which, and how.
-# `build.sh --wasm FOLDER` builds FOLDER/engine.wasm, with which a page steps through a block. Needs zig; ZIG says which.
+# Builds the emulated GPU's engine and host program into built/, by the C compiler CC with CFLAGS.
+# `build.sh --wasm FOLDER` builds FOLDER/engine.wasm, for pages that step through a block, by ZIG.
 set -eu
 cd "$(dirname "$0")"
 common="-ffp-contract=off -fno-math-errno -fno-strict-aliasing -fwrapv -Wall -Wextra -Wno-type-limits -Wno-sign-compare"
 if [ "${1:-}" = --wasm ]; then
     into="$2" target=engine.wasm
     cc="${ZIG:-python3 -m ziglang} cc -target wasm32-wasi"
-    # The page copies all memory, so it is for stepping: small counts, speed does not.
+    # Small, because the page copies all memory; stepping needs no speed.
     flags="-Os $common -g0"
 else
     into="${1:-built}" target=libengine.so
@@ -22,7 +22,7 @@ for part in engine/*.c; do
     $cc $flags -c "$part" -o "$objects/$name.o" &
     parts="${parts:-} $!"
 done
-# Of each: a library would be linked without one that failed.
+# wait reports a failure only of a named process.
 for part in $parts; do wait "$part"; done
 if [ "$target" = engine.wasm ]; then
     for name in step_version step_alloc step_region step_new step_on step_begin step_warp step_registers step_undefined step_shared \
@@ -35,7 +35,7 @@ if [ "$target" = engine.wasm ]; then
 else
     # shellcheck disable=SC2086
     $cc -shared $flags -o "$into/.$target" "$objects"/*.o -lm -lpthread
-    # Names of the CUDA runtime, and no others, must be there for the library that it loads.
+    # The library that it loads must find the CUDA runtime's names, and no others.
     # shellcheck disable=SC2086
     $cc -O2 -Wall -Wextra -fvisibility=hidden -rdynamic -o "$into/.host" host/*.c -ldl
     mv "$into/.host" "$into/host"

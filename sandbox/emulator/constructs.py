@@ -1,8 +1,7 @@
-"""What a counted call's executed instructions show: the constructs that a challenge may require or forbid. The names
-are those of ``grader.challenge.constructs``.
+"""The constructs, of ``grader.challenge.constructs``, that a counted call executed.
 
-An instruction counts once a thread with a true predicate executed it. Spills are read from machine code, by the lines
-that were executed.
+An instruction counts once a thread with a true predicate executes it. Spills come from machine code, by
+executed lines.
 """
 
 from __future__ import annotations
@@ -14,32 +13,30 @@ from .explain import kernel_name
 from .model import Launch
 from .ptx import Function, Instruction
 
-# Of each construct: enough to name the place, and others of the same kind.
 _MOST_PLACES, _MOST_KERNELS, _MOST_LINES = 4, 16, 8
 _TEXT_CHARS, _NAME_CHARS = 60, 100
 _MAY_BE_NAMED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$<>:, .()-")
 _OPCODE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_.:")
-# Instructions that read or write shared memory without saying so.
+# These access shared memory without saying so.
 _SHARED = ("ldmatrix", "stmatrix", "wgmma")
-# Of double precision: neither arguments of printf (cvt) nor copies.
+# Without cvt, which prepares arguments of printf, and copies.
 _ARITHMETIC = frozenset(
     "add sub mul mad fma div rcp sqrt rsqrt neg abs min max set setp testp copysign mma dot atom red".split()
 )
-# Floating-point operations of a thread, in scalars. Others (div, sqrt, ex2) do nothing that tensor cores do.
+# Floating-point operations per thread. Tensor cores do no others (div, sqrt, ex2).
 _OPERATIONS = {"fma": 2, "mad": 2, "add": 1, "sub": 1, "mul": 1}
 _SCALARS = {"f16": 1, "bf16": 1, "f32": 1, "f64": 1, "f16x2": 2, "bf16x2": 2, "f32x2": 2}
-# Of integers only products of bytes count: others mostly compute addresses.
+# Other integers mostly compute addresses.
 _OF_BYTES = {"dp4a": 8, "dp2a": 4}
 
 
 def operations_of(name: str, modifiers: Sequence[str]) -> int:
-    """Operations of one thread in a PTX instruction that uses no tensor cores."""
+    """Operations per thread, without tensor cores."""
     scalars = next((_SCALARS[each] for each in modifiers if each in _SCALARS), 0)
     return _OF_BYTES.get(name, 0) or _OPERATIONS.get(name, 0) * scalars
 
 
 def names_of(name: str, modifiers: Sequence[str]) -> Iterable[str]:
-    """The constructs that a PTX instruction belongs to."""
     first = modifiers[0] if modifiers else ""
     if name in ("mma", "wmma", "wgmma", "tcgen05") and (name == "mma" or first in ("mma", "mma_async")):
         yield "tensor_cores"
@@ -62,8 +59,9 @@ def names_of(name: str, modifiers: Sequence[str]) -> Iterable[str]:
 def constructs_of(
     launches: Sequence[Launch], lines: Sequence[int], functions: Callable[[], Iterable[Function]]
 ) -> dict[str, Any]:
-    """In the form of ``grader.judge.messages.Constructs``. ``lines``: of the launches in the host's source; 0: unknown.
-    ``functions``: all code that was loaded."""
+    """In the form of ``grader.judge.messages.Constructs``. ``lines``: the launches'; 0: unknown.
+    ``functions``: all loaded code.
+    """
     found: dict[tuple[str, str, int], str] = {}
     tensor = 0
     others: dict[tuple[str, str, int], int] = {}

@@ -1,6 +1,6 @@
-"""Drives the C engine: memory, modules and launches of one emulated GPU.
+"""Drives the C engine: memory, modules and launches of an emulated GPU.
 
-``Engine`` owns addresses, not data: its callers own the bytes at an address and keep them as long as it is in use.
+Callers own the bytes at an address, and keep them while it is in use.
 """
 
 from __future__ import annotations
@@ -70,26 +70,26 @@ from .work import KINDS as KINDS_OF_WORK
 from .work import Work
 from .writers import Writer
 
-# What launches are checked for, see names.h.
+# See names.h.
 NOTHING, EVERYTHING, BUT_SHARED_RACES = CHECK.NOTHING, CHECK.EVERYTHING, CHECK.BUT_SHARED_RACES
-# Memory for malloc in kernels if the program sets none (CUDA's default).
+# CUDA's default for malloc in kernels.
 HEAP_BYTES = 8 << 20
-# Gap between large arrays of a sampled call: an index that overflows 32 bits must not reach another array.
+# An index that overflows 32 bits must not reach another array.
 _APART_BYTES = 64 << 30
 _MAP_NORESERVE = 0x4000
-# What the kernels of a call may print if each print names its thread: the head of a flood, within a box's output.
+# For prints that name their threads: a flood's head, within a box's output.
 _TAGGED_BYTES = 256 << 10
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Fills pages of a large array when they are first touched. Addresses are this process's."""
+    """Fills a large array's pages when touched. Addresses are this process's."""
 
     data: int  # address of the bytes that repeat
-    size: int  # their number
-    element: int  # bytes of an element
-    overlays: Sequence[tuple[int, int, int]]  # first, step and bits of elements with another value
-    drawn: int  # address of a byte for each page: whether it was filled
+    size: int
+    element: int  # in bytes
+    overlays: Sequence[tuple[int, int, int]]  # first, step and bits of other elements
+    drawn: int  # address of a byte per page: it was filled
 
 
 @dataclass
@@ -102,12 +102,10 @@ class _Named:
 
 @dataclass
 class Loaded:
-    """A module with its variables in memory."""
-
     module: ptx.Module
     addresses: dict[str, int]  # of variables, by name
-    kernels: dict[str, _Ready] = field(default_factory=dict)  # that were used
-    registers: dict[str, int] = field(default_factory=dict)  # of a thread, by kernel, if known
+    kernels: dict[str, _Ready] = field(default_factory=dict)
+    registers: dict[str, int] = field(default_factory=dict)  # a thread's, by kernel, if known
     spills: Spills = field(default_factory=dict)
 
 
@@ -125,10 +123,10 @@ class _Ready:
 
 
 class Engine:
-    """``threads``: host threads that run blocks; None: all that this process may use."""
+    """``threads``: host threads; None: all of this process's."""
 
     def __init__(self, threads: int | None = None, library: Path = LIBRARY, *, gpus: int = 1) -> None:
-        """``gpus``: that it is, in one address space. Raises EngineMissing, MemoryError."""
+        """``gpus`` in one address space. Raises EngineMissing, MemoryError."""
         self._c = open_library(library)
         if (
             tuple(self._c.engine_sizes(which) for which in range(4))
@@ -152,20 +150,18 @@ class Engine:
         self._named: dict[int, _Named] = {}
         self._grid_barrier = 0
         self._heap = 0
-        # Launches and copies of this call.
         self._works: list[tuple[Operation, Lowered | None]] = []
         self.check = EVERYTHING
-        # Each print of a kernel names its block and thread, from the next call on.
+        # Prints name block and thread, from the next call on.
         self.tags_prints = False
         self.instructions = 0
-        # While this is a list, launches are counted and added to it.
+        # If a list, launches are counted and added.
         self.launches: list[Launch] | None = None
-        # Chooses the blocks that run; None: all.
+        # Chooses blocks; None: all run.
         self.sample: Sample | None = None
-        # The blocks of the present launch, and counts of blocks that do not count.
+        # The launch's blocks, and room for counts of blocks that do not count.
         self._chosen = Chosen()
         self._discarded = (ctypes.c_uint64 * 0)()
-        # Makes a bundle of the first block that does something wrong; None: nobody asks for one.
         self.recorder: Recorder | None = None
 
     def close(self) -> None:
@@ -173,11 +169,10 @@ class Engine:
             self._c.engine_delete(self._engine)
             self._engine = ctypes.c_void_p()
 
-    # ---- several GPUs ----
-
     def use_gpu(self, gpu: int, reach: int) -> bool:
-        """Choose the GPU of new memory and of the next launches. ``reach``: the GPUs whose memory its kernels reach, as
-        bits. False if there is no such GPU."""
+        """For new memory and next launches. ``reach``: GPUs whose memory its kernels reach, as bits. False
+        without such a GPU.
+        """
         if not 0 <= gpu < self.gpus:
             return False
         if self.gpus > 1:
@@ -187,7 +182,7 @@ class Engine:
 
     @contextmanager
     def on_gpu(self, gpu: int) -> Iterator[None]:
-        """Memory that is added in the body is that GPU's."""
+        """Memory that is added in the body is this GPU's."""
         before = self.gpu
         self.use_gpu(gpu, self._reach[gpu])
         try:
@@ -196,14 +191,12 @@ class Engine:
             self.use_gpu(before, self._reach[before])
 
     def share(self, address: int) -> None:
-        """Let every GPU reach the memory at ``address``."""
+        """Let every GPU reach the memory."""
         self._c.engine_everywhere(self._engine, address)
 
     def gpu_of(self, address: int) -> int | None:
         """None if there is one GPU."""
         return (address - FIRST_ADDRESS) // GPU_ADDRESSES if self.gpus > 1 else None
-
-    # ---- memory ----
 
     def adopt(
         self,
@@ -217,8 +210,9 @@ class Engine:
         checked: bool = True,
         keep: object = None,
     ) -> int:
-        """Give host memory at ``data`` to the device. Returns its device address. ``written``: its contents count as
-        written. ``keep``: an object that must live as long."""
+        """Give host memory to the device. Returns its device address. ``written``: the contents count as
+        written. ``keep``: lives as long.
+        """
         tracked = (1 if written else 2) if checked else 0
         apart = _APART_BYTES if self.sample is not None and size >= LARGE_BYTES else 0
         self._c.engine_keep_apart(self._engine, apart)
@@ -232,7 +226,7 @@ class Engine:
     def allocate(
         self, size: int, name: str = "", *, written: bool = False, checked: bool = True
     ) -> tuple[int, ctypes.Array[ctypes.c_char]]:
-        """Address and bytes of new memory with arbitrary contents."""
+        """Address and bytes, with arbitrary contents."""
         if size >= LARGE_BYTES:
             return self._allocate_large(size, name, written=written, checked=checked)
         data = (ctypes.c_char * max(size, 1))()
@@ -243,7 +237,7 @@ class Engine:
     def _allocate_large(
         self, size: int, name: str, *, written: bool, checked: bool
     ) -> tuple[int, ctypes.Array[ctypes.c_char]]:
-        """As ``allocate``, but pages exist only once they are touched, and count toward a sample's budget."""
+        """Pages exist once touched, and count toward a sample's budget."""
         data = (ctypes.c_char * size).from_buffer(_reserved(size))
         drawn = (ctypes.c_char * (size // PAGE + 1)).from_buffer(_reserved(size // PAGE + 1))
         zeros = (ctypes.c_char * PAGE)()
@@ -253,7 +247,6 @@ class Engine:
         return address, data
 
     def fill_as_touched(self, address: int, pattern: Pattern) -> None:
-        """Fill the memory at ``address`` only where it is touched."""
         overlays = (COverlay * max(len(pattern.overlays), 1))(
             *(COverlay(*overlay) for overlay in pattern.overlays)
         )
@@ -270,37 +263,38 @@ class Engine:
         self._c.engine_lazy(self._engine, address, ctypes.byref(lazy))
 
     def fill(self, address: int, size: int) -> None:
-        """Fill these bytes now, because something other than a kernel will use them."""
+        """Fill now, because something other than a kernel uses the bytes."""
         self._c.engine_fill(self._engine, address, size)
 
     def record(
         self, choice: Choice | None = None, *, programs: bool = False, wanted: Wanted | None = None
     ) -> Recorder:
-        """Have the next launches recorded, which copies memory at each one. ``programs``: they are Triton's;
-        ``choice``, ``wanted``: see ``Recorder``. Returns what records them."""
+        """Record the next launches, which copies memory each time. ``programs``: Triton's. ``choice``,
+        ``wanted``: see ``Recorder``.
+        """
         self.recorder = Recorder(self._c, list(self._operations), choice, programs=programs, wanted=wanted)
         return self.recorder
 
     def keep_launches(self) -> Launches:
-        """Have the next launches kept, for questions about them. Returns what keeps them."""
+        """Keep the next launches, for questions about them."""
         self.recorder = Launches(self._c, list(self._operations))
         return self.recorder
 
     def begin_sample(self) -> None:
-        """Begin a call in which ``sample`` chooses the blocks that run."""
+        """``sample`` chooses this call's blocks."""
         if self.sample is not None:
             self.sample.begin()
             self._c.engine_sample_begins(self._engine)
 
     def release(self, address: int, *, forget: bool = False) -> bool:
-        """False if no memory begins there. A later use is reported as use after free, unless ``forget``."""
+        """False if no memory begins there. Unless ``forget``, a later use is reported."""
         number = self._c.engine_remove(self._engine, address, not forget)
         if number and (named := self._named.get(number)) is not None:
             named.keep = None
         return bool(number)
 
     def data_at(self, address: int) -> int:
-        """The address in this process of a module variable's bytes."""
+        """A module variable's address in this process."""
         named = self._named[self._c.engine_number_of(self._engine, address)]
         assert isinstance(named.keep, ctypes.Array)
         return ctypes.addressof(named.keep)
@@ -309,24 +303,24 @@ class Engine:
         self._c.engine_mark(self._engine, address, size)
 
     def unmark_written(self, address: int, size: int, pattern: bytes) -> None:
-        """Count bytes that hold ``pattern``, at multiples of its length, as never written."""
+        """Aligned repetitions of ``pattern`` count as never written."""
         self._c.engine_unmark(self._engine, address, size, pattern, len(pattern))
 
     def begin_call(self) -> None:
-        """Begin a call: everything launched and copied before it is done."""
+        """Everything before it is done."""
         self._works.clear()
         self._c.engine_order_begins(self._engine)
         if self.tags_prints:
             self._c.engine_tag_prints(self._engine, _TAGGED_BYTES)
 
     def order(self, stream: int, known: Sequence[int]) -> bool:
-        """Set the stream of the next launch or copy, and how much of each stream comes before it. Otherwise everything
-        comes before it. False if ``stream`` is out of range."""
+        """The next work's stream, and how much of each stream precedes it (default: all). False if out of
+        range.
+        """
         return bool(self._c.engine_order(self._engine, stream, (ctypes.c_uint32 * STREAMS)(*known)))
 
     def copied(self, to: int, source: int, size: int, place: int) -> list[Finding]:
-        """Findings of a copy or memset that was just done. An address of 0 is the host's. ``place``: see
-        ``Operation``."""
+        """Findings of a copy or memset just done. Address 0 is the host's. ``place``: see ``Operation``."""
         work = Operation("", place)
         self._works.append((work, None))
         self._c.engine_copied(self._engine, to, source, size)
@@ -334,11 +328,10 @@ class Engine:
 
     @property
     def works_begun(self) -> int:
-        """Launches and copies of this call."""
         return len(self._works)
 
     def writers(self, addresses: Sequence[int]) -> list[Writer | None]:
-        """Who wrote each element last in this call; None: unknown."""
+        """Each element's last writer in this call; None: unknown."""
         found = (CWriter * len(addresses))()
         self._c.engine_writers(self._engine, _words(addresses), len(addresses), found)
         return [self._writer(writer) for writer in found]
@@ -354,8 +347,9 @@ class Engine:
     def would_write(
         self, start: int, size: int, place: int, shape: Sequence[int], *, programs: bool
     ) -> tuple[int, Would] | None:
-        """Which thread would write an element (``place``) that nothing wrote in this call, and in which launch; see
-        ``unwritten.mapped``. ``start``, ``size``, ``shape``: the array's address, bytes of an element, and sizes."""
+        """The launch and thread that would write an element which nothing wrote; see ``unwritten.mapped``.
+        ``start``, ``size``, ``shape``: the array's address, bytes per element, sizes.
+        """
         places = asked(place, shape)
         found = (CWriter * len(places))()
         self._c.engine_writers(
@@ -375,11 +369,10 @@ class Engine:
         return (work, would) if would is not None else None
 
     def work(self, number: int) -> Operation:
-        """A launch or copy of this call."""
         return self._works[number][0]
 
     def writing_blocks(self, addresses: Sequence[int]) -> tuple[list[int], list[Writer | None]]:
-        """As ``writers``, without threads and lines, but fast: for each address, an index in the list."""
+        """Faster than ``writers``, without threads and lines: an index in the list per address."""
         found = (ctypes.c_uint32 * (5 * len(addresses)))()
         self._c.engine_writing_blocks(self._engine, _words(addresses), len(addresses), found)
         data, known = bytes(found), dict[bytes, int]()
@@ -388,7 +381,7 @@ class Engine:
         return indices, [self._wrote(kind, work, block) for kind, work, *block in words]
 
     def read(self, address: int, size: int, count: int) -> bytes | None:
-        """1 for each of ``count`` elements of ``size`` bytes that this call read, else 0; None if it is not known."""
+        """1 per element that this call read, else 0; None: unknown."""
         found = ctypes.create_string_buffer(count)
         known = self._c.engine_read(self._engine, address, size, count, found)
         return found.raw if known else None
@@ -402,7 +395,7 @@ class Engine:
         return Writer(operation, work, None if kind == WRITER.COPIED else (block[0], block[1], block[2]))
 
     def use_heap(self, size: int) -> bool:
-        """Replace the memory that kernels allocate from. False if the present one has live allocations."""
+        """False if the present heap has live allocations."""
         if self.heap_live()[0]:
             return False
         if self._heap:
@@ -416,21 +409,19 @@ class Engine:
         return True
 
     def texture(self, described: bytes) -> int:
-        """Make a texture or surface object. ``described``: struct texture of protocol.h."""
+        """``described``: protocol.h's struct texture."""
         made = int(self._c.engine_texture(self._engine, described))
         if not made:
             raise MemoryError
         return made
 
     def heap_live(self) -> tuple[int, int]:
-        """Number and bytes of allocations that kernels did not free."""
+        """Kernels' allocations that were not freed: number and bytes."""
         size = ctypes.c_uint64()
         return int(self._c.engine_heap_live(self._engine, ctypes.byref(size))), size.value
 
-    # ---- code ----
-
     def load(self, text: str, most: int = ptx.MOST_GLOBAL) -> Loaded:
-        """``most``: bytes of its variables. Raises ptx.BadPtx, MemoryError."""
+        """``most``: variables' bytes. Raises ptx.BadPtx, MemoryError."""
         module = ptx.parse(text)
         if (
             sum(
@@ -446,7 +437,7 @@ class Engine:
         return loaded
 
     def place_variables(self, loaded: Loaded) -> None:
-        """Give a module's variables memory on the present GPU."""
+        """On the present GPU."""
         module = loaded.module
         stored: list[tuple[ptx.Variable, ctypes.Array[ctypes.c_char]]] = []
         for variable in module.variables.values():
@@ -468,7 +459,7 @@ class Engine:
                     struct.pack_into("<Q", data, offset, loaded.addresses[name] + addend)
 
     def ready(self, loaded: Loaded, name: str) -> Lowered:
-        """The kernel as rows, lowered at its first use. Raises Unsupported, KeyError."""
+        """Lowered at the first use. Raises Unsupported, KeyError."""
         return self._ready(loaded, name).lowered
 
     def _ready(self, loaded: Loaded, name: str) -> _Ready:
@@ -491,8 +482,8 @@ class Engine:
         cluster: Sequence[int] = (0, 0, 0),
         place: int = 0,
     ) -> None:
-        """Run a kernel. ``params``: in the kernel's layout; ``shared``: dynamic bytes; ``cluster``: blocks x y z, zeros
-        for the compiled size; ``place``: see ``Operation``.
+        """``params``: in the kernel's layout. ``shared``: dynamic bytes. ``cluster``: blocks, zeros for the
+        compiled size. ``place``: see ``Operation``.
 
         Raises LaunchRefused, Fault, Unsupported, KeyError.
         """
@@ -615,7 +606,7 @@ class Engine:
             raise Fault(fault)
 
     def _names(self) -> dict[int, str]:
-        """Of memory, by number."""
+        """By memory's number."""
         return {number: it.name for number, it in self._named.items()}
 
     def _unscaled(self, words: int) -> ctypes.Array[ctypes.c_uint64]:
@@ -655,8 +646,9 @@ class Engine:
     def _note_sample(
         self, sample: Sample, ran: Ran, fault: Finding | None, *, over_budget: bool
     ) -> Finding | None:
-        """Return the fault, unless it may exist only because blocks were left out."""
-        # Triton's host memory counts as written (``emulated_relay.py``), so reads of left-out results go unnoticed.
+        """The fault, unless left out blocks may be its cause."""
+        # Triton's host memory counts as written (``emulated_relay.py``), which hides reads of left-out
+        # results.
         blind = sample.partial and self.check == BUT_SHARED_RACES
         sample.launches.append(ran)
         guessed = blind or bool(self._c.engine_guessed(self._engine))
@@ -670,7 +662,7 @@ class Engine:
         return None if sample.incomplete else fault
 
     def findings(self) -> list[Finding]:
-        """What the last launch did wrong without ending."""
+        """Of the last launch, which it did not end."""
         if not self._works:
             return []
         work, lowered = self._works[-1]
@@ -725,7 +717,7 @@ def _words(addresses: Sequence[int]) -> ctypes.Array[ctypes.c_uint64]:
 
 
 def _reserved(size: int) -> mmap.mmap:
-    # MAP_SHARED, because private memory counts against a box's RLIMIT_DATA even if it is never touched.
+    # Private memory would count against a box's RLIMIT_DATA untouched.
     try:
         return mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | _MAP_NORESERVE)
     except OSError as error:
@@ -733,19 +725,18 @@ def _reserved(size: int) -> mmap.mmap:
 
 
 class TooMuchShared(ValueError):
-    """A kernel has more static shared memory than a block may have. The text is nvcc's for a card."""
+    """Static shared memory; the text is nvcc's for a card."""
 
 
 def check(module: ptx.Module, library: Path = LIBRARY) -> None:
-    """Raises Unsupported for an unknown instruction, TooMuchShared and EngineMissing."""
+    """Raises Unsupported, TooMuchShared, EngineMissing."""
     operations = operations_of(open_library(library))
-    # Any address will do, because nothing runs.
     addresses = dict.fromkeys(module.variables, 0)
     for function in module.functions.values():
         if function.entry:
             lowered = lower(module, function.name, addresses, operations)
             if lowered.shared_bytes > MOST_STATIC_SHARED:
-                # ptxas checks this for sm_90, but not for sm_90a.
+                # ptxas checks it for sm_90 only, not sm_90a.
                 raise TooMuchShared(
                     f"ptxas error   : Entry function '{function.name}' uses too much shared data "
                     f"({lowered.shared_bytes:#x} bytes, {MOST_STATIC_SHARED:#x} max)"
@@ -760,15 +751,13 @@ def _launch_of(
     arrays: Mapping[int, tuple[str, int, bool]],
     spills: Mapping[int, int],
 ) -> Launch:
-    """``asked`` with the counts. ``arrays``: name and bytes of each region, and whether
-    it is another GPU's; ``spills``: see ``spills.Spills``."""
+    """``asked`` with counts. ``arrays``: a region's name, bytes, and whether it is another GPU's."""
     lowered, rows = ready.lowered, []
-    # A sample's counts are scaled up to all blocks.
     times = asked.blocks / profile.counted if profile.counted else 1.0
     for number, (work, row) in enumerate(zip(ready.work, lowered.code_rows(), strict=True)):
         each = counts[COUNTS * number : COUNTS * (number + 1)]
         if each[COUNT.ISSUED] and work.kind != "free":
-            steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # it has a sign
+            steps = (each[COUNT.STEPS] ^ 1 << 63) - (1 << 63)  # signed
             line, regular = place_of(lowered, row.line).line, each[COUNT.REGULAR] == 1
             known = arrays.get(each[COUNT.ARRAY]) if each[COUNT.BYTES] else None
             array, size, remote = known or ("", 0, False)
@@ -791,7 +780,7 @@ def _launch_of(
 
 
 def pack_arguments(layout: Sequence[tuple[int, int]], values: Mapping[int, bytes] | Sequence[bytes]) -> bytes:
-    """The bytes of a launch's arguments, each at its offset."""
+    """Each argument at its offset."""
     size = max((offset + length for offset, length in layout), default=0)
     packed = bytearray(size)
     for index, (offset, length) in enumerate(layout):

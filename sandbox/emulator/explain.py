@@ -1,4 +1,4 @@
-"""Findings and faults as sentences that a student understands."""
+"""Findings and faults as sentences for students."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .findings import Finding, Thread
 from .names import FIRST_ADDRESS, LAST_ADDRESS
 
-# In mangled names: a part's length, template arguments, and nvcc's prefix of a static function.
+# In mangled names: a part's length, template arguments, nvcc's static prefix.
 _PART = re.compile(r"[LK]?(\d{1,3})")
 _ARGUMENT = re.compile(r"L[a-z]n?\d+E|[abcdfhijlmstxy]")
 _ARGUMENTS = re.compile(rf"I((?:{_ARGUMENT.pattern})+)E")
@@ -18,7 +18,6 @@ _TYPES = {
     "j": "unsigned", "l": "long", "m": "unsigned long", "s": "short", "t": "unsigned short", "x": "long long",
     "y": "unsigned long long",
 }  # fmt: skip
-# Why a wait of one GPU for the other does not end here.
 _ONE_AFTER_THE_OTHER = (
     "If it waits for a kernel of the other GPU: launches of several GPUs run one after the other here, so let events "
     "order them (cudaStreamWaitEvent). Kernels that wait for each other run on real GPUs alone."
@@ -27,8 +26,9 @@ _LOCAL_NAME = re.compile(r"^_ZZ?.*E(\d+)([A-Za-z_]\w*?)(?:_\d+)?$")
 
 
 def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Finding] = ()) -> str:
-    """What happened, in one or two sentences without the line (see ``line_of``). ``programs``: name a block as a
-    Triton program, because its threads are the compiler's. ``beside``: the call's other findings."""
+    """One or two sentences without the line. ``programs``: name a block as a Triton program, because the
+    compiler assigns its threads. The last argument: the call's other findings.
+    """
     array = _array(finding)
     on = "" if finding.who.gpu is None else f" on GPU {finding.who.gpu}"
     who = f"program {_index(finding.who.block)}{on}" if programs else str(finding.who)
@@ -51,7 +51,6 @@ def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Fin
             elsewhere = finding.other_place.line and finding.other_place.line != finding.place.line
             origin = f" (read in line {finding.other_place.line})" if elsewhere else ""
             empty = ": torch.empty leaves memory unwritten" if programs else ""
-            # Of Python, an allocation is PyTorch's.
             where = "memory" if programs and array.startswith("an allocation ") else array
             return f"{_capital(who)} uses a value from {where} that was never written{origin}{empty}."
         case "shared_race" | "global_race" | "warp_race":
@@ -161,8 +160,9 @@ def message_of(finding: Finding, *, programs: bool = False, beside: Sequence[Fin
 
 
 def is_compilers(finding: Finding) -> bool:
-    """Of a Triton program: a race that its source did not make. The compiler assigns a program's threads, several of
-    which may read what one writes. Two writes to one place from one line are the source's fault."""
+    """In Triton, a race within a program that the compiler made: several threads may read what one writes.
+    Two writes from one line are the source's.
+    """
     return (
         finding.kind.endswith("_race")
         and finding.other is not None
@@ -172,13 +172,14 @@ def is_compilers(finding: Finding) -> bool:
 
 
 def line_of(finding: Finding) -> int:
-    """The source's line, counted from 1; 0: unknown."""
+    """From 1; 0: unknown."""
     return finding.place.line
 
 
 def kernel_name(name: str) -> str:
-    """``_ZN3sum6reduceILi256EfEEvPKf`` is ``sum::reduce<256, float>``; template arguments other than numbers and plain
-    types become dots."""
+    """``_ZN3sum6reduceILi256EfEEvPKf`` is ``sum::reduce<256, float>``; complicated template arguments become
+    dots.
+    """
     rest = _STATIC.sub("", name)
     if not rest.startswith("_Z"):
         return name
@@ -206,7 +207,7 @@ def _argument(text: str) -> str:
 
 
 def array_name(name: str) -> str:
-    """``_ZZ4fillPfiE4tile`` is ``tile``: the name in the source, without its function."""
+    """``_ZZ4fillPfiE4tile`` is ``tile``."""
     if (found := _LOCAL_NAME.match(name)) and len(found[2]) >= int(found[1]):
         return found[2][: int(found[1])]
     if plain := re.match(r"^_ZL?(\d+)([A-Za-z_]\w*)$", name):
@@ -289,11 +290,11 @@ def _in_line(line: int) -> str:
 
 
 def _cure(finding: Finding, beside: Sequence[Finding]) -> str:
-    """How to mend a race, by how its two threads relate."""
+    """By how the race's two threads relate."""
     assert finding.other is not None
     between_blocks = finding.who.block != finding.other.block
     if finding.same_index:
-        # The cause is unknown: blockIdx may be missing, a loop's step too short, or the index may overflow.
+        # blockIdx may be missing, a step too short, or the index may overflow.
         return (
             "Both write to it from this line: they compute the same index. Give each thread its own element; to add to "
             "one element, use atomicAdd"
@@ -303,7 +304,7 @@ def _cure(finding: Finding, beside: Sequence[Finding]) -> str:
             "Nothing orders two blocks, and no barrier can: let each block write only what no other block reads or "
             "writes, use atomics, or launch two kernels"
         )
-    # If threads of different warps race as well, one __syncthreads() cures both.
+    # Across warps, too, one __syncthreads() is enough.
     others = any(other.kind == "shared_race" and other.kernel == finding.kernel for other in beside)
     if finding.kind == "warp_race" and not others:
         return "Nothing orders the two, which are in one warp: put a __syncwarp() between them"

@@ -1,4 +1,4 @@
-"""Reads PTX and register counts from nvcc's fat binary, the ``.nv_fatbin`` section of a library.
+"""PTX and register counts in ``.nv_fatbin``, nvcc's fat binaries.
 
 Entries must be uncompressed (``--compress-mode=none``).
 """
@@ -12,22 +12,21 @@ _MAGIC = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")
 _ENTRY = struct.Struct("<HHIQ")
 _PTX, _MACHINE_CODE = 1, 2
-# The section of a library with the PTX of a second compilation, with variables' names.
+# PTX with variables' names.
 NAMES = ".grader_names"
-# Prefix of a kernel's section name in machine code.
 _CODE = ".text."
-# Notes for the driver: their format, and the kind that counts registers by function symbol.
+# Notes for the driver, and the attribute with registers by function symbol.
 _NOTES, _NOTE, _SIZED = ".nv.info", struct.Struct("<BBH"), 4
 _REGISTERS, _COUNT = 0x2F, struct.Struct("<II")
 
 
 def ptx_of(data: bytes) -> list[str]:
-    """Every PTX text in ``data``, a sequence of fat binaries. Raises ValueError if it is damaged."""
+    """PTX texts of concatenated fat binaries. Raises ValueError if damaged."""
     return [entry.rstrip(b"\0").decode("utf-8", "replace") for entry in _entries(data, _PTX)]
 
 
 def registers_of(data: bytes) -> dict[str, int]:
-    """Registers of a thread by kernel, from the machine code in ``data``. Damaged code yields none."""
+    """A thread's, by kernel. Damaged code yields none."""
     found: dict[str, int] = {}
     for code in machine_codes(data):
         with suppress(ValueError):
@@ -35,19 +34,18 @@ def registers_of(data: bytes) -> dict[str, int]:
             counts = _counts(code, sections)
             for name, head in sections:
                 if name.startswith(_CODE):
-                    # From sh_info: the upper byte up to sm_89, later the symbol that the notes count by.
+                    # sh_info's upper byte up to sm_89; later the notes' symbol.
                     found[name.removeprefix(_CODE)] = head[7] >> 24 or counts.get(head[7], 0)
     return found
 
 
 def machine_codes(data: bytes) -> list[bytes]:
-    """Every file of machine code in ``data``, a sequence of fat binaries. Raises ValueError if it is damaged."""
+    """Of concatenated fat binaries. Raises ValueError if damaged."""
     return _entries(data, _MACHINE_CODE)
 
 
 def _counts(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> dict[int, int]:
-    """Registers by function symbol. A note is a format, an attribute, and a 16-bit value or the size of a value that
-    follows."""
+    """By function symbol. A note is a format, an attribute, and a 16-bit value or a size and a value."""
     found: dict[int, int] = {}
     head = next((head for name, head in sections if name == _NOTES), None)
     if head is None:
@@ -66,7 +64,7 @@ def _counts(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> dict[in
 
 
 def _entries(data: bytes, wanted: int) -> list[bytes]:
-    """Entries of one kind. Raises ValueError."""
+    """Raises ValueError."""
     found, at = [], 0
     while at + _HEADER.size <= len(data):
         magic, _, header, size = _HEADER.unpack_from(data, at)
@@ -88,14 +86,14 @@ def _entries(data: bytes, wanted: int) -> list[bytes]:
 
 
 def section_of(library: bytes, name: str = ".nv_fatbin") -> bytes:
-    """A section of a 64-bit ELF library, empty if absent. Raises ValueError for another kind of file."""
+    """Of a 64-bit ELF file; empty if absent. Raises ValueError for other files."""
     found = (head for its_name, head in sections_of(library) if its_name == name)
     head = next(found, None)
     return library[head[4] : head[4] + head[5]] if head is not None else b""
 
 
 def sections_of(library: bytes) -> list[tuple[str, tuple[int, ...]]]:
-    """Names and headers of an ELF file's sections. Raises ValueError."""
+    """Names and headers. Raises ValueError."""
     try:
         if library[:5] != b"\x7fELF\x02":
             raise ValueError("no 64-bit ELF library")

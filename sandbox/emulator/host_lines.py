@@ -1,7 +1,7 @@
-"""Source lines of places in a CUDA source's host code, from the compiler's debug information (DWARF 5).
+"""Source lines of places in a CUDA source's host code, from DWARF 5.
 
-For an inlined function of a header, the line is that of its call. Inline assembly lets a source add tables of its own,
-so all reading is bounded, and malformed tables yield no line.
+In an inlined header function, the call's line. Inline assembly can add tables, so reading is bounded, and
+malformed tables yield no line.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from .fatbin import section_of
 from .reader import Reader
 
 _SUFFIXES = (b".cu", b".hip")
-# More rows than any student's source has.
 _MOST_ROWS = 1 << 20
 _PATH = 1
-# Bytes of a value, by its form; for a value that begins with its length, bytes of the length.
+# A value's bytes by form; or bytes of its length.
 _FIXED = {
     0x01: 8, 0x0B: 1, 0x0C: 1, 0x11: 1, 0x05: 2, 0x12: 2, 0x06: 4, 0x13: 4, 0x10: 4, 0x17: 4, 0x0E: 4, 0x1F: 4, 0x07: 8,
     0x14: 8, 0x20: 8, 0x1E: 16,
@@ -32,12 +31,12 @@ _BY_NAME, _IN_LINE_STRINGS, _IN_STRINGS, _BLOCK = 0x08, 0x1F, 0x0E, 0x09
 
 
 class HostLines:
-    """``library``: the bytes of a 64-bit ELF library."""
+    """``library``: a 64-bit ELF library's bytes."""
 
     def __init__(self, library: bytes) -> None:
-        # Address and line; line 0: another file than the source.
+        # Address and line; 0: not the source.
         self._rows: list[tuple[int, int]] = []
-        # Of inlined code: size, begin, end, and the call's line.
+        # Size, begin, end, the call's line.
         self._inlined: list[tuple[int, int, int, int]] = []
         try:
             table = section_of(library, ".debug_line")
@@ -56,8 +55,7 @@ class HostLines:
         self._rows.sort(key=lambda it: it[0])
 
     def line_at(self, offset: int) -> int:
-        """The source line of the code at ``offset`` in the library, or that of the call of an inlined header function.
-        0: unknown."""
+        """0: unknown. In an inlined header function, the call's line."""
         at = bisect.bisect_right(self._rows, offset, key=lambda it: it[0])
         if at and self._rows[at - 1][1]:
             return self._rows[at - 1][1]
@@ -65,7 +63,7 @@ class HostLines:
 
 
 def _rows(table: bytes, strings: dict[int, bytes], files: dict[int, set[int]]) -> Iterator[tuple[int, int]]:
-    """Fills ``files``: offset of a unit in the table -> the source's file numbers in it."""
+    """Fills ``files``: a unit's offset in the table -> the source's file numbers."""
     at = 0
     while at + 4 < len(table):
         length = int.from_bytes(table[at : at + 4], "little")
@@ -76,7 +74,7 @@ def _rows(table: bytes, strings: dict[int, bytes], files: dict[int, set[int]]) -
 def _unit(it: Reader, strings: dict[int, bytes], ours: set[int]) -> Iterator[tuple[int, int]]:
     if it.number(2) != 5:
         return
-    it.number(2)  # sizes of addresses and of segments
+    it.number(2)  # sizes of addresses and segments
     program = it.number(4)
     program += it.at
     shortest, _, _, base, span, count = (it.number(1) for _ in range(6))
@@ -94,7 +92,7 @@ def _unit(it: Reader, strings: dict[int, bytes], ours: set[int]) -> Iterator[tup
         elif code == 0:
             size = it.leb()
             following, kind = it.at + size, it.number(1)
-            if kind == 1:  # the end of a sequence
+            if kind == 1:
                 yield address, 0
                 address, file, line = 0, 1, 1
             elif kind == 2:
@@ -166,12 +164,12 @@ def _value(it: Reader, form: int, strings: dict[int, bytes]) -> bytes | int:
 @dataclass(frozen=True)
 class _Abbreviation:
     tag: int
-    # Attribute, form and, if the form has one, the value.
+    # The value is 0 unless the form has one.
     attributes: tuple[tuple[int, int, int], ...]
 
 
 def _inlined(library: bytes, files: dict[int, set[int]]) -> Iterator[tuple[int, int, int, int]]:
-    """Code inlined into lines of the source: size, begin, end, line."""
+    """Size, begin, end and line of code that was inlined into the source."""
     info, abbreviations, ranges = (
         section_of(library, f".debug_{section}") for section in ("info", "abbrev", "rnglists")
     )

@@ -1,5 +1,3 @@
-"""A lowered kernel in memory, as the engine takes it."""
-
 from __future__ import annotations
 
 import ctypes
@@ -12,15 +10,13 @@ from .lower import Lowered
 
 @dataclass(frozen=True)
 class InMemory:
-    """``keep``: what ``kernel`` points to."""
-
     kernel: CKernel
     pool: ctypes.Array[ctypes.c_uint32]
     keep: tuple[object, ...]
 
 
 def in_memory(lowered: Lowered) -> InMemory:
-    # Units are whole cache lines, so vector loads are aligned.
+    # Whole cache lines, so vector loads are aligned.
     raw = (ctypes.c_char * (4 * len(lowered.pool) + 1024))()
     start = -(-ctypes.addressof(raw) // 128) * 128
     pool = (ctypes.c_uint32 * max(len(lowered.pool), 1)).from_address(start)
@@ -39,7 +35,7 @@ def in_memory(lowered: Lowered) -> InMemory:
 
 
 def fill(pool: ctypes.Array[ctypes.c_uint32], unit: int, value: int, size: int) -> None:
-    """Set a unit of the pool to ``value`` in every lane; ``size``: 4 or 8 bytes."""
+    """In every lane; ``size``: 4 or 8 bytes."""
     words = [value & 0xFFFFFFFF] if size == 4 else [value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF]
     for index, word in enumerate(words * 32):
         pool[unit * 32 + index] = word

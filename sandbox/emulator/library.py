@@ -1,4 +1,4 @@
-"""The C engine's library: its structures as ``engine/engine.h`` has them, and its functions."""
+"""The C engine's library, with the structures of ``engine/engine.h``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from .model import NEEDS
 from .names import COUNT
 
-# Words of struct counts.
 COUNTS = len(COUNT)
 Triple = ctypes.c_uint32 * 3
 
@@ -123,7 +122,7 @@ class EngineMissing(RuntimeError):
 
 
 def operations_of(c: ctypes.CDLL) -> dict[str, tuple[int, int]]:
-    """Number and arity of the operations of alu.ops, by name."""
+    """Number and arity by name."""
     return {
         c.engine_alu_name(index).decode(): (index, c.engine_alu_arity(index))
         for index in range(c.engine_alu_count())
@@ -131,7 +130,6 @@ def operations_of(c: ctypes.CDLL) -> dict[str, tuple[int, int]]:
 
 
 def open_library(library: Path) -> ctypes.CDLL:
-    """Raises EngineMissing."""
     try:
         c = ctypes.CDLL(str(library))
     except OSError as error:

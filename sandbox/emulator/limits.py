@@ -1,4 +1,4 @@
-"""The launches that a card accepts (limits of sm_90)."""
+"""Launch limits of sm_90."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from .lower import Lowered
 from .names import MOST_CLUSTER, MOST_SHARED
 
 MOST_THREADS = 1024  # of a block
-MOST_COOPERATIVE = 132 * 32  # blocks of a cooperative grid
-MOST_GRID = (2**31 - 1, 65535, 65535)  # blocks, x y z
+MOST_COOPERATIVE = 132 * 32
+MOST_GRID = (2**31 - 1, 65535, 65535)
 
 
 class LaunchRefused(ValueError):
-    """A launch that no card accepts. ``name``: CUDA's error, such as cudaErrorInvalidValue."""
+    """``name``: CUDA's error, such as cudaErrorInvalidValue."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)

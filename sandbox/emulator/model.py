@@ -1,8 +1,7 @@
-"""Models the time that a card would take for the counted work of a call. The result is the same on every machine.
+"""Models a card's time for counted work, the same on every machine.
 
-A launch takes as long as its slowest part: memory, the second-level cache, the busiest unit of a multiprocessor, or the
-longest chain of dependent instructions. The card is an H200 with rates from NVIDIA's data sheets and microbenchmarks;
-see docs/emulated-model.md for the reasons and for the agreement with a card.
+A launch takes as long as its slowest part. The card is an H200; docs/emulated-model.md has sources and
+agreement.
 """
 
 from __future__ import annotations
@@ -18,41 +17,40 @@ from .work import KINDS, Work
 # Increase it with each change to the model or the counts: times of two versions are not comparable.
 MODEL_VERSION = 10
 NEEDS = (*KINDS, *(name.lower().replace("_", " ") for name in NEED))
-# Units of the needs for tensor cores and for lines.
 TENSOR_UNITS, LINE_UNITS = 65536, 4
 
 
 @dataclass(frozen=True)
 class Card:
-    """A GPU. "A cycle" means for each multiprocessor in a cycle."""
+    """Rates a cycle are those of one multiprocessor."""
 
     name: str
     multiprocessors: int
-    clock: float  # cycles a second
+    clock: float
     dram: float  # bytes a second
-    dram_read: float  # of reads alone
+    dram_read: float  # reads alone
     l2: float  # bytes a second
     issue: float  # warp instructions a cycle
-    rates: Mapping[str, float]  # warp instructions of each kind a cycle
-    l1: float  # lines a cycle
+    rates: Mapping[str, float]
+    l1: float
     banks: float  # passes through shared memory a cycle
-    flops: Mapping[str, float]  # of tensor cores a cycle, by type
-    threads: int  # of a multiprocessor; so are the next four
+    flops: Mapping[str, float]  # tensor cores' a cycle, by type
+    threads: int  # a multiprocessor's, like the next four
     blocks: int
-    shared: int  # bytes
+    shared: int
     registers: int
-    l1_bytes: int  # shared memory takes its part of them
-    from_l2: float  # sectors a cycle
+    l1_bytes: int  # minus shared memory
+    from_l2: float
     launch: float  # seconds of an empty launch
     copy: float  # seconds of an empty copy or memset
-    latency: float  # seconds until memory answers
-    block: float  # seconds between the starts of two blocks
-    update: float  # seconds between two atomics on one place of the second-level cache
-    slices: int  # of the second-level cache, which work in parallel
-    left: float  # bytes that the call before wrote and the second-level cache still has, at most
-    pushed: float  # bytes of these that go to memory for each byte that is read
-    overlap: float  # a launch takes (sum of part ** overlap) ** (1 / overlap)
-    link: float = 390e9  # bytes a second from another GPU (NVLink between two H200s)
+    latency: float
+    block: float  # between starts of blocks, in seconds
+    update: float  # between atomics on one place in L2, in seconds
+    slices: int  # of L2, which work in parallel
+    left: float  # bytes of the previous call's writes that L2 still has, at most
+    pushed: float  # of these, bytes that go to memory for each byte read
+    overlap: float  # (sum of part ** overlap) ** (1 / overlap)
+    link: float = 390e9  # bytes a second between two H200s (NVLink)
 
 
 H200 = Card(
@@ -69,7 +67,7 @@ H200 = Card(
     },
     l1=1.0,
     banks=1.0,
-    # mma.sync reaches about five eighths of what wgmma does.
+    # mma.sync reaches five eighths of wgmma.
     flops={
         **{"f64": 256.0, "tf32": 1280.0, "f16": 2560.0, "bf16": 2560.0},
         **dict.fromkeys(("s8", "u8", "s4", "u4", "b1", "e4m3", "e5m2"), 5120.0),
@@ -92,78 +90,77 @@ H200 = Card(
     pushed=0.38,
     overlap=4.0,
 )  # fmt: skip
-# The same processor with other memory.
 H100 = replace(H200, name="NVIDIA H100 80GB HBM3", dram=3.0e12, dram_read=3.17e12)
 _BYTES_OF_SECTOR, _BYTES_OF_LINE, _SECTORS_OF_LINE = 32, 128, 4
-# Shared memory leaves at least this much of a first-level cache.
+# The least that shared memory leaves of a first-level cache.
 _LEAST_L1 = 28 << 10
-# Shared memory of a block is allocated in these units, and the system takes 1 KiB more.
+# Shared memory of a block comes in these units; the system takes 1 KiB more.
 _SHARED_UNIT, _SHARED_OWN = 128, 1024
-# Registers of a warp are allocated in these units, in one of the multiprocessor's parts.
+# Registers of a warp come in these units, in one part of the multiprocessor.
 _REGISTER_UNIT, _PARTS = 256, 4
 
 
 @dataclass(frozen=True)
 class Row:
-    """Counts of a launch at one instruction, as struct counts of engine.h. A sector has 32 bytes, a line 128."""
+    """A launch's counts at an instruction (struct counts). A sector has 32 bytes, a line 128."""
 
     work: Work
-    line: int  # of the source
-    steps: int | None  # bytes between the addresses of neighbouring lanes, if always the same
-    issued: int  # times that warps issued it
-    lanes: int  # active threads, summed over these
-    guarded: int  # of these, threads whose predicate was true
-    divergent: int  # times that it split a warp
-    waited: int  # cycles that warps waited for operands, or for others at a barrier
+    line: int
+    steps: int | None  # bytes between neighbouring lanes, if constant
+    issued: int
+    lanes: int  # active threads, summed
+    guarded: int  # of these, with a true predicate
+    divergent: int
+    waited: int  # cycles for operands or a barrier
     requests: int  # of warps to global memory
     sectors: int
-    ideal_sectors: int  # if the bytes were contiguous
-    l2: int  # of the sectors, from the second-level cache
+    ideal_sectors: int  # if contiguous
+    l2: int  # sectors from L2
     dram: int  # of these, from memory
-    same: int  # atomics: lanes that change one address in turn; a match: distinct values of lanes
+    same: int  # atomics: lanes on one address, in turn; a match: distinct values
     shared_requests: int
-    passes: int  # through banks of shared memory
+    passes: int  # through shared memory's banks
     ideal_passes: int  # without conflicts
     constant_requests: int
     constant_passes: int  # one for each address
     local_requests: int
     local_sectors: int
-    lines: int  # that requests touch; the first-level cache looks them up one by one
+    lines: int  # looked up one by one in L1
     delayed: int = 0  # cycles that warps waited for its result
-    bytes: int = 0  # of global memory that its threads asked for
-    array: str = ""  # that it accesses; empty: none, or several
+    bytes: int = 0  # asked of global memory
+    array: str = ""
     array_bytes: int = 0
     ptx: str = ""
-    remote: bool = False  # the array is another GPU's
+    remote: bool = False
 
 
 @dataclass(frozen=True)
 class Spill:
-    """Registers that the assembler put into local memory at a line of the source."""
+    """Spilled registers at a source line."""
 
     line: int
-    bytes: int  # that a thread moves each time that it passes the line
-    requests: int  # of warps, of 4 bytes a thread, in the whole launch
+    bytes: int
+    requests: int  # of warps, 4 bytes a thread, in the launch
 
 
 @dataclass(frozen=True)
 class Launch:
-    """Counts of one launch. Blocks go to multiprocessors in turn, and then to the place that is free first."""
+    """Blocks go to multiprocessors in turn, then to the first that is free."""
 
     kernel: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    shared: int  # bytes of a block
-    registers: int | None  # of a thread; None: unknown
-    counted: int = 0  # blocks that were counted; the counts below are scaled up to all
-    updates: int = 0  # sectors that atomics changed
+    shared: int
+    registers: int | None
+    counted: int = 0  # counted blocks; counts are scaled up to all
+    updates: int = 0
     updates_most: int = 0  # of these, the most in one place of 256 bytes
     chain: int = 0  # cycles of the slowest place for blocks, by latency alone
     busiest: tuple[int, ...] = (0,) * len(NEEDS)  # for each need, the most that a multiprocessor has
     rows: tuple[Row, ...] = ()
     spills: tuple[Spill, ...] = ()
     gpu: int | None = None  # None: there is one
-    # Bytes that the call before wrote: that its reads push out of the second-level cache, and what is left there then.
+    # Bytes of the previous call's writes: those that this launch pushes out of L2, and the rest.
     pushed: int = 0
     left: int = 0
 
@@ -178,9 +175,9 @@ class Launch:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """How much of a launch a multiprocessor runs at a time."""
+    """What a multiprocessor runs at a time."""
 
-    blocks: int  # at least 1
+    blocks: int
     warps: int
     limiter: str  # registers, shared memory, threads or blocks
 
@@ -203,10 +200,8 @@ def occupancy_of(launch: Launch, card: Card = H200) -> Occupancy:
 
 @dataclass(frozen=True)
 class Share:
-    """A block's share of the card."""
-
-    l1_lines: int  # of 128 bytes in the first-level cache
-    live: int  # blocks that the card runs at a time
+    l1_lines: int  # in L1
+    live: int  # on the card at a time
 
 
 def share_of(launch: Launch, card: Card = H200) -> Share:
@@ -217,7 +212,6 @@ def share_of(launch: Launch, card: Card = H200) -> Share:
 
 
 def cycles_of(card: Card = H200) -> tuple[float, ...]:
-    """Cycles of a multiprocessor for one unit of each of ``NEEDS``."""
     return (
         *(1.0 / card.rates[kind] if kind in card.rates else 0.0 for kind in KINDS),
         1.0 / card.issue,
@@ -229,7 +223,7 @@ def cycles_of(card: Card = H200) -> tuple[float, ...]:
 
 
 def weights_of(work: Sequence[Work], card: Card = H200) -> list[int]:
-    """For each row, issue slots and units of tensor cores, as struct weight of engine.h."""
+    """As struct weight: issue slots and tensor units by row."""
     found = []
     for row_work in work:
         tensor = (
@@ -252,8 +246,9 @@ _NAMES_OF_NEEDS = {
 
 
 def spills_in(launch: Launch, rows: Sequence[Row], of_line: Mapping[int, int]) -> list[Spill]:
-    """``of_line``: see ``spills.Spills``. A line is passed as often as warps issue its instructions on average. If
-    PTX accesses local memory there, that is counted already."""
+    """Warps pass a line as often as its instructions are issued on average. Local accesses in PTX are counted
+    already.
+    """
     issued: dict[int, list[int]] = {}
     counted = {row.line for row in rows if row.local_requests}
     for row in rows:
@@ -271,7 +266,6 @@ def spills_in(launch: Launch, rows: Sequence[Row], of_line: Mapping[int, int]) -
 
 
 def spilling(launch: Launch, card: Card) -> dict[str, float]:
-    """What spills add to each part: all multiprocessors alike, from the first-level cache if they fit there."""
     requests = sum(spill.requests for spill in launch.spills)
     if not requests:
         return {}
@@ -281,7 +275,6 @@ def spilling(launch: Launch, card: Card) -> dict[str, float]:
         "instruction issue": share / card.issue / card.clock,
         "L1 lines": share / card.l1 / card.clock,
     }
-    # A register is stored once and loaded once.
     kept = 32 * occupancy.warps * sum(spill.bytes for spill in launch.spills) // 2
     if kept > share_of(launch, card).l1_lines * _BYTES_OF_LINE * occupancy.blocks:
         found["L2 to a multiprocessor"] = _SECTORS_OF_LINE * share / card.from_l2 / card.clock
@@ -289,17 +282,14 @@ def spilling(launch: Launch, card: Card) -> dict[str, float]:
     return found
 
 
-# Parts of the units that the blocks of one multiprocessor share.
 _OF_UNITS = tuple(_NAMES_OF_NEEDS.get(need, f"{need} units") for need in NEEDS)
 
 
 def _with_turns(launch: Launch, card: Card, latency: float, busy: float) -> float:
-    """``latency``, and what is lost if too few blocks share a multiprocessor to keep its busiest unit at work. That
-    unit, alone, takes ``busy``.
+    """``latency``, and the loss if too few blocks keep the busiest unit (``busy`` alone) at work.
 
-    Blocks go round between waiting and the unit, which serves one at a time (a closed queue; mean value analysis). The
-    warps of a block with barriers begin and end together, so one interval's wait and work hardly overlap; other warps
-    go round on their own.
+    A closed queue of blocks between waiting and the unit, by mean value analysis. Warps of a block with
+    barriers go together, so one interval's wait and work hardly overlap.
     """
     if not latency or not busy:
         return latency
@@ -327,8 +317,6 @@ def _is_barrier(row: Row) -> bool:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Bytes through memory."""
-
     read: int
     written: int
 
@@ -339,7 +327,7 @@ def traffic_of(launch: Launch) -> Traffic:
         size = row.dram * _BYTES_OF_SECTOR
         if row.remote:
             continue
-        if row.work.access == "atomic":  # it does both
+        if row.work.access == "atomic":
             read += size // 2
             written += size - size // 2
         elif row.work.access == "store" or _BULK_STORE.match(row.ptx):
@@ -350,8 +338,7 @@ def traffic_of(launch: Launch) -> Traffic:
 
 
 def after(launch: Launch, earlier: Sequence[Launch], card: Card = H200) -> Launch:
-    """``launch`` with what it pushes out, after ``earlier`` ones of its call. What it writes itself stays in the
-    second-level cache instead."""
+    """After ``earlier`` ones of its call. Its own writes stay in L2."""
     moved = traffic_of(launch)
     left = next((other.left for other in reversed(earlier) if other.gpu == launch.gpu), round(card.left))
     pushed = max(0, min(left, round(card.pushed * moved.read)) - moved.written)
@@ -360,10 +347,8 @@ def after(launch: Launch, earlier: Sequence[Launch], card: Card = H200) -> Launc
 
 
 def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
-    """Seconds of each part of a launch on its own."""
     l2 = link = 0
     for row in launch.rows:
-        # Stores move whole lines.
         stored = _SECTORS_OF_LINE * row.lines if row.work.access == "store" else 0
         if row.remote:
             link += max(row.l2, stored) * _BYTES_OF_SECTOR
@@ -392,7 +377,7 @@ def parts_of(launch: Launch, card: Card = H200) -> dict[str, float]:
 
 
 def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
-    """Seconds of all parts together. Parts that are nearly as long as the longest add a little."""
+    """In seconds. Parts near the longest add a little."""
     most = max(parts.values(), default=0.0)
     if not most:
         return 0.0
@@ -403,8 +388,9 @@ def longest_of(parts: Mapping[str, float], card: Card = H200) -> float:
 def seconds_of(
     launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200, *, linked: int = 0
 ) -> float:
-    """Seconds of a call: its launches in sequence, and ``copies`` and memsets of ``copied`` bytes in all, of which
-    ``linked`` go from one GPU to another. Of several GPUs, the launches of the one that takes longest."""
+    """Of a call in sequence, with ``copies`` and memsets of ``copied`` bytes, of which ``linked`` between
+    GPUs. The slowest GPU's launches.
+    """
     launched: dict[int | None, float] = {}
     for launch in launches:
         took = card.launch + longest_of(parts_of(launch, card), card)
@@ -417,6 +403,7 @@ def copies_seconds(copies: int, copied: int, card: Card = H200, *, linked: int =
 
 
 def least_seconds(moved: float, operations: float, rate: float, card: Card = H200) -> float:
-    """The lower bound for a call that moves ``moved`` bytes once, in one launch, and does ``operations`` at ``rate`` a
-    second."""
+    """The lower bound for one launch that moves ``moved`` bytes once and does ``operations`` at ``rate`` a
+    second.
+    """
     return card.launch + longest_of({"DRAM": moved / card.dram_read, "units": operations / rate}, card)

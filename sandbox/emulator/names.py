@@ -1,7 +1,6 @@
-"""Numbers that the C of the emulated GPU defines, by name: each is written once, in ``engine/names.h`` or
-``host/protocol.h``.
+"""Numbers that C defines in ``engine/names.h`` or ``host/protocol.h``, by name.
 
-A list of the header is a ``Names``: ``OP.LOAD`` is a number, ``OP.name_of(11)`` is ``"LOAD"``.
+``OP.LOAD`` is a number, ``OP.name_of(11)`` is ``"LOAD"``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _NUMBER = re.compile(r"^#define (\w+) (0x[0-9a-f]+|\d+)(?:u|ull)?(?:\s|$)", re.M
 
 
 class Names:
-    """A list of names with numbers. Several names may have one number."""
+    """Several names may have one number."""
 
     def __init__(self, title: str, entries: list[tuple[str, str]]) -> None:
         self._title, self._entries = title, entries
@@ -33,13 +32,13 @@ class Names:
         raise AttributeError(f"{self._title} has no name {name}")
 
     def __getitem__(self, name: str) -> int:
-        """The number of a name in any case, such as PTX's ``add``. Raises ValueError."""
+        """In any case, such as PTX's ``add``. Raises ValueError."""
         if name.upper() not in self._numbers:
             raise ValueError(f"'{name}' is unknown")
         return self._numbers[name.upper()]
 
     def __contains__(self, word: str) -> bool:
-        """True for a word of PTX, which is in lower case."""
+        """Only in lower case, as in PTX."""
         return word.islower() and word.upper() in self._numbers
 
     def __iter__(self) -> Iterator[str]:
@@ -53,11 +52,11 @@ class Names:
         return self._names[number]
 
     def first_in(self, words: tuple[str, ...] | list[str]) -> int:
-        """The number of the first word of PTX that is in the list. Raises StopIteration."""
+        """The first word of PTX in the list. Raises StopIteration."""
         return next(self[word] for word in words if word in self)
 
     def as_built(self) -> str:
-        """The line in which ``engine_names`` of names.c says the same."""
+        """As ``engine_names`` of names.c."""
         shown = (f"{name}={value}" if value else name for name, value in self._entries)
         return f"{self._title}: {' '.join(shown)} \n"
 
@@ -71,7 +70,7 @@ def _read(path: Path) -> tuple[dict[str, Names], dict[str, int]]:
 _LISTS, NUMBER = _read(_FOLDER / "engine" / "names.h")
 _PROTOCOL, _ = _read(_FOLDER / "host" / "protocol.h")
 
-# What ``engine_names`` of a library says that was built from this header.
+# A library built from this header has this.
 BUILT_WITH = "".join(names.as_built() for names in _LISTS.values())
 
 OP, FLAG, SPACE, NOP = _LISTS["OPERATIONS"], _LISTS["FLAGS"], _LISTS["SPACES"], _LISTS["NOPS"]

@@ -1,4 +1,4 @@
-"""The launches of a call as plain values in the form of ``grader.schemas.call_profile``, which defines each count."""
+"""A call's launches as plain values of ``grader.schemas.call_profile``."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ from .model import (
     spilling,
 )
 
-# The longest kernels and the lines with most work are kept, so the profile always fits into a message.
+# The longest kernels and busiest lines, so that it fits into a message.
 _MOST_KERNELS, _MOST_LINES, _MOST_LINES_IN_ALL = 32, 200, 240
 _MOST_ACCESSES, _MOST_ARRAYS, _MOST_IN_TIMELINE = 32, 16, 100
-# Bytes of JSON of all lines, of all accesses and arrays, and of PTX.
+# JSON bytes.
 _BYTES_OF_LINES, _BYTES_OF_ACCESSES, _BYTES_OF_PTX = 140_000, 30_000, 30_000
 _MAY_BE_NAMED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$<>:, .()-")
 _NAME_CHARS, _ARRAY_CHARS, _PTX_CHARS = 100, 60, 100
-# Counts with one name for every kind of row.
 _ALIKE = {
     "instructions": "issued",
     "threads": "lanes",
@@ -55,7 +54,7 @@ Counts = dict[str, Any]
 def profile_of(
     launches: Sequence[Launch], copies: int = 0, copied: int = 0, card: Card = H200, *, linked: int = 0
 ) -> dict[str, Any]:
-    """``copies``, ``copied``, ``linked``: see ``model.seconds_of``."""
+    """See ``model.seconds_of``."""
     alike: dict[tuple[Any, ...], list[Launch]] = {}
     for launch in launches:
         alike.setdefault(_shape(launch), []).append(launch)
@@ -85,7 +84,7 @@ def _shape(launch: Launch) -> tuple[Any, ...]:
 def _timeline(
     launches: Sequence[Launch], numbers: dict[tuple[Any, ...], int], card: Card
 ) -> list[dict[str, Any]]:
-    """The first launches, of each GPU one after the other."""
+    """The first launches, GPU by GPU."""
     found: list[dict[str, Any]] = []
     ends: dict[int | None, float] = {}
     for launch in launches[:_MOST_IN_TIMELINE]:
@@ -149,7 +148,7 @@ def _kernel(launches: Sequence[Launch], card: Card) -> dict[str, Any]:
 
 
 def _balance(launch: Launch, card: Card) -> float | None:
-    """Instructions of an average multiprocessor, as a share of the busiest one's."""
+    """An average multiprocessor's instructions, relative to the busiest one's."""
     busiest = dict(zip(NEEDS, launch.busiest, strict=True))["issue"]
     issued = sum(row.issued * row.work.slots for row in launch.rows)
     return min(1.0, issued / card.multiprocessors / busiest) if busiest else None
@@ -181,7 +180,7 @@ def _add(counts: Counts, row: Row) -> None:
 
 
 def _add_access(accesses: dict[tuple[int, str, str], Counts], arrays: dict[str, Counts], row: Row) -> None:
-    """Adds a row that accesses global memory to the entry of its line, array and kind."""
+    """By line, array and kind."""
     if not row.requests:
         return
     kind, name = _OF_ACCESSES.get(row.work.access, "load"), _fit(array_name(row.array), _ARRAY_CHARS)
@@ -212,12 +211,12 @@ def _add_access(accesses: dict[tuple[int, str, str], Counts], arrays: dict[str, 
 
 
 def _delays(row: Row) -> int:
-    """Cycles that warps wait for it: for its result or, at a barrier, for others."""
+    """For its result or, at a barrier, for others."""
     return row.waited if row.work.kind == "sync" else row.delayed
 
 
 def _reason(row: Row) -> str:
-    """What warps wait for that wait for this row."""
+    """What the awaited row waits for."""
     if row.work.kind == "sync":
         return "global memory" if row.ptx.startswith("cp.async") else "barriers"
     if row.work.access == "atomic":
@@ -242,7 +241,7 @@ def _add_to(counts: Counts, name: str, value: int) -> None:
 
 
 def _plain(counts: Counts) -> Counts:
-    """Plain values; steps only if they are always the same."""
+    """Steps only if constant."""
     found = {}
     for name, value in counts.items():
         if not isinstance(value, set):
@@ -268,7 +267,7 @@ def _cut_all(kernels: Sequence[dict[str, Any]]) -> None:
 
 
 def _within(entries: Sequence[Counts], room: int) -> tuple[list[Counts], int]:
-    """The first entries that fit into ``room`` bytes of JSON, and their bytes."""
+    """The first that fit into ``room`` bytes of JSON, and their bytes."""
     kept: list[Counts] = []
     used = 0
     for entry in entries:
@@ -281,7 +280,7 @@ def _within(entries: Sequence[Counts], room: int) -> tuple[list[Counts], int]:
 
 
 def _cut(kernel: dict[str, Any], most: int, room: int) -> int:
-    """Keep the lines with most work, sum up the others, and return the bytes of JSON that those take."""
+    """Keep the busiest lines, sum up the others; returns their bytes of JSON."""
     kept: set[int] = set()
     used = 0
     for line in sorted(kernel["lines"], key=lambda line: (-_work(line), line["line"]))[:most]:

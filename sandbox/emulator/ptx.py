@@ -1,4 +1,4 @@
-"""Parses PTX text into functions of instructions; ``lower`` gives them a meaning.
+"""Parses PTX into functions of instructions.
 
 Source: the PTX ISA's grammar, as far as nvcc and Triton use it.
 """
@@ -9,15 +9,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-# Bytes of a module's text. The largest that compilers made here have 5 MB.
+# Compilers' largest text has 5 MB.
 MOST_TEXT = 64 << 20
-# Functions of a module, registers of one function, and of all. Compilers use one register for each value; an unrolled
-# kernel has 20,000.
+# Functions, and registers of one and of all. Compilers use one for each value; an unrolled kernel has 20,000.
 MOST_FUNCTIONS, MOST_REGISTERS, MOST_MODULE_REGISTERS = 8192, 1 << 16, 1 << 20
-# Bytes of parameters, a module's constant memory, a function's shared and a thread's local memory (limits of ptxas for
-# sm_90), and a module's global memory (what the device has).
+# Bytes: ptxas's limits for sm_90, and the device's global memory.
 MOST_PARAMS, MOST_CONSTANT, MOST_SHARED, MOST_LOCAL, MOST_GLOBAL = 32764, 65536, 49152, 512 << 10, 2 << 30
-# The largest alignment that ptxas accepts.
 _MOST_ALIGN = 1 << 20
 
 
@@ -26,7 +23,7 @@ class BadPtx(ValueError):
 
 
 class UnknownType(BadPtx):
-    """``kind``: the text in place of a type."""
+    """``kind``: the text."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"there is no type '.{kind}'")
@@ -38,7 +35,7 @@ class _Sizes(dict[str, int]):
         raise UnknownType(kind)
 
 
-# Bytes of a value by type. Raises UnknownType.
+# Raises UnknownType.
 SIZES = _Sizes({
     "pred": 1, "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4,
     "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "tf32": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8, "f32x2": 8,
@@ -48,7 +45,7 @@ SIZES = _Sizes({
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The source of an instruction: a file number of ``Module.files`` and a line from 1; 0: unknown."""
+    """``Module.files``' number, and a line from 1; 0: unknown."""
 
     file: int = 0
     line: int = 0
@@ -59,8 +56,9 @@ NOWHERE = Place()
 
 @dataclass(slots=True)
 class Instruction:
-    """``add.rn.f32 %f1, %f2, %f3`` has the name ``add``, the modifiers ``("rn", "f32")`` and three operands as text.
-    ``guard``: a predicate, ``!`` in front if negated; empty: always."""
+    """``add.rn.f32 %f1, %f2, %f3``: name ``add``, modifiers ``("rn", "f32")``, three operands. ``guard``: a
+    predicate, maybe with ``!``; empty: always.
+    """
 
     name: str
     modifiers: tuple[str, ...]
@@ -79,7 +77,7 @@ class Instruction:
 
 @dataclass(slots=True)
 class Label:
-    """``rolled``: a loop that starts here keeps one copy of its body."""
+    """``rolled``: its loop is not unrolled."""
 
     name: str
     rolled: bool = False
@@ -87,9 +85,9 @@ class Label:
 
 @dataclass(slots=True)
 class Variable:
-    """A variable of a module or function. ``space``: global, const, shared, local or param. ``extern``: the launch sets
-    its size. ``managed``: the host can access it. ``pointers``: (offset, name, addend) of symbol addresses in
-    ``data``."""
+    """``space``: global, const, shared, local or param. ``extern``: the launch sets its size. ``managed``:
+    the host reaches it. ``pointers``: (offset, name, addend) in ``data``.
+    """
 
     name: str
     space: str
@@ -104,8 +102,7 @@ class Variable:
 
 @dataclass(slots=True)
 class Function:
-    """A kernel (``entry``) or device function. ``body``: labels and instructions in order. ``tables``: label lists of
-    ``brx.idx`` by name. ``cluster``: its blocks, x y z."""
+    """``entry``: a kernel. ``tables``: labels of ``brx.idx`` by name. ``cluster``: x y z."""
 
     name: str
     entry: bool
@@ -129,11 +126,10 @@ class Module:
 
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-# Around inline assembly, in which LLVM advances the source line with each line of assembly.
+# LLVM advances the line with each line of inline assembly.
 _ASSEMBLY = re.compile(r"//[ \t]*(begin|end) inline asm\b[^\n]*")
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)(.*)")
 _INLINED = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
-# Nested inlined header functions.
 _MOST_INLINED = 64
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
 _REG = re.compile(r"\.reg\s*\.(\w+)\s+(.*)")
@@ -141,7 +137,6 @@ _RANGE = re.compile(r"(.*)<(\d+)>$")
 _VARIABLE = re.compile(
     r"\.(pred|b8|u8|s8|b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64|b128)\s+([\w$%]+)\s*((?:\[\d*\])*)"
 )
-# A parameter's attributes of the memory that it points to.
 _POINTER = re.compile(r"\.ptr\b(\s*\.(?:global|shared|const|local))?(\s*\.align\s+\d+)?")
 _LABEL = re.compile(r"([$%\w]+)\s*:(?!:)\s*")
 _HEAD = re.compile(r"\.(entry|func)\b")
@@ -154,8 +149,9 @@ def parse(text: str) -> Module:
 
 
 def _place_merged(function: Function) -> None:
-    """Gives a line to instructions without one, which the compiler merged from two lines. A load gets the line of its
-    first use, almost always the next instruction with a line; any other instruction gets the line before it."""
+    """For instructions merged from two lines: a load gets its first use's line, almost always the next one;
+    others get the line before.
+    """
     known, following = NOWHERE, NOWHERE
     after: list[Place] = []
     for item in reversed(function.body):
@@ -172,7 +168,6 @@ def _place_merged(function: Function) -> None:
 
 
 def split_operands(text: str) -> list[str]:
-    """``%r1, {%r2, %r3}, [%rd1+4]`` is three operands."""
     if "{" not in text and "[" not in text and "(" not in text:
         return [part.strip() for part in text.split(",")] if text.strip() else []
     found, depth, start = [], 0, 0
@@ -190,7 +185,7 @@ def split_operands(text: str) -> list[str]:
 
 
 def number(text: str) -> int | None:
-    """The value of an integer, or the bits of a float (``0f3F800000``); None for other text."""
+    """Of an integer, or a float's bits (``0f3F800000``); else None."""
     if text[:2] in ("0f", "0F", "0d", "0D") and len(text) in (10, 18):
         return int(text[2:], 16)
     try:
@@ -222,7 +217,7 @@ class _Parser:
         self._number = 0
         self._registers = 0
         self._places: dict[tuple[int, int], Place] = {}
-        # Inlined place (file, line, column) -> place of its call.
+        # (file, line, column) -> its call's.
         self._callers: dict[tuple[int, int, int], tuple[int, int, int]] = {}
         try:
             self._top()
@@ -309,7 +304,7 @@ class _Parser:
 
     def _body(self, function: Function) -> None:
         place = NOWHERE
-        # Names that an inner block declares -> their names in the whole function.
+        # An inner block's names -> the function's.
         scopes: list[dict[str, str]] = [{}]
         begins: list[int] = []
         inner = 0
@@ -379,8 +374,7 @@ class _Parser:
         at = (int(found[1]), int(found[2]), int(found[3]))
         if found[4] and (inlined := _INLINED.search(found[4])):
             self._callers[at] = (int(inlined[1]), int(inlined[2]), int(inlined[3]))
-            # An inlined library function: report the student's line that called it. The compiler
-            # names callers before inlined functions.
+            # Callers come first, so an inlined library function gets the student's line.
             for _ in range(_MOST_INLINED):
                 if not self._is_library(at[0], kernels_file) or at not in self._callers:
                     break
@@ -390,7 +384,7 @@ class _Parser:
         return self._places.setdefault(at[:2], Place(*at[:2]))
 
     def _is_library(self, file: int, kernels_file: int) -> bool:
-        """True for a file that is not the student's: a header, or another Python file than the kernel's."""
+        """Not the student's: a header, or another Python file."""
         name = self.module.files.get(file, "")
         if self._is_python(file):
             return file != (kernels_file or file)
@@ -465,7 +459,7 @@ class _Parser:
 
 
 def _check_function(function: Function) -> None:
-    """Raises BadPtx for more memory than ptxas accepts."""
+    """Raises BadPtx beyond ptxas's limits."""
     variables = function.variables.values()
     for what, size, most in (
         ("parameters", sum(variable.size for variable in function.params), MOST_PARAMS),
@@ -491,7 +485,7 @@ def _check_function(function: Function) -> None:
 
 
 def _branch_within(body: list[Instruction | Label], names: dict[str, str]) -> None:
-    """Rename branches to later labels of an inner block."""
+    """Labels that follow in an inner block."""
     for item in body:
         if isinstance(item, Instruction) and item.name == "bra":
             item.operands = [names.get(operand, operand) for operand in item.operands]
@@ -549,7 +543,7 @@ def _initialise(variable: Variable, unit: int, declared: str, text: str) -> None
             variable.pointers.append((len(data), inner[1], int(inner[2] or 0)))
             value = 0
         data += (value & ((1 << 8 * unit) - 1)).to_bytes(unit, "little")
-    if "[]" in declared and ".extern" not in declared:  # it is as large as its values
+    if "[]" in declared and ".extern" not in declared:  # its values give the size
         variable.size, variable.extern = len(data), False
     if len(data) > variable.size:
         raise BadPtx(f"{variable.name} has {variable.size:,} bytes, and initial values of {len(data):,}")

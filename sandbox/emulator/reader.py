@@ -1,4 +1,4 @@
-"""Reads numbers and texts of debug information (DWARF), within bounds."""
+"""Reads DWARF within bounds."""
 
 from __future__ import annotations
 

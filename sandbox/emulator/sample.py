@@ -1,8 +1,7 @@
-"""Chooses the blocks of a launch that run if all would take too long: those that probably work on chosen elements.
+"""Chooses a launch's blocks if all take too long: those that probably work on chosen elements.
 
-The mapping of blocks to elements is unknown. Most kernels go through an array in element order, or give each block a
-tile with its columns along x or y. So for each element the blocks of these three guesses run, and those at the grid's
-corners. After ``ENOUGH`` work no further block begins; after ``MOST`` the launch ends.
+Most kernels go through an array in order, or have tiles whose columns run along x or y. Blocks of these three
+guesses run, and the grid's corners.
 """
 
 from __future__ import annotations
@@ -13,59 +12,51 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-# Grids of at most this many clusters run whole.
 WHOLE = 64
-# Bytes that a call fills in large arrays, and warp instructions of each launch: one or two seconds.
+# One or two seconds.
 ENOUGH_BYTES, MOST_BYTES = 32 << 20, 192 << 20
 ENOUGH_ROWS, MOST_ROWS = 8 << 20, 40 << 20
-# The same for a cooperative grid, which needs all of its blocks.
 MOST_COOPERATIVE_ROWS = 1 << 20
-# Blocks drawn at random in addition.
 _BY_CHANCE = 8
-# Of a counted sample. Groups of this many blocks run side by side, as the engine runs a whole launch.
+# As the engine runs neighbours in a whole launch.
 _SIDE_BY_SIDE = 4
-# The most parts that a grid is divided into. One group of each is counted.
+# One group of each part is counted.
 _STRATA = 1024
-# No further group begins after this many warp instructions of a launch, a fraction of a second; a launch ends after
-# the second number.
+# Warp instructions, a fraction of a second: no group begins after the first, none runs after the second.
 COUNTED_ENOUGH_ROWS, COUNTED_MOST_ROWS = 5 << 20, 192 << 20
 _NO_LIMIT = 1 << 63
 _GOLDEN = 0.6180339887498949
-# A counted group, its neighbours, and groups at the ends of the grid: enum sample_part of engine.h.
+# enum sample_part: a counted group, its neighbours, the grid's ends.
 _COUNTS, _WARMS, _ENDS = range(3)
-# Elements beyond this index are few, and get more targets than their share.
+# The few elements beyond 32 bits get more targets.
 _BEYOND = 1 << 31
 
 
 @dataclass(frozen=True)
 class Target:
-    """An element: its flat index in an array of ``shape``."""
-
     index: int
     shape: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Ran:
-    """How many of a launch's blocks ran. ``fair``: of these, blocks chosen without preference; the others are at the
-    edges of the grid, where a block may have nothing to do."""
+    """How many blocks ran; ``fair``: of these, not at an edge, where a block may have nothing to do."""
 
     kernel: str
     blocks: int
     ran: int
     fair: int
-    # Of warps of all blocks, estimated from those that ran; of a matrix product as many as take the engine that time.
+    # Warps' of all blocks, estimated; matrix products count by the engine's time.
     instructions: int
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The clusters of a launch that run, in order; ``numbers`` None: all. ``fair``: see ``Ran``; None: all of them.
-    ``enough``, ``most``, ``groups``, ``parts``: see struct sample of engine.h."""
+    """A launch's clusters in order; ``numbers`` None: all. ``fair``: see ``Ran``. Others: struct sample."""
 
     numbers: Sequence[int] | None = None
     fair: Sequence[bool] | None = None
-    enough: tuple[int, int] = (_NO_LIMIT, _NO_LIMIT)  # bytes, rows
+    enough: tuple[int, int] = (_NO_LIMIT, _NO_LIMIT)
     most: tuple[int, int] = (_NO_LIMIT, _NO_LIMIT)
     groups: Sequence[int] = ()
     parts: Sequence[int] = ()
@@ -74,15 +65,15 @@ class Chosen:
 
 @dataclass
 class Sample:
-    """The sample of one call: chooses blocks and records what ran.
+    """A call's chosen blocks and what ran.
 
-    ``incomplete``: why more than blocks was left out, or empty; anything later may go wrong only because of that.
-    ``guessed``: values that were never written decided what the call did. ``combined``: blocks combined results by
-    atomics, so results may be wrong. ``uneven``: blocks of a counted launch differ in work."""
+    ``incomplete``: why more was left out; later faults may come from it. ``guessed``: unwritten values
+    decided what the call did. ``combined``: atomics, so results may be wrong. ``uneven``: counted blocks
+    differ in work.
+    """
 
     targets: Sequence[Target]
     seed: int
-    # Bytes of a copy or memset that are done.
     copied_bytes: ClassVar[int] = ENOUGH_BYTES
 
     launches: list[Ran] = field(default_factory=list)
@@ -100,12 +91,12 @@ class Sample:
 
     @property
     def partial(self) -> bool:
-        """True if blocks were left out, so later launches may read values that were not written."""
+        """Blocks were left out, so later launches may read unwritten values."""
         return any(launch.ran < launch.blocks for launch in self.launches)
 
     def choose(self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool) -> Chosen:
-        """``grid``: clusters x y z of ``of_cluster`` blocks each. ``coordinates``: see ``Lowered``."""
-        # A cooperative grid waits for all of its blocks, so all run, for a while, which shows faults.
+        """``grid``: clusters of ``of_cluster`` blocks. ``coordinates``: see ``Lowered``."""
+        # Its blocks wait for each other, so all run for a while.
         numbers = None if cooperative else self.clusters(grid)
         most_rows = MOST_COOPERATIVE_ROWS if cooperative else MOST_ROWS
         bytes_and_rows = (ENOUGH_BYTES, ENOUGH_ROWS), (MOST_BYTES, most_rows)
@@ -114,8 +105,7 @@ class Sample:
         return Chosen(list(numbers), list(numbers.values()), *bytes_and_rows)
 
     def clusters(self, grid: Sequence[int]) -> dict[int, bool] | None:
-        """Numbers of the clusters that run, the most telling first, and whether each is fair (see ``Ran``); None:
-        all."""
+        """The most telling first -> fair (see ``Ran``); None: all."""
         x, y, z = grid
         total = x * y * z
         if total <= WHOLE:
@@ -139,23 +129,23 @@ class Sample:
 
 
 def _evenly(count: int, begin: float) -> list[int]:
-    """All numbers below ``count``, so that those before any place are spread evenly. ``begin``: below 1."""
+    """Numbers below ``count``, any first part spread evenly. ``begin``: below 1."""
     order = (int(count * ((begin + turn * _GOLDEN) % 1.0)) for turn in range(8 * count))
     return list(dict.fromkeys([*order, *range(count)]))
 
 
 @dataclass
 class CountedSample(Sample):
-    """Chooses blocks of which the work of a whole launch can be estimated.
+    """Chooses blocks that represent a whole launch's work.
 
-    The grid is divided into strata. In each, one group counts, after those ahead of it in x, y and z have brought into
-    the caches what neighbours share. The groups at the ends of the grid count for the longest path alone, because
-    their blocks may have more or less to do. In between, blocks that probably work on chosen elements run, so that left
-    out work shows. Arrays are those of any call."""
+    One group counts per stratum of the grid, after its neighbours in x, y and z have filled the caches.
+    Groups at the ends count only for the longest path: their work may differ. Blocks that probably work on
+    chosen elements run too, so that left out work shows.
+    """
 
     copied_bytes = _NO_LIMIT
 
-    #: All other blocks run too, uncounted, so results are those of the whole launch.
+    #: All others run uncounted, so results are whole.
     fill: bool = False
 
     def choose(self, grid: Sequence[int], of_cluster: int, *, cooperative: bool, coordinates: bool) -> Chosen:
@@ -182,7 +172,7 @@ class CountedSample(Sample):
         apart = [shift for shift, there in ((size, x > 1), (x, y > 1), (x * y, z > 1)) if there]
         strata = min(count, _STRATA)
         targets = [number for number in self.clusters(grid) or () if number not in (0, total - 1)]
-        run(range(size), _ENDS)  # first of all, when caches are empty
+        run(range(size), _ENDS)  # first, with empty caches
         for turn, stratum in enumerate(_evenly(strata, dice.random())):
             first = size * dice.randrange(stratum * count // strata, (stratum + 1) * count // strata)
             group = range(first, first + size)

@@ -1,7 +1,7 @@
-"""Registers that NVIDIA's assembler put into local memory, from a kernel's machine code for sm_70 and newer.
+"""Spilled registers, from machine code for sm_70 and newer.
 
-PTX has no limit of registers, so the engine never sees such accesses: they are found in the machine code, by the line
-of the source that its debug information gives.
+The engine never sees them, because PTX has no limit of registers. Debug information gives each access a
+source line.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contextlib import suppress
 from .fatbin import machine_codes, sections_of
 from .reader import Reader
 
-# Kernel -> line of the source -> bytes that a thread moves to or from local memory each time that it passes the line.
+# Kernel -> line -> bytes that a thread moves each time.
 Spills = dict[str, dict[int, int]]
 
 _CODE, _LINES = ".text.", ".debug_line"
 _INSTRUCTION = struct.Struct("<QQ")
 _LOADS, _STORES, _OPCODE = 0x983, 0x387, 0xFFF
-# Three bits of an instruction's upper half.
+# In the instruction's upper half.
 _SIZE_AT, _SIZES = 9, (1, 1, 2, 2, 4, 8, 16, 0)
 _ADDEND = struct.Struct("<QQq")
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -28,7 +28,7 @@ _MOST_ROWS = 1 << 18
 
 
 def spills_of(data: bytes) -> Spills:
-    """Of all machine code in ``data``, a sequence of fat binaries. Damaged code yields none."""
+    """Of concatenated fat binaries; damaged code yields none."""
     found: Spills = {}
     with suppress(ValueError):
         for code in machine_codes(data):
@@ -37,7 +37,7 @@ def spills_of(data: bytes) -> Spills:
 
 
 def spills_of_code(code: bytes) -> Spills:
-    """Of a file of machine code. Kernels without spills are left out; line 0: unknown."""
+    """Only kernels with spills; line 0: unknown."""
     found: Spills = {}
     try:
         sections = sections_of(code)
@@ -57,7 +57,7 @@ def spills_of_code(code: bytes) -> Spills:
 
 
 def _accesses(text: bytes) -> Iterator[tuple[int, int]]:
-    """Offset and bytes of each access to local memory."""
+    """Offset and bytes."""
     whole = len(text) // _INSTRUCTION.size * _INSTRUCTION.size
     for number, (low, high) in enumerate(_INSTRUCTION.iter_unpack(text[:whole])):
         if low & _OPCODE in (_LOADS, _STORES):
@@ -65,18 +65,17 @@ def _accesses(text: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _line_at(rows: list[tuple[int, int]], at: int) -> int:
-    """``rows``: offsets and lines, ascending."""
     index = bisect.bisect_right(rows, at, key=lambda row: row[0])
     return rows[index - 1][1] if index else 0
 
 
 def _lines(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> Mapping[str, list[tuple[int, int]]]:
-    """For each section of code, offsets and lines of the file in which the kernel begins; of others line 0."""
+    """By section; line 0 outside of the kernel's file."""
     heads = dict(sections)
     if _LINES not in heads:
         return {}
     table = _bytes(code, heads[_LINES])
-    # Where the table names a section of code -> that section.
+    # Place in the table -> the section that it names.
     named: dict[int, str] = {}
     if f".rela{_LINES}" in heads:
         symbols = _bytes(code, heads[".symtab"])
@@ -96,7 +95,7 @@ def _lines(code: bytes, sections: list[tuple[str, tuple[int, ...]]]) -> Mapping[
 
 
 def _sequences(it: Reader, named: Mapping[int, str]) -> Iterator[tuple[str, int, list[tuple[int, int, int]]]]:
-    """Section, first file, and rows of offset, file and line. DWARF 2 to 4, as ptxas writes it."""
+    """Section, first file, rows (offset, file, line). DWARF 2 to 4."""
     version = it.number(2)
     if not 2 <= version <= 4:
         return

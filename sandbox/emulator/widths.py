@@ -1,4 +1,4 @@
-"""The accesses to shared memory that ptxas merges into wider ones."""
+"""Accesses to shared memory that ptxas merges."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .branches import Shapes, control_of
 from .lower import CodeRow, Lowered
 from .names import BRANCH, CONSTANT, NONE, OP, SPACE, WIDTH
 
-_WORD = 4  # bytes
+_WORD = 4
 
 
 def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
-    """For each row, whether ptxas merges it with other accesses to shared memory: the words of the merged access (2 or
-    4), plus ``WIDE_PLACE`` times the row's place among them, plus ``WIDE_FIRST`` for the first; 0 if it is not merged.
+    """For each row the merged access's words (2 or 4), plus ``WIDE_PLACE`` times its place, plus
+    ``WIDE_FIRST`` for the first; 0: not merged.
 
-    Merged words are adjacent, at addresses that are known to be aligned. Loads are in one basic block, or in one that
-    only the first load's block leads to, or under a predicate that the first is not under. Stores are in one basic
-    block, under one predicate. Three loads of four words become one of four; stores merge only if they write all
-    words."""
+    Merged words are adjacent and known to be aligned. Loads are in one basic block, or in one that only the
+    first's leads to. Stores share block and predicate, and write all words; three loads of four words become
+    one.
+    """
     found = bytearray(len(shapes.rows))
     groups: dict[tuple[str, int], _Neighbours] = {}
     multiples = Multiples(lowered, shapes.rows, names)
@@ -63,7 +63,7 @@ def widths_of(lowered: Lowered, shapes: Shapes, names: Sequence[str]) -> bytes:
 
 @dataclass
 class _Neighbours:
-    """Accesses from one base. ``predicates``: branches around the first; ``rows``: by offset."""
+    """``predicates``: branches around the first. ``rows``: by offset."""
 
     predicates: list[int]
     rows: dict[int, int] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class _Neighbours:
 
 
 def _widen(found: bytearray, offsets: Mapping[int, int], base: tuple[int, int], *, stores: bool) -> None:
-    """``offsets``: from one base -> row; ``base``: its known divisor, a power of two, and remainder."""
+    """``offsets`` -> row. ``base``: divisor (a power of two) and remainder."""
     multiple, rest = base
     units: dict[int, dict[int, int]] = {}
     for offset, number in offsets.items():
@@ -97,7 +97,7 @@ def _found_wide(found: bytearray, places: Mapping[int, int], count: int) -> None
 
 
 class Multiples:
-    """Known remainders of registers when divided by 2, 4, 8 or 16."""
+    """Registers' known remainders by 2, 4, 8 or 16."""
 
     _MOST = 16
 
@@ -122,7 +122,7 @@ class Multiples:
 
     @staticmethod
     def _defined(row: CodeRow) -> list[int]:
-        """Registers that a row may write: for an operation that is not in alu.ops, all but the address."""
+        """Outside of alu.ops, all but the address."""
         control = control_of(row)
         found = (
             () if control in ("STORE", "BRANCH") else (row.d, row.b, row.c, row.e) if control else (row.d,)
@@ -130,11 +130,11 @@ class Multiples:
         return [unit for unit in found if unit != NONE and not unit & CONSTANT]
 
     def of(self, base: int) -> tuple[int, int]:
-        """The divisor and remainder of a base. NONE: the address is only an offset."""
+        """Divisor and remainder. NONE: no base register."""
         return (self._MOST, 0) if base == NONE else self._operand(base) or (1, 0)
 
     def _operand(self, operand: int) -> tuple[int, int] | None:
-        """None if it is not known yet."""
+        """None: not known yet."""
         if operand == NONE:
             return (1, 0)
         if operand & CONSTANT:
@@ -187,5 +187,4 @@ class Multiples:
 
     @staticmethod
     def _zeros(one: tuple[int, int]) -> int:
-        """The largest known power of two that divides it."""
         return math.gcd(one[0], one[1])

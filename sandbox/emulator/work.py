@@ -1,4 +1,4 @@
-"""The work of each instruction: the unit of a card that it occupies, and for how long."""
+"""The unit of a card that each instruction occupies, and how long."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from .lower import CodeRow, Lowered
 from .names import ASYNC, CLASS, ELEMENT, LOOKUP, MATRIX, MATRIX_MOVE, NOP, OP
 
 KINDS = tuple(name.lower() for name in CLASS)
-# Issue slots of PTX instructions that a card runs as several.
 _WEIGHTS = (
     (re.compile(r"(div|rem)_[us]64"), 70),
     (re.compile(r"(div|rem)_[us](16|32)"), 18),
@@ -41,22 +40,20 @@ _KINDS_OF_ASYNC = {
     "PROXY_FENCE": "sync", "BULK_COMMIT": "sync", "BULK_WAIT": "sync", "BULK_WAIT_READ": "sync",
     "PRODUCT_FENCE": "sync", "PRODUCT_COMMIT": "sync", "PRODUCT_WAIT": "sync",
 }  # fmt: skip
-# A multiprocessor's four texture units each fetch for one thread in a cycle.
+# Four texture units each fetch for one thread a cycle.
 _TEXTURE_SLOTS = 8
 _ACCESSES = {"LOAD": "load", "STORE": "store", "ATOMIC": "atomic", "COPY_LATE": "copy"}
-_ROWS_OF_A_WARP = 16  # of a product of warp groups
+_ROWS_OF_A_WARP = 16
 
 
 @dataclass(frozen=True)
 class Work:
-    """The work of one instruction."""
-
     kind: str  # one of KINDS
-    slots: int = 1  # of issue
-    type: str = ""  # of a matrix product
+    slots: int = 1
+    type: str = ""  # a matrix product's
     flops: int = 0
-    access: str = ""  # load, store, atomic or copy (cp.async); empty: no memory access
-    division: int = 0  # bits of a division of integers, or of its remainder
+    access: str = ""  # load, store, atomic, copy (cp.async) or empty
+    division: int = 0  # bits of a division or remainder
 
 
 def work_of_row(lowered: Lowered, row: CodeRow, names: Sequence[str]) -> Work:

@@ -1,36 +1,36 @@
-"""The interface of every binding: arguments in the judge's memory, and one round behind its gate."""
+"""Arguments in the judge's memory, and a round behind its gate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-# One entry of a binding, as the judge sends it:
-#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "memory", "offset", "nbytes", "output"} and a
-#           descriptor. An array too large to fill also has "large": {"pattern", "drawn": offsets in the memory,
-#           behind the array; "period", "element": bytes; "overlays"; "targets"; "seed"}; see
-#           ``emulator.engine.Pattern`` and ``emulator.sample``
-#           "itemsize": bytes of an element. "strides", in elements, if it is not dense; then "nbytes" is all of it.
-#           On several GPUs also "gpu"; and if each has one, "of": the argument's name, the entry's own being "x[1]".
-#           Such entries follow each other, and solve gets their pointers as an array, or their tensors as a list
-#   value:  {"kind": "value", "name", "dtype", "value", "data": its bytes as C has them, in hex}
-#   absent: {"kind": "absent", "name"}, an optional input that is left out
+# An argument, as the judge sends it:
+#   buffer: {"kind": "buffer", "name", "dtype", "shape", "mapped", "memory", "offset", "nbytes", "output"},
+#           a descriptor, "itemsize" in bytes, and if needed
+#           "strides" in elements, of an array that is not dense; "nbytes" then covers all of it
+#           "large": {"pattern", "drawn": offsets; "period", "element": bytes; "overlays"; "targets"; "seed"},
+#           see ``emulator.engine.Pattern`` and ``emulator.sample``
+#           "gpu", and "of" if each GPU has one: the argument's name, the entry's being "x[1]". These entries
+#           are adjacent, and solve gets an array of pointers or a list of tensors
+#   value:  {"kind": "value", "name", "dtype", "value", "data": C's bytes in hex}
+#   absent: {"kind": "absent", "name"}
 Entry = dict[str, Any]
 
 
 def c_data(entry: Entry) -> bytes:
-    """A value, or the null pointer of an absent buffer, as C has it."""
+    """A value or, for an absent buffer, the null pointer."""
     return bytes.fromhex(entry["data"]) if entry["kind"] == "value" else bytes(8)
 
 
 def shaped(flat: Any, entry: Entry) -> Any:
-    """A flat tensor of an array's memory with its shape and strides."""
+    """``flat``: an array's memory."""
     strides = entry.get("strides")
     return flat.view(entry["shape"]) if strides is None else flat.as_strided(entry["shape"], strides)
 
 
 def storage_place(entry: Entry, place: int) -> int:
-    """Where the element at the row-major ``place`` is in the array's memory, in elements."""
+    """In elements; ``place`` is row-major."""
     strides = entry.get("strides")
     if strides is None:
         return place
@@ -41,13 +41,13 @@ def storage_place(entry: Entry, place: int) -> int:
     return found
 
 
-# The result of ``failure.describe``.
+# From ``failure.describe``.
 Failure = dict[str, Any]
 Call = Callable[[], Any]
 
 
 class CountedCall(Protocol):
-    """A call on an emulated GPU. ``counted`` counts its work, and sets the other two."""
+    """``counted`` counts the work and sets the other two."""
 
     modelled_us: float | None
     # See ``grader.schemas.call_profile``.
@@ -57,7 +57,7 @@ class CountedCall(Protocol):
 
 
 class RecordedCall(Protocol):
-    """A call on an emulated GPU. ``recorded`` looks for the block that goes wrong, and sets the other one."""
+    """``recorded`` looks for the block that goes wrong, and sets the other one."""
 
     step: dict[str, Any] | None
 
@@ -65,22 +65,20 @@ class RecordedCall(Protocol):
 
 
 class Binding(Protocol):
-    """The arguments of one case or workload."""
-
     entries: list[Entry]
 
     def tensors(self) -> dict[str, Any]:
-        """Torch tensors over the shared memory, and plain numbers, by argument name in signature order."""
+        """By name in signature order: tensors over the shared memory, and numbers."""
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """Wait at the gate, call, say done. Calls ``queued`` while it waits. Returns the failure, if any."""
+        """Wait at the gate, call, say done. Calls ``queued`` meanwhile."""
 
     def close(self) -> None:
-        """Unmap the memory: nothing may use it afterwards."""
+        """Nothing may use the memory afterwards."""
 
 
 def by_argument(entries: list[Entry], values: Sequence[Any]) -> dict[str, Any]:
-    """``values``: of each entry. By the argument's name, a list if each GPU has one."""
+    """``values``: of each entry. A list for an argument that each GPU has."""
     found: dict[str, Any] = {}
     for entry, value in zip(entries, values, strict=True):
         if "of" in entry:
@@ -90,5 +88,4 @@ def by_argument(entries: list[Entry], values: Sequence[Any]) -> dict[str, Any]:
     return found
 
 
-# Returned by a loader: makes a submission's call for the binding of a case.
 MakeCall = Callable[[Binding], Call]

@@ -1,17 +1,16 @@
 """Compiles one CUDA source in a box: the source comes through the socket, the library leaves through a pipe.
 
-One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds", "names",
-"headers", "libraries"}`` and the pipe's write end. ``names``: add the PTX of a second compilation, with variables'
-names. ``headers``: libraries that the source may include, see ``grader.sandbox.kernel_headers``. ``libraries``: others
-that the challenge allows and the runner loads, each ``{"header", "title", "include"}``. One answer:
+One request: ``{"source", "footer", "filename", "arch", "nvcc", "log_bytes", "artefact_bytes", "cpu_seconds",
+"names", "headers", "libraries"}`` and the pipe's write end. ``names``: add PTX with variables' names.
+``headers``: see ``grader.sandbox.kernel_headers``. ``libraries``: each ``{"header", "title", "include"}``.
+One answer:
 - ``ok``
-- ``log``: the compiler's output, cut to ``log_bytes``
-- ``usage``: the assembler's lines about registers and memory, kept out of the log that students read
-- ``killed``: one of the compiler's programs was killed; the parent finds out why
+- ``log``: cut to ``log_bytes``
+- ``usage``: the assembler's lines about registers and memory
+- ``killed``: one of the compiler's programs was killed
 
-After the judge's footer, which calls ``solve``, the source gets a trailer of ours: wrappers, inserted by the linker
-(``--wrap``) so that a source may call the runtime in any way. By them a wait for the device returns at once while the
-gate is closed, when it could never end; see ``gated.py``. A wait for a stream or an event of the student's stays real.
+Our trailer has wrappers (``--wrap``) by which a wait for the device returns at once while the gate is closed;
+see ``gated.py``.
 """
 
 import importlib.util
@@ -34,12 +33,11 @@ from protocol import receive, send
 
 OUTPUT = "out.so"
 SYSTEM = "/usr/include"
-# Compilers that may know HIP, and what one of them is given and may say.
 CLANGS = ("/opt/rocm/llvm/bin/clang++", "clang++", *(f"clang++-{number}" for number in range(20, 13, -1)))
 ELSEWHERE, MOST_ELSEWHERE = "elsewhere.hip", 2000
 NAMES = "names.ptx"
 ENTRY = "grader_entry"
-# The streams 0, cudaStreamLegacy (1) and cudaStreamPerThread (2) are all ordered with "done".
+# The streams 0, 1 (legacy) and 2 (per thread) are all ordered with "done".
 WRAPPED = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaStreamSynchronize_ptsz")
 TRAILER = """
 #line 1 "grader-trailer"
@@ -79,31 +77,28 @@ cudaError_t __wrap_cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 }
 }
 """
-# Kernels that launch kernels need separate compilation, which is slow and hides the whole program. It follows a failure
-# for lack of it, or the source's line "// grader: rdc".
+# Separate compilation, which kernels need to launch kernels, is slow: only after a failure for lack of it,
+# or with the line "// grader: rdc".
 RDC = re.compile(r"^[ \t]*//[ \t]*grader:[ \t]*rdc\b", re.MULTILINE)
 RDC_WANTED = re.compile(r"requires separate compilation mode|Unresolved extern function '_*cuda")
 USAGE = re.compile(r"ptxas info\s*:|nvlink info\s*:|\s+\d+ bytes stack frame, \d+ bytes spill")
-# Precedes the mangled name of a kernel in an unnamed namespace.
 STATIC_PREFIX = re.compile(r"__nv_static_\d+_\w*?_(?=_Z)")
-# Words outside of literals, which a macro could replace.
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 WORD = re.compile(r"[A-Za-z_]\w*")
-# A driver's message about a killed program, at the start of a line, where no source text comes.
+# At the start of a line, where no source text comes.
 KILLED = re.compile(
     r"^(?:nvcc|gcc|g\+\+|c\+\+|collect2|[\w.-]+-g(?:cc|\+\+)[\w.-]*)(?: |:).*(?:signal 9\b|Killed signal)"
     r"|^(?:sh: .*)?Killed\b",
     re.MULTILINE,
 )
-# A compiler that prints this many times the limit is stopped: it repeats an error without end.
+# Such a compiler repeats an error without end.
 FLOOD_FACTOR = 16
 CHUNK = 1 << 20
 
 
-# Headers that declare the CUDA runtime's calls. NVIDIA's wheels have only the first.
+# NVIDIA's wheels have only the first.
 HEADERS = ("cuda_runtime_api.h", "cuda_profiler_api.h")
 DECLARED = re.compile(r"^[ \t]*extern\b.*?\b(cuda[A-Z]\w*)\(", re.MULTILINE)
-# Names of calls with --default-stream per-thread.
 PER_THREAD = re.compile(r"__CUDART_API_PT(?P<suffix>DS|SZ)\((?P<name>cuda\w+)\)")
 MISSING_HEAD = """
 #define GRADER_MISSING(call, name) \\
@@ -115,8 +110,7 @@ MISSING_FILE = "grader-missing.cpp"
 
 
 def missing(source: str, folder: str) -> str:
-    """Definitions of runtime calls that ``source`` names but the emulated GPU lacks; each reports that. ``folder``:
-    CUDA's headers; a missing one declares nothing."""
+    """Each reports that the emulated GPU lacks it. ``folder``: CUDA's headers."""
     named, present = set(WORD.findall(source)), exported(str(part("device").HOST))
     named |= {f"cuda{name.removeprefix('hip')}" for name in named if name.startswith("hip")}
     calls: dict[str, str] = {}
@@ -137,30 +131,27 @@ def missing(source: str, folder: str) -> str:
 
 
 def missing_options(nvcc: str, filename: str) -> list[str]:
-    """nvcc's options that add MISSING_FILE to the library of ``filename``."""
     if not as_cuda(filename):
         return [MISSING_FILE]
-    # Here nvcc takes every file for CUDA, whose headers declare these calls.
+    # nvcc takes every file for CUDA, whose headers declare these calls.
     made = MISSING_FILE.replace(".cpp", ".o")
     run_bounded([nvcc, "-c", "-Xcompiler", "-fPIC", "-o", made, MISSING_FILE], CHUNK)
     return ["-Xlinker", made]
 
 
 def headers_of(nvcc: str) -> str:
-    """Folder of the headers that ``nvcc`` includes; packages' usual one if they are not next to it."""
     near = os.path.join(
         os.path.dirname(os.path.dirname(os.path.realpath(shutil.which(nvcc) or nvcc))), "include"
     )
     return near if os.path.exists(f"{near}/{HEADERS[0]}") else "/usr/include"
 
 
-# The emulated GPU finds the line of a call by debug information; a tail call would have none.
+# The emulated GPU finds calls by debug information; a tail call has none.
 LINES = "-g1,-fno-optimize-sibling-calls"
 
 
 def flags(arch: str, filename: str, rdc: bool) -> list[str]:
-    """``arch``: sm_90, or compute_90a for the emulated GPU: PTX without a runtime. Its machine code is unused, but
-    the assembler's errors and register counts matter."""
+    """``arch``: sm_90, or compute_90a for the emulated GPU."""
     kind, _, number = arch.partition("_")
     emulated = kind == "compute"
     codes = f"[compute_{number},sm_{number}]" if emulated else f"sm_{number}"
@@ -178,24 +169,24 @@ def as_cuda(filename: str) -> list[str]:
 
 
 def with_standard(options: list[str], libraries: list[dict[str, Any]]) -> list[str]:
-    """``options`` with the latest standard of C++ that libraries of headers need."""
+    """With the latest C++ that the libraries need."""
     wanted = [f"-std={library['standard']}" for library in libraries if library["standard"]]
     return [max([option, *wanted]) if option.startswith("-std=") else option for option in options]
 
 
 def own_libraries(nvcc: str) -> list[str]:
-    """nvcc looks for its libraries in lib64; a toolkit of NVIDIA's wheels has them in lib."""
+    """nvcc looks in lib64, but NVIDIA's wheels have lib."""
     home = os.path.dirname(os.path.dirname(nvcc))
     return [] if not home or os.path.isdir(f"{home}/lib64") else [f"-L{home}/lib"]
 
 
 def header_options(libraries: list[dict[str, Any]]) -> list[str]:
-    """nvcc's options for libraries of headers. Ends this process if the box lacks one: no fault of the source."""
+    """Ends this process if the box lacks a library."""
     options: list[str] = []
     for library in libraries:
         first, *others = library["below"]
         folder = library["folder"]
-        if not os.path.isdir(folder) and library["package"]:  # a box that starts from an image
+        if not os.path.isdir(folder) and library["package"]:
             spec = importlib.util.find_spec(library["package"])
             places = (spec and spec.submodule_search_locations) or [""]
             folder = os.path.join(places[0], first)
@@ -204,7 +195,7 @@ def header_options(libraries: list[dict[str, Any]]) -> list[str]:
         wanted = [*folders, os.path.join(folder, library["header"])]
         if missing := next((each for each in wanted if not os.path.exists(each)), None):
             sys.exit(f"the box has no {library['name']} headers: there is no {missing}")
-        # The compiler's own folder stays at its place: C++'s headers include the next one of the same name.
+        # Not the compiler's own: its headers include the next one of the same name.
         options += [word for each in folders if each != SYSTEM for word in ("-isystem", each)]
         options += library["flags"]
         if library["before"]:
@@ -216,7 +207,7 @@ def header_options(libraries: list[dict[str, Any]]) -> list[str]:
 
 
 def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
-    """Exit code, output and usage lines, the last two cut to ``most`` bytes each. Kills a command that floods."""
+    """Exit code, output and usage lines, cut to ``most`` bytes each."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -233,10 +224,10 @@ def run_bounded(command: list[str], most: int) -> tuple[int, str, str]:
             break
     code = process.wait()
     if seen > FLOOD_FACTOR * most:
-        code = 1  # we killed it
+        code = 1
     log, usage = separated(kept.decode("utf-8", "replace"))
     if len(log) > most:
-        end = most // 8  # the end says how it failed
+        end = most // 8
         left_out = f"\n[the compiler printed more than {most} bytes; some are left out here]\n"
         log = log[: most - 2 * end] + left_out + log[-end:]
     return code, log, usage[:most]
@@ -251,7 +242,6 @@ def separated(text: str) -> tuple[str, str]:
 
 
 def demangled(text: str) -> str:
-    """C++ names as written in the source; unchanged without a tool for that."""
     text = STATIC_PREFIX.sub("", text)
     for tool in ("c++filt", "cu++filt"):
         try:
@@ -264,9 +254,9 @@ def demangled(text: str) -> str:
 
 
 def out_of_reach(appended: str) -> str:
-    """``appended`` with each word of it undefined first, keywords too, so no macro of the source changes its meaning.
+    """First undefines each of its words, so no macro of the source changes its meaning.
 
-    ``appended`` must include no header, whose words are unknown here; nvcc includes cuda_runtime.h before every source.
+    ``appended`` must include no header: its words are unknown here.
     """
     words = sorted(set(WORD.findall(STRING.sub("", appended))))
     return '#line 1 "grader-words"\n' + "".join(f"#undef {word}\n" for word in words) + appended
@@ -274,14 +264,13 @@ def out_of_reach(appended: str) -> str:
 
 def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
     filename, most = request["filename"], request["log_bytes"]
-    # Two line ends: a backslash at the end of the source would join the footer's first line to it.
+    # Two line ends: a final backslash of the source would join the footer's first line to it.
     with open(filename, "w", encoding="utf-8", newline="") as file:
         file.write(request["source"] + "\n\n" + out_of_reach(request["footer"] + TRAILER))
     rdc = RDC.search(request["source"]) is not None
     seconds = math.ceil(request["cpu_seconds"])
-    # For all programs of nvcc. The signal comes first, so nvcc can report which one was too slow.
+    # For nvcc's programs. The signal comes first, so nvcc can report the slow one.
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 2))
-    # A box that starts from an image may have nvcc elsewhere, and then on its path.
     nvcc = request["nvcc"] if os.path.exists(request["nvcc"]) else "nvcc"
     wanted = request.get("headers", [])
     more = header_options(wanted)
@@ -302,7 +291,6 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
         command = [nvcc, *with_standard(flags(request["arch"], filename, rdc=True), wanted), *libraries]
         code, log, usage = run_bounded(command, most)
     if code != 0 and re.search(r"signal 24\b|CPU time limit", log):
-        # First, because the rest may be cut.
         stopped = f"[the compiler took longer than {request['cpu_seconds']:g} seconds and was stopped]\n"
         return {"ok": False, "log": stopped + log, "usage": "", "killed": False}
     fault = _fault(request, code, log)
@@ -323,7 +311,7 @@ def compile_source(request: dict[str, Any], pipe: int) -> dict[str, Any]:
 
 
 def elsewhere(request: dict[str, Any], library: dict[str, Any]) -> str:
-    """What clang says of the source alone, for other GPUs; empty without one that knows them."""
+    """clang's errors for other GPUs; empty without such a clang."""
     clang = next((found for name in CLANGS if (found := shutil.which(name))), None)
     if clang is None:
         return ""
@@ -336,12 +324,12 @@ def elsewhere(request: dict[str, Any], library: dict[str, Any]) -> str:
     if code == 0:
         return f"[clang also compiles it for {library['elsewhere']}]\n"
     if re.search(rf"^{re.escape(filename)}:\d+:\d+: (?:fatal )?error:", said, re.MULTILINE) is None:
-        return ""  # another fault than the source's
+        return ""  # not the source's fault
     return f"[for {library['elsewhere']}, which no board has, clang does not compile it]\n{said}"
 
 
 def not_here(source: str, filename: str, library: dict[str, str]) -> str:
-    """An error in the compiler's form if a source for the emulated GPU includes a library's header; else empty."""
+    """An error if a source for the emulated GPU includes the library; else empty."""
     included = re.search(
         rf'^[ \t]*#[ \t]*include[ \t]*[<"]{re.escape(library["header"])}[>"]', source, re.MULTILINE
     )
@@ -356,7 +344,6 @@ def not_here(source: str, filename: str, library: dict[str, str]) -> str:
 
 
 def add_names(nvcc: str, arch: str, filename: str, more: list[str]) -> None:
-    """Add the section with the PTX of ``-G``. Without it, if that fails: the library does without names."""
     options = ["-ptx", "-G", "-std=c++17", f"-arch={arch}", *more]
     code, _, _ = run_bounded([nvcc, *options, "-o", NAMES, filename], CHUNK)
     if code == 0:
@@ -364,7 +351,7 @@ def add_names(nvcc: str, arch: str, filename: str, more: list[str]) -> None:
 
 
 def _fault(request: dict[str, Any], code: int, log: str) -> str | None:
-    """Text for the log of a compilation without a usable result; None if it has one."""
+    """The log's text if there is no usable result, else None."""
     if code != 0:
         if re.search(r"out of memory|virtual memory exhausted", log):
             return "\n[the compiler used more memory than it may]\n"

@@ -1,11 +1,11 @@
-"""Compiles the kernels of a Triton source in a box without a GPU: calls it as the judge will, but launches nothing.
+"""Compiles a Triton source's kernels without a GPU: calls it as the judge will, but launches nothing.
 
-One request: ``{"source", "parameters", "declaration", "autograd", "calls", "arch", "seconds", "artefact_bytes"}`` and
-the pipe's write end. ``autograd``: see ``function_form``. ``calls``: the arguments of each call in signature order,
-each ``{"dtype", "shape"}`` or ``{"value"}``. Triton's cache leaves through the pipe as a tar file (see
-``kernel_cache.py``). One answer at the end: ``{"calls"}``, the number of calls that succeeded.
+One request: ``{"source", "parameters", "declaration", "autograd", "calls", "arch", "seconds",
+"artefact_bytes"}`` and the pipe's write end. ``calls``: the arguments of each call in order, ``{"dtype",
+"shape"}`` or ``{"value"}``. Triton's cache leaves through the pipe (``kernel_cache.py``). One answer:
+``{"calls"}``, how many succeeded.
 
-Nothing depends on success here: the judge runs the source, and Triton compiles whatever is missing.
+Failures are harmless: Triton compiles missing kernels later.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import triton_driver
 from connect import connect
 from protocol import receive, send
 
-# Multiprocessors of each architecture's first GPU: a source may compute a constant from them.
+# Of each architecture's first GPU; a source may compute with it.
 _PROCESSORS = {80: 108, 89: 142, 90: 132, 100: 148}
-# Still running this long past its time, the source has caught OutOfTime.
+# By then the source has caught OutOfTime.
 _CAUGHT_SECONDS = 2.0
 
 
 class OutOfTime(BaseException):
-    """A submission can catch this all the same, for example with ``except:``."""
+    """``except:`` in a submission still catches it."""
 
 
 class _Utils:
@@ -59,7 +59,7 @@ class _NoLaunch:
 
 
 def prepare() -> host_compiler.LaunchersAhead | None:
-    """Import torch and Triton, before there is a request."""
+    """Import torch and Triton before there is a request."""
     preload.caches_in_box()
     from triton_loader import prepare_without_gpu
 
@@ -68,7 +68,7 @@ def prepare() -> host_compiler.LaunchersAhead | None:
 
 
 def use_driver(architecture: int) -> None:
-    """Make Triton compile for that GPU, and answer the source's questions about it on its way to its launches."""
+    """Compile for that GPU, and answer the source's questions about it."""
     import torch
     import triton
 
@@ -84,7 +84,7 @@ def use_driver(architecture: int) -> None:
 
 
 def on_host() -> Any:
-    """A context in which tensors made on a GPU are made in the host's memory."""
+    """Tensors for a GPU are made in the host's memory."""
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -99,7 +99,7 @@ def on_host() -> Any:
 
 
 def arguments(call: list[dict[str, Any]]) -> list[Any]:
-    """Nothing reads a tensor's contents, so its memory stays untouched."""
+    """Nothing reads the tensors' contents, so their memory stays untouched."""
     import torch
 
     return [
@@ -114,8 +114,7 @@ def arguments(call: list[dict[str, Any]]) -> list[Any]:
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime in the body after ``seconds``; if the body catches it, end this process, whose packed files are
-    complete."""
+    """Raise OutOfTime after ``seconds``. If the body catches it, end this process: packed files are complete."""
     raised = False
 
     def late(*_: Any) -> None:
@@ -156,7 +155,7 @@ def compile_kernels(
 
 
 def main() -> None:
-    # First: from now on the parent holds the box, and may pause it while it loads.
+    # First: the parent may pause this box while it loads.
     connection = connect(sys.argv[1])
     launchers = prepare()
     try:
@@ -168,8 +167,7 @@ def main() -> None:
         done = compile_kernels(request, launchers, pack)
         pack.close()
     send(connection, {"calls": done})
-    # As the first process of its box it takes along what the source started: the parent waits until nobody holds the
-    # pipe.
+    # Takes along what the source started: the parent waits until nobody holds the pipe.
     os._exit(0)
 
 

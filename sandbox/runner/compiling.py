@@ -1,7 +1,6 @@
-"""Tells the judge while Triton or CuTe DSL compiles a kernel, or Triton tunes one, which has its own time limit, apart
-from the call's.
+"""Reports compilations and tuning of Triton and CuTe DSL, whose time limit is apart from the call's.
 
-A submission can forge these reports, so the judge bounds the time that it grants for them.
+A submission can forge these reports, so the judge bounds that time.
 """
 
 from __future__ import annotations
@@ -12,17 +11,17 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# Nothing that a page or a terminal could take for more than names and numbers.
+# Nothing that means something to a page or terminal.
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_.<>=, ]")
 _TEXT_CHARS = 160
 _CONSTANTS = 6
 
-# Called with a description of the compilation, and with None at its end.
+# Gets a description, and None at the end.
 Report = Callable[[str | None], None]
 
 
 class _Watch:
-    """Compilations in the calling thread; of nested ones the outermost."""
+    """Of nested compilations, the outermost."""
 
     def __init__(self) -> None:
         self._report: Report | None = None
@@ -55,7 +54,7 @@ start, stop = _watch.start, _watch.stop
 
 
 def watch_triton() -> None:
-    """Report what Triton compiles and tunes from now on. A Triton with other internals is left alone."""
+    """Does nothing in a Triton with other internals."""
     from triton.runtime.autotuner import Autotuner
     from triton.runtime.jit import JITFunction
 
@@ -68,10 +67,9 @@ def watch_triton() -> None:
 
 
 def watch_cute() -> None:
-    """The same of CuTe DSL."""
     from cutlass.base_dsl.dsl import BaseDSL
 
-    # Not in the call of a function that is compiled already, which only traces it.
+    # A call of a compiled function only traces it.
     _wrap(BaseDSL, "_compile_or_jit_module", lambda this, *_, **__: _name(getattr(this, "funcBody", None)))
 
 
@@ -94,7 +92,7 @@ def _name(function: Any) -> str:
 def _compiled(this: Any, *args: Any, **kwargs: Any) -> str:
     """For example ``softmax for BLOCK=524288, num_warps=4``."""
     text = _name(this)
-    with contextlib.suppress(Exception):  # another version of Triton: the name alone
+    with contextlib.suppress(Exception):  # another Triton: the name alone
         _key, _signature, _device, constants, options = args[:5]
         names = list(this.arg_names)
         shown = {

@@ -1,19 +1,17 @@
-"""The last step into a bubblewrap box: takes away remaining privileges and becomes the box's program.
+"""The last step into a bubblewrap box: drops remaining privileges and becomes the box's program.
 
-    python -I -S confine.py CONTROL WORDS...
+python -I -S confine.py CONTROL WORDS...
 
-CONTROL is a socket to the parent. The parent sends one message (see ``protocol.py``) once it has put this process under
-its limits:
+Once the limits hold, the parent sends one message over the socket CONTROL:
 - ``user``: the user to become (null: no change)
-- ``mounts``: mount options of file systems in memory, by their folder
+- ``mounts``: options of file systems in memory, by folder
 - ``nice``, ``cores``
 - ``limits``: resource limits by number
-- ``filter``: the filter of system calls, in hexadecimal
-- ``environment``: the environment of WORDS
-The answer is ``{"ok": true}`` just before WORDS are executed. The socket closes when they are; if they cannot be
-executed, an error follows.
+- ``filter``: the call filter in hexadecimal
+- ``environment``: for WORDS
 
-It runs in the box's namespaces, as its first process, before anything untrusted is in the box.
+The answer is ``{"ok": true}``. CONTROL closes when WORDS run, or an error follows. Nothing untrusted is in
+the box yet.
 """
 
 import contextlib
@@ -55,7 +53,7 @@ def control(option: int, *values: Any) -> None:
 
 
 def bound(folder: str, options: str, user: int | None) -> None:
-    """Bound the file system in memory. A remount takes flags and sizes, but not the owner."""
+    """A remount takes flags and sizes, but not the owner."""
     flags = {"nosuid": MS_NOSUID, "nodev": MS_NODEV, "noexec": MS_NOEXEC, "exec": 0, "rw": 0}
     words = options.split(",")
     chosen = sum(flags[word] for word in words if word in flags)
@@ -69,7 +67,7 @@ def bound(folder: str, options: str, user: int | None) -> None:
 
 
 def set_limits(pairs: dict[str, int]) -> None:
-    """Set soft and hard limits; a lower hard limit stays."""
+    """Soft and hard; a lower hard limit stays."""
     for name, value in pairs.items():
         _, hard = resource.getrlimit(int(name))
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -83,7 +81,7 @@ def become(user: int) -> None:
 
 
 def drop_bounding() -> None:
-    """Otherwise a file with capabilities could give one back."""
+    """A file with capabilities could give one back."""
     for number in range(64):
         if _libc.prctl(PR_CAPBSET_READ, ctypes.c_ulong(number), 0, 0, 0) != 1:
             continue
@@ -102,20 +100,19 @@ def filter_calls(instructions: bytes) -> None:
 
 
 def confine(order: dict[str, Any]) -> None:
-    """Steps that need a privilege run before those that take privileges away."""
     for folder, options in order["mounts"].items():
         bound(folder, options, order["user"])
     set_limits(order["limits"])
     os.nice(max(0, order["nice"] - os.nice(0)))
     if order["cores"]:
-        with contextlib.suppress(OSError):  # a core was taken away meanwhile: any core will do
+        with contextlib.suppress(OSError):  # a core was taken away: any will do
             os.sched_setaffinity(0, order["cores"])
     drop_bounding()
     if order["user"] is not None:
         become(order["user"])
     drop_capabilities()
     control(PR_SET_NO_NEW_PRIVS, 1)
-    # Last, because a change of user clears this setting.
+    # Last: a change of user clears it.
     control(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.chdir("/tmp")  # noqa: S108 - the box's own
     filter_calls(bytes.fromhex(order["filter"]))

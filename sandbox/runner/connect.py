@@ -1,10 +1,8 @@
-"""Connects a program in a box to its parent, by an inherited socket or by one in the box."""
-
 import socket
 
 
 def connect(address: str) -> socket.socket:
-    """``address``: ``fd:N`` (an inherited stream socket) or ``path:/sock/s`` (to connect to).
+    """``address``: ``fd:N`` (an inherited stream socket) or ``path:/sock/s``.
 
     Raises ValueError for another form, OSError if the parent is gone.
     """

@@ -1,5 +1,3 @@
-"""Copies one array into another of the same type."""
-
 import triton
 import triton.language as tl
 

@@ -1,4 +1,4 @@
-"""A binding in device memory: the gate is a wait on the stream, and the call is enqueued behind it."""
+"""Device memory: the gate is a wait on the stream, with the call enqueued behind it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from binding import Call, Entry, Failure, by_argument, c_data, shaped
 
 
 class _Bytes:
-    """Device memory for torch, without a copy."""
-
     def __init__(self, address: int, size: int) -> None:
         self.__cuda_array_interface__ = {
             "shape": (size,),
@@ -31,7 +29,7 @@ class CudaBinding:
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
         flags, *buffers = descriptors
         self.entries = entries
-        # The last call waited for the device while its gate was closed: such a wait returns at once.
+        # A wait for the device returned at once because the gate was closed.
         self.waits_left_out = False
         self._mappings: dict[str, CudaMapping] = {}
         self._flags = MAPPINGS.flags(flags)
@@ -64,8 +62,7 @@ class CudaBinding:
         return shaped(flat.view(dtype), entry)
 
     def c_values(self) -> list[Any]:
-        """The arguments as C has them, in signature order: device pointers as 64-bit integers, numbers by dtype. They
-        are 8 bytes apart."""
+        """In signature order, 8 bytes apart: device pointers as 64-bit integers, numbers by dtype."""
         room = (ctypes.c_uint64 * max(len(self.entries), 1))()
         return [self._c_value(entry, room, 8 * place) for place, entry in enumerate(self.entries)]
 
@@ -77,9 +74,8 @@ class CudaBinding:
         return made
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """Enqueue gate, call and done, say queued, wait for the device. Returns the failure, if any.
-
-        An exception of the call comes before a fault of its kernels, which shows only when the device is waited for.
+        """The call's exception comes before its kernels' fault, which shows only after waiting for the
+        device.
         """
         failure = self._enqueue(number, call)
         queued()
@@ -99,7 +95,7 @@ class CudaBinding:
                 with gated.behind(self._flags.open_word, number) as held:
                     try:
                         call()
-                    except BaseException as error:  # a submission may raise anything, SystemExit too
+                    except BaseException as error:  # a submission may raise SystemExit too
                         failure = describe(error)
                 self.waits_left_out = held.waits_left_out
         except driver.CudaError as error:

@@ -1,6 +1,6 @@
-"""The control on a GPU: our own kernels over the same buffers, timed by CUDA events.
+"""Our own kernels over the same buffers, timed by CUDA events.
 
-It loads no submission, so the judge trusts its times: the rest of what the judge measures is the fixed cost of a round.
+No submission is loaded, so the judge trusts these times: the rest of a measurement is a round's fixed cost.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import cuda_driver as driver
 from cuda_binding import CudaBinding
 
 _BLOCKS, _THREADS = 2048, 256
-# Events resolve half a microsecond; an empty call may measure as zero.
+# Events resolve 0.5 us; an empty call may measure as zero.
 _LEAST_US = 0.001
 
 
@@ -29,7 +29,7 @@ def _events() -> tuple[int, int]:
 
 
 class CudaControl:
-    """Call it to enqueue the kernels; ``took_us`` is valid once the device has finished."""
+    """``took_us`` is valid once the device has finished."""
 
     def __init__(self, binding: CudaBinding, outputs: list[str]) -> None:
         self._fill, self._read = _kernel("fill"), _kernel("read")

@@ -1,7 +1,6 @@
-"""The CUDA driver through ctypes. Errors carry CUDA's own names.
+"""The CUDA driver through ctypes, without any package, which would slow the start.
 
-No package is imported, so a CUDA runner starts in a fraction of a second. Sizes are bytes; addresses and handles are
-plain integers.
+Sizes are bytes; addresses and handles are integers.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _OUT_OF_MEMORY = 2
 
 
 class CudaError(Exception):
-    """A driver call failed. ``name``: for example CUDA_ERROR_ILLEGAL_ADDRESS; the message is CUDA's own sentence."""
+    """``name``: such as CUDA_ERROR_ILLEGAL_ADDRESS. The message is CUDA's."""
 
     def __init__(self, code: int, name: str, message: str) -> None:
         super().__init__(message)
@@ -54,7 +53,7 @@ class _Access(ctypes.Structure):
     _fields_ = [("location", _Location), ("flags", c_int)]
 
 
-# By name in the library (the newest revision of each call): the types of its arguments.
+# The newest revision of each call, with its arguments' types.
 _CALLS: dict[str, tuple[Any, ...]] = {
     "cuInit": (c_uint,),
     "cuDeviceGet": (POINTER(c_int), c_int),
@@ -119,16 +118,15 @@ def _call(name: str, *arguments: Any) -> None:
         raise error_of(code)
 
 
-# Of every device of this box: one, or those that a submission uses together.
 _contexts: list[c_void_p] = []
 
 
 def make_context(printf_bytes: int) -> None:
-    """Make the primary context of each device of the box, which the runtime and torch share, and make the first one
-    current. Several devices get access to each other's memory.
+    """Make the devices' primary contexts, shared with the runtime and torch, and the first current. Devices
+    can access each other's memory.
 
-    ``printf_bytes`` bounds what kernels can print in one call. The pool keeps memory that ``cudaFreeAsync`` returns:
-    a warm call allocates nothing.
+    ``printf_bytes`` bounds kernels' output per call. The pool keeps what ``cudaFreeAsync`` returns, so a warm
+    call allocates nothing.
     """
     count, pools = c_int(), []
     _call("cuInit", 0)
@@ -155,18 +153,17 @@ def make_context(printf_bytes: int) -> None:
 
 
 def devices() -> range:
-    """The numbers of the box's devices."""
     return range(max(len(_contexts), 1))
 
 
 def use(number: int) -> None:
-    """Make a device's context current."""
     _call("cuCtxSetCurrent", _contexts[number])
 
 
 def synchronise() -> None:
-    """Wait for all devices, and flush kernels' output to stdout. Raises CudaError for any earlier fault; the first
-    device's context is current then, too."""
+    """Wait for all devices and flush kernels' output. Raises CudaError for an earlier fault; the first
+    device's context is current either way.
+    """
     if len(_contexts) <= 1:
         _call("cuCtxSynchronize")
         return
@@ -190,7 +187,7 @@ def granularity() -> int:
 
 
 def import_memory(descriptor: int) -> int:
-    """Returns a handle of memory that another process exported."""
+    """Of another process's exported memory."""
     handle = c_uint64()
     _call("cuMemImportFromShareableHandle", byref(handle), c_void_p(descriptor), _POSIX_DESCRIPTOR)
     return handle.value
@@ -201,7 +198,6 @@ def release_memory(handle: int) -> None:
 
 
 def reserve(size: int) -> int:
-    """Reserve address space without memory."""
     address = c_uint64()
     _call("cuMemAddressReserve", byref(address), size, 0, 0, 0)
     return address.value
@@ -225,7 +221,7 @@ def unmap_memory(address: int, size: int) -> None:
 
 
 def allocate(size: int) -> int:
-    """Returns the address of memory of this process alone."""
+    """Memory of this process alone."""
     address = c_uint64()
     _call("cuMemAlloc_v2", byref(address), size)
     return address.value
@@ -236,12 +232,11 @@ def free(address: int) -> None:
 
 
 def copy(target: int, source: int, size: int) -> None:
-    """Copy on the device."""
     _call("cuMemcpyDtoD_v2", target, source, size)
 
 
 def register_host(address: int, size: int) -> int:
-    """Returns the device's address of it."""
+    """Returns the device's address."""
     found = c_uint64()
     _call("cuMemHostRegister_v2", address, size, _DEVICEMAP | (_PORTABLE if len(_contexts) > 1 else 0))
     _call("cuMemHostGetDevicePointer_v2", byref(found), address, 0)
@@ -253,7 +248,7 @@ def unregister_host(address: int) -> None:
 
 
 def wait_value(stream: int, address: int, value: int) -> None:
-    """Later work on the stream waits until the word at ``address`` has reached ``value`` (cyclic comparison)."""
+    """Later work waits until the word has reached ``value`` (cyclic comparison)."""
     _call("cuStreamWaitValue32_v2", stream, address, value, _WAIT_GEQ)
 
 
@@ -270,7 +265,7 @@ def load_function(image: bytes, name: str) -> int:
 
 
 def launch(function: int, blocks: int, threads: int, stream: int, *values: Any) -> None:
-    """``values``: ctypes objects, one per parameter."""
+    """``values``: ctypes objects."""
     pointers = (c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
     _call("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, stream, pointers, None)
 
@@ -286,7 +281,6 @@ def record(event: int, stream: int) -> None:
 
 
 def wait_event(stream: int, event: int) -> None:
-    """``event``: of any device."""
     _call("cuStreamWaitEvent", stream, event, 0)
 
 

@@ -1,4 +1,4 @@
-"""Loads a CUDA submission: a shared library, compiled beforehand, given as a descriptor."""
+"""Loads a compiled CUDA submission from a descriptor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from cuda_binding import CudaBinding
 LIBRARY_NAME = "solution.so"
 
 
-# torch's libraries whose functions an extension calls.
 _OF_TORCH = (
     "libc10.so",
     "libtorch_cpu.so",
@@ -30,7 +29,6 @@ _OF_TORCH = (
 
 
 def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall:
-    """See ``main.py``. Raises what ``Library`` raises."""
     if message.get("extension"):
         show_torch()
     for name in message.get("libraries", ()):
@@ -45,7 +43,7 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
 
 
 def show_torch() -> None:
-    """Let a library that names none of torch's libraries find them: a compiler's box has none to link."""
+    """Let a library find torch's functions: a compiler's box has no torch to link."""
     import torch
 
     folder = os.path.join(os.path.dirname(torch.__file__), "lib")
@@ -55,7 +53,7 @@ def show_torch() -> None:
 
 
 class CallFailed(Exception):
-    """``solve`` returned an error of the CUDA runtime. ``name``: for example cudaErrorInvalidConfiguration."""
+    """``name``: such as cudaErrorInvalidConfiguration."""
 
     def __init__(self, code: int, name: str, message: str) -> None:
         super().__init__(message)
@@ -68,7 +66,7 @@ class CallFailed(Exception):
 
 class Library:
     def __init__(self, descriptor: int) -> None:
-        """Raises OSError if the library cannot be loaded, CallFailed if its kernels do not fit this device."""
+        """Raises OSError, or CallFailed if its kernels do not fit this device."""
         library = ctypes.CDLL(_written(descriptor))
         self._entry = library.grader_entry
         self._entry.restype, self._entry.argtypes = ctypes.c_int, [ctypes.POINTER(ctypes.c_void_p)]
@@ -76,7 +74,7 @@ class Library:
         for function in self._texts.values():
             if function is not None:
                 function.restype, function.argtypes = ctypes.c_char_p, [ctypes.c_int]
-        with contextlib.suppress(ValueError):  # a library without the switch has no wrappers either
+        with contextlib.suppress(ValueError):  # then it has no wrappers either
             gated.register(_Waits(library))
         if prepare := getattr(library, "grader_prepare", None):
             self._check(prepare())
@@ -102,7 +100,7 @@ class Library:
 
 
 class _Waits:
-    """The waits that ``compile.py`` wraps; see ``gated.Waits``. Raises ValueError if the library has none."""
+    """See ``gated.Waits``. Raises ValueError if ``compile.py`` wrapped none."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._gate = ctypes.c_void_p.in_dll(library, "grader_gate")
@@ -119,7 +117,7 @@ class _Waits:
 
 
 def _path_of(library: str) -> str:
-    """In one of NVIDIA's wheels, or the plain name, which the dynamic linker finds."""
+    """In one of NVIDIA's wheels, or a name for the linker."""
     for folder in sys.path:
         for path in glob.glob(os.path.join(folder, "nvidia", "*", "lib", library)):
             return path
@@ -127,7 +125,7 @@ def _path_of(library: str) -> str:
 
 
 def _written(descriptor: int) -> str:
-    """Write the library to a file in the box: the dynamic linker takes only paths."""
+    """The dynamic linker takes only paths."""
     path = os.path.join(os.environ.get("TMPDIR", "/tmp"), LIBRARY_NAME)  # noqa: S108 - the box's own tmpfs
     with open(path, "wb") as file:
         left, offset = os.fstat(descriptor).st_size, 0

@@ -1,4 +1,4 @@
-"""The judge's device memory, mapped with unmapped address space behind each array, and the gate's words."""
+"""The judge's device memory, with unmapped space behind each array, and the gate's words."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from memory import PAGE
 
 DONE_WORD = 16
 _WORD_BYTES = 4
-# At most this many pieces stay mapped, each no larger than this.
+# Pieces that stay mapped, and their largest size.
 _MOST_KEPT, _KEPT_BYTES = 16, 4 << 20
 
 
 class CudaMapping:
-    """One shared buffer at ``address``, ``size`` bytes (whole granules), with an unmapped granule after it."""
+    """``size`` bytes (whole granules) and an unmapped granule."""
 
     def __init__(self, descriptor: int, size: int) -> None:
         self._undo: list[Callable[[], None]] = []
@@ -36,17 +36,17 @@ class CudaMapping:
             raise
 
     def close(self) -> None:
-        """Unmap. A context that a fault has ended refuses; its process ends soon anyway."""
+        """A context that a fault has ended refuses; its process ends soon."""
         while self._undo:
             with contextlib.suppress(driver.CudaError):
                 self._undo.pop()()
 
 
 class Mappings:
-    """Small pieces stay mapped: the cases of a suite reuse them, and mapping one takes as long as a small case."""
+    """Small pieces stay mapped, because mapping one takes as long as a small case."""
 
     def __init__(self) -> None:
-        # By the judge's numbers, least recently used first.
+        # Least recently used first.
         self._kept: dict[int, CudaMapping] = {}
         self._flags: tuple[tuple[int, int], CudaFlags] | None = None
 
@@ -64,7 +64,7 @@ class Mappings:
             self._kept.pop(next(iter(self._kept))).close()
 
     def flags(self, descriptor: int) -> CudaFlags:
-        """The page of the gate, shared by all bindings."""
+        """The gate's page, shared by all bindings."""
         found = os.fstat(descriptor)
         page = found.st_dev, found.st_ino
         if self._flags is None or self._flags[0] != page:
@@ -78,12 +78,12 @@ MAPPINGS = Mappings()
 
 
 class CudaFlags:
-    """The page of 32-bit words that gate the rounds, in host memory that the device sees too."""
+    """32-bit words that gate the rounds, in host memory that the device sees."""
 
     def __init__(self, descriptor: int) -> None:
         self._map = mmap.mmap(descriptor, PAGE)
         self._words = memoryview(self._map).cast("I")
-        # Only the address: a live ctypes view would keep the map from closing.
+        # A live ctypes view would keep the map from closing.
         self._host = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         self._device = driver.register_host(self._host, PAGE)
         # Of each device but the first: its work of the round is done.
@@ -93,14 +93,13 @@ class CudaFlags:
             self._events[number] = driver.make_event(timed=False)
         if self._events:
             driver.use(0)
-        # The last round whose gate was opened.
         self.open_word = ctypes.c_uint32.from_address(self._host)
 
     @contextlib.contextmanager
     def gate(self, round_number: int) -> Iterator[None]:
-        """Work enqueued in the body runs once the judge opens the gate; "done" is written after it. Both on the legacy
-        default stream, which orders all blocking streams. On several devices the gate is in each one's stream, and the
-        first writes "done" after all of them."""
+        """The body's work runs once the gate opens; "done" is written after it. Uses the legacy default
+        stream, which orders all blocking streams. The first of several devices writes "done" after all.
+        """
         for number in self._events:
             driver.use(number)
             driver.wait_value(driver.LEGACY_STREAM, self._device, round_number)
@@ -120,7 +119,7 @@ class CudaFlags:
             driver.write_value(driver.LEGACY_STREAM, self._device + DONE_WORD * _WORD_BYTES, round_number)
 
     def set_done(self, round_number: int) -> None:
-        """Say "done" from the host: a stream of a dead context writes nothing any more."""
+        """A stream of a dead context writes nothing."""
         self._words[DONE_WORD] = round_number
 
     def close(self) -> None:

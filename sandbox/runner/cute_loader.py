@@ -1,5 +1,4 @@
-"""Loads a submission in CuTe DSL, on a GPU or for the emulated one: a Python module with a ``solve``, as Triton's row
-has it, whose kernels CuTe's compiler compiles when they are first called."""
+"""Loads a submission in CuTe DSL, on a GPU or the emulated one: a Python module with ``solve``."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ from triton_loader import load
 
 
 def import_compiler() -> None:
-    """Import torch and the compiler, without using a GPU."""
-    # Its cache of files outlives a process, and its hints mention files that no student sees.
+    """Does not use a GPU."""
+    # The cache outlives a process, and hints name files that no student sees.
     os.environ.setdefault("CUTE_DSL_DISABLE_FILE_CACHING", "1")
     os.environ.setdefault("CUTE_DSL_CACHE_DIR", os.path.join(os.environ.get("TMPDIR", "/tmp"), "cute"))  # noqa: S108
     with timed("torch"):
@@ -37,7 +36,6 @@ def prepare_compiler() -> None:
 
 
 def prepare_client() -> None:
-    """For the emulated GPU in the neighbouring process."""
     import emulated_cute
 
     emulated_cute.say_architecture()
@@ -53,7 +51,6 @@ def prepare_client() -> None:
 
 
 def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall:
-    """See ``main.py``. Raises whatever ``load`` raises."""
     solve = load(message["source"], message["parameters"], message["declaration"])
     around = _relayed() if "GRADER_GPU" in os.environ else contextlib.nullcontext
 

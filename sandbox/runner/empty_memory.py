@@ -1,7 +1,6 @@
-"""Fills the memory that ``torch.empty`` returns in a submission's process.
+"""Fills the memory that ``torch.empty`` returns.
 
-Unfilled it is mostly zeros, so a kernel that reads it before writing looks right by luck. The pattern is NaN in every
-float format, and integers far from any that kernels count and index with.
+It is mostly zeros, so a kernel that reads before writing looks right by luck.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-# Each half is NaN in float16 and bfloat16, and so is any float32 or float64 that begins with it. Random, so no kernel
-# computes these 16 bytes.
+# NaN in every float format, and integers too large to count or index. Random, so no kernel computes these 16
+# bytes.
 PATTERN = b"".join(bytes((0x81 + byte % 0x7F, 0xFF)) for byte in os.urandom(8))
-# Larger memory is left alone: filling it would commit its pages.
+# Filling larger memory would commit its pages.
 MOST_BYTES = 64 << 20
 
 _MAKERS = ("empty", "empty_like", "empty_permuted", "empty_strided")

@@ -1,6 +1,6 @@
-"""Gives a runner access to the emulated GPU's package, and words what that GPU found.
+"""Imports the emulator's package for a runner, and words its findings.
 
-The package is next to the runner's folder, on the host as in a box (``grader.sandbox.image.PROGRAMS``).
+The package is next to the runner's folder (``grader.sandbox.image.PROGRAMS``).
 """
 
 from __future__ import annotations
@@ -13,22 +13,20 @@ import sys
 from typing import Any, NoReturn
 
 _ABOVE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Sentences shown about one call.
 _MOST_SHOWN = 3
-# Half of what the judge accepts in a message.
+# Half of what the judge accepts.
 _MOST_CHARS = 4000
-# Threads of a block returned after others passed a barrier: a card does not wait for them.
+# Threads returned while others waited: a card does not wait for them.
 _PASSED_BY = "barrier_exited"
-# Launches of a sampled call in the answer.
 _MOST_LAUNCHES = 64
 
 
-# Of the parser; said as ptxas says it.
+# The parser's; shown as ptxas says it.
 _TOO_MUCH_SHARED = re.compile(r"(\S+) has ([\d,]+) bytes of shared memory, and may have ([\d,]+)")
 
 
 def part(name: str) -> Any:
-    """Import a module of the emulator, such as ``device``. The neighbours of its folder stay out of reach."""
+    """A module such as ``device``. The folder's neighbours stay out of reach."""
     sys.path.insert(0, _ABOVE)
     try:
         return importlib.import_module(f"emulator.{name}")
@@ -37,8 +35,7 @@ def part(name: str) -> Any:
 
 
 def refused(library: bytes, filename: str) -> str:
-    """An error in the compiler's form about an instruction in ``library`` that the emulated GPU does not know, if any.
-    ``filename``: of the source."""
+    """An error, in the compiler's form, about an instruction that the emulated GPU lacks; else empty."""
     engine, fatbin, lower, ptx = (part(name) for name in ("engine", "fatbin", "lower", "ptx"))
     for text in fatbin.ptx_of(fatbin.section_of(library)):
         try:
@@ -60,8 +57,7 @@ def refused(library: bytes, filename: str) -> str:
 
 
 def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | None:
-    """The GPU's finding in ``failure.describe``'s form, if any. ``programs``: speak of Triton's programs, not
-    threads."""
+    """In ``failure.describe``'s form. ``programs``: speak of Triton's programs, not threads."""
     explain = part("explain")
     if returned.broken:
         return {**finding("emulator", returned.broken[-_MOST_CHARS:], 0), "kind": "ours"}
@@ -71,7 +67,7 @@ def failure_of(returned: Any, *, programs: bool = False) -> dict[str, Any] | Non
     found = [fault for fault in (returned.fault, *returned.findings) if fault is not None]
     if all(fault.kind == _PASSED_BY for fault in found):
         found = []
-    # A race of two streams is the cause; a read that came too early is its consequence.
+    # An early read is a consequence of a race of streams.
     found.sort(key=lambda fault: fault.kind != "stream_race")
     if programs:
         found = [fault for fault in found if not explain.is_compilers(fault)]
@@ -104,7 +100,6 @@ def finding(name: str, message: str, line: int) -> dict[str, Any]:
 
 
 def unfreed_of(returned: Any) -> dict[str, Any] | None:
-    """Memory that was not freed, for the judge's message."""
     if not returned.unfreed:
         return None
     lines = sorted({memory.line for memory in returned.unfreed if memory.line})[:_MOST_SHOWN]
@@ -113,7 +108,7 @@ def unfreed_of(returned: Any) -> dict[str, Any] | None:
 
 
 def sampled_of(sample: Any) -> dict[str, Any] | None:
-    """The part of a call that ran, for the judge's message; None: all of it."""
+    """The part of a call that ran; None: all."""
     if sample is None:
         return None
     launches = [
@@ -136,7 +131,7 @@ def sampled_of(sample: Any) -> dict[str, Any] | None:
 
 
 def record_call(engine: Any, asked: Any, *, programs: bool = False) -> Any:
-    """Record the next call. ``asked``: the judge's, see ``RunnerClient.recorded_call``. Returns the recorder."""
+    """``asked``: see ``RunnerClient.recorded_call``."""
     if not isinstance(asked, dict):
         return engine.record(programs=programs)
     if "array" in asked:
@@ -147,14 +142,13 @@ def record_call(engine: Any, asked: Any, *, programs: bool = False) -> Any:
 
 
 def step_of(recorder: Any) -> dict[str, Any] | None:
-    """What a recorder found, for the judge's message; None: nothing."""
+    """For the judge; None: nothing."""
     if not (recorder.bundle or recorder.why or recorder.reason):
         return None
     return {**recorder.told(), "reason": recorder.reason}
 
 
 def notes_of(returned: Any) -> list[str]:
-    """Things that are not wrong, but worth a look."""
     notes = []
     if returned.heap_leaked[0]:
         count, size = returned.heap_leaked
@@ -167,7 +161,6 @@ def notes_of(returned: Any) -> list[str]:
 
 
 def remarks_of(returned: Any) -> list[str]:
-    """Sentences for the report: no errors, but hardly intended."""
     explain = part("explain")
     said = [(remark.line, remark.message) for remark in returned.remarks]
     said += [
@@ -179,7 +172,7 @@ def remarks_of(returned: Any) -> list[str]:
 
 
 def forgotten_of(returned: Any) -> dict[str, Any] | None:
-    """Operations that nothing waited for, for the judge's message."""
+    """Operations that nothing waited for."""
     if not returned.forgotten:
         return None
     lines = sorted({line for line in returned.forgotten_lines if line})[:_MOST_SHOWN]
@@ -192,7 +185,7 @@ def write_all(data: bytes) -> None:
 
 
 def end_like(status: int | None) -> NoReturn:
-    """End this process as another ended. ``status``: a ``subprocess.Popen.returncode``."""
+    """``status``: a ``subprocess.Popen.returncode``."""
     if status is not None and status < 0:
         if -status != signal.SIGKILL:
             signal.signal(-status, signal.SIG_DFL)

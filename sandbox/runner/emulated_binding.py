@@ -1,4 +1,4 @@
-"""A binding in the emulated GPU's memory: the judge's buffers at addresses that only its kernels can use."""
+"""The judge's buffers at addresses that only the emulated GPU's kernels can use."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ class EmulatedBinding(HostBinding):
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
         super().__init__(entries, descriptors)
         self._device: Any = None
-        # Of buffers that the device has, by name.
         self.addresses: dict[str, int] = {}
 
     def adopt(self, device: Any, entry: Entry, *, written: bool) -> int:
-        """Returns the address at which ``device`` has a buffer. ``written``: it may be read."""
+        """Returns the buffer's address on ``device``. ``written``: it may be read."""
         address = int(
             device.adopt(
                 self.address(entry), entry["nbytes"], entry["name"], written=written, gpu=entry.get("gpu", 0)
@@ -43,18 +42,16 @@ class EmulatedBinding(HostBinding):
             )
         return address
 
-    # What the judge asks of the next call, see ``RunnerClient.call``.
+    # See ``RunnerClient.call``.
     asked: Mapping[str, Any] = MappingProxyType({})
-    # What other calls are checked for.
     check: int = engine.EVERYTHING
 
     def prepare(self, device: Any) -> None:
-        """Have ``device`` do what was asked in the next call."""
         device.engine.sample = self.sample()
         device.engine.check = engine.NOTHING if self.asked.get("unchecked") else self.check
 
     def sample(self) -> Any:
-        """The part to run: of large arrays, or if asked for."""
+        """Of large arrays, or if asked for."""
         if (asked := self.asked.get("sample")) is not None:
             targets = [sample.Target(index, tuple(shape)) for index, shape in asked["targets"]]
             return sample.CountedSample(targets, asked["seed"], fill=asked["fill"])
@@ -68,8 +65,7 @@ class EmulatedBinding(HostBinding):
 
     @contextmanager
     def on(self, device: Any) -> Iterator[list[bytes]]:
-        """The arguments as C has them, in signature order, for a call on ``device``. It has the buffers until the next
-        call or ``leave``."""
+        """C's arguments in order. ``device`` has the buffers until the next call or ``leave``."""
         self.leave()
         self._device = device
         self.prepare(device)
@@ -87,7 +83,7 @@ class EmulatedBinding(HostBinding):
             device.engine.sample = None
 
     def leave(self) -> None:
-        """Take the buffers of ``on`` from the device. Harmless when called again."""
+        """May be called again."""
         for address in self.addresses.values():
             self._device.forget(address)
         self.addresses.clear()

@@ -1,10 +1,10 @@
-"""CuTe DSL for the emulated GPU, in a submission's process: the real compiler, down to PTX, without a driver.
+"""CuTe DSL in a submission's process, for the emulated GPU: the real compiler down to PTX, without a driver.
 
-The compiler makes host code, too, which calls CUDA's runtime by names of its own (``_cudaLaunchKernelEx``). Here they
-are functions of this module, which ask the GPU in the neighbouring process (``emulated_relay.py``).
+Its host code calls the runtime by private names (``_cudaLaunchKernelEx``), which are functions here that ask
+the GPU in the neighbouring process (``emulated_relay.py``).
 
-Tensors are in the host's memory. CuTe sees them on a GPU, at the addresses that the GPU has for them: those over the
-judge's buffers by the binding, others by memory that lasts until the call ends, and is copied around each launch.
+Tensors are in the host's memory, but CuTe sees them at the GPU's addresses: the judge's by the binding,
+others by memory that lasts for the call and is copied around each launch.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ MESSAGE, MISUSE = part("names").MESSAGE, part("names").MISUSE
 
 _POINTER, _INT, _UNSIGNED, _SIZE = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
 _INVALID_VALUE, _NOT_SUPPORTED = 1, 801
-# In the PTX of copies by tensor maps, which the compiler's host code writes as the hardware reads them.
+# PTX of copies by tensor maps, which host code writes in the hardware's form.
 _TENSOR_MAP = b".bulk.tensor."
-# Of CUDA's enumerations: attributes of an H200 and of a kernel, and of a launch.
+# CUDA's enumerations: an H200's and a kernel's attributes, and a launch's.
 _ATTRIBUTES = {8: 49152, 10: 32, 16: 132, 39: 2048, 75: 9, 76: 0, 81: 233472, 97: 232448, 106: 32}
 _SHARED_SIZE = 1
 _COOPERATIVE, _CLUSTER = 2, 4
-# As cudaLaunchConfig_t, and the size of a cudaLaunchAttribute, whose value begins behind its number.
+# cudaLaunchConfig_t, and cudaLaunchAttribute's size and its value's offset.
 _CONFIG = struct.Struct("<6IQQQI")
 _ATTRIBUTE_BYTES, _VALUE_AT = 72, 8
-# As DLTensor: the place of the kind of device, and CUDA's number.
+# DLTensor: the offset of the device's kind, and CUDA's number.
 _DEVICE_AT, _ON_CUDA = 8, 2
 
 
@@ -55,14 +55,14 @@ class DefaultStream:
 
 
 class Tensors:
-    """Tensors of a call that are over no buffer of the judge's, on the GPU."""
+    """A call's tensors outside the judge's buffers."""
 
     def __init__(self) -> None:
-        # By address here: size, address there, and the tensor's storage, which lives as long.
+        # By address here: size, address there, and the storage, kept alive.
         self._known: dict[int, tuple[int, int, Any]] = {}
 
     def address(self, here: int) -> int | None:
-        """The address on the GPU; None if this is no memory that the GPU knows."""
+        """On the GPU; None for memory that it does not know."""
         of_judge = [(at, size, there) for at, size, there in gpu().buffers]
         for at, size, there in [
             *of_judge,
@@ -73,7 +73,7 @@ class Tensors:
         return None
 
     def place(self, tensor: Any) -> int:
-        """The address on the GPU of a tensor's first element."""
+        """The first element's address on the GPU."""
         here = tensor.data_ptr()
         if (known := self.address(here)) is not None or not here:
             return known or 0
@@ -108,13 +108,12 @@ class Tensors:
 
 _tensors = Tensors()
 _kernels: list[Kernel] = []
-# What went wrong in a function that compiled code called: it cannot pass an exception on.
+# Compiled code cannot pass an exception on.
 _error: Exception | None = None
 
 
 @contextlib.contextmanager
 def call() -> Iterator[None]:
-    """Around a call of ``solve``."""
     global _error
     _error = None
     try:
@@ -129,7 +128,6 @@ def call() -> Iterator[None]:
 
 
 def say_architecture() -> None:
-    """Before the compiler is imported."""
     os.environ["CUTE_DSL_ARCH"] = "sm_90a"
     os.environ["CUTE_DSL_LINEINFO"] = "1"
 
@@ -227,7 +225,7 @@ def _launched(
 
 
 _Types = tuple[Any, ...]
-# By name: the function, and the types of its arguments.
+# By name: function and argument types.
 _RUNTIME: dict[str, tuple[Callable[..., int], _Types]] = {
     "_cudaLibraryGetKernel": (_get_kernel, (_POINTER, _SIZE, _POINTER)),
     "_cudaGetDevice": (_device, (_POINTER,)),
@@ -243,7 +241,7 @@ _LOAD_TYPES = (_POINTER, _POINTER, _POINTER, _POINTER, _UNSIGNED, _POINTER, _POI
 
 
 def _callback(function: Callable[..., int], types: _Types) -> Any:
-    """A C function that returns a CUDA error and keeps the exception."""
+    """It returns a CUDA error and keeps the exception."""
 
     def answered(*values: int | None) -> int:
         global _error
@@ -260,7 +258,6 @@ def _callback(function: Callable[..., int], types: _Types) -> Any:
 
 
 def use() -> None:
-    """Make CuTe DSL compile for the emulated GPU, and launch there."""
     import cutlass.base_dsl.compiler as compiler
     import cutlass.cute.runtime as runtime
     import cutlass.cutlass_dsl.cuda_jit_executor as executor
@@ -293,7 +290,7 @@ def use() -> None:
 
 
 def _taken(folder: str) -> bytes:
-    """The PTX that the compiler wrote there since the last time."""
+    """PTX written since the last time."""
     texts = []
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
@@ -304,7 +301,6 @@ def _taken(folder: str) -> bytes:
 
 
 def _place_tensors(runtime: Any) -> None:
-    """Make CuTe see tensors, and addresses of tensors, where the GPU has them."""
     import torch
 
     tensor_init, pointer_init = runtime._Tensor.__init__, runtime._Pointer.__init__

@@ -1,5 +1,6 @@
-"""Loads a CUDA submission for the emulated GPU. The library's host code gets its own process, without the judge's
-memory, and asks this process for memory, copies and launches."""
+"""Loads a CUDA submission for the emulated GPU. Its host code gets its own process, without the judge's
+memory, and asks this one for memory, copies and launches.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ from failure import Described
 
 device, engine = part("device"), part("engine")
 
-# The model does not charge for work on the host, so the host may see at most this many bytes of a counted call's data:
-# enough for a count or a flag.
+# Work on the host is free in the model, so the host may see only this many bytes of a counted call's data: a
+# count or a flag.
 _MOST_TAKEN = 256
 _TAKEN = (
     "While its work was counted, solve copied {:,} bytes from the GPU to the host. On this board only kernels may "
@@ -39,7 +40,7 @@ _TAKEN = (
 
 
 def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall:
-    """See ``main.py``. Raises OSError if the library cannot be loaded."""
+    """Raises OSError if the library cannot be loaded."""
     host = Host(descriptors[0], tags_prints=bool(message.get("tag_prints")), gpus=message.get("gpus", 1))
 
     def make(binding: Binding) -> Call:
@@ -50,8 +51,6 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
 
 
 class HostCall:
-    """See ``CountedCall``."""
-
     def __init__(self, host: Host, binding: EmulatedBinding) -> None:
         self._host, self._binding = host, binding
         self._asked: Mapping[str, Any] = {}
@@ -67,7 +66,6 @@ class HostCall:
         self.instructions = 0
 
     def ask(self, asked: Mapping[str, Any]) -> None:
-        """See ``RunnerClient.call``."""
         self._binding.asked = self._asked = asked
 
     def __call__(self) -> None:
@@ -83,7 +81,7 @@ class HostCall:
         self.remarks = remarks_of(returned)
 
     def recorded(self) -> None:
-        """A call for ``step``, the bundle of the block that goes wrong, or of one of choice."""
+        """A call for ``step``: the block that goes wrong, or a chosen one."""
         self.step = None
         asked = self._binding.asked.get("record")
         recorder = self._host.record(asked)
@@ -95,7 +93,6 @@ class HostCall:
             self.step = step_of(recorder)
 
     def quizzed(self) -> None:
-        """A call for ``quiz``, see ``emulator/stepping/quiz.py``."""
         self.quiz = None
         seed = self._binding.asked["quiz"]
         launches = self._host.keep_launches()
@@ -118,20 +115,17 @@ class HostCall:
         self.constructs = returned.constructs
 
     def writers(self, message: dict[str, Any]) -> dict[str, Any]:
-        """See ``emulated_writers``."""
         return self._host.writers(self._binding, message)
 
 
 class Host:
-    """The process of the submission's host code, and the GPU that answers it."""
-
     def __init__(self, descriptor: int, *, tags_prints: bool = False, gpus: int = 1) -> None:
         self._tags_prints, self._gpus = tags_prints, gpus
-        # No code of the submission runs in this process, and its processes must not look into this one.
+        # The submission's processes must not look into this one.
         device.hide()
-        # The linker takes only paths; this is the judge's own sealed memory.
+        # The linker takes only paths. The memory is the judge's and sealed.
         self._library = os.dup(descriptor)
-        # The part of the last call that ran, if not all of it.
+        # The part of the last call that ran, if not all.
         self.sampled: dict[str, Any] | None = None
         self._start()
 
@@ -152,7 +146,6 @@ class Host:
         self._start()
 
     def record(self, asked: Any) -> Any:
-        """Record the next calls; see ``record_call``."""
         recorder = record_call(self._device.engine, asked)
         if recorder.choice is not None:
             recorder.texts = self._texts_with_names()
@@ -172,8 +165,9 @@ class Host:
     def call(self, binding: EmulatedBinding, *, counted: bool = False, watched: bool = False) -> Any:
         """Returns a ``device.Returned``.
 
-        Raises Described for a finding of the GPU or an error in the host code. If the host code's process ends, this
-        one ends alike, because the judge asks how the box ended."""
+        Raises Described for a finding or an error in the host code. If the host code's process ends, this one
+        ends alike, because the judge asks how the box ended.
+        """
         with binding.on(self._device) as values:
             try:
                 returned = self._process.call(values, counted=counted, watched=watched)
@@ -187,7 +181,7 @@ class Host:
             self._start_again(binding)
             raise Described(finding(touched.kind, touched.message, touched.line))
         write_all(returned.printed)
-        if returned.fault is not None:  # a card's context would be lost too
+        if returned.fault is not None:  # a card loses its context too
             self._start_again(binding)
         if (failure := failure_of(returned)) is not None:
             raise Described(failure)

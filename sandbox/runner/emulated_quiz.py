@@ -1,4 +1,4 @@
-"""Facts for questions about a call, in the judge's message: see ``emulator/stepping/quiz.py``."""
+"""Facts for questions about a call: see ``emulator/stepping/quiz.py``."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ quiz = part("stepping.quiz")
 def facts_of(
     launches: Any, arguments: Iterable[tuple[Entry, int | None]], seed: int, *, programs: bool = False
 ) -> list[dict[str, Any]]:
-    """``arguments``: with their addresses on the device, None for values."""
+    """``arguments``: with addresses on the device, None for values."""
     arrays = {
         address: quiz.Array(entry["name"], entry["itemsize"])
         for entry, address in arguments
-        # Questions name elements by their places in memory, which padding moves.
+        # Padding moves elements, which questions name by place.
         if address is not None and entry["nbytes"] and entry.get("strides") is None
     }
     found: list[dict[str, Any]] = quiz.Quiz(launches, arrays, seed, programs=programs).facts()

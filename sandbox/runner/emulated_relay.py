@@ -1,11 +1,9 @@
-"""The emulated GPU of a submission in Python, a relay between the judge and the submission's runner.
+"""The emulated GPU of a submission in Python, between the judge and the submission's runner.
 
-The runner is another process of ``main.py``. The judge's messages to it pass through here. By a second socket it asks
-for a driver's work: modules, memory, launches. The GPU's findings go into the answer to a call, which the submission
-cannot influence.
+The judge's messages to the runner pass through here; by a second socket the runner asks for a driver's work.
 
-The runner has copies of the judge's arrays, updated around each launch. While work is counted they hold noise: the
-model does not charge for computing on the host, so that must give a wrong result.
+The runner has copies of the judge's arrays, updated around each launch. While work is counted they hold
+noise, so computing on the host, which is free in the model, gives a wrong result.
 """
 
 from __future__ import annotations
@@ -35,23 +33,20 @@ from emulated_writers import answer, unread
 
 assembler, device, engine = part("assembler"), part("device"), part("engine")
 
-# Longest answer that the judge accepts.
 _MOST_BYTES = 1 << 20
-# Arrays are compared in pieces of this size.
 _PIECE_BYTES = 1 << 20
 _LENGTH = struct.Struct("<I")
-# Interval between looks at the judge's gate.
 _LOOK_SECONDS = 20e-6
-# Time that a runner may take to end once it closed its connection.
 _END_SECONDS = 1.0
 
 
 class Relay:
-    """Between the judge, which listens at ``address``, and a runner that preloads ``preload``. ``programs``: kernels
-    are Triton's programs, whose compiler places barriers and sometimes has several threads write the same value."""
+    """``address``: the judge's. ``preload``: the runner's. ``programs``: Triton, whose compiler places
+    barriers and may have several threads write one value.
+    """
 
     def __init__(self, address: str, preload: str, *, programs: bool = True) -> None:
-        # No code of the submission runs in this process, and its processes must not look into this one.
+        # The submission's processes must not look into this one.
         device.hide()
         self._judge = connect(address)
         self._programs = programs
@@ -59,16 +54,14 @@ class Relay:
         self._binding: EmulatedBinding | None = None
         self._copies: Copies | None = None
         self._counted = False
-        # Of a call that is asked about: its seed and its launches.
         self._quiz_seed: Any = None
         self._launches: Any = None
-        # Of a recorded call.
         self._recorder: Any = None
-        # Between the end of a call and the judge's next message, the runner's requests wait.
+        # The runner's requests wait between a call's end and the judge's next message.
         self._over = False
-        # Kernels' output while work is counted: printed earlier, the runner could read it.
+        # Kernels' output while work is counted, which the runner must not read early.
         self._printed = b""
-        # In a counted call: the noise that the runner got -> the GPU's memory that it replaces.
+        # Noise that the runner got in a counted call -> the GPU's memory that it replaces.
         self._noise: dict[bytes, bytes] = {}
         self._runner, runners_end = socket.socketpair()
         self._requests, asking_end = socket.socketpair()
@@ -88,7 +81,7 @@ class Relay:
         return made
 
     def serve(self) -> None:
-        """Serve until the judge closes the connection, or the runner ends: then end this process alike."""
+        """Until the judge closes the connection, or the runner ends: then end alike."""
         poll = select.poll()
         for end in (self._judge, self._runner, self._requests):
             poll.register(end, select.POLLIN)
@@ -97,7 +90,7 @@ class Relay:
             ready = dict(poll.poll())
             try:
                 if self._requests.fileno() in ready:
-                    if self._over:  # it closed its end
+                    if self._over:
                         raise EOFError
                     self._answer()
                 if self._runner.fileno() in ready:
@@ -139,7 +132,7 @@ class Relay:
         self._printed = b""
 
     def _as_noise(self, contents: bytes) -> bytes:
-        """The runner may hand the GPU's memory back, but not read it."""
+        """Memory that the runner may hand back but not read."""
         noise = os.urandom(len(contents))
         self._noise[noise] = contents
         return noise
@@ -149,7 +142,7 @@ class Relay:
         return head + self._noise.get(given, given)
 
     def _take(self, message: dict[str, Any], descriptors: list[int]) -> None:
-        """Pass the judge's message to the runner; give the GPU the buffers of a binding too."""
+        """Passes it on; the GPU gets a binding's buffers too."""
         if message["op"] == "writers":
             protocol.close_all(descriptors)
             protocol.send(self._judge, {"op": "writers", **self._writers(message)})
@@ -165,18 +158,18 @@ class Relay:
             self._copies = Copies(self._binding)
             for entry in message["entries"]:
                 if entry["kind"] == "buffer":
-                    # What torch wrote there on the host is unknown, so it counts as written.
+                    # torch may have written it on the host.
                     entry["device"] = self._binding.adopt(self._device, entry, written=True)
             message["memory"] = "client"
             sent = self._copies.descriptors
         if message["op"] == "load":
             if (gpus := message.get("gpus", 1)) > 1:
-                self._device = self._new_device(gpus)  # nothing of a submission is on the other one
+                self._device = self._new_device(gpus)  # the other one has nothing of a submission
             self._device.engine.tags_prints = bool(message.pop("tag_prints", False))
         if message["op"] == "call":
             asked = {name: message.pop(name, None) for name in ("count", "sample", "unchecked", "watch")}
             self._counted = bool(asked["count"])
-            # The runner must not know what will be asked.
+            # The runner must not know the questions.
             self._quiz_seed = message.pop("quiz", None)
             self._launches = self._device.engine.keep_launches() if self._quiz_seed else None
             record = message.pop("record", None)
@@ -203,7 +196,6 @@ class Relay:
             protocol.close_all(descriptors)
 
     def _writers(self, message: dict[str, Any]) -> dict[str, Any]:
-        """See ``emulated_writers``."""
         if self._binding is None or self._copies is None:
             return {}
         for entry in self._binding.entries:
@@ -229,7 +221,7 @@ class Relay:
         self._binding = self._copies = None
 
     def _forward(self) -> None:
-        """Add the GPU's findings. Encoded again, so the judge reads only checked bytes."""
+        """Encodes again, so the judge reads only checked bytes."""
         (length,) = _LENGTH.unpack(_exactly(self._runner, _LENGTH.size))
         if length > _MOST_BYTES:
             raise EOFError
@@ -248,7 +240,7 @@ class Relay:
             self._open(message.get("round"))
 
     def _open(self, number: Any) -> None:
-        """Once the judge opens its gate, update the runner's arrays and open the runner's."""
+        """Update the runner's arrays, then open its gate."""
         assert self._binding is not None
         assert self._copies is not None
         if not isinstance(number, int):
@@ -283,7 +275,6 @@ class Relay:
         message["modelled_us"] = 1e6 * returned.modelled if returned.modelled is not None else None
         message["profile"] = returned.profile
         message["constructs"] = returned.constructs
-        # Only this process may say so.
         message["step"] = step_of(self._recorder) if self._recorder is not None else None
         self._recorder = self._device.engine.recorder = None
         message["sampled"] = sampled_of(self._device.engine.sample)
@@ -303,7 +294,7 @@ class Relay:
         self._requests.close()
         try:
             end_like(self._process.wait(_END_SECONDS))
-        except subprocess.TimeoutExpired:  # it closed its connection and runs on
+        except subprocess.TimeoutExpired:
             self._process.kill()
             os._exit(1)
 
@@ -314,13 +305,13 @@ class Copies:
         self._gate = mmap.mmap(self._memory(mmap.PAGESIZE), mmap.PAGESIZE)
         self._arrays = []
         self._names: list[str] = []
-        # By array, for each element: launches and copies before the runner's last change of it; -1: none in this call.
+        # By array and element: launches and copies before the runner's last change; -1: none.
         self._changed: dict[str, np.ndarray[Any, Any]] = {}
         for entry in binding.entries:
             if entry["kind"] != "buffer":
                 continue
             if entry.get("large") is not None:
-                # Too large to copy. The file is empty: use of it on the host ends in SIGBUS.
+                # Too large to copy: use on the host ends in SIGBUS.
                 self._memory(0)
                 continue
             mapped = mmap.mmap(self._memory(entry["mapped"]), entry["mapped"])
@@ -350,15 +341,16 @@ class Copies:
             known[:] = real
 
     def fill_with_noise(self) -> None:
-        """The noise avoids 0, 1 and -1, which fill arrays: a write of such a byte must show as a change. It repeats,
-        because as much as large arrays hold takes seconds to draw."""
+        """Without the usual fill bytes 0, 1 and -1, so each write shows. It repeats, because drawing as much
+        takes seconds.
+        """
         noise = 2 + np.frombuffer(os.urandom(_PIECE_BYTES), dtype=np.uint8) % 253
         for _, copy, known in self._arrays:
             known.reshape(-1)[:] = np.resize(noise, known.size)
             copy[:] = known
 
     def take_changes(self, works: int) -> None:
-        """Give the GPU what the runner wrote. ``works``: launches and copies of this call so far."""
+        """``works``: launches and copies up to now."""
         for name, (real, copy, known) in zip(self._names, self._arrays, strict=True):
             step = max(1, _PIECE_BYTES // copy.shape[1])
             for first in range(0, len(copy), step):
@@ -377,7 +369,7 @@ class Copies:
         self._changed.clear()
 
     def changed_later(self, entry: Entry) -> Callable[[int, int], bool] | None:
-        """Whether the runner changed an element (by its place) after a work (by its number)."""
+        """Whether the runner changed an element (by place) after a work (by number)."""
         changed = self._changed.get(entry["name"])
         if changed is None:
             return None
@@ -385,14 +377,13 @@ class Copies:
 
 
 def _why(error: Any, returned: Any) -> Any:
-    """The runner's error, with the GPU's own sentence if the GPU refused something."""
+    """With the GPU's sentence if it refused something."""
     if returned.misuses and isinstance(error, dict) and error.get("type") == "GpuError":
         return {**error, "message": returned.misuses[0].message}
     return error
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes:
-    """Raises EOFError if the other end is gone."""
     parts = bytearray(size)
     view, at = memoryview(parts), 0
     while at < size:

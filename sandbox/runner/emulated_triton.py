@@ -1,9 +1,8 @@
-"""Triton for the emulated GPU, in a submission's process: the real compiler, down to PTX, and a driver.
+"""Triton in a submission's process, for the emulated GPU: the real compiler down to PTX, and a driver that
+asks the neighbouring process (``emulated_relay.py``).
 
-The driver asks the GPU, in the neighbouring process (``emulated_relay.py``), for modules, memory and launches.
-
-Tensors are in the host's memory. The GPU knows those over the judge's buffers by its own addresses; a launch sends
-others along and brings them back.
+Tensors are in the host's memory. The GPU has its own addresses for the judge's buffers; a launch sends other
+tensors along and brings them back.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from triton_driver import PROPERTIES, Driver
 device, engine = part("device"), part("engine")
 
 ARCHITECTURE = 90
-# Bits of all GPUs.
 _EVERY = 0xFF
 _FORMATS = {
     "fp32": "<f", "f32": "<f", "fp64": "<d", "f64": "<d", "fp16": "<e", "i1": "<?", "i8": "<b", "i16": "<h",
@@ -33,7 +31,7 @@ _FORMATS = {
 
 
 class GpuError(RuntimeError):
-    """The GPU refused a request. ``code``: CUDA's error number."""
+    """``code``: CUDA's error number."""
 
     def __init__(self, code: int, doing: str) -> None:
         super().__init__(f"the emulated GPU refused {doing}: CUDA error {code}")
@@ -45,7 +43,7 @@ class NotOnThisGpu(RuntimeError):
 
 
 class Gpu:
-    """The other end of ``connection``. ``buffers``: the judge's, as (address here, bytes, address there)."""
+    """``buffers``: the judge's, as (address here, bytes, address there)."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -53,7 +51,6 @@ class Gpu:
         self.buffers: list[tuple[int, int, int]] = []
 
     def ask(self, kind: int, body: bytes, doing: str) -> bytes:
-        """Raises GpuError."""
         with self._lock:
             self._connection.sendall(device.HEADER.pack(kind, len(body)) + body)
             status, size = device.REPLY.unpack(self._exactly(device.REPLY.size))
@@ -73,7 +70,7 @@ class Gpu:
 
     @contextmanager
     def reaching(self, tensors: list[Any]) -> Iterator[list[int]]:
-        """Their addresses on the GPU during a launch."""
+        """Their GPU addresses, during a launch."""
         copies: dict[int, tuple[int, Any]] = {}
         addresses = []
         try:
@@ -95,7 +92,7 @@ class Gpu:
                 self.ask(device.RELEASE, struct.pack("<Q", there), "a release")
 
     def _copied(self, tensor: Any, copies: dict[int, tuple[int, Any]]) -> int:
-        """Copy the tensor's memory to the GPU once. Returns the offset of its addresses."""
+        """Copies once. Returns the offset of its addresses."""
         import ctypes
 
         storage = tensor.untyped_storage()
@@ -116,7 +113,7 @@ class Gpu:
 
 
 class ClientBinding(HostBinding):
-    """A binding in host memory whose buffers the GPU knows too."""
+    """In host memory; the GPU knows the buffers too."""
 
     def __init__(self, entries: list[dict[str, Any]], descriptors: list[int]) -> None:
         super().__init__(entries, descriptors)
@@ -143,7 +140,7 @@ class Utils:
         return dict(PROPERTIES)
 
     def load_binary(self, name: str, code: bytes, shared: int, number: int) -> tuple[Any, ...]:
-        """Returns module, function, registers and spills (unknown) and the most threads of a block."""
+        """Module, function, registers and spills (unknown), a block's most threads."""
         text = code if isinstance(code, bytes) else code.encode()
         (module,) = struct.unpack("<I", gpu().ask(device.MODULE, b"//\n" + text, "the PTX of this kernel"))
         facts = gpu().ask(device.KERNEL, struct.pack("<I", module) + name.encode(), f"the kernel {name}")
@@ -182,7 +179,7 @@ class Launcher:
             for kind, value in zip(self._types, _flat(values), strict=True)
             if kind != "constexpr"
         ]
-        # Behind the kernel's arguments: scratch memory, from the allocator that the submission set.
+        # After the arguments: scratch memory from the submission's allocator.
         if self._scratch[0]:
             from triton.runtime import _allocation
 
@@ -234,7 +231,7 @@ def gpu() -> Gpu:
 
 
 def choose_gpu(number: int) -> None:
-    """Of several: the one of the next launches, which reaches the memory of all."""
+    """For the next launches, which reach every GPU's memory."""
     gpu().ask(device.GPU, struct.pack("<II", number, _EVERY), "another GPU")
 
 

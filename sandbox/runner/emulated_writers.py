@@ -1,4 +1,4 @@
-"""Answers the judge who wrote the elements of a wrong result, by the records of the emulated GPU's race check."""
+"""Says what wrote a wrong result's elements, by the race check's records."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ from emulated import part
 
 explain = part("explain")
 
-# Ids of a map's cells: outside the array or not recorded; written by nothing. Later ids are rows of the table.
+# Ids of cells: unknown (outside, or not recorded), written by nothing, and the table's first row.
 _UNKNOWN, _NOBODY, _FIRST = 0, 1, 2
-# Of both parts of a map together: a report keeps no more.
+# Of a whole map: a report keeps no more.
 _MOST_CHARS = 48 << 10
 _MOST_KERNELS = 64
-# More would be too small to see.
 _MOST_BLOCKS = 1 << 13
-# Elements of an array of which it says what was read.
 _MOST_READ = 1 << 18
-# Cells times copies and launches: each cell is compared with each copy.
+# Each cell is compared with each copy and launch.
 _MOST_STEPS = 1 << 26
 
-# Work number -> True if the runner's process wrote the element at a place later.
+# Work number -> the runner's process wrote the element later.
 Later = Callable[[int, int], bool]
 
 
@@ -40,8 +38,7 @@ def answer(
     *,
     programs: bool = False,
 ) -> dict[str, Any]:
-    """``message``: the judge's; ``address``: of the array on ``device``; ``programs``: it runs Triton. Empty if nothing
-    is known."""
+    """``message``: the judge's. ``address``: on ``device``. ``programs``: Triton. Empty if nothing is known."""
     if not entry["nbytes"]:
         return {}
     size, total = entry["itemsize"], math.prod(entry["shape"])
@@ -66,8 +63,7 @@ def answer(
 
 
 def unread(device: Any, entries: list[tuple[Entry, int]]) -> dict[str, str]:
-    """For each array (an entry and its address) of which the last call read some elements, but not all: a byte for each
-    element, 1 if it was read, packed like the cells of a map."""
+    """For arrays that the last call read in part: a byte for each element, 1 if read, packed."""
     found: dict[str, str] = {}
     if device.engine.sample is not None:
         return found
@@ -85,7 +81,7 @@ def unread(device: Any, entries: list[tuple[Entry, int]]) -> dict[str, str]:
 
 
 def _places(message: dict[str, Any], total: int) -> list[int]:
-    """The first element of each of a map's cells; -1: there is none."""
+    """A cell's first element, or -1."""
     width, (down, across) = message["width"], message["tile"]
     return [
         place if (place := row * down * width + column * across) < total and column * across < width else -1
@@ -114,7 +110,7 @@ def _described(writer: Any, place: int, later: Later | None) -> dict[str, Any] |
 
 
 def _would(engine: Any, asked: tuple[int, int, int, list[int]], *, programs: bool) -> dict[str, Any] | None:
-    """Who would write an element that nothing wrote. ``asked``: see ``Engine.would_write``."""
+    """The thread meant for an element that nothing wrote. ``asked``: see ``Engine.would_write``."""
     told = engine.would_write(*asked, programs=programs)
     if told is None:
         return None
@@ -139,8 +135,9 @@ def _would(engine: Any, asked: tuple[int, int, int, list[int]], *, programs: boo
 def _blocks(
     indices: list[int], writers: list[Any], cells: list[int], later: Later | None
 ) -> dict[str, Any] | None:
-    """Who wrote each cell: an id of two bytes each; and for each id four words: an index of ``kernels`` (launches, in
-    their order) and the block's index. None if it is too long for a message."""
+    """A two-byte id per cell, and four words per id: an index of ``kernels`` and the block's index. None if
+    too long.
+    """
     blocks = [writer for writer in writers if writer is not None and writer.block is not None]
     numbers = sorted({block.number for block in blocks})
     if len(blocks) > _MOST_BLOCKS or len(numbers) > _MOST_KERNELS:

@@ -1,7 +1,7 @@
-"""Examines and proves an uploaded challenge in a box: its Python runs here and nowhere else.
+"""Examines and proves an uploaded challenge: its Python runs here and nowhere else.
 
-One request: ``{"slug"}`` and two descriptors, ZIP archives of the platform's own Python and of the course's files. The
-answers are those of ``grader.authoring.boxed``. The platform checks only their form and believes nothing else.
+One request: ``{"slug"}`` and two ZIP descriptors: the platform's Python, the course's files. Answers are
+``grader.authoring.boxed``'s; the platform checks only their form.
 
 Usage: python -I examine.py ADDRESS
 """

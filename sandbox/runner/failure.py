@@ -1,7 +1,6 @@
-"""Puts an exception into the bounded form that a student reads: type, message, line and frames of the student's file.
+"""An exception in bounded form: type, message, line and frames of the student's file.
 
-An exception is the submission's object, so any access to it may raise, hang or return something odd. Every access here
-falls back to a value of ours, and every text can be held by JSON, a page and a database.
+It is the submission's object: any access may raise, hang or deceive, so each falls back to our value.
 """
 
 from __future__ import annotations
@@ -13,26 +12,24 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-# Together, as JSON with up to four bytes a character, below the limit of a message (grader.limits.MESSAGE_BYTES).
+# As JSON with up to four bytes a character, below grader.limits.MESSAGE_BYTES.
 _TYPE, _TEXT, _TRACE, _HINT = 200, 4000, 4000, 1000
 SOURCE_NAME = "solution.py"
-# An exception may name any number of causes, even in a circle, and recursion leaves a thousand frames.
+# Causes can form a circle, and recursion leaves a thousand frames.
 _CAUSES = 16
 _FRAMES = 64
 _LINE_CHARS = 200
-# No accepted source has this many lines.
 _MOST_LINE = 1_000_000
-# A class of the student's cannot replace these.
+# A student's class cannot replace these.
 _OWN = BaseException.__dict__
 
-# What a terminal takes for a colour.
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 T = TypeVar("T")
 
 
 class Described(Exception):
-    """A failure that our code described already, in a process that runs no code of a submission."""
+    """Described by our code, in a process without code of a submission."""
 
     def __init__(self, failure: dict[str, Any]) -> None:
         super().__init__(failure["message"])
@@ -43,11 +40,11 @@ def describe(error: BaseException) -> dict[str, Any]:
     """The failure of the student's code.
 
     - ``kind``: memory, syntax, import, cuda, checker, compilation or exception
-    - ``type``: the exception's class; CUDA's own name for a CUDA error
-    - ``message``: for a compilation, the compiler's sentence, the source line and a caret
-    - ``line``: the last line in the student's own file
+    - ``type``: the class; for CUDA its error's name
+    - ``message``: of a compilation with source line and caret
+    - ``line``: the last one in the student's file
 
-    Raises nothing.
+    Never raises.
     """
     if type(error) is Described:
         return {**error.failure, "message": printable(error.failure["message"], _TEXT)}
@@ -77,8 +74,7 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def printable(text: str, most: int) -> str:
-    """At most ``most`` characters. Escapes halves of surrogate pairs, which no encoding has, and control characters,
-    which no terminal or database takes."""
+    """Encodings, terminals and databases reject halves of surrogate pairs and control characters."""
     text = "".join(letter if _is_plain(letter) else ascii(letter)[1:-1] for letter in text[: most + 1])
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -90,7 +86,6 @@ def _is_plain(character: str) -> bool:
 
 
 def _answer(ask: Callable[[], T], otherwise: T) -> T:
-    """The result of ``ask``, or ``otherwise`` if it raises anything at all."""
     try:
         return ask()
     except BaseException:
@@ -98,13 +93,11 @@ def _answer(ask: Callable[[], T], otherwise: T) -> T:
 
 
 def _exact(text: Any) -> str:
-    """A plain ``str`` of the same characters. Raises TypeError if ``text`` is no string; calls no method of a
-    subclass."""
+    """Calls no method of a subclass. Raises TypeError."""
     return str.__getitem__(text, slice(0, max(_TEXT, _TRACE) + 1))
 
 
 def _name(kind: type) -> str:
-    """The name of a class, whatever its metaclass says."""
     return _answer(lambda: _exact(type.__dict__["__name__"].__get__(kind)), "exception")
 
 
@@ -119,7 +112,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def _root(chain: list[BaseException]) -> BaseException:
-    """Triton's interpreter wraps a kernel's exception; the cause says more."""
+    """Triton's interpreter wraps a kernel's exception."""
     for link in chain[:-1]:
         if _name(type(link)) != "InterpreterError":
             return link
@@ -141,20 +134,21 @@ def _own_frames(error: BaseException) -> Iterator[tuple[int, str, str]]:
 
 
 def _line(number: Any) -> int:
-    """``number`` if a file can have such a line, else 0."""
+    """0 if no file can have such a line."""
     return number if type(number) is int and 0 < number < _MOST_LINE else 0
 
 
-# Triton's form of an exception within another's message.
+# Triton's text of an exception within a message.
 _WRITTEN_OUT = re.compile(r"""^(\w+)\((['"])(.*)\2,?\)$""", re.DOTALL)
 
-# Triton's form of a number known at compile time.
+# Triton's text of a compile-time number.
 _CONSTANT = re.compile(r"'?constexpr\[(\w+)\]'?")
 
 
 def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
-    """Line and message of an error by Triton's compiler in the student's file, or None. The deepest place counts:
-    helpers and Triton's library compile within the calling kernel."""
+    """Of an error by Triton's compiler in the student's file. The deepest place counts: helpers compile
+    within their kernel.
+    """
     links = [link for link in chain if any(_name(kind) == "CompilationError" for kind in type(link).__mro__)]
     if not links:
         return None
@@ -179,7 +173,7 @@ def _refused(chain: list[BaseException]) -> tuple[int, str] | None:
 
 
 def _of_cute(message: str) -> str:
-    """The sentences, the source line and the caret of an error by CuTe DSL's compiler."""
+    """CuTe DSL's sentences, source line and caret."""
     said, _, rest = message.strip().removeprefix("error").partition("\n  --> ")
     said = said.partition(": ")[2] if said.startswith(("[", ":")) else said
     shown = [line for line in rest.splitlines() if re.match(r"(?:\d+ )?\s*\| ", line)]
@@ -197,8 +191,7 @@ def _of_cute(message: str) -> str:
 
 
 def _place_of(error: Any, file: list[str]) -> tuple[int, int] | None:
-    """Line and column of a CompilationError in the student's file. Triton counts from the function's first line, and
-    has its text without the indent."""
+    """Line and column. Triton counts from the function's first line, without its indent."""
     source = [line.strip() for line in _exact(error.src).split("\n")]
     number, column = int(error.node.lineno), int(error.node.col_offset)
     for start in range(len(file)):
@@ -216,7 +209,7 @@ def _codes(error: BaseException) -> Iterator[types.CodeType]:
 
 
 def _is_cuda(error: BaseException) -> bool:
-    """A CudaError or a CallFailed, recognised by form: a host without a GPU imports neither."""
+    """By form: a host without a GPU imports neither CudaError nor CallFailed."""
     return _answer(lambda: hasattr(error, "out_of_memory") and hasattr(error, "code"), False)
 
 

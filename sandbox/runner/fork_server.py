@@ -1,7 +1,6 @@
-"""Forks a runner for each source of a catalogue's staff: their common imports are done once.
+"""Forks a runner for each staff source of a catalogue, with imports done once.
 
-For trusted code only: a forked runner shares its parent's address layout and everything that the parent holds. It
-serves `grader challenge check` and is no box for a submission.
+For trusted code only (`grader challenge check`): a fork shares its parent's address layout and memory.
 
 Usage: python -I fork_server.py ADDRESS. Environment: GRADER_PRELOAD, see ``preload.py``.
 """
@@ -33,16 +32,14 @@ _PR_SET_PDEATHSIG = 1
 @dataclass(frozen=True)
 class Child:
     pid: int
-    # Descriptor that gets its wait status.
     status: int
-    # Removed after its end.
     folder: str
 
 
 def prepare(wanted: str) -> Prepare:
-    """Prepare whatever a fork can inherit (not a CUDA context). Returns the child's part."""
+    """What a fork inherits, so no CUDA context. Returns the child's part."""
     if wanted == "triton-gpu":
-        importlib.import_module("triton.language")  # and with it Triton and torch
+        importlib.import_module("triton.language")  # imports torch too
 
         return lambda before_gpu: preload(wanted, before_gpu)
     made = preload(wanted)
@@ -50,8 +47,7 @@ def prepare(wanted: str) -> Prepare:
 
 
 class ForkServer:
-    """Answers ``{"op": "fork"}``, with descriptors of the runner's connection, output and status, by ``{"pid":
-    ...}``."""
+    """Answers ``{"op": "fork"}`` (connection, output, status descriptors) by ``{"pid": ...}``."""
 
     def __init__(self, address: str) -> None:
         self.connection = connect(address)
@@ -62,7 +58,7 @@ class ForkServer:
         self._poll = select.poll()
 
     def serve(self) -> None:
-        """Serve until the parent closes the connection. Children that still run then are killed with this process."""
+        """Until the parent closes the connection, which also ends remaining children."""
         self._poll.register(self.connection, select.POLLIN)
         protocol.send(self.connection, {"op": "ready"})
         while True:
@@ -85,9 +81,7 @@ class ForkServer:
         if pid == 0:
             os.close(status)
             self._run(connection, output, folder)
-        os.setpgid(
-            pid, pid
-        )  # here, not in the child: the parent may kill the group as soon as it has its number
+        os.setpgid(pid, pid)  # before the parent has the number and may kill the group
         os.close(connection)
         os.close(output)
         pidfd = os.pidfd_open(pid)
@@ -96,7 +90,6 @@ class ForkServer:
         protocol.send(self.connection, {"pid": pid})
 
     def _run(self, connection: int, output: int, folder: str) -> None:
-        """In the child: become a runner, and never return."""
         code = 1
         try:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -119,12 +112,12 @@ class ForkServer:
             os._exit(code)
 
     def _bury(self, pidfd: int) -> None:
-        """Report how a child ended, and remove its folder."""
+        """Reports a child's end and removes its folder."""
         self._poll.unregister(pidfd)
         os.close(pidfd)
         child = self._children.pop(pidfd)
         _, status = os.waitpid(child.pid, 0)
-        with contextlib.suppress(OSError):  # the parent may have lost interest
+        with contextlib.suppress(OSError):
             os.write(child.status, status.to_bytes(4, "little"))
         os.close(child.status)
         shutil.rmtree(child.folder, ignore_errors=True)

@@ -1,5 +1,6 @@
-"""Makes ``solve`` of a ``torch.autograd.Function``: calls it, asks autograd for the gradients, and copies everything
-into the judge's arrays by a kernel of Triton's, so that an emulated GPU sees that, too."""
+"""Makes ``solve`` of a ``torch.autograd.Function``: calls it, asks for gradients, and copies into the judge's
+arrays by a Triton kernel, which an emulated GPU sees.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +8,13 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-# ``forward``: names of the arguments that it takes; ``results``: of the outputs that it returns; ``upstream``: input ->
-# the output whose gradient it is; ``gradients``: output -> the input whose gradient it is.
+# ``forward``: its arguments. ``results``: its outputs. ``upstream``: input -> the output whose gradient it
+# is. ``gradients``: output -> the input whose gradient it is.
 Form = dict[str, Any]
 _BLOCK = 4096
 
 
 def functions_of(module: ModuleType) -> list[Any]:
-    """The Functions that the source defines."""
     import torch
 
     return [
@@ -27,7 +27,7 @@ def functions_of(module: ModuleType) -> list[Any]:
 
 
 def solve_of(function: Any, form: Form, parameters: Sequence[str]) -> Callable[..., None]:
-    """``parameters``: the arguments of ``solve``. The result raises ValueError for what is not a result."""
+    """``parameters``: of ``solve``, which raises ValueError for a wrong result."""
     import torch
 
     name = function.__name__
@@ -36,7 +36,7 @@ def solve_of(function: Any, form: Form, parameters: Sequence[str]) -> Callable[.
     def solve(*values: Any) -> None:
         given = dict(zip(parameters, values, strict=True))
         leaves = {name: given[name].detach().requires_grad_() for name in of}
-        # In this thread: autograd has others for a GPU, in which no compilation would be noticed.
+        # autograd's own threads would hide compilations.
         with torch.enable_grad(), torch.autograd.set_multithreading_enabled(False):
             made = function.apply(*({**given, **leaves}[each] for each in form["forward"]))
             made = made if isinstance(made, tuple) else (made,)

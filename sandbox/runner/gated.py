@@ -1,12 +1,10 @@
 """Makes waits for the device return at once while the gate is closed, when they could never end.
 
-Many students end ``solve`` with a synchronise. All work is enqueued before "done" on the same stream, so omitting the
-wait changes no result. A submission that needs it (to read a result on the host, or tune a kernel) gets a wrong result
-or an error; the judge learns of each omitted wait and repeats the call with the gate open, where every wait is real.
-Each wait also looks if the judge has opened the gate for a late call.
+Students often end ``solve`` with a synchronise. "Done" is enqueued later on the same stream, so omitting that
+wait changes no result. If a submission needs it (to read or tune), the result is wrong: the judge learns of
+each omitted wait and repeats the call with the gate open.
 
-For torch, ``watch_torch`` replaces the functions. The compiler links wrappers into a CUDA library (``compile.py``), and
-``register`` announces them.
+``watch_torch`` replaces torch's functions; a CUDA library has wrappers (``compile.py``).
 """
 
 from __future__ import annotations
@@ -22,12 +20,12 @@ _DEFAULT_STREAMS = (0, LEGACY_STREAM, PER_THREAD_STREAM)
 
 
 class Waits(Protocol):
-    """From ``begin`` to ``end``, waits return at once while the word ``gate`` is not ``number``."""
+    """Between ``begin`` and ``end``, waits return at once while the word ``gate`` is not ``number``."""
 
     def begin(self, gate: ctypes.c_uint32, number: int) -> None: ...
 
     def end(self) -> bool:
-        """True if a wait was left out."""
+        """Whether a wait was left out."""
 
 
 class TorchWaits:
@@ -44,7 +42,7 @@ class TorchWaits:
         return self._left_out
 
     def leaves_out(self) -> bool:
-        """True if a wait must return at once now."""
+        """Whether a wait must return at once."""
         gate = self._gate
         if gate is None or gate.value == self._number:
             return False
@@ -61,14 +59,14 @@ def register(waits: Waits) -> None:
 
 
 class Held:
-    """Whether a call waited while the gate was closed. Known once it has enqueued its work."""
+    """Whether a call waited at a closed gate."""
 
     waits_left_out = False
 
 
 @contextlib.contextmanager
 def behind(gate: ctypes.c_uint32, number: int) -> Iterator[Held]:
-    """A call enqueues its work in the body. ``gate``: a word that becomes ``number`` when the judge opens it."""
+    """``gate`` becomes ``number`` when the judge opens it."""
     held = Held()
     for waits in _known:
         waits.begin(gate, number)
@@ -80,7 +78,7 @@ def behind(gate: ctypes.c_uint32, number: int) -> Iterator[Held]:
 
 
 def watch_torch() -> None:
-    """Make torch's waits for the default stream and for the whole device heed the gate."""
+    """For the default stream and the whole device."""
     import torch
 
     stream_class: Any = torch.cuda.Stream

@@ -1,7 +1,6 @@
-/* Before every HIP source: HIP's runtime for NVIDIA's GPUs, whose functions call CUDA's.
+/* Included before HIP sources: HIP's runtime calls CUDA's.
  *
- * CUDA 13 removed or changed some of what the headers of earlier HIPs name. That is made up here, or fails at its call
- * with cudaErrorNotSupported; later headers do not need it. */
+ * Names that CUDA 13 removed from under earlier HIPs are defined here, or fail with cudaErrorNotSupported. */
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -91,7 +90,7 @@ template <class... Arguments> static inline cudaError_t grader_hip_gone(Argument
 
 #include <hip/hip_runtime.h>
 
-/* HIP's own votes, of the warp's active threads, as its header has the shuffles. */
+/* Votes of active threads, like HIP's shuffles. */
 #ifndef __ballot
 #define __any(...) __any_sync(__activemask(), __VA_ARGS__)
 #define __all(...) __all_sync(__activemask(), __VA_ARGS__)

@@ -1,4 +1,4 @@
-"""A binding in host memory: the gate is a word that the runner spins on, and the call runs in this thread."""
+"""Host memory: the runner spins on the gate's word and calls in this thread."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ class HostBinding:
         return by_argument(self.entries, values)
 
     def run(self, number: int, call: Call, queued: Callable[[], None]) -> Failure | None:
-        """Say queued, spin until the gate opens, call, set done. Returns what the call raised, or None."""
+        """Returns what the call raised, or None."""
         failure = None
         queued()
         self._flags.wait_open(number)
         try:
             call()
-        except BaseException as error:  # a submission may raise anything, SystemExit too
+        except BaseException as error:  # a submission may raise SystemExit too
             failure = describe(error)
         self._flags.set_done(number)
         return failure

@@ -1,7 +1,6 @@
-"""Builds the launcher of each new signature of a kernel, C code by Triton for the host, while the kernel compiles.
+"""Builds a kernel's launcher, Triton's C code, while the kernel compiles.
 
-Some versions of Triton do that after the kernel, with -O3, and read Python's and CUDA's headers each time. A launcher
-runs for microseconds behind the gate; students wait for its compilation.
+Some Tritons do that afterwards, with -O3 and all headers each time.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-# Included by Triton's code. gcc reads them once, into a precompiled header in the box.
+# Precompiled once in the box.
 _HEADERS = """#include "cuda.h"
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -28,7 +27,7 @@ _DRIVER = "libcuda.so.1"
 
 
 class HostCompiler:
-    """gcc with headers that are read once. ``folder``: in the box."""
+    """``folder``: in the box."""
 
     def __init__(self, gcc: str, folder: str) -> None:
         self._gcc = gcc
@@ -36,7 +35,7 @@ class HostCompiler:
         self._python = sysconfig.get_paths("posix_prefix")["include"]
 
     def read_headers(self, include: str) -> None:
-        """``include``: the folder of Triton's own cuda.h. If gcc fails, each source reads its headers itself."""
+        """``include``: of Triton's cuda.h. If gcc fails, each source reads its headers itself."""
         with open(self._header, "w", encoding="ascii") as file:
             file.write(_HEADERS)
         made = [
@@ -62,11 +61,12 @@ class HostCompiler:
         include_dirs: Sequence[str],
         libraries: Sequence[str],
     ) -> str:
-        """Called as ``triton.knobs.build.impl``. Returns the path of a shared library. Raises
-        subprocess.CalledProcessError, as Triton's own does."""
+        """As ``triton.knobs.build.impl``. Returns the library's path. Raises subprocess.CalledProcessError,
+        like Triton.
+        """
         made = os.path.join(folder, name + sysconfig.get_config_var("EXT_SUFFIX"))
         prefix = ["-include", self._header] if os.path.exists(self._header) else []
-        # Even a driver that is not installed must be a dependency (see ``without_driver``).
+        # A missing driver must be a dependency too (``without_driver``).
         links = ["-Wl,--no-as-needed"]
         links += [f"-l:{name}" if ".so" in name or name.endswith(".a") else f"-l{name}" for name in libraries]
         links += [f"-L{path}" for path in library_dirs]
@@ -80,8 +80,7 @@ class HostCompiler:
 
 
 class LaunchersAhead:
-    """Begins to build a kernel's launcher with the kernel's compilation. The own build of ``driver``, Triton's module,
-    then waits for it."""
+    """Starts with a kernel's compilation. ``driver``, Triton's module, then waits for it."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
@@ -91,11 +90,11 @@ class LaunchersAhead:
         self._threads: list[threading.Thread] = []
 
     def begin(self, **asked: Any) -> None:
-        """Called as ``triton.knobs.runtime.jit_cache_hook`` before each compilation."""
-        with contextlib.suppress(Exception):  # another version of Triton: it builds the launcher itself
+        """As ``triton.knobs.runtime.jit_cache_hook``."""
+        with contextlib.suppress(Exception):  # another Triton builds it itself
             types = dict(enumerate(asked["compile"]["signature"].values()))
             if "tensordesc" in str(types):
-                return  # their launcher depends on the compiled kernel
+                return  # these launchers need the compiled kernel
             source = self._driver.make_launcher({}, types, None)
             if source not in self._known:
                 self._known.add(source)
@@ -124,8 +123,9 @@ class LaunchersAhead:
 
 
 def use(*, without_driver: bool = False) -> LaunchersAhead | None:
-    """Make Triton build by ``HostCompiler``, if its version allows that and there is gcc. ``without_driver``: build
-    even without NVIDIA's driver, for Triton's cache; such a launcher cannot be loaded here."""
+    """Needs gcc and a Triton that allows it. ``without_driver``: for Triton's cache; such a launcher cannot
+    be loaded here.
+    """
     from triton import knobs
     from triton.backends.nvidia import driver
 
@@ -144,7 +144,7 @@ def use(*, without_driver: bool = False) -> LaunchersAhead | None:
 
 
 def _empty_driver(gcc: str, folder: str) -> str:
-    """Make an empty library with the name of NVIDIA's driver, to link against. Returns its folder."""
+    """An empty library in place of NVIDIA's driver. Returns its folder."""
     made = os.path.join(folder, "driver")
     os.makedirs(made, exist_ok=True)
     command = [gcc, "-shared", "-nostdlib", f"-Wl,-soname,{_DRIVER}", "-o", os.path.join(made, _DRIVER)]

@@ -1,8 +1,7 @@
-"""Arithmetic in Triton's interpreter as on a GPU: bfloat16 everywhere, floats of 8 bits, and TF32 in products.
+"""A GPU's arithmetic in Triton's interpreter: bfloat16, floats of 8 bits, TF32 products.
 
-The interpreter stores bfloat16 as 16-bit integers and computes with those. Its own conversions truncate where a GPU
-rounds to nearest, get denormals wrong, and reinterpret the bits of an integer or a float64. It knows no NaN of 8 bits.
-It multiplies in float32, whatever precision ``tl.dot`` asks for.
+The interpreter computes with bfloat16's bits as integers, truncates conversions, gets denormals wrong, knows
+no 8-bit NaN, and always multiplies in float32.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ if TYPE_CHECKING:
 
 
 def prepare_once() -> None:
-    """Let a launch prepare Triton's modules once. The interpreter does it again for each call of another function of
-    Triton's (``tl.sum``, ``tl.max``), which takes up to half of the time and changes nothing."""
+    """Prepare Triton's modules once a launch. The interpreter repeats it for each called function
+    (``tl.sum``), up to half of the time.
+    """
     from triton.runtime import interpreter
 
     prepare = getattr(interpreter, "_patch_lang", None)
@@ -30,10 +30,10 @@ def prepare_once() -> None:
         if not launches:
             return prepare(function)
         if id(function.__globals__) not in launches[-1]:
-            found = prepare(function)  # first: it may raise
+            found = prepare(function)  # may raise
             launches[-1].add(id(function.__globals__))
             return found
-        return None  # only a launch needs it, to undo what it did
+        return None  # only a launch undoes it
 
     @functools.wraps(launch)
     def launched(this: Any, *args: Any, **kwargs: Any) -> Any:
@@ -42,7 +42,7 @@ def prepare_once() -> None:
             return launch(this, *args, **kwargs)
         finally:
             launches.pop()
-            if launches:  # this launch undid what the outer one relies on
+            if launches:  # undid what the outer launch needs
                 launches[-1].clear()
 
     interpreter._patch_lang = prepared
@@ -50,7 +50,7 @@ def prepare_once() -> None:
 
 
 def round_as_gpu() -> None:
-    """Replace the interpreter's operations from now on. A Triton with another interpreter is left alone."""
+    """Does nothing for another interpreter."""
     import numpy as np
     import triton.language as tl
     from triton.runtime import interpreter
@@ -76,7 +76,7 @@ def round_as_gpu() -> None:
     eights = {tl.float8e4nv: "e4m3", tl.float8e5: "e5m2"}
 
     def eight(value: Any) -> str:
-        """The format of a float of 8 bits, or an empty text."""
+        """An 8-bit float's format, or empty."""
         return eights.get(value.dtype.scalar, "")
 
     def single(value: Any) -> Any:
@@ -85,7 +85,7 @@ def round_as_gpu() -> None:
         return handle(widened(value.data), tl.float32) if is_half(value) else value
 
     def half(value: Any) -> Any:
-        """The result of an operation. A comparison's is bool, whatever its declared type."""
+        """A comparison's is bool, whatever its declared type."""
         if value.data.dtype == bool:
             return handle(value.data, tl.int1)
         return handle(rounded(value.data), tl.bfloat16)
@@ -138,7 +138,7 @@ def round_as_gpu() -> None:
     if implicit := getattr(interpreter, "_implicit_cvt", None):
 
         def argument(given: Any) -> Any:
-            """It holds whole numbers from 2^31 to 2^32 - 1 in 32 bits and calls them int64."""
+            """The interpreter calls whole numbers from 2^31 to 2^32 - 1 int64, in 32 bits."""
             found = implicit(given)
             if isinstance(given, int) and 1 << 31 <= given < 1 << 32:
                 found.handle.data = found.handle.data.astype(np.int64)
@@ -148,7 +148,7 @@ def round_as_gpu() -> None:
 
 
 def cut_to_tf32(values: np.ndarray) -> np.ndarray:
-    """float32 numbers without their lowest 13 bits, which a GPU's tensor cores ignore; NaN stays NaN."""
+    """Drops the lowest 13 bits of float32, which tensor cores ignore. NaN stays NaN."""
     import numpy as np
 
     cut = (np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
@@ -157,7 +157,7 @@ def cut_to_tf32(values: np.ndarray) -> np.ndarray:
 
 
 def widened(bits: np.ndarray) -> np.ndarray:
-    """bfloat16 numbers, given by their bits (uint16), as float32."""
+    """bfloat16's bits (uint16) to float32."""
     import numpy as np
 
     made: np.ndarray = np.left_shift(bits, 16, dtype=np.uint32).view(np.float32)
@@ -165,7 +165,7 @@ def widened(bits: np.ndarray) -> np.ndarray:
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
-    """The bits (uint16) of the bfloat16 numbers nearest to ``values``; ties go to the even one."""
+    """The nearest bfloat16's bits (uint16), ties to even."""
     import numpy as np
 
     with np.errstate(all="ignore"):
@@ -178,7 +178,7 @@ def rounded(values: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache
 def _values(kind: str) -> np.ndarray:
-    """The positive finite numbers of a float of 8 bits, by code (float64)."""
+    """An 8-bit float's positive finite numbers by code (float64)."""
     import numpy as np
 
     digits, bias, finite = {"e4m3": (3, 7, 0x7F), "e5m2": (2, 15, 0x7C)}[kind]
@@ -191,7 +191,7 @@ def _values(kind: str) -> np.ndarray:
 
 
 def of_eight_bits(codes: np.ndarray, kind: str) -> np.ndarray:
-    """The numbers (float32) of a float of 8 bits, given by their bits (uint8)."""
+    """An 8-bit float's bits (uint8) to float32."""
     import numpy as np
 
     table = np.full(128, np.nan)
@@ -204,8 +204,7 @@ def of_eight_bits(codes: np.ndarray, kind: str) -> np.ndarray:
 
 
 def to_eight_bits(values: np.ndarray, kind: str) -> np.ndarray:
-    """The bits (uint8) of the nearest floats of 8 bits; ties go to the even one, and too large numbers become the
-    largest, as in a GPU's conversion."""
+    """The nearest 8-bit floats' bits (uint8), ties to even; saturates like a GPU."""
     import numpy as np
 
     table, wide = _values(kind), np.asarray(values).astype(np.float64)

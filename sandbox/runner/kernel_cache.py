@@ -1,5 +1,4 @@
-"""Carries Triton's cache of one source as a tar file, from the box that compiled the kernels to the one that runs
-them."""
+"""Carries Triton's cache of a source as a tar file to the box that runs it."""
 
 from __future__ import annotations
 
@@ -11,22 +10,20 @@ import re
 import tarfile
 from typing import IO, Any
 
-# A file in the folder of a kernel or launcher.
 _MEMBER = re.compile(r"[\w-]{1,200}/[\w.+-]{1,200}")
-# Measurements of ``triton.autotune(..., cache_results=True)``. Nothing is launched while compiling ahead, so all
-# configurations take equally long there, and the first would count as the fastest on the GPU.
+# Results of ``triton.autotune(..., cache_results=True)``. Compiling ahead launches nothing, so the first
+# configuration would count as the fastest.
 _MEASURED = ".autotune.json"
-# A file that names the other files of a kernel by their paths.
+# Has other files' paths.
 _GROUP = "__grp__"
 
 
 def folder() -> str:
-    """May not exist yet."""
     return os.environ["TRITON_CACHE_DIR"]
 
 
 class _Counting:
-    """A pipe that knows its position: ``tarfile`` then writes to it without a buffer."""
+    """Lets ``tarfile`` write to a pipe without a buffer."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -41,7 +38,7 @@ class _Counting:
 
 
 class Pack:
-    """Writes files as they appear: those written before the box ends are complete."""
+    """Writes files at once: they are complete if the box ends."""
 
     def __init__(self, stream: IO[bytes], most: int) -> None:
         counting: Any = _Counting(stream)
@@ -57,14 +54,14 @@ class Pack:
                 member = os.path.relpath(path, folder())
                 if member in self._known or not _MEMBER.fullmatch(member) or name.endswith(_MEASURED):
                     continue
-                with contextlib.suppress(OSError):  # a thread that builds a launcher has renamed it meanwhile
+                with contextlib.suppress(OSError):  # a launcher's thread has renamed it
                     self._add(member, path)
         self._stream.flush()
 
     def _add(self, member: str, path: str) -> None:
         if os.path.getsize(path) > self._left:
             return
-        # Read before writing: a header without its file would spoil the rest of the archive.
+        # A header without its file would spoil the archive.
         with open(path, "rb") as file:
             data = file.read(self._left + 1)
         if len(data) > self._left:
@@ -80,8 +77,7 @@ class Pack:
 
 
 def unpack(stream: IO[bytes]) -> None:
-    """Skips members that ``Pack`` would not write, and the rest of a truncated archive: Triton compiles what is
-    missing."""
+    """Skips what ``Pack`` would not write, and stops at a truncation."""
     with contextlib.suppress(tarfile.TarError, EOFError), tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             if not (member.isreg() and _MEMBER.fullmatch(member.name)):

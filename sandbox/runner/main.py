@@ -1,9 +1,9 @@
-"""The runner: the program inside a box that loads one submission and calls it when the gate opens.
+"""Loads one submission in a box, and calls it when the gate opens.
 
-It is untrusted from the moment it loads the submission: nothing that it says decides a verdict or a time.
+Nothing that it says decides a verdict or a time, because the submission can change it.
 
-Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. A supervisor reports to STATUS_ADDRESS how the runner ended, see
-``supervise.py``. Environment: GRADER_PRELOAD, see ``preload.py``.
+Usage: python -I main.py ADDRESS [STATUS_ADDRESS]. STATUS_ADDRESS: see ``supervise.py``. Environment:
+GRADER_PRELOAD, see ``preload.py``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
 Load = Callable[[dict[str, Any], list[int]], MakeCall]
-# Its argument is called just before the first use of a GPU, after everything that needs none.
+# Calls its argument before the first use of a GPU.
 Prepare = Callable[[Callable[[], None]], "EmptyLaunches | None"]
 _libc = ctypes.CDLL(None)
 
@@ -43,10 +43,10 @@ def _preload(before_gpu: Callable[[], None]) -> EmptyLaunches | None:
 
 
 class Runner:
-    """One submission (or control, or baseline), one connection, one binding at a time."""
+    """One submission (or control, or baseline), one binding at a time."""
 
     def __init__(self, address: str, prepare: Prepare = _preload) -> None:
-        # First: from now on the judge holds the box.
+        # From now on the judge holds the box.
         self.connection = connect(address)
         self.empty_launches = prepare(self._ask_for_gpu)
         self.make_call: MakeCall | None = None
@@ -54,7 +54,7 @@ class Runner:
         self.call: Call | None = None
 
     def _ask_for_gpu(self) -> None:
-        """Wait for permission: the judge gives none while something is timed there. Raises EOFError if it is gone."""
+        """The judge gives no permission while it times something there. Raises EOFError."""
         self._send({"op": "imported"})
         message, descriptors = protocol.receive(self.connection)
         protocol.close_all(descriptors)
@@ -90,13 +90,13 @@ class Runner:
     def _load(self, message: dict[str, Any], descriptors: list[int]) -> None:
         try:
             self.make_call = _loader(message["loader"])(message, descriptors)
-        except BaseException as error:  # a submission may raise anything, SystemExit too
+        except BaseException as error:  # a submission may raise SystemExit too
             self._send({"op": "loaded", "error": describe(error)})
         else:
             self._send({"op": "loaded"})
 
     def _bind(self, message: dict[str, Any], descriptors: list[int]) -> None:
-        self._unbind()  # first: a GPU may have no room for both
+        self._unbind()  # a GPU may lack room for both
         assert self.make_call is not None
         self.binding = _make_binding(message.get("memory", "host"), message["entries"], descriptors)
         self.call = self.make_call(self.binding)
@@ -158,8 +158,9 @@ class Runner:
 
 
 def _make_binding(memory: str, entries: list[Entry], descriptors: list[int]) -> Binding:
-    """``memory``: "host", "cuda", "emulated", or "client" for Triton's side of an emulated GPU. ``descriptors``: the
-    gate's page, then one per buffer."""
+    """``memory``: host, cuda, emulated, or client (Triton's side of an emulated GPU). ``descriptors``: the
+    gate's page, then one per buffer.
+    """
     if memory == "cuda":
         from cuda_binding import CudaBinding
         from under_tool import OwnMemoryBinding, under_tool
@@ -185,15 +186,12 @@ def _of_compiling(number: int, kernel: str | None) -> dict[str, Any]:
 
 
 def _flush(mark: str) -> None:
-    """Flush a call's output (Python, C, kernels), then ``mark``, before the answer is sent.
-
-    Output and answers use different channels; the mark shows where a call's output ends.
-    """
+    """Flush a call's output, then ``mark``, which separates it from the next call's."""
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):  # the submission may have closed or replaced it
+        with contextlib.suppress(Exception):  # the submission may have replaced it
             stream.flush()
     _libc.fflush(None)
-    with contextlib.suppress(OSError):  # as above
+    with contextlib.suppress(OSError):
         os.write(1, mark.encode())
 
 
@@ -233,7 +231,7 @@ _ours: dict[str, Load] = {"reference": _load_reference, "control": _load_control
 
 
 def _loader(name: str) -> Load:
-    """``name``: one of our programs, or the module that loads submissions in one language."""
+    """``name``: one of our programs, or a language's loader."""
     load: Load = _ours.get(name) or importlib.import_module(name).load_submission
     return load
 

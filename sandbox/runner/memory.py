@@ -1,4 +1,4 @@
-"""Maps the judge's shared memory with an unmapped page on either side of an array."""
+"""Maps the judge's shared memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 
 class Mapping:
-    """One shared buffer at ``address``, ``size`` bytes (whole pages), with an unreadable page before and after."""
+    """``size`` bytes (whole pages), with an unreadable page before and after."""
 
     def __init__(self, descriptor: int, size: int) -> None:
         self.size = size
@@ -43,13 +43,13 @@ class Mapping:
 
 
 class Flags:
-    """The page of 32-bit words that gate the rounds: word 0 opens, word 16 (another cache line) says done."""
+    """32-bit words that gate the rounds: word 0 opens, word 16 (another cache line) says done."""
 
     def __init__(self, descriptor: int) -> None:
         self._words = memoryview(mmap.mmap(descriptor, PAGE)).cast("I")
 
     def wait_open(self, round_number: int) -> None:
-        """Spin until the judge opens ``round_number``: sleeping would add scheduler delay to the time."""
+        """Spins: sleeping would add scheduler delay to the time."""
         words = self._words
         while words[0] != round_number:
             pass
@@ -70,5 +70,4 @@ def _map(address: int | None, size: int, protection: int, flags: int, descriptor
 
 
 def bytes_at(address: int, size: int) -> Any:
-    """A writable ctypes array over mapped memory."""
     return (ctypes.c_char * size).from_address(address)

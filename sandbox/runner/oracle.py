@@ -1,10 +1,9 @@
-"""Runs the reference of an uploaded challenge in a box: its Python runs here and not in the judge.
+"""Runs an uploaded challenge's reference, away from the judge.
 
-The first message is ``{"source"}``, answered by ``{"op": "ready"}``. Each request is ``{"function", "device",
-"tensors", "values", "count"}`` with one descriptor that holds the tensors' bytes one after the other. The answer is
-``{"op": "answer", "tensors"}`` with a descriptor of the results' bytes; with ``count`` it has ``operations`` in place
-of results. With ``parts``, the function gets a dict of the arguments ``PART/NAME`` for each part, and the answer has
-what it ``said``: a checker's judgement. A failure is ``{"op": "failed", "message"}``.
+The first message is ``{"source"}``, answered by ``{"op": "ready"}``. A request is ``{"function", "device",
+"tensors", "values", "count"}`` with a descriptor of the tensors' bytes. The answer is ``{"op": "answer",
+"tensors"}`` with a descriptor, or with ``count`` ``operations``. With ``parts``, a checker gets a dict of
+``PART/NAME``, and the answer has what it ``said``. Failures are ``{"op": "failed", "message"}``.
 
 Usage: python -I oracle.py ADDRESS
 """
@@ -33,7 +32,7 @@ Described = list[Any]
 
 
 class _Recording(TorchDispatchMode):
-    """Notes name, reads and writes of each operation, by shape and type."""
+    """Notes each operation's name, reads and writes."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Imports and set-up that a runner does before it says hello, so that a box can wait ready for its submission."""
+"""A runner's imports and set-up before its hello, so a box can wait ready."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from timings import timed
 if TYPE_CHECKING:
     from triton_loader import EmptyLaunches
 
-# Of an emulated GPU in a process of its own: what the runner beside it preloads, and whether kernels are Triton's.
+# What the runner of an emulated GPU preloads, and whether it runs Triton.
 RELAYED = {"emulated-triton": ("triton-client", True), "emulated-cute": ("cute-client", False)}
-# Bytes that kernels can print in one call, the same as a box's limit. A ring: older output is lost.
+# As a box's limit. A ring loses older output.
 _PRINTF_BYTES = 1 << 20
 
 
 def preload(wanted: str, before_gpu: Callable[[], None] = lambda: None) -> EmptyLaunches | None:
-    """Call ``before_gpu`` just before the first use of a GPU, after everything that needs none. ``wanted``:
+    """Call ``before_gpu`` before the first use of a GPU. ``wanted``:
 
-    - ``triton``: torch and Triton's interpreter, for a machine without a GPU;
+    - ``triton``: torch and Triton's interpreter;
     - ``triton-gpu``: torch, Triton and the GPU's context;
     - ``torch-gpu``: torch and the context, for baselines;
-    - ``torch``: torch alone;
-    - ``cuda``: the context alone, for CUDA submissions and the control;
+    - ``torch``;
+    - ``cuda``: only the context, for CUDA and the control;
     - ``emulated``: the emulated GPU;
-    - ``triton-client``: torch, and Triton for the emulated GPU in the neighbouring process;
-    - ``cute-gpu`` and ``cute-client``: the same two with CuTe DSL in place of Triton;
+    - ``triton-client``: torch, and Triton for the emulated GPU;
+    - ``cute-gpu``, ``cute-client``: the same with CuTe DSL;
     - empty: nothing.
     """
-    # What these imports make stays. Looking for garbage meanwhile takes a sixth of their time.
+    # Garbage collection takes a sixth of the imports' time.
     gc.disable()
     try:
         return _preload(wanted, before_gpu)
@@ -93,17 +93,17 @@ def _preload(wanted: str, before_gpu: Callable[[], None]) -> EmptyLaunches | Non
 
 
 def _make_context() -> None:
-    # Before torch uses the GPU: the limit on kernels' output must be set before any module is loaded there.
+    # The limit on kernels' output must precede any module on the GPU.
     from cuda_driver import make_context
 
     make_context(_PRINTF_BYTES)
 
 
 def caches_in_box() -> None:
-    """Keep compiled kernels in the box, so the next submission finds none of them."""
+    """The next submission must not find compiled kernels."""
     folder = os.environ.get("TMPDIR", "/tmp")  # noqa: S108 - the box's own
     os.environ.pop("TRITON_INTERPRET", None)
     os.environ.setdefault("TRITON_CACHE_DIR", os.path.join(folder, "triton"))
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(folder, "inductor"))
-    # A pool of compiling processes would outlive the compilation and use up the box's processes.
+    # Compiling processes would outlive the compilation and use up the box's processes.
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")

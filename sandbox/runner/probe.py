@@ -1,7 +1,6 @@
-"""Describes a box from within, and misbehaves on request: for tests and ``doctor``.
+"""Describes a box from within, and misbehaves on request, for tests and ``doctor``.
 
-Each message is ``{"do": NAME, ...}``; the answer is ``{"error": "..."}`` if the action failed. A descriptor may travel
-with a message.
+A message is ``{"do": NAME, ...}``, maybe with a descriptor; a failed action's answer is ``{"error": "..."}``.
 """
 
 import ctypes
@@ -56,7 +55,7 @@ def see(_request: Request, _descriptors: list[int]) -> Answer:
 
 
 def can_write(request: Request, _descriptors: list[int]) -> Answer:
-    """For each folder: true if a file can be made in it, or why not."""
+    """By folder: true, or why not."""
     answer: Answer = {}
     for folder in request["folders"]:
         path = os.path.join(folder, f"probe-{os.getpid()}")
@@ -71,7 +70,7 @@ def can_write(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def can_read(request: Request, _descriptors: list[int]) -> Answer:
-    """For each path: its entries (a folder), the bytes read (a file), or why not."""
+    """By path: entries (a folder), bytes read (a file), or why not."""
     answer: Answer = {}
     for path in request["paths"]:
         try:
@@ -106,7 +105,7 @@ def use_memory(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def fork(request: Request, _descriptors: list[int]) -> Answer:
-    """Stops when the box refuses. Returns the number of children."""
+    """Until the box refuses. Returns the number of children."""
     made = 0
     for _ in range(request["count"]):
         try:
@@ -131,7 +130,7 @@ def write_output(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def fill(request: Request, _descriptors: list[int]) -> Answer:
-    """Write ``bytes`` to a file in ``folder``. Returns how much fitted before the box refused."""
+    """Returns how much fitted in ``folder``."""
     path, written = os.path.join(request["folder"], "fill"), 0
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -167,12 +166,12 @@ def end(request: Request, _descriptors: list[int]) -> Answer:
 
 
 def crash(_request: Request, _descriptors: list[int]) -> Answer:
-    """Read address 0. (The first process of a box ignores a signal that it sends to itself, but not a fault.)"""
+    """Reads address 0: a box's first process ignores its own signals, but not a fault."""
     return {"read": str(ctypes.string_at(0))}
 
 
 def spin(_request: Request, _descriptors: list[int]) -> Answer:
-    """Never answer, and ignore every signal that can be ignored."""
+    """Ignores every signal that it can."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     while True:

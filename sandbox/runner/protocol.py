@@ -1,4 +1,4 @@
-"""Messages between judge and runner: 4 bytes of length (little endian), then JSON. Descriptors may come along."""
+"""Messages between judge and runner: 4 bytes of length (little endian), then JSON, maybe with descriptors."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _MOST_DESCRIPTORS = 64
 
 
 def send(connection: socket.socket, message: dict[str, Any]) -> None:
-    # Unescaped, characters take up to four bytes each; escaped, up to twelve.
+    # At most four bytes a character, instead of twelve.
     body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
     connection.sendall(_LENGTH.pack(len(body)) + body)
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """The next message and its descriptors. Raises EOFError if the judge is gone."""
+    """Raises EOFError if the judge is gone."""
     descriptors: list[int] = []
     (length,) = _LENGTH.unpack(_exactly(connection, _LENGTH.size, descriptors))
     return json.loads(_exactly(connection, length, descriptors)), descriptors

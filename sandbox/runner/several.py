@@ -1,6 +1,6 @@
-"""Several GPUs for Triton where there is none: torch's calls that choose one, and the emulated GPU told of it.
+"""Several emulated GPUs for Triton: torch's calls that choose one.
 
-Tensors of all GPUs are in the host's memory. Work of different GPUs counts as ordered.
+Tensors are in the host's memory. Work of different GPUs counts as ordered.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Chosen:
 
 
 def _number(device: Any, now: int) -> int:
-    """Of a number, "cuda:1", or a torch.device."""
+    """A number, "cuda:1", or a torch.device."""
     if isinstance(device, int):
         return device
     index = getattr(device, "index", None)
@@ -33,15 +33,12 @@ def _number(device: Any, now: int) -> int:
 
 
 def use(count: int, tell: Callable[[int], None] = lambda number: None) -> Callable[[], None]:
-    """Have torch choose among ``count`` GPUs. ``tell`` learns of each choice. Returns a function that chooses the first
-    one again, for the beginning of a call."""
+    """``tell`` learns of each choice. Returns a function that chooses the first one again."""
     import torch
 
     chosen = _Chosen(count, tell)
 
     class Device:
-        """As ``torch.cuda.device``."""
-
         def __init__(self, device: Any) -> None:
             self._device, self._before = device, 0
 

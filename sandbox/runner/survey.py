@@ -1,7 +1,7 @@
-"""Notes, in one extra call that is not timed, the kernels that torch runs and the resources of Triton's kernels.
+"""Notes torch's kernels and the resources of Triton's in an extra call, not timed.
 
-All of it is a hint: the submission runs in this process and can hide anything. It misses work of threads that already
-ran, of replayed CUDA graphs, and of libraries called without torch.
+Only a hint: a submission can hide anything. It misses threads that already ran, replayed CUDA graphs, and
+libraries called without torch.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-# Messages are bounded, and readers need only the first few.
 MOST_OPERATIONS = 8
 MOST_KERNELS = 16
 NAME_CHARS = 64
-# Operations without a kernel, besides views and "empty": memory, and reading one number.
+# Besides views and "empty".
 NO_KERNEL = {
     "new_empty", "new_empty_strided", "set_", "resize_", "resize_as_", "detach_", "record_stream", "_unsafe_view",
     "_local_scalar_dense", "_reshape_alias", "lift", "is_pinned", "_pin_memory",
 }  # fmt: skip
 LOCAL_WORD_BYTES = 4
-# The judge accepts these in no name, see grader.judge.messages.
+# See grader.judge.messages.
 OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.<>, ]")
 
 
@@ -43,7 +42,7 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Torch asks this of a mode. Skipping would import all of torch.compile: 0.7 s for one call."""
+        """Skipping would import torch.compile: 0.7 s."""
         return False
 
     def watching(self, call: Callable[[], Any]) -> Callable[[], Any]:
@@ -55,7 +54,7 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return watched
 
     def seen(self) -> dict[str, Any]:
-        """Operations are in order of first use."""
+        """In order of first use."""
         names = [*(["torch.compile"] if _compiled() else []), *self._operations]
         return {"library_ops": names[:MOST_OPERATIONS], "kernels": [*self._kernels.values()][:MOST_KERNELS]}
 
@@ -66,19 +65,17 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
     def _touches(self, values: Any) -> bool:
-        """True if ``values`` contain a tensor of the judged device."""
         if isinstance(values, torch.Tensor):
             return values.device.type == self._device
         return isinstance(values, (list, tuple)) and any(self._touches(value) for value in values)
 
     @contextlib.contextmanager
     def _around_triton(self) -> Iterator[None]:
-        """Exclude Triton's own use of torch (its interpreter copies, its autotuner flushes), but not that of a kernel
-        in the interpreter, which is Python and may call torch."""
+        """Excludes Triton's own use of torch (copies, flushes), not an interpreted kernel's."""
         from triton.runtime import autotuner, interpreter, jit
 
         executor = interpreter.GridExecutor
-        # If Triton has renamed its copying functions, a whole launch counts as Triton's own.
+        # If the copying functions are renamed, a whole launch is Triton's.
         copies = [name for name in ("_init_args_hst", "_restore_args_dev") if hasattr(executor, name)]
         launches = [(autotuner.Autotuner, "run"), (jit.JITFunction, "run")]
         launches += [(executor, name) for name in copies or ["__call__"]]
@@ -96,7 +93,7 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @contextlib.contextmanager
     def _in_threads(self) -> Iterator[None]:
-        """A mode covers only its own thread; make it cover threads started meanwhile."""
+        """A mode covers only its own thread."""
         run = threading.Thread.run
 
         def watched(thread: threading.Thread) -> None:
@@ -132,11 +129,10 @@ class TorchSurvey(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return interpreted
 
     def _note(self, kernel: Any) -> None:
-        """Do nothing if this version of Triton does not know a kernel's resources."""
+        """Does nothing if Triton does not say."""
         registers, words = getattr(kernel, "n_regs", None), getattr(kernel, "n_spills", None)
         if not isinstance(registers, int):
             return
-        # A Python name may have any letters, a name in a message may not.
         name = OTHER_CHARACTERS.sub("_", str(getattr(kernel, "name", "kernel"))[:NAME_CHARS]) or "kernel"
         self._kernels[name] = {
             "name": name,
@@ -158,6 +154,6 @@ def _starts_kernel(function: Any) -> bool:
 
 
 def _compiled() -> bool:
-    """True if torch.compile made kernels in this process: a compiled call shows few operations, or none."""
+    """torch.compile made kernels: a compiled call shows few operations, or none."""
     dynamo = sys.modules.get("torch._dynamo.utils")
     return dynamo is not None and bool(dynamo.counters["frames"]["ok"])

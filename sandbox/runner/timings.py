@@ -1,4 +1,4 @@
-"""How long each part of a runner's preparation took."""
+"""Seconds of each part of a runner's preparation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 
-# Keyed by part. Sent with hello, before the runner loads anything of a submission.
+# Sent with hello, before a submission is loaded.
 seconds: dict[str, float] = {}
 
 

@@ -1,11 +1,11 @@
-"""A driver for Triton without NVIDIA's: for a GPU in the neighbouring process, or for none."""
+"""A driver for Triton: for a GPU in the neighbouring process, or for none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-# Triton and common set-up code read these properties.
+# Triton and submissions read these.
 PROPERTIES = {
     "multiprocessor_count": 132,
     "max_shared_mem": 232448,
@@ -18,7 +18,7 @@ PROPERTIES = {
 
 
 class Driver:
-    """``architecture``: for example 90. ``utils`` loads compiled kernels, ``launcher`` launches them."""
+    """``architecture``: such as 90. ``utils`` loads kernels, ``launcher`` launches them."""
 
     def __init__(self, architecture: int, utils: Any, launcher: Any) -> None:
         self.architecture = architecture
@@ -48,7 +48,7 @@ class Driver:
         return torch.device("cpu")
 
     def get_benchmarker(self) -> Callable[..., list[float]]:
-        """Autotuning runs each configuration once."""
+        """Runs each configuration once."""
 
         def run_once(kernel_call: Callable[[], Any], quantiles: Any = None, **_: Any) -> list[float]:
             return [self.milliseconds(kernel_call)] * len(quantiles or (0.5, 0.2, 0.8))
@@ -56,7 +56,6 @@ class Driver:
         return run_once
 
     def milliseconds(self, kernel_call: Callable[[], Any]) -> float:
-        """Make the call. Returns its time on the GPU."""
         kernel_call()
         return 1.0
 

@@ -1,4 +1,4 @@
-"""Loads a Triton submission, on a GPU or in Triton's interpreter, and makes the interpreter behave like a GPU."""
+"""Loads a Triton submission, on a GPU or in Triton's interpreter, which it makes like a GPU."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from function_form import functions_of, solve_of
 from timings import timed
 
 
-# Fuse products and sums into one instruction: Triton's default; 3.9 warns if it is unset.
+# Triton's default; 3.9 warns if it is unset.
 _FUSION = ("TRITON_DEFAULT_FP_FUSION", "1")
 
 
 class LoadError(Exception):
-    """The source loads but is no submission: no ``solve``, or one with other parameters."""
+    """No ``solve``, or one with other parameters."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -38,10 +38,9 @@ class LoadError(Exception):
 
 
 class HostDriver:
-    """A driver for the interpreter, enough for ``triton.autotune`` and common set-up code.
+    """Enough for ``triton.autotune`` and common set-up code, which fail without a driver.
 
-    Without it Triton fails on the first autotuned kernel. Each configuration runs once, so a wrong one, or an in-place
-    kernel without ``restore_value``, is wrong here as on a GPU.
+    Each configuration runs once, so an in-place kernel without ``restore_value`` is wrong, as on a GPU.
     """
 
     class utils:  # noqa: N801 - the name that Triton's drivers have
@@ -76,7 +75,7 @@ class HostDriver:
 
 
 class EmptyLaunches:
-    """Names of kernels launched with an empty grid: for a hint, never for a verdict."""
+    """Kernels with an empty grid: a hint, never a verdict."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -86,7 +85,7 @@ class EmptyLaunches:
         return names
 
     def watch_compiler(self) -> None:
-        """Triton skips an empty grid silently."""
+        """Triton skips it silently."""
         from triton.runtime.jit import JITFunction
 
         run = JITFunction.run
@@ -107,7 +106,6 @@ class EmptyLaunches:
         return noted
 
     def watch_interpreter(self) -> None:
-        """A Triton without this class is left alone."""
         from triton.runtime import interpreter
 
         executor = getattr(interpreter, "GridExecutor", None)
@@ -123,17 +121,16 @@ class EmptyLaunches:
 
 
 def prepare_interpreter() -> EmptyLaunches:
-    """Set Triton up for a machine without a GPU."""
     os.environ["TRITON_INTERPRET"] = "1"
     import torch
     import triton
-    import triton.language  # loaded now: the submission's import costs nothing
+    import triton.language  # so the submission's import is free
 
     triton.runtime.driver.set_active(HostDriver())
     interpreted.prepare_once()
     interpreted.round_as_gpu()
     empty_memory.use()
-    # There is no GPU to wait for, and many submissions end with this call.
+    # Many submissions end with this call; there is no GPU.
     torch.cuda.synchronize = lambda device=None: None
     empty = EmptyLaunches()
     empty.watch_interpreter()
@@ -143,7 +140,6 @@ def prepare_interpreter() -> EmptyLaunches:
 
 
 def prepare_client() -> EmptyLaunches:
-    """Set Triton up for the emulated GPU in the neighbouring process."""
     os.environ.setdefault(*_FUSION)
     import torch
     import triton
@@ -164,7 +160,7 @@ def prepare_client() -> EmptyLaunches:
 
 
 def import_compiler() -> None:
-    """Import torch and Triton for a GPU, without using it."""
+    """Does not use the GPU."""
     os.environ.setdefault(*_FUSION)
     with timed("torch"):
         import torch  # noqa: F401 - loaded now, like the rest
@@ -184,7 +180,7 @@ def prepare_compiler() -> EmptyLaunches:
     with timed("torch on the GPU"):
         torch.zeros(1, device="cuda")
     with timed("triton's driver"):
-        triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's helper for the driver
+        triton.runtime.driver.active.get_current_device()  # compiles and loads Triton's driver helper
     _name_by_version()
     with timed("a first kernel"):
         _warm("cuda")
@@ -196,8 +192,7 @@ def prepare_compiler() -> EmptyLaunches:
 
 
 def _name_by_version() -> None:
-    """Cache kernels under Triton's version, not a hash of its 400 MB: a box's cache starts empty and ends with the
-    box."""
+    """Not by a hash of Triton's 400 MB: the cache ends with the box."""
     import triton
     from triton.runtime import cache
 
@@ -206,7 +201,7 @@ def _name_by_version() -> None:
 
 
 def _warm(device: str = "cpu") -> None:
-    """Run a tiny kernel: else the first case pays for Triton's lazy imports and patches."""
+    """Else the first case pays for Triton's lazy imports."""
     import torch
     import warm_kernel
 
@@ -215,7 +210,7 @@ def _warm(device: str = "cpu") -> None:
 
 
 def prepare_without_gpu() -> None:
-    """Set Triton up for a GPU on another machine, before there is a source."""
+    """For a GPU on another machine."""
     os.environ.setdefault(*_FUSION)
     import torch  # noqa: F401 - loaded now, like the rest
     import triton.language  # noqa: F401
@@ -225,10 +220,10 @@ def prepare_without_gpu() -> None:
 
 
 def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall:
-    """See ``main.py``. A descriptor has kernels compiled ahead. Raises whatever ``load`` raises."""
+    """A descriptor has kernels compiled ahead. Raises what ``load`` raises."""
     if descriptors:
         with open(os.dup(descriptors[0]), "rb") as stream:
-            stream.seek(0)  # its writer left it at the end
+            stream.seek(0)
             kernel_cache.unpack(stream)
     solve = load(message["source"], message["parameters"], message["declaration"], message.get("autograd"))
 
@@ -247,7 +242,7 @@ def load_submission(message: dict[str, Any], descriptors: list[int]) -> MakeCall
 
 
 def _several(gpus: int) -> Callable[[], None]:
-    """Prepares for several GPUs. Returns what chooses the first one, as at the beginning of each call."""
+    """Returns a function that chooses the first GPU again."""
     if gpus == 1:
         return lambda: None
     if "GRADER_GPU" in os.environ:
@@ -264,8 +259,9 @@ def _several(gpus: int) -> Callable[[], None]:
 def load(
     source: str, parameters: list[str], wanted: str, form: dict[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """Returns ``solve``. With a ``form``, the source may define a Function instead, see ``function_form``. Writes a
-    file: Triton reads a kernel's text from it. Raises LoadError, and whatever the module raises."""
+    """Returns ``solve``. ``form``: see ``function_form``. Writes a file, because Triton reads a kernel's
+    text. Raises LoadError, and whatever the module raises.
+    """
     path = Path(os.environ.get("TMPDIR", "/tmp")) / SOURCE_NAME  # noqa: S108 - the box's own tmpfs
     path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("solution", path)
@@ -294,7 +290,7 @@ def load(
 
 
 def _instead_of_solve(module: Any, parameters: list[str], wanted: str) -> str:
-    """Names the only function with the parameters of ``solve``, if there is one."""
+    """The only function with these parameters, if any."""
     own = {
         value
         for value in vars(module).values()
@@ -315,7 +311,7 @@ def _check_arity(solve: Callable[..., Any], parameters: list[str], wanted: str) 
 
 
 def _arity_error(function: Callable[..., Any], parameters: list[str]) -> TypeError | None:
-    """Why ``function`` does not take these arguments; None if it does, or if that is unknown."""
+    """None if it takes them, or if that is unknown."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

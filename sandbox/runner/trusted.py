@@ -1,4 +1,4 @@
-"""Our own programs that are called like a submission: the host's control, and the reference as a baseline."""
+"""Our own programs called like a submission: the host's control, and a reference as baseline."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from host_binding import HostBinding
 
 
 def control_call(binding: HostBinding, results: list[str], duration_us: float) -> Callable[[], None]:
-    """A call that lasts ``duration_us`` by this process's clock, and touches every buffer as a kernel would.
+    """Lasts ``duration_us`` by this clock, and touches every buffer as a kernel would.
 
-    It calibrates the judge's clock: whatever the judge measures beyond ``duration_us`` is the fixed cost of a round.
+    The rest of what the judge measures is a round's fixed cost.
     """
 
     def call() -> None:
@@ -35,9 +35,10 @@ def control_call(binding: HostBinding, results: list[str], duration_us: float) -
 
 
 def load_reference(source: str, mode: str, function: str = "") -> Callable[..., Any]:
-    """The function of the staff's source that is timed: ``function``, or else ``baseline``, or ``reference`` if there
-    is none. ``mode``: "eager" as written, "compile" through ``torch.compile``."""
-    # torch.compile imports the module again by its name.
+    """``function``, or else ``baseline`` or ``reference``. ``mode``: "eager", or "compile" for
+    ``torch.compile``.
+    """
+    # torch.compile imports it by name.
     module = sys.modules["reference"] = types.ModuleType("reference")
     exec(compile(source, "reference.py", "exec"), module.__dict__)  # noqa: S102 - staff's own, in its own box
     own = module.__dict__.get("baseline") or module.__dict__["reference"]
@@ -45,13 +46,13 @@ def load_reference(source: str, mode: str, function: str = "") -> Callable[..., 
     if mode == "compile":
         import torch
 
-        # Static shapes: a baseline is timed on one workload at a time and should be as fast as possible on it.
+        # Static shapes are fastest, and each workload is timed alone.
         return torch.compile(reference, fullgraph=False, dynamic=False)
     return reference
 
 
 def reference_call(reference: Callable[..., Any], binding: Binding, outputs: list[str]) -> Callable[[], None]:
-    """Returns its result: nothing is copied."""
+    """Copies nothing."""
     values = {name: value for name, value in binding.tensors().items() if name not in outputs}
     kept: list[Any] = []
 

@@ -1,6 +1,6 @@
-"""Runs the runner under a tool of the CUDA toolkit: Nsight Compute, which counts, or compute-sanitizer, which checks.
+"""Runs the runner under Nsight Compute, which counts, or compute-sanitizer, which checks.
 
-The tool prints its findings when the runner ends. They come from the submission's box, so they decide nothing.
+Their findings come from the submission's box, so they decide nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ def under_tool() -> bool:
 
 
 def become(tool: str, address: str) -> NoReturn:
-    """Replace this process by a tool, which starts the runner. ``tool``: a JSON list of it and its options;
-    ``address``: see ``connect``."""
+    """Replace this process by ``tool``, a JSON list with its options, which starts the runner."""
     words = json.loads(tool)
     kind, _, number = address.partition(":")
     if kind == "fd":
@@ -37,8 +36,9 @@ def become(tool: str, address: str) -> NoReturn:
 
 
 class OwnMemoryBinding(CudaBinding):
-    """Calls with copies of the arrays in memory of this process: tools know its bounds to the byte. Results stay in the
-    copies. Raises ValueError for several GPUs."""
+    """Calls with private copies of the arrays, whose bounds tools know to the byte. Results stay in the
+    copies. Raises ValueError for several GPUs.
+    """
 
     def __init__(self, entries: list[Entry], descriptors: list[int]) -> None:
         if any("gpu" in entry for entry in entries):

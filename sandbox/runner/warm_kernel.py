@@ -1,5 +1,3 @@
-"""A tiny kernel that makes Triton load its lazy parts."""
-
 import triton
 import triton.language as tl
 

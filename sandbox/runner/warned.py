@@ -1,7 +1,6 @@
-"""Shows warnings of libraries as warnings about the submission's line.
+"""Shows libraries' warnings at the submission's line.
 
-Triton's interpreter computes with NumPy, whose warnings name a line of the interpreter. That means nothing to the
-student; the line of the kernel does.
+NumPy's warnings name a line of Triton's interpreter, which means nothing to a student.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from failure import SOURCE_NAME
 
 
 def show_own_lines() -> None:
-    """From now on warnings name the submission's line. A warning that no line of it caused is dropped."""
+    """Drops warnings that no line of the submission caused."""
     warnings.showwarning = _show
 
 
@@ -28,7 +27,7 @@ def _show(
 
 
 def _own_line() -> int | None:
-    """The innermost line of the submission on the stack."""
+    """The innermost on the stack."""
     frame = sys._getframe(1)
     while frame is not None and not frame.f_code.co_filename.endswith(SOURCE_NAME):
         frame = frame.f_back  # type: ignore[assignment]

@@ -1,1 +1,1 @@
-"""One file for each page of docs/reference/; each has ``make()``, which returns the page."""
+"""Pages of docs/reference/, one a file: ``make()`` returns the page."""

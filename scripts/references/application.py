@@ -1,4 +1,4 @@
-"""The web of an empty platform: its routes are the same on every one."""
+"""The web of an empty platform."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ API = API_PREFIX + "/"
 
 @contextmanager
 def application() -> Iterator[OpenAPI]:
-    """An application with a temporary database."""
     with tempfile.TemporaryDirectory(prefix="grd-") as folder:
-        # No Redis is there, and none is needed.
+        # Redis is not needed.
         nowhere = f"unix://{folder}/redis.sock"
         settings = Settings(data_dir=Path(folder), redis_url=nowhere, database_url="", log_level="error")
         platform = open_platform(settings)

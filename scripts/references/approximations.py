@@ -1,5 +1,4 @@
-"""Which wrong answers near the right one each challenge was tried with, what kills each, and what is allowed and why:
-from ``benchmarks/results``."""
+"""Wrong answers near the right one: what kills each, or why it is allowed. From ``benchmarks/results``."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ ABOUT = (
     "every workload where it was caught, the likeliest first; where no kind of round does so alone, with all that "
     "show it at some. [Figures](figures.md) has the probabilities."
 )
-# Kinds of rounds that are named for one approximation at most.
+# Above this number a kind of round is not named.
 _NAMED = 4
 
 
@@ -29,7 +28,7 @@ def make() -> str:
 
 
 def _rows() -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """The row of each challenge with its run, a GPU's if there is one."""
+    """A challenge's run, a GPU's if there is one."""
     found: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
     for name in ("approximations_reduced", "approximations"):
         for path in sorted(RESULTS.glob(f"{name}-*.json")):
@@ -72,7 +71,7 @@ def _killers(each: Mapping[str, Any]) -> str:
 
 
 def _waived(row: Mapping[str, Any]) -> Iterator[str]:
-    """What passes with a reason, and what passes without: there should be none."""
+    """Passes with and without a reason; the latter should be none."""
     reasons: dict[str, dict[str, list[str]]] = {}
     for each in row["allowed"]:
         reasons.setdefault(each["reason"], {}).setdefault(each["name"], []).append(each["workload"])

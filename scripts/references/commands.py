@@ -1,4 +1,4 @@
-"""The commands, from the Click tree that Typer makes of them."""
+"""The commands, from Typer's Click tree."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ def _parts() -> Iterator[str]:
 
 
 def _found(name: str) -> Any:
-    """The Click command of that name."""
     group: Any = typer.main.get_command(load(name))
     return group.commands[name]
 
@@ -55,7 +54,7 @@ def _command(path: str, command: Any) -> Iterator[str]:
 
 
 def _parameters(path: str, command: Any) -> Iterator[str]:
-    """How it is called; nothing for a group that does nothing by itself."""
+    """Nothing for a group that does nothing by itself."""
     shown = [each for each in command.params if not getattr(each, "hidden", False) and each.name != "help"]
     if shown or not hasattr(command, "commands"):
         yield f"```sh\n{_usage(path, command)}\n```"
@@ -88,12 +87,12 @@ def _row(parameter: Any, command: Any) -> tuple[str, str, str]:
 
 
 def _value(parameter: Any, command: Any) -> str:
-    """The placeholder of the value: its metavar, its choices, or its type."""
+    """The value's placeholder: metavar, choices or type."""
     if parameter.metavar:
         return str(parameter.metavar)
     if _is_argument(parameter):
         return str(parameter.name).upper()
-    # Read from the function, because how Click keeps a parameter's type differs between its releases.
+    # How Click keeps a parameter's type differs between releases.
     return _of_type(get_type_hints(command.callback, include_extras=True).get(parameter.name, str))
 
 
@@ -108,7 +107,7 @@ def _of_type(hint: Any) -> str:
 
 
 def _default(parameter: Any) -> str:
-    """The default; empty for flags that are off and for computed values."""
+    """Empty for flags that are off and computed values."""
     value = parameter.default
     if value is None or callable(value) or value is False or value in ((), [], ""):
         return ""

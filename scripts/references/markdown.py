@@ -1,5 +1,3 @@
-"""The frame of a generated page."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -8,5 +6,5 @@ FROM = "<!-- Made by `make reference`; edits here are lost. -->"
 
 
 def page(title: str, about: str, parts: Iterable[str]) -> str:
-    """A whole page. ``parts`` are its paragraphs, tables and headings."""
+    """``parts``: paragraphs, tables and headings."""
     return "\n\n".join([f"# {title}", FROM, about, *(part for part in parts if part)]) + "\n"

@@ -1,4 +1,4 @@
-"""The pages of the web, from the application's routes."""
+"""The web's pages, from its routes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _rows(app: Flask) -> Iterator[tuple[str, str, str, str]]:
 
 
 def about(app: Flask, endpoint: str) -> str:
-    """The first paragraph of what the view says of itself."""
+    """The view's first paragraph."""
     if endpoint == "static":
         return _STATIC
     return unwrapped((app.view_functions[endpoint].__doc__ or "").partition("\n\n")[0])

@@ -23,7 +23,7 @@ ABOUT_PROVIDERS = (
     "NAME is yours to choose, in letters and digits: it is in the address that the provider sends people back to. "
     "[Single sign-on](../single-sign-on.md) has the steps for some providers."
 )
-# Worked out when the platform starts.
+# Depends on the start.
 _MADE = {
     "data_dir": "`$XDG_DATA_HOME/grader`, or `~/.local/share/grader`",
     "sign_up": "`closed`",
@@ -67,7 +67,6 @@ def _default(name: str, field: Any) -> str:
 
 
 def _value(field: Any) -> str:
-    """What it takes: words, a path, a number with its bounds."""
     kind = field.annotation
     if get_origin(kind) is Literal:
         return ", ".join(code(each) for each in get_args(kind))

@@ -1,6 +1,6 @@
-"""The emulated GPU as a device: it answers the process that runs a student's host code.
+"""The emulated GPU as a device for the process (``host/``) that runs a student's host code.
 
-That process (``host/``) sees neither the device's memory nor the judge: device pointers are plain numbers to it.
+To that process, device pointers are plain numbers.
 """
 
 from .. import HOST

@@ -1,4 +1,4 @@
-"""A device of one call: it owns memory and modules, and checks and answers each request, as a driver does."""
+"""A device of one call: it owns memory and modules, and answers requests like a driver."""
 
 from __future__ import annotations
 
@@ -43,25 +43,22 @@ from .requests import (
     UNWRITTEN_PATTERN_BYTES,
 )
 
-# By cudaMemcpyKind.
+# Index: cudaMemcpyKind.
 _DIRECTIONS = (
     "cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
 )  # fmt: skip
-# Bytes that programs may allocate in a call.
 MEMORY_BYTES = 2 << 30
-# Additional bytes in a sampled call, as a real card would allow. Little of it is touched.
+# More in a sampled call, as on a card. Little of it is touched.
 SAMPLED_BYTES = 64 << 30
-# In a counted call the host sees this many changed bytes of managed memory, enough for a flag or a count.
+# Changed bytes of managed memory that the host sees in a counted call: a flag or a count.
 MANAGED_TAKEN = 256
 _FROM_THE_HOST = (0, 1)
 _ACCESSES = ("accesses", "reads", "writes")
-# Misuses kept of one call.
 _MOST_MISUSES = 16
-# Of a thread, as PTX is assembled for sm_90.
+# A thread's, in PTX for sm_90.
 MOST_REGISTERS = 255
-# PTX that comes as text, not in a fat binary, begins with this.
+# PTX text, not a fat binary.
 _PLAIN = b"//"
-# CUDA's numbers of errors.
 _INVALID_VALUE, _NO_MEMORY, _NO_FUNCTION, _BAD_PTX, _UNKNOWN = 1, 2, 98, 218, 999
 _NUMBERS = {
     "cudaErrorInvalidValue": 1,
@@ -87,9 +84,10 @@ class _Allocated:
 
 
 class Device:
-    """Owns ``engine``. ``memory_bytes``: that programs may allocate; ``ptxas``: counts the registers of kernels whose
-    PTX comes as text; ``relayed``: the program's tensors are on the host, and go to the device and back around each
-    launch. ``line_at``: the source line of a place in the host's library."""
+    """Owns ``engine``. ``memory_bytes``: for programs. ``ptxas``: counts registers of PTX that comes as text.
+    ``relayed``: tensors are on the host and travel around each launch. ``line_at``: the source line of a
+    place in the host's library.
+    """
 
     def __init__(
         self,
@@ -100,28 +98,27 @@ class Device:
         relayed: bool = False,
     ) -> None:
         self.engine, self._left, self._ptxas, self._relayed = engine, memory_bytes, ptxas, relayed
-        # What a relayed call's allocations held when they went back to the host, and the address and size of the last
-        # copy to the device that was counted: see ``_is_relays``.
+        # See ``_is_relays``: hashes of contents that went back to the host, and the last counted copy to the
+        # device.
         self._returned_contents: set[int] = set()
         self._filled = (0, 0)
         self.line_at: Callable[[int], int] = lambda place: 0
-        # PTX by module for which ptxas has not run yet: it is slow, and only the model needs it.
+        # By module. ptxas is slow, and only the model needs it.
         self._not_assembled: dict[int, str] = {}
-        # Of the present call, see ``begin``.
+        # See ``begin``.
         self._watched = self._limited = False
         # For ``TIME``: the first launch, and whether launches are counted only for it.
         self._timed_from, self._timed_apart = 0, False
         self._modules: list[Loaded | None] = []
-        # Of GPUs other than the first, which have variables of their own: by module and GPU.
+        # Variables on the other GPUs, by module and GPU.
         self._on_others: dict[tuple[int, int], Loaded] = {}
         self._allocated: dict[int, _Allocated] = {}
-        # Freed memory: size, and places of allocation and release.
+        # Size, and places of allocation and release.
         self._freed: dict[int, tuple[int, int, int]] = {}
-        # Names of the call's arguments.
         self._arguments: dict[int, str] = {}
-        # Address -> size and host address of everything that copies may reach.
+        # What copies may reach: address -> size and host address.
         self._memory: dict[int, tuple[int, int]] = {}
-        # Managed memory as the host sees it.
+        # As the host sees it.
         self._managed: dict[int, bytearray] = {}
         self.call = Call()
 
@@ -136,7 +133,7 @@ class Device:
         misalign: int = 0,
         gpu: int = 0,
     ) -> int:
-        """Add a buffer of the call on ``gpu``, see ``Engine.adopt``. Returns its device address."""
+        """See ``Engine.adopt``. Returns the device address."""
         with self.engine.on_gpu(gpu):
             address = self.engine.adopt(
                 data, size, name, misalign=misalign, written=written, constant=constant
@@ -150,7 +147,7 @@ class Device:
         self.engine.release(address, forget=True)
 
     def writer(self, address: int) -> Writer | None:
-        """See ``Engine.writers``; with the source line of a copy. None for any in a sampled call."""
+        """As ``Engine.writers``, with a copy's source line. None in a sampled call."""
         if self.engine.sample is not None:
             return None
         (found,) = self.engine.writers([address])
@@ -160,8 +157,9 @@ class Device:
         return replace(found, lines=(line,) if line else ())
 
     def begin(self, *, counted: bool = False, watched: bool = False) -> None:
-        """Begin a call. ``counted``: count its work for a modelled time, which is slower; ``watched``: count it for
-        ``Returned.constructs``."""
+        """``counted``: count work for a modelled time, which is slower. ``watched``: count it for
+        ``Returned.constructs``.
+        """
         self._watched, self._limited = watched, counted
         self.call = Call()
         self._returned_contents.clear()
@@ -172,7 +170,7 @@ class Device:
         self._timed_from, self._timed_apart = 0, False
 
     def returned(self, code: int = 0, name: str = "", text: str = "", forgotten: int = 0) -> Returned:
-        """The outcome of the call since ``begin``. The arguments are what the host code reports."""
+        """Since ``begin``. The arguments are the host code's report."""
         call = self.call
         call.findings = [self._with_lines(finding) for finding in call.findings]
         unfreed = [
@@ -188,7 +186,7 @@ class Device:
         )  # fmt: skip
 
     def _with_lines(self, finding: Finding) -> Finding:
-        """Adds the host code's lines to two works that race."""
+        """With the host code's lines of two racing works."""
         if finding.works is None:
             return finding
         mine, other = (replace(work, line=self.line_at(work.place)) for work in finding.works)
@@ -223,8 +221,9 @@ class Device:
         )
 
     def answer(self, kind: int, body: bytes) -> tuple[int, bytes]:
-        """Status and reply to one request of the host code. A malformed request is an invalid value; our own faults are
-        kept in ``Returned.broken``."""
+        """Status and reply. A malformed request is an invalid value; our own faults go to
+        ``Returned.broken``.
+        """
         handler = HANDLERS.get(kind)
         if handler is None:
             return _INVALID_VALUE, b""
@@ -263,7 +262,6 @@ class Device:
         return self._loaded(module), body[4:].decode("ascii", "replace")
 
     def _loaded(self, number: int) -> Loaded | None:
-        """A module on the present GPU."""
         first = self._modules[number] if number < len(self._modules) else None
         if first is None or self.engine.gpu == 0:
             return first
@@ -323,7 +321,7 @@ class Device:
         return 0, struct.pack("<Q", address)
 
     def _allocate_managed(self, body: bytes) -> tuple[int, bytes]:
-        """As ``_allocate``. All of it counts as written, because the host's single writes are unknown."""
+        """All of it counts as written: the host's writes are unknown."""
         size, place = PLACED.unpack_from(body.ljust(PLACED.size, b"\0"))
         if size > self._left:
             return _NO_MEMORY, b""
@@ -482,7 +480,6 @@ class Device:
         return "bad_free", "cudaFree gets a pointer that cudaMalloc did not return."
 
     def _whose(self, address: int) -> str:
-        """Where a copy's address leads."""
         for start, (size, _) in self._memory.items():
             if start <= address < start + max(size, 1):
                 name = array_name(self._arguments.get(start, "")) or "an allocation"
@@ -494,19 +491,18 @@ class Device:
         return " an address that is not device memory"
 
     def _is_only_devices(self, address: int) -> bool:
-        """True for device memory that the host cannot reach."""
+        """The host cannot reach it."""
         managed = any(start <= address < start + len(size) for start, size in self._managed.items())
         return self._range(address, 1) is not None and not managed
 
     def _range(self, address: int, size: int) -> int | None:
-        """The host address of ``size`` bytes; None if they are not within one buffer."""
+        """The host address; None if it crosses a buffer's end."""
         for start, (length, data) in self._memory.items():
             if start <= address and address + size <= start + length:
                 return data + address - start
         return None
 
     def _copies(self, size: int) -> None:
-        """Count a copy or memset of ``size`` bytes."""
         self.call.copies, self.call.copied = self.call.copies + 1, self.call.copied + size
 
     def _copy(self, body: bytes) -> tuple[int, bytes]:
@@ -550,8 +546,9 @@ class Device:
         return 0, b""
 
     def _is_relays(self, to: int, source: int, kind: int, given: bytes) -> bool:
-        """True for a copy that a card's program would not do, because its tensor stays on the device: back to the host,
-        and to the device what came from there. Tensors over arguments are not copied."""
+        """True if a card's program would not copy: the tensor would stay on the device. Tensors over
+        arguments are not copied.
+        """
         if not self._relayed or (to if kind == 1 else source) in self._arguments:
             return False
         relays = kind == 2 or (kind == 1 and hash(given) in self._returned_contents)
@@ -565,14 +562,14 @@ class Device:
         if held is None or len(pattern) != UNWRITTEN_PATTERN_BYTES:
             return _INVALID_VALUE, b""
         if self._filled == (address, size) and _repeats(ctypes.string_at(held, size), pattern):
-            # A new tensor, which is the relay's to copy. Anything else in it was a real copy.
+            # A new tensor is the relay's; anything else was a real copy.
             self.call.copies, self.call.copied = self.call.copies - 1, self.call.copied - size
         self._filled = (0, 0)
         self.engine.unmark_written(address, size, pattern)
         return 0, b""
 
     def _is_too_much(self, size: int, what: str) -> bool:
-        """True if a sampled call leaves out a copy or memset of this size."""
+        """A sampled call leaves out large copies and memsets."""
         sample = self.engine.sample
         if sample is None or size <= sample.copied_bytes:
             return False
@@ -636,7 +633,7 @@ class Device:
                 assert self._ptxas is not None
                 text = self._not_assembled.pop(module)
                 loaded.registers, loaded.spills = assembled(text, self._ptxas)
-            # ptxas rejected it, so a card would not run it; here it runs at the lowest occupancy.
+            # A card would not run it, since ptxas rejects it; it runs at the lowest occupancy.
             loaded.registers.setdefault(name, MOST_REGISTERS)
             params = body[LAUNCH_HEAD.size + length :]
             self.engine.launch(
@@ -668,13 +665,12 @@ class Device:
 
 
 def _architecture(target: str) -> int:
-    """80 for ``sm_80``; 0 for another kind of name."""
+    """80 for ``sm_80``; 0 if unknown."""
     found = re.match(r"sm_(\d{2,3})(?!\d)", target)
     return int(found[1]) if found else 0
 
 
 def _repeats(contents: bytes, pattern: bytes) -> bool:
-    """True if ``contents`` is ``pattern``, again and again."""
     return contents == (pattern * (len(contents) // len(pattern) + 1))[: len(contents)]
 
 

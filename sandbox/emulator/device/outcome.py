@@ -1,5 +1,3 @@
-"""The outcome of a call."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -12,10 +10,10 @@ from ..model import Launch
 
 @dataclass(frozen=True)
 class Misuse:
-    """A runtime call that was refused, or a remark on one."""
+    """A refused runtime call, or a remark on one."""
 
     kind: str  # double_free, bad_free, bad_copy, bad_launch, bad_symbol, not_here or device_memory_on_host
-    line: int  # of the source, from 1; 0: unknown
+    line: int
     message: str
 
 
@@ -24,37 +22,33 @@ class Unfreed:
     """An allocation that was not freed."""
 
     size: int  # in bytes
-    line: int  # as in Misuse
+    line: int
 
 
 @dataclass
 class Returned:
-    """The outcome of a call."""
-
     code: int  # that grader_entry returned
-    name: str  # CUDA's name and text of the code
+    name: str
     text: str
-    fault: Finding | None  # that ended a launch
-    findings: list[Finding]  # the others
+    fault: Finding | None  # it ended a launch
+    findings: list[Finding]
     unsupported: Unsupported | None
     refused: str
     printed: bytes  # by kernels
-    instructions: int  # of warps, in all launches
+    instructions: int  # warps', in all launches
     launches: int
     unfreed: list[Unfreed]
-    misuses: list[Misuse]  # refused calls
-    remarks: list[Misuse]  # on calls that were done differently from what they say
-    forgotten: (
-        int  # launches, copies and memsets on own streams that were left out, because nothing waited for them
-    )
+    misuses: list[Misuse]
+    remarks: list[Misuse]  # on calls done differently from what they say
+    forgotten: int  # work on own streams that nothing waited for
     forgotten_lines: list[int]
     counted: tuple[Launch, ...]  # empty unless the call was counted
-    modelled: float | None  # seconds by the model
-    profile: dict[str, Any] | None  # see profile_of
-    taken: int  # bytes copied from the device to the host
-    heap_leaked: tuple[int, int]  # allocations of kernels, and their bytes
-    broken: str  # traceback of a fault in our own code
-    constructs: dict[str, Any] | None = None  # of a watched call, see constructs_of
+    modelled: float | None
+    profile: dict[str, Any] | None
+    taken: int  # bytes copied to the host
+    heap_leaked: tuple[int, int]  # allocations that kernels did not free, and their bytes
+    broken: str  # traceback of our own fault
+    constructs: dict[str, Any] | None = None
 
 
 @dataclass
@@ -73,5 +67,5 @@ class Call:
     broken: str = ""
     remarks: list[Misuse] = field(default_factory=list)
     forgotten_lines: list[int] = field(default_factory=list)
-    # An access to device memory that ended the host code's process.
+    # Ended the host code's process by touching device memory.
     on_host: Misuse | None = None

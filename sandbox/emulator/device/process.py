@@ -1,4 +1,4 @@
-"""Runs the host code of a library in its own process, and passes its requests to the device."""
+"""Runs a library's host code in its own process, which asks the device."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .requests import HEADER, MOST_BYTES, MOST_SAID, REPLY, SAID
 
 
 def hide() -> None:
-    """Keep other processes of this user from reading, changing or tracing this process."""
+    """Keep the user's other processes from reading or tracing this one."""
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
 
 
 class HostEnded(Exception):
-    """The host code's process ended. ``status``: as ``subprocess.Popen.returncode``."""
+    """``status``: as ``subprocess.Popen.returncode``."""
 
     def __init__(self, status: int | None) -> None:
         super().__init__(f"the host code's process ended with status {status}")
@@ -31,12 +31,10 @@ class HostEnded(Exception):
 
 
 class LoadFailed(Exception):
-    """The library cannot be loaded; the text is the dynamic linker's."""
+    """The text is the dynamic linker's."""
 
 
 class HostProcess:
-    """The host code of one library, in a process of its own."""
-
     def __init__(
         self,
         device: Device,
@@ -44,9 +42,10 @@ class HostProcess:
         host: Path = HOST,
         output: int | None = None,
     ) -> None:
-        """``library``: a path or descriptor; ``output``: a descriptor for its standard output (default: ours).
+        """``library``: a path or descriptor. ``output``: a descriptor (default: ours).
 
-        Raises LoadFailed, HostEnded."""
+        Raises LoadFailed, HostEnded.
+        """
         self.device = device
         self._connection, theirs = socket.socketpair()
         if isinstance(library, int):
@@ -88,8 +87,7 @@ class HostProcess:
         self._process.wait()
 
     def call(self, values: Sequence[bytes], *, counted: bool = False, watched: bool = False) -> Returned:
-        """Call the entry point. ``values``: its arguments as in C, at most 8 bytes each; ``counted``: see
-        ``Device.begin``. Raises HostEnded."""
+        """``values``: C's arguments, at most 8 bytes each. Raises HostEnded."""
         self.device.begin(counted=counted, watched=watched)
         self._reply(0, b"".join(value.ljust(8, b"\0") for value in values))
         said = self._serve(MESSAGE.RETURNED)
@@ -98,7 +96,7 @@ class HostProcess:
         return self.device.returned(code, name, text, forgotten)
 
     def _serve(self, last: int) -> bytes:
-        """Answer requests until one of kind ``last``, which the next call answers."""
+        """Until a request of kind ``last``, which the next call answers."""
         while True:
             kind, size = HEADER.unpack(self._exactly(HEADER.size))
             if size > MOST_BYTES:

@@ -1,5 +1,3 @@
-"""The texts of refused launches."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -41,7 +39,7 @@ def why_not_launched(which: int, numbers: Sequence[int]) -> str:
 
 
 def why_not_that_gpu(numbers: Sequence[int]) -> str:
-    """As OTHER_GPU of protocol.h."""
+    """For OTHER_GPU of protocol.h."""
     of_stream, other, is_event = numbers[:3]
     if is_event:
         return (
@@ -55,6 +53,6 @@ def why_not_that_gpu(numbers: Sequence[int]) -> str:
 
 
 def _shape(sizes: Sequence[int]) -> str:
-    """``1,024``, or ``16 x 16`` for several dimensions."""
+    """``1,024``, or ``16 x 16``."""
     last = max((i for i, size in enumerate(sizes) if size != 1), default=0)
     return " x ".join(f"{size:,}" for size in sizes[: last + 1])

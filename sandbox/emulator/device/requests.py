@@ -1,4 +1,4 @@
-"""The requests of a host code's process, as ``host/protocol.h`` defines them."""
+"""A host process's requests, as in ``host/protocol.h``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import struct
 
 from ..names import MESSAGE, STREAMS
 
-# Requests that the runner sends, too; ``MESSAGE`` has them all.
+# The runner's requests, too.
 MODULE, KERNEL, ALLOCATE, RELEASE, COPY, LAUNCH, TIME, UNWRITTEN, GPU = (
     MESSAGE[name] for name in "MODULE KERNEL ALLOCATE RELEASE COPY LAUNCH TIME UNWRITTEN GPU".split()
 )
-# As struct order of protocol.h.
+# struct order
 ORDER_OF = struct.Struct(f"<{2 + STREAMS}I")
 GPU_OF = struct.Struct("<II")
 UNWRITTEN_PATTERN_BYTES = 16
@@ -24,11 +24,10 @@ COPY_HEAD, SET_HEAD, LAUNCH_HEAD = (
 RANGE = struct.Struct("<QQ")
 # Address, pitch; width, height, depth, element, bits of channels, kind, modes, three flags; border.
 TEXTURE_OF = struct.Struct("<QQ15I4f4x")
-# A number, and the place in the host code that asks.
+# A number, and the asking place in the host code.
 PLACED = struct.Struct("<QI")
-# As struct misused; a name follows.
+# struct misused; a name follows.
 MISUSED_HEAD = struct.Struct("<II6Q")
-# As struct kernel_facts, at the start of the reply to KERNEL.
+# struct kernel_facts, which begins KERNEL's reply.
 KERNEL_FACTS = struct.Struct("<6I")
-# The largest request.
 MOST_BYTES = (1 << 31) + 4096

@@ -1,4 +1,3 @@
-/* Looks up addresses as a lane of a cluster sees them. */
 #include "engine.h"
 
 struct block *cluster_block(struct warp *w, uint64_t address) {

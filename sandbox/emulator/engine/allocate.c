@@ -1,11 +1,11 @@
-/* The only code that calls malloc and its kin. Callers handle failure. */
+/* The only callers of malloc and its kin. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
 #ifdef ALLOCATIONS_FAIL
-/* Tests make the n-th allocation and all later ones fail; -1: none. */
+/* Tests make the n-th allocation and later ones fail; -1: none. */
 static atomic_llong left = -1;
 void engine_allocations(int64_t count) { atomic_store(&left, count); }
 static bool fails(void) {

@@ -1,4 +1,3 @@
-/* Runs the operations of alu.ops on all lanes of a warp. */
 #include <limits.h>
 
 #include "approximate.h"
@@ -22,7 +21,7 @@ typedef int64_t LANE_s64;
 typedef float LANE_f32;
 typedef double LANE_f64;
 typedef float LANE_f16;
-typedef float LANE_bf16; /* computed as floats, or as doubles if float is not exact */
+typedef float LANE_bf16; /* as floats, or doubles if float is not exact */
 typedef uint32_t LANE_pred;
 #define UNSIGNED(T) UNSIGNED_##T
 #define UNSIGNED_u16 uint32_t
@@ -32,7 +31,6 @@ typedef uint32_t LANE_pred;
 #define UNSIGNED_u64 uint64_t
 #define UNSIGNED_s64 uint64_t
 
-/* A register's lane i. */
 #define GET_u8(p, i) ((uint8_t)((const uint32_t *)(p))[i])
 #define GET_s8(p, i) ((int8_t)((const uint32_t *)(p))[i])
 #define GET_u16(p, i) ((uint16_t)((const uint32_t *)(p))[i])
@@ -46,7 +44,6 @@ typedef uint32_t LANE_pred;
 #define GET_f16(p, i) f16_value((uint16_t)((const uint32_t *)(p))[i])
 #define GET_bf16(p, i) bf16_value((uint16_t)((const uint32_t *)(p))[i])
 #define GET_pred(p, i) ((*(const uint32_t *)(p) >> (i)) & 1u)
-/* Storage of a result in its register. */
 #define WORD_u8 uint32_t
 #define WORD_u16 uint32_t
 #define WORD_s16 uint32_t
@@ -94,7 +91,6 @@ static inline uint32_t gathered(const uint8_t each[LANES]) {
 }
 #define HEAD(name) static void name(struct warp *w, const struct row *r, uint32_t mask)
 
-/* ---- what the expressions use ---- */
 #define DIVIDED(T, LEAST) \
     static inline LANE_##T divided_##T(LANE_##T a, LANE_##T b) { \
         return b == 0 ? (LANE_##T) - 1 : (LEAST) && (int64_t)b == -1 ? (LANE_##T)(0 - (uint64_t)a) : a / b; \
@@ -199,12 +195,12 @@ static inline double most64(double a, double b) {
     return a != a ? b : b != b ? a : a > b || (a == b && !signbit(a)) ? a : b;
 }
 static inline double positive(double a) { return a != a ? a : a > 0 ? a : 0.0; }
-/* Approximations keep the upper 32 bits of a double and flush subnormal numbers. */
+/* They keep a double's upper 32 bits and flush subnormals. */
 static inline double flushed64(double v) { return fabs(v) < 0x1p-1022 ? copysign(0.0, v) : v; }
 static inline double approximate64(double v) {
     return isfinite(v) ? flushed64(f64_of((bits64_of(v) + 0x80000000ull) & 0xffffffff00000000ull)) : v;
 }
-/* PTX multiplies by the reciprocal, which is 0 above 2^126. A card scales subnormal divisors first. */
+/* As PTX: by the reciprocal, which is 0 above 2^126, and scaled subnormal divisors. */
 static inline float quotient(float a, float b) {
     return fabsf(b) < 0x1p-126f ? a / b : a * (fabsf(b) > 0x1p126f ? copysignf(0.0f, b) : 1.0f / b);
 }
@@ -230,7 +226,7 @@ static inline int64_t to_signed64(double v, int mode) {
     v = rounded(v, mode);
     return v <= -9223372036854775808.0 ? INT64_MIN : v >= 9223372036854775808.0 ? INT64_MAX : (int64_t)v;
 }
-/* A double that rounds to 16 bits as the integer would. */
+/* Rounds to 16 bits as the integer would. */
 #define EXACT(T) \
     static inline double exact_or_odd_##T(LANE_##T a) { return (double)a; }
 EXACT(u8)
@@ -249,7 +245,7 @@ static inline double exact_or_odd_s64(int64_t a) {
 static inline int32_t extended_s32(int32_t a, uint32_t bits) {
     return bits == 0 ? 0 : (int32_t)((uint32_t)a << (32 - bits)) >> (32 - bits);
 }
-/* fns: the place of a set bit, counted upwards from ``base``, or downwards if ``offset`` is negative. */
+/* fns: counts set bits up from ``base``, or down if ``offset`` is negative. */
 static inline uint32_t nth_set(uint32_t mask, uint32_t base, int32_t offset) {
     int64_t left = offset < 0 ? -(int64_t)offset : offset;
     if (base > 31) return EVERY;
@@ -266,10 +262,9 @@ static inline uint16_t flushed_half(uint32_t bits) { return (uint16_t)(bits & 0x
 static inline float signed_as(float size, float a, float b) {
     return size != size ? size : copysignf(size, signbit(a) != signbit(b) ? -1.0f : 1.0f);
 }
-/* The nearest number of a format, or its neighbour if the rounding asks for it: numbers of one sign are ordered by
- * their bits. */
+/* To a neighbour if the rounding asks for it: numbers of one sign are ordered by their bits. */
 static inline uint32_t moved(uint32_t bits, uint32_t sign, double near, double value, int how) {
-    bool larger = near > value, smaller = near < value; /* than it should be */
+    bool larger = near > value, smaller = near < value;
     int mode = how & 3;
     if (mode == ROUND_NEAREST || !(larger || smaller)) return bits;
     bool down = mode == ROUND_DOWN || (mode == ROUND_TO_ZERO && value > 0);
@@ -302,7 +297,6 @@ static inline uint32_t tf32_by(float value, int how) {
     return how & FINITE && (bits & 0x7fffffff) == 0x7f800000 ? bits - 0x2000 : bits;
 }
 
-/* ---- the operations ---- */
 #define BODY1(T, A, E) \
     { \
         WORD_##T out[LANES]; \
@@ -482,7 +476,6 @@ static inline uint32_t tf32_by(float value, int how) {
     }
 #include "alu.ops"
 
-/* ---- the tables: an operation's number is its place ---- */
 #define OP1(name, ...) alu_##name,
 #define OP2 OP1
 #define OP3 OP1
@@ -522,7 +515,6 @@ const char *const alu_names[] = {
 #define PAIR2 OP2
 #define PAIR3 OP3
 #define CARRY OP2
-/* How many operands each must have. */
 const unsigned char alu_arities[] = {
 #include "alu.ops"
 };
@@ -537,7 +529,7 @@ const unsigned char alu_arities[] = {
 #define PAIR2(name, T, E) #T "x2 " #T "x2 " #T "x2",
 #define PAIR3(name, T, E) #T "x2 " #T "x2 " #T "x2 " #T "x2",
 #define CARRY(name, T) #T " " #T " " #T " pred pred",
-/* The types of d, a, b, c and e, as far as it has them. */
+/* Types of d, a, b, c and e. */
 const char *const alu_types[] = {
 #include "alu.ops"
 };

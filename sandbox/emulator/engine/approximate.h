@@ -1,14 +1,14 @@
-/* ex2, lg2, sin, cos and tanh with the same bits on every processor, which no C library promises: in double, by
- * additions, multiplications and divisions alone, then rounded to float. Within an ulp, closer than PTX asks. */
+/* ex2, lg2, sin, cos and tanh with the same bits on every processor, unlike a C library's: basic arithmetic in double,
+ * rounded to float. Within an ulp, closer than PTX asks. */
 #ifndef APPROXIMATE_H
 #define APPROXIMATE_H
 #include "numbers.h"
 
-/* Series by Horner: ``sum`` of the coefficients of a, from the highest power to the lowest. */
+/* Horner's scheme, highest power first. */
 #define SERIES(sum, a, coefficients) \
     for (unsigned k = 0; k < sizeof coefficients / sizeof *coefficients; k++) sum = sum * (a) + coefficients[k]
 
-/* 2^f for |f| <= 1/2: the series of e^(f ln 2). */
+/* |f| <= 1/2; the series of e^(f ln 2). */
 static inline double exp2_series(double f) {
     static const double of[] = {1 / 39916800.0, 1 / 3628800.0, 1 / 362880.0, 1 / 40320.0, 1 / 5040.0, 1 / 720.0,
             1 / 120.0, 1 / 24.0, 1 / 6.0, 0.5, 1, 1};
@@ -46,14 +46,14 @@ static inline float log2_of(float x) {
 /* Bits of 2/pi behind the point. */
 static const uint32_t TWO_OVER_PI[] = {
         0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561};
-/* The angle less the nearest multiple of pi/2, whose number's last two bits go to ``quadrant``. */
+/* The rest by pi/2, to the nearest multiple, whose last two bits go to ``quadrant``. */
 static inline double reduced(float x, int *quadrant) {
     double a = fabs((double)x), n, rest;
     if (a < 0x1p24) {
         n = rint(a * 0x1.45f306dc9c883p-1);
         rest = (a - n * 0x1.921fb5p0) - n * 0x1.110b4611a6263p-26;
         *quadrant = (int)n & 3;
-    } else { /* 24 bits times those of 2/pi that count: one word above the point, two below it */
+    } else { /* 24 bits times 2/pi's: one word above the point, two below */
         int shift = (int)(bits_of((float)a) >> 23) - 150;
         uint64_t mantissa = (bits_of((float)a) & 0x7fffffu) | 0x800000u, words[3];
         for (int i = 0; i < 3; i++) {
@@ -64,7 +64,7 @@ static inline double reduced(float x, int *quadrant) {
         uint64_t low = mantissa * words[2], middle = mantissa * words[1] + (low >> 32),
                  high = mantissa * words[0] + (middle >> 32);
         uint64_t fraction = middle << 32 | (uint32_t)low;
-        int64_t away = (int64_t)fraction; /* past one half it is that of the next multiple */
+        int64_t away = (int64_t)fraction; /* nearer to the next multiple */
         *quadrant = (int)(high + (away < 0)) & 3;
         rest = (double)away * 0x1p-64 * 0x1.921fb54442d18p0;
     }

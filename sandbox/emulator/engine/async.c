@@ -1,14 +1,12 @@
-/* Asynchronous instructions of sm_90: waits for mbarriers and cluster barriers here, the others in files of their
- * own (see async.h). */
+/* sm_90's asynchronous instructions: waits for mbarriers and clusters; others have their files. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "async.h"
 
-/* Rounds in which a block only polled what it waits for. */
+/* Rounds in which a block only polled. */
 #define MOST_STALLS 20000u
 
-/* ---- a block's part ---- */
 static uint32_t marks_of(uint32_t shared) { return (shared / 8 + 2) / 2 * 4; }
 
 size_t async_bytes(const struct launch *launch, uint32_t shared) {
@@ -57,8 +55,6 @@ void async_block_delete(struct block *block) {
     free(block->transfers);
 }
 
-/* ---- waiting for mbarriers ---- */
-
 static int waits(struct warp *w, const struct row *r, uint32_t mask) {
     uint32_t done = 0;
     w->wait_line = r->line;
@@ -83,7 +79,7 @@ static int waits(struct warp *w, const struct row *r, uint32_t mask) {
         clock_learn(w, it->clock ? it->clock + w->block->launch->clock_words : NULL);
         clock_reaches(w, clock_mbarrier_slot(owner, number), it->completed);
     }
-    /* try_wait may time out, but does so only if the whole block waits. */
+    /* It may time out, but only once the whole block waits. */
     if (!done && r->size == MBARRIER_TRY && w->block->stalls == 0) return ASYNC_BLOCKED;
     if (!done) w->failed = 1;
     uint32_t *out = u32_of(w, r->d);
@@ -91,7 +87,6 @@ static int waits(struct warp *w, const struct row *r, uint32_t mask) {
     return ASYNC_DONE;
 }
 
-/* ---- clusters ---- */
 static void cluster_phase_ends(struct block *block) {
     struct cluster *cluster = block->cluster;
     if (cluster->arrived == 0 || cluster->arrived + cluster->exited < cluster->size * block->thread_count) return;
@@ -162,7 +157,6 @@ static void map_rank(struct warp *w, const struct row *r, uint32_t mask) {
     }
 }
 
-/* ---- who waits for ever ---- */
 bool async_stuck(struct block *block) {
     struct cluster *cluster = block->cluster;
     if (cluster->changes != block->changes) {

@@ -1,5 +1,4 @@
-/* Shared by the files of sm_90's asynchronous instructions: async.c, clocks.c, mbarriers.c, copies.c, bulk.c,
- * wgmma.c. */
+/* Of sm_90's asynchronous instructions. */
 #ifndef ASYNC_H
 #define ASYNC_H
 #include "engine.h"
@@ -8,16 +7,15 @@ enum async_kind { ASYNCS(NUMBERED) };
 enum arrivals { ARRIVALS(NUMBERED) };
 enum copies { COPIES(NUMBERED) };
 
-/* The state of an mbarrier. ``clock``: publications of this phase's arrivals, and then of earlier phases'. */
+/* ``clock``: publications of this phase's arrivals, then of earlier ones'. */
 struct mbarrier {
-    uint32_t offset, expected, pending, phase, completed, line, made; /* made: its entry of the race check */
+    uint32_t offset, expected, pending, phase, completed, line, made; /* made: its entry in the race check */
     int64_t bytes;
     uint32_t *clock;
     uint64_t pending_cycle, cycle;
 };
 
-/* A pending copy. ``data``: the bytes to write, unless it copies from the block ``from``. ``how``: 0, or 1 + an
- * atomic operation | its type << 8. */
+/* ``data``: the bytes, unless copied from the block ``from``. ``how``: 0, or 1 + an atomic operation | its type << 8. */
 struct transfer {
     struct warp *warp;
     struct block *to, *from;
@@ -32,37 +30,35 @@ uint32_t clock_slot(const struct warp *, uint32_t kind);
 uint32_t clock_mbarrier_slot(const struct block *, uint32_t number);
 void clock_join(uint32_t *into, const uint32_t *from, uint32_t words);
 void clock_publish(struct warp *, uint32_t *into);
-/* ``from``: NULL if the publication is unknown: everything. */
+/* ``from``: NULL if unknown: everything. */
 void clock_learn(struct warp *, const uint32_t *from);
 void clock_reaches(struct warp *, uint32_t slot, uint32_t epoch);
-/* A fence of proxies. */
 void clock_fence(struct warp *);
 
-/* mbarriers.c. Each returns 1 or NULL if a fault was recorded. */
+/* mbarriers.c: 1, or NULL for a recorded fault. */
 int mbarrier_run(struct warp *, const struct row *, uint32_t mask);
-/* The one that a lane's operand a names. */
+/* Of a lane's operand a. */
 struct mbarrier *mbarrier_at(struct warp *, const struct row *, int lane, struct span *);
 struct mbarrier *mbarrier_of(
         struct warp *, const struct row *, uint64_t address, uint32_t space, int lane, struct block **owner);
-/* ``bytes``: fewer that it waits for; negative: more. */
+/* ``bytes``: fewer to wait for, or more if negative. */
 int mbarrier_completes(struct warp *, const struct row *, struct block *, struct mbarrier *, int64_t bytes, int lane);
-/* The phase waits for one more arrival. */
 int mbarrier_expects_one(struct warp *, const struct row *, int lane);
-/* One arrival of a lane, behind its copies. */
+/* Of a lane, after its copies. */
 int mbarrier_late_arrives(struct warp *, const struct row *, uint64_t address, int lane);
-/* The race check's: a lane accesses the 8 bytes. */
+/* A lane accesses the 8 bytes, for the race check. */
 void mbarrier_touched(struct warp *, const struct row *, struct span *, int lane, bool writes, bool atomic);
 
-/* copies.c: arrivals behind copies of cp.async */
+/* copies.c: arrivals after copies of cp.async */
 int copies_arrive(struct warp *, const struct row *, uint32_t mask);
-/* Finishes the warp's copies whose arrivals are at the mbarrier at ``offset``. */
+/* Finishes the warp's copies that arrive at the mbarrier at ``offset``. */
 int late_arrives_at(struct warp *, uint32_t offset);
 
 /* bulk.c */
 int bulk_copy(struct warp *, const struct row *, uint32_t mask);
 int bulk_commit(struct warp *);
 int bulk_wait(struct warp *, const struct row *, uint32_t left, bool reads_only);
-/* Finishes copies that complete an mbarrier. */
+/* Finishes copies to an mbarrier. */
 int bulk_arrives(struct warp *, struct block *, uint32_t mbarrier);
 void bulk_forget(struct block *);
 int bulk_exits(struct warp *, const struct row *, uint32_t mask);

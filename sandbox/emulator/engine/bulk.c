@@ -1,7 +1,6 @@
-/* Bulk copies and tensor copies (TMA), which one thread starts and the multiprocessor finishes later.
+/* Bulk and tensor copies (TMA): one thread starts them, the multiprocessor finishes them.
  *
- * A copy happens as late as possible: when a thread waits for its mbarrier or, for copies to global memory, for its
- * group. */
+ * They happen as late as possible: at a wait for their mbarrier or, to global memory, for their group. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,18 +12,18 @@
 #define MOST_TRANSFERS 65536u
 #define NO_TYPE 0xffu
 #define MOST_TRANSFER_BYTES (64u << 20)
-#define MAP_SIGNATURE 0x70616d726f736e74ull /* as host/driver.c writes it */
+#define MAP_SIGNATURE 0x70616d726f736e74ull /* in host/driver.c, too */
 
-/* A tensor map's 128 bytes, made by host/driver.c and tensormap.replace. The program may write anything there. Sizes
- * of dimensions and the rank are stored minus one. */
+/* 128 bytes by host/driver.c and tensormap.replace, which the program may overwrite. Dimensions and rank are stored
+ * minus one. */
 struct tensor_map {
     uint64_t signature, address, strides[4];
     uint32_t sizes[DIMENSIONS];
     uint16_t box[DIMENSIONS];
     uint8_t steps[DIMENSIONS], type, rank, swizzle, fill, rest[39];
 };
-static const uint8_t TYPE_BYTES[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4}; /* as CUtensorMapDataType */
-/* The part of a tensor that one copy moves. */
+static const uint8_t TYPE_BYTES[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4}; /* by CUtensorMapDataType */
+/* What one copy moves. */
 struct part {
     struct tensor_map map;
     int64_t at[DIMENSIONS];
@@ -68,7 +67,7 @@ static bool part_of(struct warp *w, const struct row *r, const struct bulk *bulk
         fault(w, r, BAD_DESCRIPTOR, lane, span.region, (int64_t)span.offset, sizeof *map, false);
         return false;
     }
-    /* As an H100 refuses it (benchmarks/gpu/hopper.py). */
+    /* Like an H100 (benchmarks/gpu/hopper.py). */
     int64_t first = part->at[0] * part->element;
     if (first % 16 && map->steps[0] == 1) {
         fault(w, r, BAD_COORDINATE, lane, NULL, first, 16, false);
@@ -88,7 +87,7 @@ struct line {
     uint32_t skip, elements;
     bool inside;
 };
-/* The next row of the part along its innermost dimension. ``index``: of the other dimensions. */
+/* Along the innermost dimension. ``index``: of the others. */
 static struct line line_of(const struct part *part, const uint32_t *index, uint64_t row) {
     const struct tensor_map *map = &part->map;
     struct line line = {.address = map->address, .at = row * part->counts[0] * part->element, .inside = true};
@@ -100,7 +99,7 @@ static struct line line_of(const struct part *part, const uint32_t *index, uint6
     int64_t step = map->steps[0], first = part->at[0], size = (int64_t)map->sizes[0] + 1;
     int64_t skip = first < 0 ? (-first + step - 1) / step : 0;
     int64_t end = first >= size ? 0 : (size - first + step - 1) / step;
-    /* Stores are cut off at a multiple of 16 bytes, not at the tensor's end. */
+    /* They end at a multiple of 16 bytes, not at the tensor's end. */
     if (part->stores && step == 1 && end > 0) end = ((end * part->element + 15) & ~(int64_t)15) / part->element;
     if (end > part->counts[0]) end = part->counts[0];
     if (end <= skip) line.inside = false;
@@ -150,7 +149,7 @@ void bulk_forget(struct block *block) {
     block->transfer_bytes = 0;
 }
 
-/* Reads bytes of global memory, and which of them were written. */
+/* Global bytes, and which were written. */
 static bool take(struct warp *w, const struct row *r, uint64_t address, uint64_t size, uint64_t align, int lane,
         uint32_t segment, uint8_t *into, uint8_t *valid) {
     struct span span;
@@ -193,7 +192,7 @@ static bool take_part(struct warp *w, const struct row *r, const struct part *pa
     return good;
 }
 
-/* Checks a copy's access to shared memory, in chunks of 16 bytes if it is swizzled. */
+/* In shared memory; in chunks of 16 bytes if swizzled. */
 static bool checked_into(struct warp *w, const struct row *r, struct block *owner, uint64_t offset, uint64_t size,
         uint32_t mask, int lane, bool writes, bool atomic, uint32_t segment) {
     struct region *region = &owner->shared_region;
@@ -216,9 +215,8 @@ static bool checked_into(struct warp *w, const struct row *r, struct block *owne
     return true;
 }
 
-/* The type of a tensor's reduction, by its map's type; NO_TYPE: none. */
+/* By the map's type; NO_TYPE: none. */
 static uint32_t reduced(const struct bulk *bulk, const struct part *part) {
-    /* by CUtensorMapDataType */
     static const uint8_t TYPES[] = {NO_TYPE, NO_TYPE, TYPE_U32, TYPE_S32, TYPE_U64, TYPE_S64, TYPE_F16, TYPE_F32,
             TYPE_F64, TYPE_BF16, TYPE_F32, TYPE_F32, TYPE_F32};
     if (!bulk->rank || !bulk->how) return bulk->how;
@@ -253,7 +251,6 @@ static void put(uint8_t *to, const uint8_t *from, uint64_t size, uint32_t how) {
     }
 }
 
-/* ---- into shared memory ---- */
 static int into_block(struct warp *w, const struct row *r, const struct bulk *bulk, struct block *owner, uint64_t to,
         struct mbarrier *barrier, const struct part *part, uint64_t from, uint64_t size, int lane) {
     uint32_t number = (uint32_t)(barrier - owner->mbarriers), mask = part ? swizzle_of(&part->map) : 0;
@@ -366,7 +363,7 @@ int bulk_arrives(struct warp *w, struct block *owner, uint32_t mbarrier) {
     return wrong;
 }
 
-/* ---- out of shared memory: offset: an address; data: NULL, or the part of a tensor ---- */
+/* data: NULL, or a tensor's part */
 static int out_of_shared(struct warp *w, const struct row *r, const struct bulk *bulk, int lane) {
     struct part part = {0};
     struct span span, target;

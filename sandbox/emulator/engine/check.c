@@ -1,11 +1,10 @@
-/* Finds what a card does not report: races, unwritten values, and the exact place of a fault.
+/* Finds races, unwritten values, and the place of a fault.
  *
- * Races: a segment is the work of one warp between two points where it synchronises. Each granule of memory (4
- * bytes, or fewer if a kernel stores fewer) remembers the segment and lane of its last write and of one read. Two
- * accesses, one of them a write, race unless the same thread made both, a barrier is between them, or one block
- * published its work (an atomic, a fence) before the other looked (an atomic, a volatile load).
+ * A segment is a warp's work between two synchronisations. Each granule of memory (at most 4 bytes) remembers the
+ * segment and lane of its last write and of one read. Accesses race unless they are one thread's, a barrier is between
+ * them, or one block published its work (an atomic, a fence) before the other looked (an atomic, a volatile load).
  *
- * The last rule is wider than CUDA's, because it ignores the address. So it misses races, but reports no false ones. */
+ * That rule ignores the address, so it misses races, but reports no false ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@
 #define ATOMIC_ENTRY 32u
 #define MANY 64u
 #define COPY_GRANULE 4u
-#define PATIENCE 200 /* yields to other threads before a store of another value counts as a race */
+#define PATIENCE 200 /* turns for others before a store of another value counts as a race */
 #define SEGMENT(entry) ((entry) >> 7)
 #define ENTRY(segment, lane) ((segment) << 7 | (uint32_t)(lane))
 
@@ -24,7 +23,7 @@ static struct segment *segment_at(struct engine *engine, uint32_t number) {
     return &engine->segments[number / CHUNK][number % CHUNK];
 }
 
-/* 0: too many segments, so the launch is not checked further; or no memory. */
+/* 0: too many, so checks end; or no memory. */
 static uint32_t number_of_segment(struct engine *engine, bool *no_memory) {
     uint32_t number = atomic_fetch_add(&engine->next_segment, 1);
     if (number >= MOST_SEGMENTS) return 0;
@@ -62,7 +61,6 @@ static uint32_t new_segment(struct warp *w) {
 
 #define SHARED_MEMORY 0x80000000u
 #define ANY_ARRAY 0xffffu
-/* For struct accessed. The array of an address in shared memory is not always known. */
 static uint32_t what_of(const struct row *r, const struct region *region, bool writes) {
     uint32_t array = r->space == SHARED && r->spare < ANY_ARRAY ? r->spare : ANY_ARRAY;
     return (region->owner ? SHARED_MEMORY | array << 1 : region->number << 1) | writes;
@@ -87,7 +85,7 @@ static uint32_t present_segment(struct warp *w, const struct row *r, const struc
     return w->segment;
 }
 
-/* The line of a segment's access; 0: several lines, or more than it remembers. */
+/* 0: several, or too many to remember. */
 static uint32_t line_in(const struct segment *s, uint32_t what) {
     uint32_t found = 0;
     if (s->lines > SEGMENT_LINES) return 0;
@@ -104,12 +102,10 @@ void check_new_segment(struct warp *w) { w->segment = 0; }
 void check_unrecorded(struct warp *w, struct region *region) {
     __atomic_store_n(&region->unrecorded, w->block->launch->order.number + 1, __ATOMIC_RELAXED);
 }
-/* A read that is not recorded. */
 void check_unnoted(struct warp *w, struct region *region) {
     __atomic_store_n(&region->unnoted, w->block->launch->order.number + 1, __ATOMIC_RELAXED);
 }
 
-/* What follows are writes of cp.async. */
 void check_copies(struct warp *w, bool begin) {
     if (w->seen) {
         w->segment = 0;
@@ -130,8 +126,8 @@ static bool of_another_launch(const struct warp *w, uint32_t old) {
     return SEGMENT(old) < w->block->launch->first_segment;
 }
 
-/* Whether accesses of an earlier segment certainly happened before the present one. */
-enum relation { UNORDERED, BY_LANE, BEFORE }; /* BY_LANE: those of the same lane */
+/* Of an earlier segment to the present one. */
+enum relation { UNORDERED, BY_LANE, BEFORE };
 static enum relation relation_of(const struct warp *w, uint32_t segment) {
     const struct block *block = w->block;
     const struct launch *launch = block->launch;
@@ -150,7 +146,7 @@ static enum relation relation_of(const struct warp *w, uint32_t segment) {
     return atomic_load(&launch->releases[s->block]) > s->releases && block->acquired > s->stamp ? BEFORE : UNORDERED;
 }
 
-/* True if the access of ``old`` certainly happened before the present access of a lane. */
+/* Certainly before the lane's present access. */
 static bool ordered(const struct warp *w, uint32_t old, int lane) {
     enum relation relation = relation_of(w, SEGMENT(old));
     return relation == BEFORE || (relation == BY_LANE && (int)LANE(old) == lane);
@@ -164,7 +160,7 @@ void check_undefined_used(struct warp *w, const struct row *r, uint32_t lanes) {
     uint32_t kind = line & OF_SHUFFLE                        ? SHUFFLED
             : product && w->any_undefined & PENDING_PRODUCTS ? EARLY_RESULT
                                                              : UNWRITTEN;
-    if (kind == UNWRITTEN && w->block->launch->sample) { /* a block that was left out may write it */
+    if (kind == UNWRITTEN && w->block->launch->sample) { /* a left-out block may write it */
         atomic_store(&w->block->launch->engine->guessed, true);
         return;
     }
@@ -199,7 +195,7 @@ static void race(struct warp *w, const struct row *r, struct region *region, uin
             lane, region, (int64_t)offset, size, writes, &other);
 }
 
-/* True if lanes other than the recorded one, which is this one, may have read it since. */
+/* Lanes other than the recorded one may have read it since. */
 static bool many_unordered(const struct warp *w, uint32_t old) {
     if (w->seen || of_another_launch(w, old)) return false; /* clocks know one reader only */
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
@@ -207,13 +203,13 @@ static bool many_unordered(const struct warp *w, uint32_t old) {
             !(s->warp == w->number && s->warp_syncs < w->warp_syncs);
 }
 
-/* A lane's store. NULL if the value is unknown, as for an atomic. */
+/* NULL: unknown, as for an atomic. */
 struct stored {
     const uint8_t *at, *value;
     bool same;
 };
 
-/* True if another block stores the same value soon: its check comes before its store. */
+/* Another block stores the same value soon; its check comes first. */
 static bool soon_same(struct warp *w, const struct row *r, const struct stored *it, uint32_t size, uint32_t old) {
     struct launch *launch = w->block->launch;
     if (it == NULL || segment_at(launch->engine, SEGMENT(old))->block == w->block->number) return false;
@@ -226,7 +222,6 @@ static bool soon_same(struct warp *w, const struct row *r, const struct stored *
     return false;
 }
 
-/* Before entries change. */
 static inline void note_written(struct region *region) {
     if (!region->was_written) __atomic_store_n(&region->was_written, true, __ATOMIC_RELAXED);
 }
@@ -234,7 +229,7 @@ static inline void note_read(struct region *region) {
     if (!region->was_read) __atomic_store_n(&region->was_read, true, __ATOMIC_RELAXED);
 }
 
-/* Checks one granule. ``stored``: NULL unless the stored value is known. */
+/* ``stored``: NULL unless known. */
 static void touch(struct warp *w, const struct row *r, struct region *region, uint64_t granule, uint64_t offset,
         uint32_t size, int lane, bool writes, bool atomic, const struct stored *stored, uint32_t segment,
         uint32_t floor) {
@@ -265,7 +260,7 @@ static void touch(struct warp *w, const struct row *r, struct region *region, ui
     }
 }
 
-/* Two lanes store to one place at once, which also explains a race with a read in that line. */
+/* At once, which also explains a race with a read in that line. */
 static void share_index(struct launch *launch, uint32_t line) {
     if (launch->finding_count == 0) return;
     while (atomic_flag_test_and_set(&launch->lock)) {}
@@ -282,8 +277,8 @@ static void gather(const struct warp *w, const struct row *r, int lane, uint8_t 
         memcpy(into + k * r->size, (const uint8_t *)unit_of(w, ins[k]) + step * (uint32_t)lane, r->size);
 }
 
-/* One access of a warp. Entries below ``lowest`` are from an earlier launch or, in shared memory, from before the last
- * barrier. ``write``, ``read``: the last segments looked up, because most lanes meet the same ones. */
+/* ``lowest``: later than an earlier launch or the last barrier. ``write``, ``read``: the last looked up segments, which
+ * most lanes meet again. */
 struct relations {
     uint32_t segment;
     enum relation relation;
@@ -292,8 +287,8 @@ struct relations {
 struct checked {
     const struct warp *w;
     uint32_t *written, *read, *read_too;
-    uint32_t segment, lowest, shift, each; /* each: granules of a lane */
-    bool was_written, was_read; /* otherwise those entries are zeros, and looking would only fetch pages of them */
+    uint32_t segment, lowest, shift, each; /* each: a lane's granules */
+    bool was_written, was_read; /* if false, entries are zeros, and a look would fetch their pages */
     struct relations write, reader;
 };
 
@@ -303,14 +298,14 @@ static inline const struct relations *related(const struct checked *it, struct r
     return kept;
 }
 
-/* True if ``old`` is none, or certainly came before an access of the lane of ``mine``. */
+/* None, or certainly before. */
 static inline bool is_before(const struct checked *it, struct relations *kept, uint32_t old, uint32_t mine) {
     if (old < it->lowest || (old & ~(ATOMIC_ENTRY | MANY)) == mine) return true;
     enum relation relation = related(it, kept, old)->relation;
     return relation == BEFORE || (relation == BY_LANE && LANE(old) == LANE(mine));
 }
 
-/* As ``touch``, for granules of a lane where nothing can race. False: it did nothing, because something may. */
+/* ``touch`` without possible races. False: one is possible, so nothing was done. */
 static inline bool read_quietly(struct checked *it, uint64_t first, uint32_t mine) {
     for (uint64_t g = first; g < first + it->each; g++)
         if (it->was_written && !is_before(it, &it->write, it->written[g], mine)) return false;
@@ -347,8 +342,8 @@ static inline bool update_quietly(struct checked *it, uint64_t first, uint32_t m
     return true;
 }
 
-/* Entries of a row that are not below ``lowest`` are all of the newest one's segment and, if they come before those of
- * the same lane only, of each lane itself. */
+/* Whether all entries from ``lowest`` on are the newest one's segment's and, if that only orders lanes, each lane's
+ * own. */
 static inline __attribute__((always_inline)) bool row_before(
         const uint32_t *entries, uint32_t newest, uint32_t each, uint32_t lowest, enum relation relation) {
     uint32_t other = 0, apart = 0, count = LANES * each;
@@ -359,7 +354,7 @@ static inline __attribute__((always_inline)) bool row_before(
     return !other && (relation == BEFORE || (relation == BY_LANE && !apart));
 }
 
-/* The same for all lanes, whose granules lie in a row, if lanes met one segment alone. */
+/* For all lanes, whose granules are in a row, after one segment alone. */
 static inline __attribute__((always_inline)) bool row_quietly(
         struct checked *it, uint64_t first, uint32_t each, bool writes) {
     uint32_t *last = it->written + first, *reader = it->read + first, base = ENTRY(it->segment, 0), lowest = it->lowest,
@@ -390,7 +385,7 @@ static bool all_quietly(struct checked *it, uint64_t first, bool writes) {
     }
 }
 
-/* All lanes read one word, which is noted once, with MANY. */
+/* All lanes' read of one word, noted with MANY. */
 static void check_word(struct warp *w, const struct row *r, struct region *region, struct checked *it, uint64_t offset,
         uint32_t size, uint32_t mask, uint32_t floor) {
     uint32_t segment = it->segment, one = (uint32_t)__builtin_ctz(mask),
@@ -440,7 +435,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             .was_read = region->was_read};
     if (writes) note_written(region);
     else note_read(region);
-    /* Each lane has whole granules, because accesses are aligned, unless the array begins within one. */
+    /* Whole granules, because accesses are aligned, unless the array begins within one. */
     bool quiet = it.each << shift == size && (offsets[__builtin_ctz(mask)] & (granule - 1)) == 0;
     if (quiet && mask == EVERY && !atomic && in_a_row(offsets, size) && all_quietly(&it, offsets[0] >> shift, writes))
         return;
@@ -452,7 +447,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
             return;
         }
     }
-    if (!writes && size == granule) { /* all that lanes read is noted already, and nobody wrote it since */
+    if (!writes && size == granule) { /* noted already, and not written since */
         uint64_t first = offsets[__builtin_ctz(mask)];
         uint32_t missing = 0, base = ENTRY(segment, 0);
         for (int i = 0; i < LANES; i++) {
@@ -469,7 +464,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         int lane = __builtin_ctz(left);
         uint64_t offset = offsets[lane];
         uint32_t mine = ENTRY(segment, lane);
-        if (!writes && size == granule) { /* common case: not written since, and already noted as read */
+        if (!writes && size == granule) { /* common case: as above */
             uint32_t last = it.was_written ? region->written[offset >> shift] : 0,
                      reader = region->read[offset >> shift];
             if ((last < it.lowest || last == mine) && reader >= it.lowest && (reader & MANY || reader == mine))
@@ -487,7 +482,7 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
         if (known) {
             uint32_t last = region->written[offset >> shift], other = LANE(last);
             gather(w, r, lane, value);
-            /* if lanes store to one place at once, compare with the previous lane's value */
+            /* if lanes store at once, compare with the previous lane's value */
             bool at_once =
                     SEGMENT(last) == segment && (int)other < lane && mask >> other & 1 && offsets[other] == offset;
             if (at_once) gather(w, r, (int)other, others);
@@ -499,7 +494,6 @@ void check_access(struct warp *w, const struct row *r, struct region *region, co
     }
 }
 
-/* Checks a copy or memset for races like a launch. */
 static void check_copied(struct engine *engine, const struct order *order, uint32_t floor, uint32_t number,
         uint64_t address, uint64_t size, bool writes) {
     struct region *region = region_of(engine, address);
@@ -542,7 +536,7 @@ void engine_copied(struct engine *engine, uint64_t to, uint64_t from, uint64_t s
     uint32_t floor;
     struct order order = order_next(engine, COPY_GRANULE, one, one, &floor);
     order_copies(engine, to, to ? size : 0, from != 0);
-    bool no_memory = false; /* then launches will fail, too */
+    bool no_memory = false;
     uint32_t number = order.given ? number_of_segment(engine, &no_memory) : 0;
     if (number == 0) return;
     *segment_at(engine, number) = (struct segment){0};
@@ -563,7 +557,7 @@ uint32_t check_async_segment(struct warp *w, const struct row *r, uint32_t slot,
     return number;
 }
 
-/* True if no fence of proxies made the earlier write ``old`` known to asynchronous accesses. */
+/* No proxy fence made ``old`` known to asynchronous accesses. */
 static bool unfenced(struct warp *w, uint32_t old) {
     const struct segment *s = segment_at(w->block->launch->engine, SEGMENT(old));
     return !s->async && !s->copied && s->cluster == w->block->cluster->number && !clock_fenced(w, s);
@@ -580,7 +574,7 @@ void check_async(struct warp *w, const struct row *r, struct region *region, uin
     else note_read(region);
     for (uint64_t g = offset >> shift; g <= (offset + size - 1) >> shift; g++) {
         uint32_t last = region->written[g], reader = region->read[g];
-        if (g != offset >> shift && last == before_last && reader == before_reader) { /* as the one before */
+        if (g != offset >> shift && last == before_last && reader == before_reader) {
             if (writes) region->written[g] = mine;
             else {
                 region->read[g] = region->read[g - 1];
@@ -647,7 +641,7 @@ static void set_thread(
         if (s->async || is_write_to(s, i, region)) it->lines[it->line_count++] = s->line[i].line;
 }
 
-/* A launch whose granule is another has its entry at another place, which may have overwritten this element's. */
+/* A launch with another granule has another entry, which may have overwritten this one. */
 static struct writer writer_at(struct engine *engine, const struct region *region, uint64_t offset, uint32_t granules) {
     struct writer found = {.kind = NOT_RECORDED};
     int64_t best = -1, unrecorded = (int64_t)region->unrecorded - 1, lost = -1,
@@ -678,13 +672,12 @@ static struct writer writer_of(struct engine *engine, uint64_t address, uint32_t
     return writer_at(engine, region, address - region->address, granules);
 }
 
-/* The last writer of each address in this call, among launches that were checked. */
+/* Of checked launches in this call. */
 void engine_writers(struct engine *engine, const uint64_t *addresses, uint32_t count, struct writer *into) {
     uint32_t granules = order_granules(engine);
     for (uint32_t i = 0; i < count; i++) into[i] = writer_of(engine, addresses[i], granules);
 }
 
-/* Only the kind, the work, and the block's index of each, for many addresses. */
 void engine_writing_blocks(struct engine *engine, const uint64_t *addresses, uint32_t count, uint32_t (*into)[5]) {
     uint32_t granules = order_granules(engine);
     for (uint32_t i = 0; i < count; i++) {
@@ -695,8 +688,7 @@ void engine_writing_blocks(struct engine *engine, const uint64_t *addresses, uin
     }
 }
 
-/* Sets ``into`` to 1 for each of ``count`` elements of ``size`` bytes that this call's launches and copies read, else 0.
- * Returns 0 if that is not known. */
+/* 1 per element that this call read, else 0. Returns 0 if unknown. */
 uint32_t engine_read(struct engine *engine, uint64_t address, uint64_t size, uint64_t count, uint8_t *into) {
     const struct region *region = region_of(engine, address);
     uint32_t granule = order_granule_of_reads(engine);

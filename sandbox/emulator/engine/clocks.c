@@ -1,9 +1,8 @@
 /* Vector clocks of sm_90's warps, for the race check.
  *
- * A clock has an epoch for each warp of the cluster, each warp's bulk copies and products, and each mbarrier. A
- * warp's epoch counts its publications; a warp that waits for a publication learns the publisher's clock. An access
- * has ended if its epoch is below the known one. The second half of a clock holds what a fence of proxies made
- * known to asynchronous accesses. */
+ * An epoch for each of the cluster's warps, their bulk copies and products, and each mbarrier. A warp's epoch counts
+ * its publications; who waits for one learns that clock. An access below the known epoch has ended. The second half is
+ * what a proxy fence made known to asynchronous accesses. */
 #include <string.h>
 
 #include "async.h"

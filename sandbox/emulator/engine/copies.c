@@ -1,4 +1,4 @@
-/* cp.async: reads at once, and writes to shared memory when a thread waits for it. */
+/* cp.async reads at once, and writes when a thread waits. */
 #include <string.h>
 
 #include "async.h"
@@ -104,7 +104,7 @@ int late_arrives_at(struct warp *w, uint32_t offset) {
     return 0;
 }
 
-/* cp.async.mbarrier.arrive: a: the mbarrier; count: one of enum copies. */
+/* a: the mbarrier; count: enum copies. */
 static int late_arrival(struct warp *w, const struct row *r, uint32_t mask) {
     uint64_t room[LANES];
     const uint64_t *address = row_addresses(w, r, r->a, 1, r->imm, room);
@@ -119,7 +119,7 @@ static int late_arrival(struct warp *w, const struct row *r, uint32_t mask) {
     return 0;
 }
 
-/* An arrival that was not counted beforehand makes the phase wait for it. */
+/* The phase waits for an arrival that was not counted before. */
 int copies_arrive(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t left = r->count == COUNTED_NOW ? mask : 0; left; left &= left - 1)
         if (mbarrier_expects_one(w, r, __builtin_ctz(left))) return 1;

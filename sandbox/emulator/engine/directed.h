@@ -1,7 +1,7 @@
-/* Arithmetic of other roundings than to nearest, without the processor's modes, which WebAssembly does not have: the
- * nearest result, and its neighbour if what was lost asks for it. ``mode``: one of enum rounding.
+/* Rounding without the processor's modes, which WebAssembly lacks: the nearest result, or its neighbour by what was
+ * lost. ``mode``: enum rounding.
  *
- * NaN compares false, so it is never moved. */
+ * NaN compares false, so it stays. */
 #ifndef DIRECTED_H
 #define DIRECTED_H
 #include "engine.h"
@@ -11,7 +11,7 @@ static inline bool goes_down(int mode, bool negative) {
     return mode == ROUND_DOWN || (mode == ROUND_TO_ZERO && !negative);
 }
 
-/* ``near`` is the nearest of its format to a number that is ``lost`` larger; only the sign of ``lost`` counts. */
+/* ``near`` is the nearest to a number that is ``lost`` larger; only the sign of ``lost`` counts. */
 static inline float moved32(float near, double lost, int mode) {
     uint32_t bits = bits_of(near);
     bool negative = bits >> 31;
@@ -33,7 +33,7 @@ static inline double moved64(double near, double lost, int mode) {
     return f64_of(down == negative ? bits + 1 : bits - 1);
 }
 
-/* An exact sum of 0 has the sign of both, else it is negative only if rounded down. */
+/* An exact 0 has the sign of both, else it is negative only if rounded down. */
 static inline double zero_of(double a, double b, int mode) {
     return signbit(a) == signbit(b) ? a : mode == ROUND_DOWN ? -0.0 : 0.0;
 }
@@ -62,11 +62,10 @@ static inline float sqrt_by_f32(float a, int mode) {
     return isinf(near) ? near : moved32(near, (double)a - (double)near * near, mode);
 }
 
-/* ---- double ---- */
-/* (-1)^negative * (bits + a little if ``more``) * 2^exponent; bits is not 0, and has all that counts at the top. */
+/* (-1)^negative * (bits + a little if ``more``) * 2^exponent; bits is not 0, and significant at the top. */
 static inline double double_by(bool negative, unsigned __int128 bits, bool more, int exponent, int mode) {
     int top = bits >> 64 ? 127 - __builtin_clzll((uint64_t)(bits >> 64)) : 63 - __builtin_clzll((uint64_t)bits);
-    int last = top + exponent - 52 < -1074 ? -1074 : top + exponent - 52; /* the exponent of the last place */
+    int last = top + exponent - 52 < -1074 ? -1074 : top + exponent - 52; /* of the last place */
     int cut = last - exponent;
     unsigned __int128 kept = cut > 127 ? 0 : cut > 0 ? bits >> cut : bits << -cut;
     unsigned __int128 rest = cut > 127 ? bits : cut > 0 ? bits - (kept << cut) : 0;
@@ -85,7 +84,7 @@ static inline double double_by(bool negative, unsigned __int128 bits, bool more,
         bool most = mode == ROUND_TO_ZERO || (mode == ROUND_DOWN && !negative) || (mode == ROUND_UP && negative);
         return f64_of(sign | (most ? 0x7fefffffffffffffull : 0x7ff0000000000000ull));
     }
-    /* a subnormal number has no bit 52, and the exponent's field is 0 */
+    /* a subnormal has no bit 52, and its exponent's field is 0 */
     return f64_of(sign | (((uint64_t)(last + 1074) << 52) + whole));
 }
 static inline uint64_t mantissa_of(double a, int *exponent) {
@@ -103,7 +102,7 @@ static inline double fma_by_f64(double a, double b, double c, int mode) {
     if (product == 0 && added == 0) return zero_of(negative ? -0.0 : 0.0, c, mode);
     if (product == 0) return c;
     if (added == 0) return double_by(negative, product, false, at, mode);
-    /* the one whose top is higher goes to the top of 126 bits, the other one to its place there */
+    /* the higher one starts at the top of 126 bits */
     int high =
             product >> 64 ? 127 - __builtin_clzll((uint64_t)(product >> 64)) : 63 - __builtin_clzll((uint64_t)product);
     int top = high + at, second = 63 - __builtin_clzll((uint64_t)added) + behind;
@@ -128,7 +127,7 @@ static inline double fma_by_f64(double a, double b, double c, int mode) {
     if (product == added && !more) return mode == ROUND_DOWN ? -0.0 : 0.0;
     bool first = product > added || (product == added && lowest == 1);
     unsigned __int128 rest = first ? product - added : added - product;
-    /* what was cut off is subtracted, too: a little less is one less, and a little more */
+    /* subtracting a cut-off little gives one less, and a little more */
     if (more && lowest == (first ? 1 : 0)) rest -= 1;
     return double_by(first ? negative : minus, rest, more, base, mode);
 }

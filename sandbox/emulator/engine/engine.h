@@ -1,8 +1,5 @@
-/* The engine's types. A warp executes one row at a time, all of its lanes at once.
- *
- * A register is one or two units of a warp's file: a unit is 32 words of 32 bits, one for each lane; a 64-bit
- * register is 32 words of 64 bits. Narrower types use the low bits of a word. A predicate is a mask of lanes in a
- * unit's first word. */
+/* A unit of a warp's file is 32 words of 32 bits, one for each lane; a 64-bit register is two units, as 32 words of 64
+ * bits. Narrower types use a word's low bits. A predicate is a mask of lanes in a unit's first word. */
 #ifndef ENGINE_H
 #define ENGINE_H
 
@@ -17,7 +14,6 @@
 #define UNIT 128
 #define WINDOW_MASK 0x0000ffffffffffffull
 
-/* The names are those of names.h, with a prefix if several lists share a name. */
 #define NUMBERED_OP(name, ...) OP_##name __VA_OPT__(= __VA_ARGS__),
 #define NUMBERED_SPECIAL(name, ...) SPECIAL_##name __VA_OPT__(= __VA_ARGS__),
 #define NUMBERED_ROUND(name, ...) ROUND_##name __VA_OPT__(= __VA_ARGS__),
@@ -50,34 +46,34 @@ enum step_state { STEP_STATES(NUMBERED) };
 enum atomic { ATOMICS(NUMBERED_ATOMIC) };
 enum atomic_type { ATOMIC_TYPES(NUMBERED_TYPE) };
 
-/* One instruction. d, a, b, c, e: units (| CONSTANT), or numbers for some operations. */
+/* d, a, b, c, e: units (| CONSTANT), or numbers. */
 struct row {
     uint16_t op;
     uint8_t flags;
-    uint8_t size;  /* bytes of an element in memory */
-    uint8_t count; /* elements: 1, 2, 4 or 8 */
+    uint8_t size;
+    uint8_t count; /* elements */
     uint8_t space;
-    uint16_t wide; /* bit i: operand i (d a b c e) is 64 bits wide; bit 8 + i: is a predicate */
+    uint16_t wide; /* bit i: operand i (d a b c e) has 64 bits; bit 8 + i: is a predicate */
     uint32_t guard;
     uint32_t d, a, b, c, e;
     int64_t imm;
-    uint32_t line; /* what findings and faults name */
-    uint32_t spare; /* mask of warp operations; for accesses to shared memory, an index of kernel.arrays */
+    uint32_t line;
+    uint32_t spare; /* mask of warp operations; index of kernel.arrays */
 };
 
 struct kernel {
     const struct row *rows;
     uint32_t row_count, entry, units, pool_units, special_count, local_bytes, shared_bytes, granule;
-    uint32_t async, coordinates; /* it has instructions of async.c; blocks look at what others did, see Lowered */
+    uint32_t async, coordinates; /* has instructions of async.c; blocks look at others, see Lowered */
     const uint32_t *pool;
     const uint32_t *specials; /* pairs: which, unit */
-    /* pairs: beginning and size of shared arrays */
+    /* pairs: beginning and size, in shared memory */
     const uint32_t *arrays;
     uint32_t array_count;
 };
 
-/* Memory whose pages are filled when first touched, because all of it would not fit. The pattern of ``period`` bytes
- * repeats; overlays give elements other values. ``drawn``: a byte for each page. */
+/* Filled when touched, because all of it is too large. ``period`` bytes repeat; overlays give other values. ``drawn``:
+ * a byte for each page. */
 struct overlay { uint64_t first, step, value; }; /* for elements first, first + step, ... */
 struct lazy {
     uint8_t *drawn;
@@ -86,60 +82,54 @@ struct lazy {
     uint64_t period, overlay_count, element;
 };
 
-/* The clusters of a launch that run, in order; numbers NULL: all. After ``enough`` no further one begins; after
- * ``most`` the launch ends. Bytes: filled in lazy memory since the call began; rows: instructions of warps, of
- * a matrix product as many as it takes time. */
+/* Clusters in order; numbers NULL: all. After ``enough`` none begins; ``most`` ends the launch. Bytes: filled in lazy
+ * memory in this call; rows: warp instructions, matrix products by their time. */
 struct sample {
     const uint64_t *numbers;
     uint64_t count, enough_bytes, most_bytes, enough_rows, most_rows;
-    /* For a launch whose counts are scaled up from a sample: for each number, the group that runs side by side, and
-     * its part (enum sample_part). Budgets end the launch only between counted groups. NULL: no groups. */
+    /* By number: the group and its part. The launch ends between counted groups. */
     const uint32_t *groups, *parts;
-    uint64_t fill; /* then all other clusters run, too, uncounted */
+    uint64_t fill; /* all other clusters then run uncounted */
 };
-/* WARMS: fills the caches with what neighbours share. ENDS: only its length counts, because it is at an end of the
- * grid. */
+/* ENDS: at the grid's end, only its length counts. */
 enum sample_part { PART_COUNTS, PART_WARMS, PART_ENDS };
 
-/* Memory that a kernel may use. ``valid``: a byte for each byte, whether it was written; NULL: all of it was. */
+/* ``valid``: written bytes; NULL: all. */
 struct region {
     uint64_t address, size;
     uint8_t *data, *valid;
-    /* The race check's, an entry for each granule, reserved and touched on demand. ``read_too``: another reader, if
-     * ``read`` says that there are many. */
+    /* Per granule, for the race check. ``read_too``: another reader, if ``read`` has many. */
     uint32_t *written, *read, *read_too;
-    bool was_written, was_read; /* entries there may differ from zero */
+    bool was_written, was_read;
     uint32_t number;
-    bool constant, freed, heap, everywhere; /* everywhere: every GPU reaches it */
-    struct lazy *lazy; /* NULL: all of it is there */
-    struct block *owner; /* of shared memory; NULL for other memory */
-    /* In a sampled call: sectors that counted blocks of this launch read from memory, and those that all blocks of
-     * earlier launches brought. */
+    bool constant, freed, heap, everywhere;
+    struct lazy *lazy;
+    struct block *owner; /* of shared memory, else NULL */
+    /* Sectors that counted blocks of a sample read, and those of earlier launches. */
     uint64_t fetched;
     double brought;
-    uint32_t unnoted; /* the last work with reads that ``read`` lacks, as below */
-    uint32_t unrecorded; /* the last work whose writes ``written`` lacks, by its number in order.c + 1; 0: none */
+    uint32_t unnoted; /* the last work with reads missing in ``read`` */
+    uint32_t unrecorded; /* the last work (in order.c, + 1) with writes missing in ``written``; 0: none */
 };
 
 enum finding_kind { FINDING_KINDS(NUMBERED) };
 
 struct finding {
     uint32_t kind, line, other_line, region, space, size, is_write, other_is_write;
-    int64_t offset; /* bytes in the region; may be outside */
-    int64_t extent; /* bytes of a kernel's allocation, from which ``offset`` then counts; else 0 */
+    int64_t offset; /* may be outside */
+    int64_t extent; /* a kernel's allocation, where ``offset`` counts from; else 0 */
     uint32_t block[3], thread[3], other_block[3], other_thread[3];
     uint32_t times, has_other;
-    uint32_t together; /* of a race: see TOGETHER_* */
-    uint32_t other_work; /* of a race between launches: number of the other work, see order.c */
+    uint32_t together; /* a race's TOGETHER_ */
+    uint32_t other_work;
 };
 
 enum writer_kind { WRITERS(NUMBERED) };
 #define SEGMENT_LINES 6
-/* The last write of an element. ``work``: see order.c; ``many``: it was atomic, so others may have added to the value;
- * lines: where the thread stores to that array, none if there are too many. */
+/* ``work``: see order.c; ``many``: atomic, so others may have added; lines: its stores to that array, none if too many. */
 struct writer { uint32_t kind, work, many, line_count, block[3], thread[3], lines[SEGMENT_LINES]; };
 
-/* See order.c. ``given``: false if it comes after all earlier work. */
+/* ``given``: false: after all earlier work. */
 struct order {
     bool given;
     uint32_t number, stream, known[STREAMS];
@@ -147,36 +137,35 @@ struct order {
 
 #define FINDINGS 32
 enum together { TOGETHER(NUMBERED) };
-#define OF_SHUFFLE 0x80000000u /* in an undefined value's line: a shuffle took it from an absent lane */
-/* A line and its access: the region, and whether it writes. */
+#define OF_SHUFFLE 0x80000000u /* an undefined value's line: shuffled from an absent lane */
 struct accessed { uint32_t line, what; };
-/* Accesses of one warp between two points where it synchronised. */
+/* Between two of a warp's synchronisations. */
 struct segment {
     uint64_t stamp;
     uint32_t block, interval, warp_syncs, releases;
     uint16_t warp, lines;
     struct accessed line[SEGMENT_LINES];
-    uint32_t cluster, slot, epoch; /* see async.c */
-    bool async, copied; /* an asynchronous copy or product; cp.async, which needs no fence of proxies */
+    uint32_t cluster, slot, epoch;
+    bool async, copied; /* a copy or product; cp.async, which needs no proxy fence */
 };
 
 #define LATE_GROUPS 16
-#define LOOP_ROUNDS 4 /* a power of two */
+#define LOOP_ROUNDS 4
 #define PAST_LOOKS 16
 #define PRODUCTS 64
-#define PENDING_PRODUCTS 2u /* of any_undefined: registers that a product may yet write */
-struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier's number + 1 */
+#define PENDING_PRODUCTS 2u /* of any_undefined: a product may yet write registers */
+struct group { uint32_t pc, mask, waits; }; /* waits: 0, or the barrier + 1 */
 
-/* Registers of a recursive function, saved for the lanes that called it again. */
+/* Of lanes that called a function again. */
 struct saved {
     uint32_t mask, unit, units;
     uint8_t *data;
 };
 
-/* profile.c's state of a warp, in cycles. */
+/* In cycles. */
 struct timing {
-    uint64_t clock, *ready; /* of the last instruction; for each unit, when its value is ready */
-    /* When the present row has its operands; when all rows so far had theirs, now and at the ends of the last rounds
+    uint64_t clock, *ready; /* the last instruction's; when each unit's value is ready */
+    /* When the present row has its operands; when all rows up to now had theirs, also at the ends of the last rounds
      * of a short loop; when its last store to shared memory had. */
     uint64_t begins, horizon, rounds[LOOP_ROUNDS], shared_stored;
     uint32_t round, block_start; /* the round's number; the row at which the loop begins */
@@ -188,75 +177,68 @@ struct timing {
         uint64_t where, begins, issued;
         uint32_t row;
     } past_looks[PAST_LOOKS];
-    /* rows so far; up to the last that accessed memory otherwise, or multiplied matrices */
+    /* rows; those up to the last with another access, or a matrix product */
     uint64_t issued, worked;
-    uint64_t late_ready[LATE_GROUPS]; /* by group of cp.async */
+    uint64_t late_ready[LATE_GROUPS]; /* by group */
     uint64_t product_ready;
 };
 
 struct warp {
-    /* Registers. */
     uint8_t *file;
     const uint8_t *pool;
 
-    /* Its number, and which of its lanes exist and have ended. */
     struct block *block;
     uint32_t number, existing, exited;
 
-    /* Where its lanes are: the group that runs, and the others. */
     uint32_t pc, active;
     struct group groups[LANES];
     uint32_t group_count;
-    uint32_t loops, turn; /* backward branches since others had a turn; places where paths join that it may pass */
+    uint32_t loops, turn; /* backward branches in this turn; joins that it may pass */
 
-    /* Calls, and local memory. */
-    uint32_t stack[LANES]; /* local memory below the present function's frame */
+    uint32_t stack[LANES]; /* local memory below the present frame */
     uint32_t call_depth[LANES];
     uint8_t *local, *local_valid;
     struct saved *saved;
     uint32_t saved_count, saved_room;
 
-    /* Checks: undefined values, and accesses since it last synchronised. */
-    uint32_t *undefined; /* for each unit, lanes with an undefined value; after the last unit, the line of its origin */
+    uint32_t *undefined; /* by unit, lanes with an undefined value; then the line of its origin */
     uint32_t any_undefined;
-    /* Where the last undefined value was loaded from; the region is NULL for local memory. */
+    /* Of the last undefined value; NULL: local memory. */
     const struct region *origin;
     int64_t origin_offset;
     uint32_t origin_line;
     uint8_t origin_space;
     uint32_t segment, warp_syncs;
 
-    /* Progress, see progress.c. */
-    bool moved; /* in this turn it wrote, passed a barrier, or a lane ended */
-    bool looped; /* only its loops ended this turn */
-    bool repeats; /* it returned to an earlier state without a change */
-    uint32_t looks, looked; /* strong loads and atomics without effect in this turn; the last one's line */
+    /* See progress.c. */
+    bool moved; /* in this turn it wrote, passed a barrier, or lost a lane */
+    bool looped;
+    bool repeats; /* back in an earlier state without a change */
+    uint32_t looks, looked; /* this turn's strong loads and ineffective atomics; the last one's line */
     uint64_t past_state, past_advances;
-    /* turns since past_state; turns until it takes another one or, if it repeats, returns to it */
+    /* turns since past_state; turns to the next or, if it repeats, to that state */
     uint32_t states, until_next;
 
-    /* Pending copies of cp.async, see copies.c. */
     struct late *late;
     uint32_t late_count, late_room, late_groups;
-    uint32_t late_arrivals; /* of these, arrivals at an mbarrier */
+    uint32_t late_arrivals;
 
-    /* Its clock, its own slot there, and its epoch, see clocks.c. */
+    /* Its clock, slot and epoch, see clocks.c. */
     uint32_t *seen, slot, epoch;
-    bool copying; /* its writes are copies of cp.async */
+    bool copying; /* writes of cp.async */
 
-    /* Waits, see async.c. */
     uint32_t blocked, failed, wait_line;
     int64_t wait_bytes;
-    uint32_t cluster_arrived[LANES]; /* the phase of the cluster's barrier at which each lane arrived */
+    uint32_t cluster_arrived[LANES]; /* the cluster's phase at each lane's arrival */
 
-    /* Groups of bulk copies and products so far, and products that nothing waited for. */
+    /* ``product_count``: products that nothing waited for. */
     uint32_t bulk_groups, product_groups, product_count;
     struct pending_product { uint32_t words, group, line; } products[PRODUCTS];
 
     struct timing timing;
 };
 
-/* A pending copy of cp.async or, if arrives (one of enum copies) is set, an arrival at the mbarrier ``to`` after it. */
+/* cp.async, or with arrives (enum copies) a later arrival at the mbarrier ``to``. */
 struct late {
     uint64_t to;
     uint32_t group, size;
@@ -264,12 +246,12 @@ struct late {
     uint8_t lane, arrives;
 };
 
-enum { MOST_OF_BLOCK = 1024 / LANES }; /* warps of a block */
+enum { MOST_OF_BLOCK = 1024 / LANES };
 struct barrier {
     uint32_t arrived, expected, line, row;
     bool mixed;
     uint32_t reduced_and, reduced_or, reduced_count;
-    uint32_t warps; /* that arrived, in a counted launch, and when: in order */
+    uint32_t warps;
     uint64_t arrivals[MOST_OF_BLOCK];
 };
 
@@ -277,68 +259,58 @@ enum class { CLASSES(NUMBERED_CLASS) CLASS_COUNT };
 enum need { NEEDS(NUMBERED_NEED) NEED_COUNT };
 
 struct block {
-    /* Its index, and what runs it. */
     struct worker *worker;
     struct launch *launch;
     struct cluster *cluster;
     uint32_t index[3], number, rank;
-    uint8_t *memory; /* one allocation for everything, kept for the next block */
+    uint8_t *memory; /* one allocation, kept for the next block */
 
-    /* Its threads. */
     struct warp *warps;
     uint32_t warp_count, thread_count, exited;
     bool done;
     struct barrier barriers[16];
 
-    /* Shared memory. */
     uint8_t *shared, *shared_valid;
     struct region shared_region;
 
-    /* The race check's: barriers so far, and the first segment since the last one; when it last looked at
-     * publications. */
+    /* ``acquired``: when it last looked at publications. */
     uint32_t interval, interval_first, first_segment;
     uint64_t acquired;
-    uint32_t *stored; /* for each row, stored_now of the last thread that stored there; NULL: no checks */
-    uint32_t visitors[16]; /* for each rank, the last access to this block's shared memory */
+    uint32_t *stored; /* by row, the last thread's stored_now; NULL: no checks */
+    uint32_t visitors[16]; /* by rank, the last access to this block's shared memory */
     uint32_t *barrier_clocks;
 
-    /* Whether it waits forever, see async.c. */
     uint32_t stalls, changes;
-    bool polls; /* it runs only to poll */
+    bool polls;
 
-    /* mbarriers, and pending copies in order. */
     struct mbarrier *mbarriers;
-    uint16_t *mbarrier_at; /* for each 8 bytes of shared memory, index in mbarriers + 1 */
+    uint16_t *mbarrier_at; /* by 8 bytes of shared memory, index + 1 */
     uint32_t mbarrier_count, mbarrier_room;
     struct transfer *transfers;
     uint32_t transfer_count, transfer_room;
     uint64_t transfer_bytes;
 
-    /* profile.c's: its part of a first-level cache; lines that it brought into the second-level cache; the cycle of
-     * its last barrier; and its needs. */
+    /* Its part of a first-level cache, lines brought into the second level, the last barrier's cycle, its needs. */
     struct cache *first;
     uint64_t touched, released, asked[NEED_COUNT];
 };
 
-#define STORED_INTERVAL 2048u /* more than a block's threads + 1 */
-/* Marks a store of a thread in the present interval; 0: none ever. */
+#define STORED_INTERVAL 2048u /* above a block's threads + 1 */
+/* A thread's store in the present interval; 0: none. */
 static inline uint32_t stored_now(const struct block *block, uint32_t thread) {
     return block->interval * STORED_INTERVAL + thread + 1;
 }
 
-/* Blocks that run together. A block by itself is a cluster of one. */
 struct cluster {
     struct block *blocks[MOST_CLUSTER];
     uint32_t size, number, index[3];
     uint32_t arrived, exited, phase;
-    uint32_t changes; /* of mbarriers, barriers and live threads, which others may wait for */
+    uint32_t changes; /* of mbarriers, barriers and live threads, for those that wait */
     uint32_t *pending, *clock;
     uint64_t pending_cycle, cycle;
 };
 
-/* Counts of one row, see model.Row. ``steps``: bytes between addresses of neighbouring lanes if ``regular`` is 1; 2:
- * it varies. ``delayed``: cycles that warps waited for its result; ``bytes``: of global memory that lanes asked for;
- * ``array``: the region's number, MIXED if there are several. */
+/* See model.Row. ``steps``: if ``regular`` is 1; 2: it varies. ``array``: a region's number, or MIXED. */
 #define MIXED (~0ull)
 struct counts {
     uint64_t issued, lanes, guarded, divergent, waited, requests, sectors, ideal_sectors, l2, dram, same,
@@ -367,13 +339,12 @@ struct profile {
     uint64_t counted, updates_shared;
 };
 
-/* Of a kernel's malloc in a block that runs a row at a time. Rows count from 0; freed_row NONE: it was not freed. */
+/* Rows count from 0; freed_row NONE: not freed. */
 struct allocation {
     uint64_t address, size;
     uint32_t thread, line, row, freed_thread, freed_line, freed_row;
 };
-/* A launch of which one block runs a row at a time, see step.c. ``left``: rows until it pauses, 0 once a finding of
- * ``kind`` in ``line`` is there; then ``until`` rows of the block have run. */
+/* See step.c. ``left``: rows until it pauses, 0 once ``kind`` is found in ``line``; then ``until`` rows have run. */
 struct step {
     uint64_t left, until;
     uint32_t kind, line;
@@ -386,31 +357,30 @@ enum check { CHECKS(NUMBERED) };
 struct launch {
     const struct kernel *kernel;
     uint32_t grid[3], threads[3], cluster[3], cluster_size, shared_bytes;
-    uint32_t slots, clock_words; /* of a block; of a clock: 0 without clocks, see clocks.c */
+    uint32_t slots, clock_words;
     uint64_t block_count;
-    uint32_t most_live; /* blocks of a host thread that take turns */
+    uint32_t most_live;
     bool cooperative;
-    bool shared_out; /* blocks take work from a counter, so each gets short turns, and all that a card runs at a time */
-    uint32_t check; /* one of enum check */
-    struct profile *profile; /* NULL: nothing is counted */
-    struct step *step; /* NULL: it does not pause */
+    bool shared_out; /* blocks take work from a counter, in short turns */
+    uint32_t check;
+    struct profile *profile;
+    struct step *step;
     uint32_t first_segment;
     atomic_ullong next_block;
-    atomic_uint stop; /* one of enum stop */
-    /* turns of watched threads that changed memory or used new memory; blocks that ended */
+    atomic_uint stop;
+    /* watched threads' turns that changed or newly used memory; ended blocks */
     atomic_ullong advances;
-    /* Host threads that are not done; and threads whose blocks only look or wait since the last event, plus
-     * IDLE_COUNTS times the events. */
+    /* Unfinished host threads; threads that only look or wait since the last event, plus IDLE_COUNTS times the events. */
     atomic_uint working;
     atomic_ullong idle;
     atomic_uint *releases;
-    uint8_t **behind; /* see flow.c */
+    uint8_t **behind;
     struct order order;
-    uint32_t floor; /* entries of global memory below it certainly came before */
+    uint32_t floor; /* earlier global entries certainly came before */
     struct engine *engine;
-    const struct sample *sample; /* NULL: every block runs */
-    uint8_t *chosen; /* for each cluster, whether the sample ran it, if all others run afterwards */
-    bool filling; /* now they do */
+    const struct sample *sample;
+    uint8_t *chosen; /* by cluster: the sample ran it, and all others follow */
+    bool filling;
     struct finding findings[FINDINGS];
     uint32_t finding_count;
     atomic_flag lock;
@@ -418,34 +388,32 @@ struct launch {
     atomic_ullong instructions;
 };
 
-/* Products of tensor cores that take the engine about as long as an instruction. */
+/* As many take about an instruction's time. */
 enum { PRODUCTS_A_ROW = 96 };
-/* watched: it may run forever, see progress.c */
 struct worker {
     struct launch *launch;
     uint32_t number;
-    uint64_t heavy; /* what its matrix products take, in instructions */
+    uint64_t heavy;
     uint64_t instructions, progress, advances, counted, stale;
     bool watched, advanced;
 };
 
 struct engine {
-    struct region *regions; /* by address */
+    struct region *regions;
     uint32_t region_count, region_room, next_number;
     uint64_t next_address;
-    /* The number of GPUs; the one that new memory and the next launch are on; next addresses of the others; for each,
-     * the GPUs whose memory its kernels reach, as bits. */
+    /* ``reach``: GPUs whose memory each reaches, as bits. */
     uint32_t gpus, gpu, reach[MOST_GPUS];
     uint64_t next_addresses[MOST_GPUS];
-    struct segment **segments; /* in chunks */
+    struct segment **segments;
     atomic_uint next_segment;
     atomic_ullong clock;
     uint32_t threads;
     uint64_t last_instructions, last_heavy;
-    bool uneven; /* blocks of the last launch did different work */
+    bool uneven;
     struct sample sample; /* for launches, while ``samples`` */
     bool samples;
-    /* a value of a left-out block was used; blocks combined results */
+    /* used a left-out block's value; combined results */
     atomic_bool guessed, combined;
     atomic_ullong drawn_bytes, blocks_run;
     struct cache *second;
@@ -457,42 +425,38 @@ struct engine {
     size_t printed_size;
     uint32_t printed_room;
     atomic_flag print_lock;
-    /* Each print names its block and thread; bytes that may still be printed; prints that found no room. */
     bool tags_prints;
     size_t print_bytes_left;
     uint64_t prints_left_out;
     struct finding findings[FINDINGS];
     uint32_t finding_count;
     struct finding fault;
-    struct order order; /* of the next work */
+    struct order order;
     struct work *works;
     uint32_t work_count, work_room, works_from, unordered;
 };
 
 enum stop { STOPS(NUMBERED) };
 
-#ifdef __wasm__ /* whose memory is copied as a whole */
+#ifdef __wasm__
 #define CHUNK 1024u
 #else
 #define CHUNK 65536u
 #endif
 #define MOST_SEGMENTS (1u << 25)
 
-/* True if lanes access ``size`` bytes each, one after the other. */
 static inline bool in_a_row(const uint64_t *offsets, uint32_t size) {
     uint64_t wrong = 0;
     for (int i = 0; i < LANES; i++) wrong |= offsets[i] ^ (offsets[0] + (uint64_t)i * size);
     return wrong == 0;
 }
 
-/* An operand's 32 values. */
 static inline void *unit_of(const struct warp *warp, uint32_t operand) {
     const uint8_t *base = (operand & CONSTANT) ? warp->pool : warp->file;
     return (void *)(base + (size_t)(operand & ~CONSTANT) * UNIT);
 }
 static inline uint32_t *u32_of(const struct warp *warp, uint32_t operand) { return unit_of(warp, operand); }
 static inline uint64_t *u64_of(const struct warp *warp, uint32_t operand) { return unit_of(warp, operand); }
-/* An address or index of any width, as 64 bits for each lane in ``into``. */
 static inline const uint64_t *wide_of(const struct warp *warp, uint32_t operand, bool wide, uint64_t into[LANES]) {
     if (wide) return u64_of(warp, operand);
     const uint32_t *from = u32_of(warp, operand);
@@ -507,58 +471,48 @@ extern const char *const alu_types[];
 extern const unsigned char alu_arities[];
 extern const unsigned alu_count;
 
-/* allocate.c: NULL without memory. ``grown``: doubles an array's room, or makes ``first``; on failure the array
- * stays as it was. */
+/* NULL without memory. ``grown``: twice the room, or ``first``; after a failure the old array remains. */
 #define CHECKED __attribute__((warn_unused_result))
 CHECKED void *allocate(size_t count, size_t size); /* zeros */
-CHECKED void *allocate_aligned(size_t size); /* the same, at a multiple of UNIT */
+CHECKED void *allocate_aligned(size_t size); /* aligned to UNIT */
 CHECKED void *grown(void *array, uint32_t *room, uint32_t first, size_t size);
-/* Ends the launch. */
 void out_of_memory(struct launch *);
 
-/* memory.c: 1 if a fault was recorded. */
 int memory_load(struct warp *, const struct row *, uint32_t mask);
 int memory_store(struct warp *, const struct row *, uint32_t mask);
 int memory_atomic(struct warp *, const struct row *, uint32_t mask);
-/* Has no effect, and is counted. */
 void memory_prefetch(struct warp *, const struct row *, uint32_t mask);
 uint64_t memory_changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c);
-/* ``size`` bytes at a generic address as ``lane`` sees them; NULL: a fault was recorded. */
+/* At a generic address; NULL: a fault was recorded. */
 uint8_t *memory_at(struct warp *, const struct row *, uint64_t address, uint32_t size, int lane, bool writes);
 
-/* regions.c */
 void regions_begin(struct engine *);
-/* A kernel of the present GPU may use the region. */
 static inline bool region_reached(const struct engine *engine, const struct region *region) {
     return engine->gpus <= 1 || region->everywhere ||
             (engine->reach[engine->gpu] >> (region->address - FIRST_ADDRESS) / GPU_ADDRESSES & 1);
 }
 void regions_delete(struct engine *);
-/* Forgets who accessed what, as if nobody had. */
 void regions_forget_accesses(struct engine *);
 struct region *region_of(struct engine *, uint64_t address);
-/* Fills bytes of a lazy region that are not filled yet. */
 void region_fill(struct engine *, struct region *, uint64_t offset, uint64_t size);
 
-/* copies.c: cp.async */
 int copy_late(struct warp *, const struct row *, uint32_t mask);
 int late_arrives(struct warp *, uint32_t groups_left, uint32_t line);
 
-/* check.c */
 void check_access(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
         uint32_t size, bool writes, bool atomic);
-/* The same for an asynchronous access of a lane, which ends before ``slot`` reaches ``epoch``. */
+/* Of a lane; it ends before ``slot`` reaches ``epoch``. */
 void check_async(struct warp *, const struct row *, struct region *, uint64_t offset, uint64_t size, int lane,
         bool writes, bool atomic, uint32_t segment);
 uint32_t check_async_segment(struct warp *, const struct row *, uint32_t slot, uint32_t epoch);
 void check_copies(struct warp *, bool begin);
-/* The entry of the last write at an offset; reports a race if the write of ``entry`` did not certainly come before. */
+/* The last write's entry; reports a race unless ``entry``'s write certainly came before. */
 uint32_t check_written(const struct warp *, const struct region *, uint64_t offset);
 void check_after(
         struct warp *, const struct row *, struct region *, uint64_t offset, uint32_t size, int lane, uint32_t entry);
-/* A block's last threads return: reports accesses of other blocks to its shared memory that may come later. */
+/* A block ends: reports others' accesses to its shared memory that may come later. */
 void check_visitors(struct warp *, const struct row *);
-/* A store that is no race, whatever else accesses the place, and leaves no record. */
+/* It leaves no record and never races. */
 void check_unrecorded(struct warp *, struct region *);
 void check_unnoted(struct warp *, struct region *);
 void check_new_segment(struct warp *);
@@ -566,64 +520,53 @@ void check_release(struct warp *);
 void check_acquire(struct warp *);
 void check_undefined_used(struct warp *, const struct row *, uint32_t lanes);
 
-/* findings.c */
 void report(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
         bool writes, const struct finding *other);
 void fault(struct warp *, const struct row *, uint32_t kind, int lane, struct region *, int64_t offset, uint32_t size,
         bool writes);
-/* A launch ends: the engine keeps what was wrong with it. */
 void findings_keep(struct engine *, const struct launch *);
-/* Indices x y z by number: of a lane's thread in its block, of a block in the grid. */
 void thread_at(const struct launch *, uint32_t warp, uint32_t lane, uint32_t thread[3]);
 void block_at(const struct launch *, uint32_t number, uint32_t index[3]);
 
-/* order.c: the last one returns the number of the work of an earlier segment. */
+/* order.c: the last gives an earlier segment's work. */
 struct order order_next(
         struct engine *, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor);
 bool order_knows(const struct engine *, const struct order *, uint32_t granule, uint32_t segment);
 uint32_t order_describe(const struct engine *, uint32_t segment, uint32_t block, uint32_t thread, uint32_t block_at[3],
         uint32_t thread_at[3]);
 void order_forget_segments(struct engine *);
-/* The last work begun is a copy or memset, and writes this memory. */
 void order_copies(struct engine *, uint64_t address, uint64_t size, bool reads);
-/* The work of a segment, and the last copy or memset that wrote to an address; -1: none of this call. */
+/* A segment's work, and an address's last copy or memset; -1: none in this call. */
 int64_t order_work(const struct engine *, uint32_t segment);
 int64_t order_copied(const struct engine *, uint64_t address);
 uint32_t order_granule(const struct engine *, uint32_t work);
-/* Granules of this call's launches, a bit for each: their sum. */
 uint32_t order_granules(const struct engine *);
 uint32_t order_granule_of_reads(const struct engine *);
-/* progress.c: finds launches without an end */
 void progress_repeats(struct warp *);
 void progress_touches(struct warp *, const struct region *, const uint64_t *offsets, uint32_t mask, uint32_t size);
 void progress_stores(struct warp *, const struct row *, const uint8_t *data, const uint64_t *offsets, uint32_t mask);
 static inline void progress_made(struct warp *w) { w->block->worker->advanced = true; }
-/* Shortens turns to find an endless launch soon; not if launches are counted, because counts depend on turns. */
+/* Shortens turns, except if launches are counted, because counts depend on turns. */
 static inline bool progress_hurries(const struct block *block) {
     return block->worker->watched && !block->launch->profile;
 }
-/* After a turn of a block; ``looks``: it only looked. False: the launch has no end, and a fault was recorded. */
+/* After a turn; ``looks``: it only looked. False: endless, with a recorded fault. */
 bool progress_goes_on(struct worker *, struct block *, const struct warp *ran, bool looks);
-/* flow.c */
 bool flow_new(struct launch *);
 void flow_delete(struct launch *);
-/* A thread + 1 that stored after the barrier in ``row`` without reaching it, and the line; 0: none. */
+/* A thread + 1 that stored after the barrier in ``row`` without reaching it; 0: none. */
 uint32_t flow_passed(const struct block *, uint32_t row, uint32_t *line);
 
-/* profile.c */
-/* FETCHES: into the second-level cache, without a wait. */
+/* FETCHES: into L2, without a wait. */
 enum access { READS, WRITES, UPDATES, COPIES, FETCHES };
 void cache_delete(struct cache *);
 void places_delete(struct places *);
 void schedule_delete(struct schedule *);
-/* False: there is no memory. */
 CHECKED bool profile_block_new(struct block *);
 CHECKED bool profile_begin(struct launch *);
-/* The next group of a sample begins. False: there is no memory. */
 CHECKED bool profile_group(struct launch *, uint32_t group, enum sample_part);
-/* Blocks do so different work that many of them must count. */
+/* Many must count. */
 bool profile_is_uneven(const struct launch *);
-/* A launch ends. */
 void profile_ends(struct launch *);
 void profile_block_begins(struct block *);
 void profile_block_ends(struct block *);
@@ -639,7 +582,6 @@ void profile_split(struct warp *);
 void profile_resumes(struct warp *);
 void profile_local(
         struct warp *, const struct row *, const uint64_t *offsets, uint32_t mask, uint32_t size, enum access);
-/* ``units``: of the results. */
 void profile_texture(struct warp *, const uint64_t *addresses, uint32_t count, uint32_t mask, uint32_t size,
         const uint32_t *units, uint32_t unit_count, bool stores);
 void profile_heap(struct warp *, const struct row *, uint32_t mask, uint64_t address);
@@ -649,17 +591,12 @@ void profile_waits(struct warp *, uint32_t left);
 void profile_arrives(struct warp *, struct barrier *);
 void profile_released(struct block *, struct barrier *);
 
-/* A bulk copy's cycle of arrival. */
 uint64_t profile_bulk(struct warp *, uint64_t address, uint64_t size, enum access, bool of_memory);
-/* ``bytes``: of shared memory. */
 void profile_product(struct warp *, uint64_t size, uint64_t bytes);
 void profile_product_waits(struct warp *);
 void profile_blocked(struct warp *, uint32_t mask);
 
-/* async.c: asynchronous instructions of sm_90. */
 #define TRACKED_MBARRIERS 64u
-/* Slots of a block's clock: each warp's work, reads and writes of its bulk copies, its products; and phases of
- * mbarriers. */
 #define ASYNC_SLOTS(warps) (4 * (warps) + TRACKED_MBARRIERS)
 enum { ASYNC_DONE, ASYNC_STOPPED, ASYNC_BLOCKED };
 int async_run(struct warp *, const struct row *, uint32_t mask);
@@ -671,7 +608,7 @@ int async_exits(struct warp *, const struct row *, uint32_t mask);
 bool async_stuck(struct block *);
 void async_deadlock(struct block *, uint32_t line);
 
-/* addresses.c: ``size`` bytes at an address as a lane sees them. False: a fault was recorded. */
+/* addresses.c: ``size`` bytes as a lane sees them. False: a fault was recorded. */
 struct span {
     struct region *region;
     struct block *owner;
@@ -680,42 +617,32 @@ struct span {
 };
 bool span_of(struct warp *, const struct row *, uint64_t address, uint64_t size, uint64_t align, uint32_t space,
         int lane, bool writes, struct span *);
-/* NULL: the cluster has no such block. */
+/* NULL: none in the cluster. */
 struct block *cluster_block(struct warp *, uint64_t address);
 
-/* clocks.c */
 bool clock_knows(const struct warp *, const struct segment *);
 bool clock_fenced(const struct warp *, const struct segment *);
-/* For barriers of a block. */
 void clock_arrives(struct warp *, uint32_t barrier);
 void clock_released(struct warp *, uint32_t barrier);
 void clock_release_ends(struct block *, uint32_t barrier);
 
-/* matrix.c */
 int matrix_run(struct warp *, const struct row *, uint32_t mask);
-/* heap.c: malloc and free of kernels */
 int heap_run(struct warp *, const struct row *, uint32_t mask);
-/* Each lane's access must be in one block. False: a fault was recorded. */
+/* Each lane in one block. False: a fault was recorded. */
 bool heap_allows(struct warp *, const struct row *, struct region *, const uint64_t *offsets, uint32_t mask,
         uint32_t size, bool writes);
 void heap_delete(struct heap *);
 uint32_t engine_heap(struct engine *, uint64_t address, uint64_t size);
-/* stepped.c: a lane of a block that runs a row at a time allocates and frees; the number of the present row. */
 void step_allocated(struct warp *, const struct row *, int lane, uint64_t address, uint64_t size);
 void step_freed(struct warp *, const struct row *, int lane, uint64_t address);
 uint32_t step_row(const struct step *);
-/* texture.c */
 int texture_run(struct warp *, const struct row *, uint32_t mask);
 void textures_delete(struct textures *);
-/* names.c */
 const char *engine_names(void);
-/* print.c */
 void engine_tag_prints(struct engine *, uint64_t bytes);
-/* launch.c */
 void engine_delete(struct engine *);
 int engine_launch(struct engine *, const struct kernel *, const uint32_t grid[3], const uint32_t threads[3],
         const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check, struct profile *);
-/* print.c */
 int print_formatted(struct warp *, const struct row *, uint32_t mask);
 
 #endif

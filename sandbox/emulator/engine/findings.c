@@ -1,4 +1,4 @@
-/* Records faults, which end a launch, and findings, which do not, once for each line with a count. */
+/* Faults end a launch; findings do not, and are counted by line. */
 #include <string.h>
 
 #include "engine.h"
@@ -56,7 +56,7 @@ void report(struct warp *w, const struct row *r, uint32_t kind, int lane, struct
         struct finding *known = &launch->findings[i];
         f.times = known->times + 1;
         uint32_t together = known->together | f.together;
-        /* two writes explain more than a write and a read */
+        /* two writes explain more */
         if (f.together & ~known->together & TOGETHER_WRITE) *known = f;
         known->times = f.times;
         known->together = together;
@@ -88,7 +88,7 @@ void findings_keep(struct engine *engine, const struct launch *launch) {
 
 const struct finding *engine_fault(struct engine *engine) { return &engine->fault; }
 
-/* Findings since the last call; the array belongs to the engine. */
+/* Since the last call; the engine owns the array. */
 uint32_t engine_findings(struct engine *engine, const struct finding **found) {
     uint32_t count = engine->finding_count;
     *found = engine->findings;

@@ -1,16 +1,15 @@
-/* Finds threads that went past a barrier at which others wait.
+/* Finds threads that skipped a barrier at which others wait.
  *
- * A barrier waits for threads that have not returned. A thread skipped it if it ran code after the barrier, stored
- * there since the last barrier, and returned without a way back. */
+ * Such a thread ran code after the barrier, stored there since the last barrier, and returned without a way back. */
 #include <stdlib.h>
 
 #include "engine.h"
 
-#define ANY_CALLER NONE /* a function may return to any call */
+#define ANY_CALLER NONE /* a function returns to any call */
 
 static bool calls(const struct row *r) { return r->op == OP_CALL || r->op == OP_CALL_INDIRECT; }
 
-/* Calls ``each`` for every row that may follow ``from``, and ANY_CALLER. */
+/* ``each``: gets rows that may follow ``from``, and ANY_CALLER. */
 static void visit(
         const struct kernel *kernel, uint32_t from, void (*each)(void *, uint32_t from, uint32_t to), void *with) {
     const struct row *r = &kernel->rows[from];
@@ -46,7 +45,7 @@ struct search {
     bool grew, callers;
 };
 
-/* Only within one function: another function may be called from anywhere. */
+/* Within one function: another's callers are unknown. */
 static void reach(void *with, uint32_t from, uint32_t to) {
     struct search *it = with;
     bool leaves = calls(&it->kernel->rows[from]) && to != from + 1;
@@ -65,8 +64,7 @@ static void lead(void *with, uint32_t from, uint32_t to) {
     it->callers |= from && calls(&it->kernel->rows[from - 1]);
 }
 
-/* For each row, whether it is after the barrier in ``row`` and leads to no barrier of its line (compilers make
- * several); NULL: no memory. */
+/* Rows after the barrier in ``row`` that lead to no barrier of its line (compilers make several); NULL: no memory. */
 static uint8_t *rows_behind(const struct kernel *kernel, uint32_t row) {
     uint8_t *after = allocate(kernel->row_count, 1), *before = allocate(kernel->row_count, 1);
     uint32_t *left = allocate(kernel->row_count, sizeof *left);

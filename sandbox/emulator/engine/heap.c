@@ -1,23 +1,23 @@
-/* malloc of kernels: blocks of one region, ordered by place.
+/* malloc of kernels, in one region.
  *
- * Freed blocks are reused last, so a later use of one is reported. */
+ * Reuses freed blocks last, so later uses are reported. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
 #define ALIGN 16ull
-#define GAP 16ull /* so an access just past a block is in no block */
+#define GAP 16ull /* separates blocks */
 
 struct piece {
     uint64_t at, size;
     bool freed;
 };
 struct heap {
-    uint64_t address, size, next; /* ``next``: nothing was allocated from here on */
+    uint64_t address, size, next; /* ``next``: free from here on */
     struct piece *pieces;
     size_t count, live, live_bytes;
-    uint32_t room, lacked; /* calls of malloc without room */
+    uint32_t room, lacked; /* failed calls */
     atomic_flag lock;
 };
 
@@ -26,7 +26,7 @@ void heap_delete(struct heap *heap) {
     free(heap);
 }
 
-/* Sets the heap's region; 0: only forgets the old one. False: no memory. */
+/* 0: forgets the old region. False: no memory. */
 uint32_t engine_heap(struct engine *engine, uint64_t address, uint64_t size) {
     heap_delete(engine->heap);
     engine->heap = NULL;
@@ -49,7 +49,7 @@ static void lock(struct heap *heap) {
 }
 static void unlock(struct heap *heap) { atomic_flag_clear_explicit(&heap->lock, memory_order_release); }
 
-/* The last piece that begins at or before a place, or NULL. */
+/* The last one at or before a place. */
 static struct piece *piece_at(struct heap *heap, uint64_t at) {
     size_t low = 0, high = heap->count;
     while (low < high) {
@@ -74,7 +74,7 @@ static bool insert(struct heap *heap, size_t where, uint64_t at, uint64_t size) 
     return true;
 }
 
-/* A place for ``size`` bytes; ~0: none. ``used``: it was allocated before. */
+/* A place for ``size`` bytes; ~ */
 static uint64_t room_for(struct heap *heap, uint64_t size, bool *used) {
     uint64_t needed = (size + ALIGN - 1) / ALIGN * ALIGN + GAP;
     *used = false;
@@ -171,7 +171,7 @@ int heap_run(struct warp *w, const struct row *r, uint32_t mask) {
     return 0;
 }
 
-/* For a block that runs a row at a time: the heap's address, size, next place, and pieces. False: there is none. */
+/* For stepping: address, size, next place, pieces. False: none. */
 bool step_heap(const struct engine *engine, uint64_t out[4]) {
     const struct heap *heap = engine->heap;
     if (!heap) return false;
@@ -181,14 +181,14 @@ bool step_heap(const struct engine *engine, uint64_t out[4]) {
     out[3] = heap->count;
     return true;
 }
-/* Place, size, and whether it was freed. */
+/* Place, size, freed. */
 void step_heap_piece(const struct engine *engine, uint64_t number, uint64_t out[3]) {
     const struct piece *it = &engine->heap->pieces[number];
     out[0] = it->at;
     out[1] = it->size;
     out[2] = it->freed;
 }
-/* Makes such a heap in memory that was added. False: there is no memory. */
+/* In added memory. False: no memory. */
 bool step_heap_begin(struct engine *engine, uint64_t address, uint64_t size, uint64_t next) {
     if (!engine_heap(engine, address, size) || !engine->heap) return false;
     engine->heap->next = next;

@@ -1,5 +1,4 @@
-/* What the engine asks of its host: memory that is reserved and not touched, threads, and a turn for others. In
- * WebAssembly there is one thread, and what is reserved is allocated. */
+/* Reserved memory, threads, and turns for others. WebAssembly has one thread and allocates reserved memory. */
 #ifndef HOST_H
 #define HOST_H
 #include <stdbool.h>
@@ -37,8 +36,7 @@ static inline bool host_begin(host_thread *thread, void *(*run)(void *), void *g
 static inline void host_join(host_thread thread) { pthread_join(thread, NULL); }
 static inline void host_yield(void) { sched_yield(); }
 
-/* Zeros; NULL: no room. Large reservations are MAP_SHARED, because private memory counts against a box's RLIMIT_DATA
- * even if untouched. */
+/* Zeros or NULL. Private memory would count against a box's RLIMIT_DATA untouched, so large ones are MAP_SHARED. */
 static inline void *host_reserve(size_t size) {
     int sharing = size >= LARGE_REGION ? MAP_SHARED : MAP_PRIVATE;
     void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -1,4 +1,3 @@
-/* Launches, whose blocks run on several host threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,21 +5,19 @@
 #include "host.h"
 #include "run.h"
 
-/* Spare registers of a warp, so an operation that takes the last one for a wider one stays in the file. engine.py
- * does the same for the pool. */
+/* For a last operand that is read as a wider one. engine.py adds the same to the pool. */
 #define SPARE_UNITS 4
 #define ROUNDS_A_TURN 64
-/* A warp only looks if it looked this often without a write; a launch whose threads only look for IDLE_TURNS never
- * ends. */
+/* LOOKS: without a write. A launch that only looks for IDLE_TURNS never ends. */
 #define LOOKS 1024u
 #define IDLE_TURNS 8u
-#define IDLE_COUNTS 128u /* more than threads of the host */
+#define IDLE_COUNTS 128u
 #define MOST_THREADS_OF_HOST 64
-/* Of a sample whose blocks do different work: times its budget, until so many blocks counted. */
+/* For uneven blocks: a factor of the budget, until this many blocks counted. */
 #define UNEVEN_TIMES 8u
 #define UNEVEN_BLOCKS 256u
-#define MOST_LIVE 4u /* blocks of a host thread that take turns, unless they must run together */
-#define TOGETHER_BYTES ((uint64_t)256 << 20) /* of blocks that share work out among them */
+#define MOST_LIVE 4u /* in turns on a host thread */
+#define TOGETHER_BYTES ((uint64_t)256 << 20)
 
 struct engine *engine_new(uint32_t threads) {
     struct engine *engine = allocate(1, sizeof *engine);
@@ -58,7 +55,6 @@ static void *take(uint8_t **at, size_t size) {
 
 static size_t add(size_t *total, size_t size) { return *total += (size + 127) / 128 * 128; }
 
-/* Bytes of a block and all that it has. */
 static size_t block_bytes(const struct launch *launch) {
     const struct kernel *kernel = launch->kernel;
     uint32_t threads = launch->threads[0] * launch->threads[1] * launch->threads[2],
@@ -241,11 +237,9 @@ void block_begin(struct block *block, uint64_t number, struct cluster *cluster, 
     if (launch->profile) profile_block_begins(block);
 }
 
-/* In instructions of warps. */
 static uint64_t work_of(const struct worker *worker) { return worker->instructions + worker->heavy; }
 
-/* Runs a block for one turn. False: the launch is over. ``looking``: a warp that only looked at unchanged memory for
- * the whole turn, or NULL. ``last``: a warp that ran. */
+/* For one turn. False: the launch is over. ``looking``: a warp that only looked at unchanged memory, or NULL. */
 static bool block_run(struct block *block, struct warp **looking, struct warp **last) {
     const struct sample *sample = block->launch->sample;
     *looking = NULL;
@@ -291,7 +285,7 @@ static bool block_run(struct block *block, struct warp **looking, struct warp **
     return !atomic_load(&block->launch->stop);
 }
 
-/* Something happened that others may wait for, so idle threads must look again. Returns the count of such events. */
+/* Idle threads must look again. Returns a count. */
 static uint64_t happened(struct launch *launch) {
     unsigned long long old = atomic_load(&launch->idle), now;
     do now = (old / IDLE_COUNTS + 1) * IDLE_COUNTS;
@@ -299,8 +293,8 @@ static uint64_t happened(struct launch *launch) {
     return now / IDLE_COUNTS;
 }
 
-/* All blocks of this thread only look. Once all threads report this for long enough, with no event since the first
- * report, nothing can change any more. A thread that the host does not schedule reports nothing. */
+/* Once all threads report this for long enough without an event, nothing can change. A thread that the host does not
+ * schedule reports nothing. */
 static void look_on(struct worker *worker, struct warp *looking, bool all, uint32_t *idle) {
     struct launch *launch = worker->launch;
     unsigned long long now = atomic_load(&launch->idle);
@@ -326,7 +320,6 @@ static void look_on(struct worker *worker, struct warp *looking, bool all, uint3
     }
 }
 
-/* The sample's budget is spent. */
 static bool is_enough(const struct worker *worker) {
     const struct launch *launch = worker->launch;
     const struct sample *sample = launch->sample;
@@ -336,14 +329,12 @@ static bool is_enough(const struct worker *worker) {
             atomic_load(&worker->launch->engine->drawn_bytes) > sample->enough_bytes;
 }
 
-/* A block has counted, or has run if nothing counts. */
 static bool has_some(const struct launch *launch) {
     return launch->profile ? launch->profile->counted > 0 : atomic_load(&launch->engine->blocks_run) > 0;
 }
 
-/* Runs blocks of one host thread, a few at a time and the last one first, so kernels that need them in order fail.
- * Each has a turn before one has a second, so one may wait for another. A cooperative grid and a cluster begin as a
- * whole. */
+/* The last of a few blocks goes first, so kernels that need their order fail. Turns let one wait for another. A
+ * cooperative grid or cluster begins as a whole. */
 static void *work(void *given) {
     struct worker *worker = given;
     struct launch *launch = worker->launch;
@@ -423,7 +414,7 @@ static void *work(void *given) {
     return NULL;
 }
 
-/* Sets the sample of later launches; NULL: all blocks. ``numbers`` must live as long. */
+/* NULL: all blocks. ``numbers`` must live as long. */
 void engine_sample(struct engine *engine, const struct sample *sample) {
     engine->samples = sample != NULL;
     if (sample) engine->sample = *sample;
@@ -433,13 +424,11 @@ void engine_sample_begins(struct engine *engine) {
     atomic_store(&engine->combined, false);
     atomic_store(&engine->drawn_bytes, 0);
 }
-/* Blocks that the last launch finished. */
 uint64_t engine_blocks_run(struct engine *engine) { return atomic_load(&engine->blocks_run); }
 uint32_t engine_guessed(struct engine *engine) { return atomic_load(&engine->guessed); }
 uint32_t engine_uneven(struct engine *engine) { return engine->uneven; }
 uint32_t engine_combined(struct engine *engine) { return atomic_load(&engine->combined); }
 
-/* Blocks that a card runs at a time, or as many as there is memory for. */
 static uint64_t most_together(const struct launch *launch) {
     uint64_t room = TOGETHER_BYTES / block_bytes(launch), live = launch->profile->live;
     uint64_t most = room < live ? room : live;
@@ -469,7 +458,6 @@ void checks_end(struct launch *launch) {
     flow_delete(launch);
 }
 
-/* Runs blocks on up to ``count`` threads of the host, ``most`` at a time on each. */
 static void run_on(struct launch *launch, uint32_t count, uint64_t most) {
     struct worker workers[MOST_THREADS_OF_HOST] = {0};
     host_thread running[MOST_THREADS_OF_HOST];
@@ -477,7 +465,7 @@ static void run_on(struct launch *launch, uint32_t count, uint64_t most) {
     uint64_t share = (launch->block_count + count - 1) / count;
     launch->most_live = (uint32_t)(share < most ? share : most);
     atomic_store(&launch->working, count);
-    uint32_t started = 0; /* fewer threads do the same work */
+    uint32_t started = 0;
     while (started + 1 < count && host_begin(&running[started + 1], work, &workers[started + 1])) started++;
     atomic_fetch_sub(&launch->working, count - 1 - started);
     work(&workers[0]);
@@ -488,7 +476,6 @@ static void run_on(struct launch *launch, uint32_t count, uint64_t most) {
     }
 }
 
-/* 0, or one of enum stop. */
 int engine_launch(struct engine *engine, const struct kernel *kernel, const uint32_t grid[3], const uint32_t threads[3],
         const uint32_t cluster[3], uint32_t shared_bytes, uint32_t cooperative, uint32_t check,
         struct profile *profile) {
@@ -526,7 +513,7 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
     bool alone = launch.sample && !launch.sample->groups;
     launch.shared_out = profile && kernel->coordinates && !launch.sample;
     uint64_t most = launch.shared_out ? most_together(&launch) : MOST_LIVE;
-    /* One thread counts, so blocks run in the same order each time. */
+    /* For a fixed order of blocks. */
     run_on(&launch, profile || engine->samples ? 1 : count, alone ? 1 : most);
     if (fills && !atomic_load(&launch.stop)) {
         launch.profile = NULL;
@@ -544,7 +531,6 @@ int engine_launch(struct engine *engine, const struct kernel *kernel, const uint
 }
 
 uint64_t engine_instructions(struct engine *engine) { return engine->last_instructions; }
-/* In instructions of warps, of a matrix product as many as it takes time. */
 uint64_t engine_work(struct engine *engine) { return engine->last_instructions + engine->last_heavy; }
 const char *engine_printed(struct engine *engine, uint64_t *size) {
     *size = engine->printed_size;

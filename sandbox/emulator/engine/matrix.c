@@ -1,7 +1,5 @@
-/* Matrix instructions: ldmatrix, stmatrix, movmatrix, mma and wmma.
- *
- * PTX defines the layout of mma's fragments. wmma leaves it open: here elements go through each lane's registers,
- * lane by lane, and repeat if a fragment has more room than the matrix. */
+/* PTX leaves wmma's layout open: here elements go through each lane's registers, lane by lane, and repeat if there is
+ * room. */
 #include <string.h>
 
 #include "engine.h"
@@ -13,7 +11,7 @@ enum matrix_operand { OPERANDS(NUMBERED) };
 enum matrix_moves { MATRIX_MOVES(NUMBERED) };
 enum { MOST = 16 * 256 };
 
-/* In the pool, at word r->a; lower/matrices.py writes it. */
+/* In the pool at word r->a, by lower/matrices.py. */
 struct matrix { uint32_t kind, m, n, k, types[4], which, a_by_row, b_by_row, flag, counts[4], units[64]; };
 
 static uint32_t bits_of_type(uint32_t type) {
@@ -33,14 +31,13 @@ static uint32_t bits_of_type(uint32_t type) {
     return bits[type];
 }
 
-/* Element j of register i of a lane. */
 static double get(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int lane) {
     if (type == F64) return ((const double *)unit_of(w, unit))[lane];
     uint32_t word = u32_of(w, unit)[lane];
     switch (type) {
     case F16: return f16_value((uint16_t)(word >> 16 * j));
     case BF16: return bf16_value((uint16_t)(word >> 16 * j));
-    case TF32: return f32_of(word & 0xffffe000u); /* hardware ignores the rest */
+    case TF32: return f32_of(word & 0xffffe000u);
     case F32: return f32_of(word);
     case S8: return (int8_t)(word >> 8 * j);
     case U8: return (uint8_t)(word >> 8 * j);
@@ -64,7 +61,7 @@ static void set(struct warp *w, uint32_t unit, uint32_t type, uint32_t j, int la
     else *word = bits_of((float)value);
 }
 
-/* The place in its matrix of a fragment's element. which: A (m x k), B (k x n), or C and D (m x n). */
+/* Of a fragment's element. which: A (m x k), B (k x n), or C and D (m x n). */
 static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32_t j, uint32_t per, int lane,
         uint32_t *row, uint32_t *column) {
     uint32_t rows = which == OPERAND_B ? it->k : it->m, columns = which == OPERAND_A ? it->k : it->n,
@@ -76,7 +73,7 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
         if (which == OPERAND_B && per >= 8) {
             *row = index % rows;
             *column = index / rows;
-        } /* several of a column in one word */
+        }
         return;
     }
     uint32_t g = (uint32_t)lane >> 2, t = (uint32_t)lane & 3, tall = it->m == 16;
@@ -92,11 +89,11 @@ static void position(const struct matrix *it, uint32_t which, uint32_t i, uint32
         *column = 2 * t + (at & 1);
     }
     *row %= rows;
-    *column %= columns; /* the program's instruction may be malformed */
+    *column %= columns;
 }
 
-/* For each element of a fragment's lanes, where it is in the matrix. Kept until the thread meets another shape. */
-/* lower/matrices.py lets none have more elements than MOST. */
+/* Places in the matrix by lane and element, of the thread's last shape. */
+/* Ensured by lower/matrices.py. */
 struct places_kept {
     uint32_t key[7];
     uint16_t at[MOST];
@@ -113,7 +110,7 @@ static const struct places_kept *places_in(
             position(it, which, i / per, i % per, per, lane, &row, &column);
             uint32_t at = i * LANES + (uint32_t)lane;
             kept->at[at] = (uint16_t)(row * columns + column);
-            kept->rows[at] = (uint8_t)row; /* no shape has more than 256 of either */
+            kept->rows[at] = (uint8_t)row;
             kept->columns[at] = (uint8_t)column;
         }
     return kept;
@@ -141,8 +138,8 @@ static void collect(struct warp *w, const struct matrix *it, uint32_t which, uin
         }
 }
 
-/* Sums of float32, into c. A card converts 8-bit floats to float16, multiplies elements 0 and 1 of each four and
- * then the others, and adds the old value last. */
+/* float32, into c. For 8-bit floats a card converts to float16, multiplies elements 0 and 1 of each four, then the
+ * others, and adds the old value last. */
 static void add_floats(const struct matrix *it, const double *a, const double *b, double *c) {
     static _Thread_local int16_t a_exponents[MOST], b_exponents[MOST];
     static _Thread_local double left[MOST], right[MOST];
@@ -168,15 +165,13 @@ static void add_floats(const struct matrix *it, const double *a, const double *b
         for (uint32_t part = 0; part < k; part += k / 2)
             add_products(WIDE_ADDER, k / 2, n, a + row * k + part, a_exponents + row * k + part, b + part * n,
                     b_exponents + part * n, sums);
-        /* rounded when it is set */
         for (uint32_t column = 0; column < n; column++) c[row * n + column] += sums[column];
     }
 }
 
-/* Expands the sparse A of mma.sp, of which registers hold half. Each chunk of a row has 4 bits of the metadata
- * ``e``, which are two places among 4 elements, or among 4 pairs of 4-bit elements; a 32-bit element counts as two
- * places. The selector ``which`` names the lanes of a group that hold a row's bits: 16 bits for each of two rows, or
- * 32 bits of one row if elements have fewer than 16 bits. */
+/* Registers hold half of mma.sp's sparse A. Each chunk of a row has 4 bits of the metadata ``e``: two places among 4
+ * elements, or 4 pairs of 4-bit ones; a 32-bit element counts as two places. ``which`` selects the lanes with a row's
+ * bits: 16 bits for each of two rows, or 32 of one if elements have fewer than 16 bits. */
 static void collect_sparse(struct warp *w, const struct matrix *it, const uint32_t *e, double *into) {
     static _Thread_local double packed[MOST];
     struct matrix half = *it;
@@ -206,7 +201,7 @@ static void collect_sparse(struct warp *w, const struct matrix *it, const uint32
 
 static void multiply(struct warp *w, const struct matrix *it) {
     static _Thread_local double a[MOST], b[MOST], c[MOST];
-    bool sparse = it->kind == MULTIPLY_SPARSE; /* the last unit is the metadata */
+    bool sparse = it->kind == MULTIPLY_SPARSE;
     uint32_t d_count = it->counts[0], a_count = it->counts[1], b_count = it->counts[2],
              c_count = it->counts[3] - sparse;
     if (sparse) collect_sparse(w, it, u32_of(w, it->units[d_count + a_count + b_count + c_count]), a);
@@ -215,18 +210,16 @@ static void multiply(struct warp *w, const struct matrix *it) {
     collect(w, it, 2, d_count + a_count + b_count, c_count, it->types[2], c);
     bool floats = it->types[3] == F32 && it->types[2] == F32;
     if (floats) add_floats(it, a, b, c);
-    /* Assumes that float16 results are rounded once. */
     for (uint32_t row = 0; row < it->m && !floats; row++)
         for (uint32_t column = 0; column < it->n; column++) {
             double sum = c[row * it->n + column];
-            if (it->types[0] == B1) /* bits set in both, or with the flag in exactly one */
+            if (it->types[0] == B1) /* in both, or with the flag in exactly one */
                 for (uint32_t k = 0; k < it->k; k++)
                     sum += it->flag ? a[row * it->k + k] != b[k * it->n + column]
                                     : a[row * it->k + k] * b[k * it->n + column];
             else
                 for (uint32_t k = 0; k < it->k; k++) sum += a[row * it->k + k] * b[k * it->n + column];
             if (it->types[3] == S32) {
-                /* satfinite */
                 if (it->flag && it->types[0] != B1)
                     sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
                 else sum = (int32_t)(uint32_t)(int64_t)sum;
@@ -245,7 +238,7 @@ static void multiply(struct warp *w, const struct matrix *it) {
         }
 }
 
-/* mma.m8n8k4 of f16: four products, each of a quad of lanes and the one 16 further. */
+/* mma.m8n8k4 of f16: one for each quad of lanes and the one 16 further. */
 static void multiply_quads(struct warp *w, const struct matrix *it) {
     const uint32_t *d = it->units, *a = d + it->counts[0], *b = a + it->counts[1], *c = b + it->counts[2];
     for (int quad = 0; quad < 4; quad++) {
@@ -276,7 +269,7 @@ static void multiply_quads(struct warp *w, const struct matrix *it) {
     }
 }
 
-/* movmatrix: 8 x 8 numbers of 16 bits; lane i has two of row i / 4. */
+/* 8 x 8 numbers of 16 bits; lane i has two of row i / 4. */
 static void transpose(struct warp *w, const struct matrix *it, uint32_t mask) {
     const uint32_t *from = u32_of(w, it->units[1]);
     uint32_t out[LANES], *to = u32_of(w, it->units[0]);
@@ -289,8 +282,7 @@ static void transpose(struct warp *w, const struct matrix *it, uint32_t mask) {
         if (mask >> i & 1) to[i] = out[i];
 }
 
-/* wmma.load and .store: b: the address, c: the stride in elements (NONE: that of a whole matrix), e: a unit to
- * spare. */
+/* b: the address, c: the stride in elements (NONE: a whole matrix's), e: a spare unit. */
 static int move(struct warp *w, const struct row *r, const struct matrix *it, uint32_t mask) {
     bool stores = it->kind == STORE_FRAGMENT;
     uint32_t which = it->which, type = it->types[which], bits = bits_of_type(type), per = bits >= 32 ? 1 : 32 / bits;
@@ -301,7 +293,7 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     const uint64_t *base = wide_of(w, r->b, r->wide >> 2 & 1, room);
     uint32_t stride = r->c == NONE ? (by_row ? columns : rows) : u32_of(w, r->c)[0];
     struct matrix words;
-    if (bits < 8) { /* as words along rows of A and columns of B, the only layouts */
+    if (bits < 8) { /* words along rows of A and columns of B */
         words = *it;
         words.kind = LOAD_FRAGMENT;
         words.m = which == OPERAND_B ? it->n : it->m;
@@ -328,9 +320,9 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     one.wide = 2;
     one.flags = 0;
     one.b = one.c = one.e = NONE;
-    /* the two units after the one for values hold addresses */
+    /* the next two units hold addresses */
     uint64_t *addresses = u64_of(w, r->e + 2);
-    struct profile *profile = w->block->launch->profile; /* it counts as one access */
+    struct profile *profile = w->block->launch->profile;
     w->block->launch->profile = NULL;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < per; j++) {
@@ -361,8 +353,7 @@ static int move(struct warp *w, const struct row *r, const struct matrix *it, ui
     return 0;
 }
 
-/* ldmatrix and stmatrix: a: each lane's address of a row of 8 x 16 bits; count: 1, 2 or 4 matrices; size: the flags
- * above. */
+/* a: the address of each lane's row of 8 x 16 bits; count: 1, 2 or 4 matrices; size: flags. */
 static int move_matrices(struct warp *w, const struct row *r, uint32_t mask) {
     const uint32_t outs[4] = {r->d, r->b, r->c, r->e};
     uint64_t room[LANES];

@@ -1,4 +1,3 @@
-/* mbarriers: 8 bytes of shared memory by which threads and copies of a cluster agree. */
 #include <string.h>
 
 #include "async.h"

@@ -1,4 +1,4 @@
-/* Loads, stores and atomics. Every address is looked up, so a kernel touches only its own memory. */
+/* Loads, stores and atomics, with every address looked up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,9 +6,9 @@
 #include "numbers.h"
 
 #define FAR (64ull << 20)
-#define FAR_IN_LARGE (32ull << 30) /* an index that overflows 32 bits leads this far from a large array */
+#define FAR_IN_LARGE (32ull << 30) /* an index that overflows 32 bits leads this far */
 
-/* The region of an address or, for a message, the nearest one. */
+/* For a message, the nearest one if none has the address. */
 static struct region *nearest(struct engine *engine, uint64_t address) {
     struct region *best = NULL;
     uint64_t least = ~0ull;
@@ -30,7 +30,7 @@ static void no_memory(struct warp *w, const struct row *r, uint64_t address, uin
     uint64_t away = !near             ? ~0ull
             : address < near->address ? near->address - address
                                       : address - near->address - near->size;
-    if (!freed && away > (near && near->lazy ? FAR_IN_LARGE : FAR)) near = NULL; /* it is no array's neighbour */
+    if (!freed && away > (near && near->lazy ? FAR_IN_LARGE : FAR)) near = NULL; /* no neighbour */
     fault(w, r, freed ? USE_AFTER_FREE : OUT_OF_BOUNDS, lane, near,
             near ? (int64_t)(address - near->address) : (int64_t)address, size, writes);
 }
@@ -42,7 +42,6 @@ static int window_of(uint64_t address) {
                                      : GLOBAL;
 }
 
-/* Shared memory of the cluster's blocks. */
 static bool place_in_cluster(struct warp *w, const struct row *r, const uint64_t *address, uint32_t mask, uint32_t size,
         bool writes, struct place *p) {
     int first = __builtin_ctz(mask);
@@ -178,7 +177,7 @@ const uint64_t *row_addresses(
     return into;
 }
 
-/* Lanes that access an unwritten byte; each byte of ``valid`` is 0 or 1. */
+/* Each byte of ``valid`` is 0 or 1. */
 static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uint32_t mask, uint32_t size) {
     uint32_t found = 0;
     if (size == 4) {
@@ -197,7 +196,6 @@ static uint32_t never_written(const uint8_t *valid, const uint64_t *offsets, uin
     return found;
 }
 
-/* Counts an access. */
 static void profiled(struct warp *w, const struct row *r, const struct place *p, uint32_t size, enum access access) {
     if (p->region == NULL) {
         profile_local(w, r, p->offsets, p->mask, size, access);
@@ -217,7 +215,7 @@ static void profiled(struct warp *w, const struct row *r, const struct place *p,
     profile_global(w, r, addresses, p->mask, size, access);
 }
 
-/* The most frequent load, without checks or counts: words of the block's shared memory. False: it needs more. */
+/* The most frequent load, unchecked and uncounted: words of the block's shared memory. False: it needs more. */
 static inline bool load_shared_words(struct warp *w, const struct row *r, uint32_t mask) {
     struct block *block = w->block;
     uint64_t limit = block->shared_region.size;
@@ -342,7 +340,7 @@ int memory_store(struct warp *w, const struct row *r, uint32_t mask) {
         if (w->block->launch->profile) profiled(w, r, &p, total, WRITES);
         if (w->block->worker->watched) progress_stores(w, r, p.data, p.offsets, p.mask);
         else w->moved = true;
-        /* before the store: storing the same value is no race */
+        /* before the store: storing an equal value is no race */
         if (check && p.region && p.region->written) {
             if (r->flags & STRONG) check_unrecorded(w, p.region);
             else check_access(w, r, p.region, p.offsets, p.mask, total, true, false);
@@ -391,8 +389,6 @@ uint8_t *memory_at(struct warp *w, const struct row *r, uint64_t address, uint32
     return p.data + p.offsets[lane];
 }
 
-/* ---- atomics ---- */
-
 uint64_t memory_changed(uint32_t how, uint32_t type, uint64_t old, uint64_t b, uint64_t c) {
     switch (how) {
     case ATOMIC_AND: return old & b;
@@ -431,13 +427,13 @@ static uint64_t value_of(struct warp *w, uint32_t operand, uint32_t size, int la
 }
 
 #define MOST_ELEMENTS 8
-/* An atomic's element: values of lanes, lanes whose value is undefined, and the unit for old values. */
+/* Lanes' values, undefined lanes, and the unit for old values. */
 struct element {
     uint64_t values[LANES];
     uint32_t undefined, before;
 };
 
-/* A vector's units are in the pool at word ``spare``: values, then results, which may be the same registers. */
+/* Units at the pool's word ``spare``: values, then results, maybe the same. */
 static void atomic_elements(struct warp *w, const struct row *r, uint32_t mask, struct element *elements) {
     const uint32_t one[2] = {r->b, r->d}, *units = r->count > 1 ? (const uint32_t *)w->pool + r->spare : one;
     for (uint32_t k = 0; k < r->count; k++) {
@@ -454,7 +450,7 @@ static void atomic_elements(struct warp *w, const struct row *r, uint32_t mask, 
         if (elements[k].before != NONE) w->undefined[elements[k].before] &= ~mask;
 }
 
-/* Changes one element, ``ahead`` bytes after the first. Returns the lanes that changed it. */
+/* ``ahead`` bytes after the first. Returns the lanes that changed it. */
 static uint32_t change(
         struct warp *w, const struct row *r, const struct place *p, uint32_t ahead, const struct element *it) {
     uint32_t how = r->e & 255, type = r->e >> 8, changed = 0;
@@ -469,7 +465,7 @@ static uint32_t change(
             w->any_undefined |= 1;
             w->undefined[w->block->launch->kernel->units] = r->line;
         }
-        /* otherwise it stays: an undefined value plus any value is undefined */
+        /* otherwise an undefined value stays so */
         if (valid && (how == ATOMIC_EXCH || undefined)) memset(valid, !undefined, r->size);
 #define EXCHANGE(T) \
     do { \

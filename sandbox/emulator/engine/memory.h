@@ -1,9 +1,8 @@
-/* Where the lanes of a warp access memory. */
 #ifndef MEMORY_H
 #define MEMORY_H
 #include "engine.h"
 
-/* The lanes of ``mask`` that access the same memory as the first one, and their offsets. */
+/* The lanes of ``mask`` in the first one's memory, and their offsets. */
 struct place {
     struct region *region;
     uint8_t *data, *valid;
@@ -13,7 +12,7 @@ struct place {
 /* False: a fault was recorded. */
 bool place_of(struct warp *, const struct row *, const uint64_t *address, uint32_t mask, int space, uint32_t size,
         bool writes, struct place *);
-/* An operand's addresses, ``offset`` added; ``bit``: of the row's ``wide``. */
+/* With ``offset``. ``bit``: of ``wide``. */
 const uint64_t *row_addresses(
         struct warp *, const struct row *, uint32_t operand, int bit, int64_t offset, uint64_t into[LANES]);
 #endif

@@ -1,4 +1,4 @@
-/* The lists of names.h that this library was built with, which Python compares with its own. */
+/* Lists of names.h, which Python compares with its own. */
 #include "names.h"
 
 #define SHOWN(name, ...) #name __VA_OPT__("=" #__VA_ARGS__) " "

@@ -1,4 +1,4 @@
-/* Conversions between formats of numbers, by bits; all round to nearest even unless they say otherwise. */
+/* Conversions by bits; to nearest even unless named otherwise. */
 #ifndef NUMBERS_H
 #define NUMBERS_H
 #include <math.h>
@@ -28,14 +28,14 @@ static inline uint64_t bits64_of(double value) {
     memcpy(&bits, &value, 8);
     return bits;
 }
-/* Flushes subnormal numbers to zero, with their sign. */
+/* Subnormals become zero with their sign. */
 static inline float flushed(float value) {
     uint32_t bits = bits_of(value);
     return (bits & 0x7f800000u) ? value : f32_of(bits & 0x80000000u);
 }
 static inline float saturated(float value) { return value >= 1.0f ? 1.0f : value > 0.0f ? value : 0.0f; }
 
-/* Rounds to odd, so the float rounds to any shorter format as the double does. */
+/* To odd, so the float rounds to any shorter format as the double does. */
 static inline float float_to_odd(double value) {
     float near = (float)value;
     if ((double)near != value && isfinite(near) && !(bits_of(near) & 1))
@@ -45,7 +45,7 @@ static inline float float_to_odd(double value) {
 #if defined(__F16C__) || defined(__aarch64__)
 static inline float f16_value(uint16_t half) {
 #ifdef __F16C__
-    return _cvtsh_ss(half); /* of a _Float16 that becomes a double, the compiler calls a function */
+    return _cvtsh_ss(half); /* the compiler would call a function to make a double */
 #else
     _Float16 value;
     memcpy(&value, &half, 2);
@@ -73,7 +73,7 @@ static inline uint16_t f16_of(float value) {
     return sign | (rest >= 0x47800000u ? 0x7c00u : (uint16_t)((rest - 0x38000000u) >> 13));
 }
 #endif
-/* From a double, so a sum or product that is exact there is rounded once. */
+/* From an exact double, so it is rounded once. */
 static inline uint16_t f16_bits(double value) { return isnan(value) ? 0x7fff : f16_of(float_to_odd(value)); }
 static inline float bf16_value(uint16_t bits) { return f32_of((uint32_t)bits << 16); }
 static inline uint16_t bf16_bits(float value) {
@@ -81,7 +81,7 @@ static inline uint16_t bf16_bits(float value) {
     if (isnan(value)) return 0x7fff;
     return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
 }
-/* Rounds a + b to odd, so it rounds to any shorter format as the exact sum does. */
+/* To odd, so it rounds to any shorter format as the exact sum does. */
 static inline double sum_to_odd(double a, double b) {
     double sum = a + b;
     if (!isfinite(sum)) return sum;
@@ -94,12 +94,12 @@ static inline double sum_to_odd(double a, double b) {
     return sum;
 }
 static inline uint16_t bf16_from_double(double value) { return isnan(value) ? 0x7fff : bf16_bits(float_to_odd(value)); }
-/* The upper 19 bits, ties away from zero, as cvt.rna.tf32 rounds. */
+/* 19 bits, ties away from zero, like cvt.rna.tf32. */
 static inline uint32_t tf32_bits(uint32_t bits) {
     if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
     return (bits + 0x1000u) & 0xffffe000u;
 }
-/* 8-bit floats, saturating to the largest finite value. e4m3 has no infinity: 0x7f is NaN. */
+/* Saturate. e4m3 has no infinity: 0x7f is NaN. */
 static inline float fp8_value(uint8_t bits, int exponent_bits) {
     int mantissa_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
     int exponent = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1), mantissa = bits & ((1 << mantissa_bits) - 1);

@@ -1,28 +1,27 @@
-/* The order of a call's launches and copies: work of one stream is in order, work of two streams only if the host
- * code orders it.
+/* The order of a call's launches and copies. Only host code orders work of two streams.
  *
- * Each work has a place in a stream and knows how far every stream had come, at least, when it began. Work without a
- * given order is in stream 0 and after all earlier work, as in a program with one stream. */
+ * Each work has a place in its stream, and knows each stream's place that certainly came before. By default it is in
+ * stream 0, after all earlier work. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
-/* ``size``: bytes that a copy or memset wrote at ``address``. */
+/* ``size``: written at ``address``. */
 struct work {
     uint32_t first_segment, stream, place, granule, grid[3], threads[3];
     uint64_t address, size;
     bool copies, reads;
 };
 
-/* A call begins: all before it is done. */
+/* All before it is done. */
 void engine_order_begins(struct engine *engine) {
     engine->work_count = engine->works_from = engine->unordered = 0;
     engine->order = (struct order){0};
     for (uint32_t i = 0; i < engine->region_count; i++) engine->regions[i].unrecorded = engine->regions[i].unnoted = 0;
 }
 
-/* Sets the order of the next launch or copy. ``known``: places by stream, including its own. 0: no such stream. */
+/* Of the next work. ``known``: places by stream, its own included. 0: no such stream. */
 uint32_t engine_order(struct engine *engine, uint32_t stream, const uint32_t *known) {
     if (stream >= STREAMS) return 0;
     engine->order = (struct order){.given = true, .stream = stream};
@@ -32,7 +31,7 @@ uint32_t engine_order(struct engine *engine, uint32_t stream, const uint32_t *kn
 
 void order_forget_segments(struct engine *engine) { engine->works_from = engine->work_count; }
 
-/* Begins the next work. ``floor``: the first segment that may be of unordered work. */
+/* ``floor``: the first segment that may be unordered. */
 struct order order_next(
         struct engine *engine, uint32_t granule, const uint32_t grid[3], const uint32_t threads[3], uint32_t *floor) {
     struct order order = engine->order;
@@ -87,7 +86,7 @@ uint32_t order_granules(const struct engine *engine) {
     return found;
 }
 
-/* The granule of all launches and of copies that read; 0: they have several, or some are forgotten. */
+/* Of all launches and reading copies; 0: several, or unknown. */
 uint32_t order_granule_of_reads(const struct engine *engine) {
     uint32_t found = order_granules(engine);
     for (uint32_t i = 0; i < engine->work_count; i++)

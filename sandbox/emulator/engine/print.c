@@ -1,4 +1,3 @@
-/* printf and assert of kernels. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@ static void append(struct engine *engine, const char *text, size_t size) {
     while (atomic_flag_test_and_set(&engine->print_lock)) {}
     if (engine->tags_prints) {
         if (size > engine->print_bytes_left) {
-            engine->print_bytes_left = 0; /* what follows is left out, too: the head stays whole */
+            engine->print_bytes_left = 0; /* later prints are left out, too: the head stays whole */
             engine->prints_left_out++;
             atomic_flag_clear(&engine->print_lock);
             return;
@@ -35,8 +34,7 @@ static void append(struct engine *engine, const char *text, size_t size) {
     atomic_flag_clear(&engine->print_lock);
 }
 
-/* The mark before a print of ``lane``: its block and thread, between two control characters; of a block that runs a row
- * at a time also the row's number and line. */
+/* Block and thread between two control characters; when stepping, also the row's number and line. */
 static size_t tag(struct warp *w, const struct row *r, int lane, char *into, size_t most) {
     const struct block *block = w->block;
     const uint32_t *threads = block->launch->threads, *index = block->index;
@@ -61,7 +59,7 @@ uint64_t engine_prints_left_out(struct engine *engine) {
     return count;
 }
 
-/* Reads a string of the kernel's memory, at most ``most`` bytes with the end. */
+/* At most ``most`` bytes with the end. */
 static bool text_at(struct warp *w, const struct row *r, uint64_t address, int lane, char *into, size_t most) {
     struct row read = *r;
     read.space = GENERIC;
@@ -75,11 +73,10 @@ static bool text_at(struct warp *w, const struct row *r, uint64_t address, int l
     return true;
 }
 
-/* A print without room reads no values: a kernel that prints a gigabyte still ends in time. Returns the result of
- * printf; -1: a fault was recorded. */
+/* Reads no values, so a kernel that prints a gigabyte ends in time. Returns printf's result; -1: a fault was recorded. */
 static int left_out(struct warp *w, const struct row *r, int lane) {
     struct engine *engine = w->block->launch->engine;
-    /* of the last format that this thread of the host read, at its address */
+    /* of this host thread's last format */
     static _Thread_local uint64_t known;
     static _Thread_local int printed;
     uint64_t address = u64_of(w, r->a)[lane];
@@ -100,7 +97,7 @@ static int left_out(struct warp *w, const struct row *r, int lane) {
     return printed;
 }
 
-/* Formats at most 400 bytes with the end. Returns the length. */
+/* At most 400 bytes with the end. Returns the length. */
 static int bounded(char *into, const char *format, ...) {
     va_list values;
     va_start(values, format);
@@ -109,7 +106,7 @@ static int bounded(char *into, const char *format, ...) {
     return wanted < 0 ? 0 : wanted < 400 ? wanted : 399;
 }
 
-/* a: the format's address, b: the address of the arguments (each at a multiple of its size), d: the result. */
+/* a: the format, b: the arguments (each at a multiple of its size), d: the result. */
 int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t left = mask; left; left &= left - 1) {
         int lane = __builtin_ctz(left), printed = 0;
@@ -184,7 +181,7 @@ int print_formatted(struct warp *w, const struct row *r, uint32_t mask) {
     return 0;
 }
 
-/* a: the message's address, b: the file's, c: the line, e: the function's */
+/* a: the message, b: the file, c: the line, e: the function */
 int print_assertion(struct warp *w, const struct row *r, uint32_t mask) {
     char message[512], text[1024];
     int lane = __builtin_ctz(mask);

@@ -1,6 +1,6 @@
-/* Counts what a launch needs from a GPU, row by row, and how long its blocks take by latency alone.
+/* Counts a launch's needs by row, and its blocks' time by latency alone.
  *
- * One host thread runs a counted launch, so its blocks and warps run in the same order each time. */
+ * On one host thread, for a fixed order of blocks and warps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,18 +8,17 @@
 #include "described.h"
 
 enum { SECTOR = 32, LINE = 128, L1_WAYS = 4, L2_SETS = 32768, L2_WAYS = 12 };
-/* Arrays of so many bytes in all stay in the second-level cache: three quarters of it. */
+/* Arrays of this size stay in L2. */
 enum { FITS_BYTES = L2_SETS * L2_WAYS / 4 * 3 * LINE };
-/* One unit of the second-level cache handles atomics to this many bytes. */
+/* Atomics to so few bytes share a unit of L2. */
 enum { PLACE = 256, PLACES = 1 << 16 };
-/* Groups of a sample have at most this many blocks. A place that this many groups change is changed by the groups that
- * were left out, too. */
+/* Of a sample. Left-out groups change a place, too, if this many groups do. */
 enum { MOST_OF_GROUP = MOST_CLUSTER > 4 ? MOST_CLUSTER : 4, GROUPS_SHARE = 3 };
-/* Blocks are uneven if their instructions deviate by this part of the mean. */
+/* Relative to the mean. */
 static const double UNEVEN = 0.1;
-/* Blocks that must have run before it is known what most of them use. */
+/* Until it is known what most blocks use. */
 enum { LEAST_RAN = 4 };
-/* Cycles until a result may be used, by class of instruction; see model.py. */
+/* See model.py. */
 static const uint16_t LATENCY[CLASS_COUNT] = {
         [CLASS_FREE] = 0,
         [CLASS_INTEGER] = 5,
@@ -41,9 +40,9 @@ enum {
     ATOMIC_CYCLES = 300,
     CLUSTER_CYCLES = 190
 };
-/* Measured on an H100 (benchmarks/gpu/rates.py): a barrier, which takes warps one by one; a match by its distinct
- * values; shared-memory atomics that are loops of compare-and-swap, by the lanes that meet in a bank. RETRY_PASSES:
- * through banks, in addition to one for each lane. */
+/* Measured on an H100 (benchmarks/gpu/rates.py): a barrier, which takes warps one by one; a match by distinct values;
+ * shared-memory atomics as loops of compare-and-swap, by the lanes in a bank. RETRY_PASSES: in addition to one for each
+ * lane. */
 enum {
     BARRIER_CYCLES = 12,
     BARRIER_CYCLES_EACH = 2,
@@ -54,41 +53,35 @@ enum {
     RETRY_PASSES = 12,
     RETRY_PASSES_EACH = 10
 };
-/* Of a multiprocessor, and multiprocessors. */
 enum { MOST_RESIDENT = 32, MOST_MULTIPROCESSORS = 256 };
-/* The most rows of a loop that only looks. */
 enum { MOST_POLL_ROWS = 256 };
 
-/* A cache of lines of four sectors, with least-recently-used replacement. */
+/* Lines of four sectors, least-recently-used replacement. */
 struct cache {
     uint32_t sets, ways;
     uint64_t clock, *lines, *used;
-    uint8_t *sectors; /* first level */
-    struct held *held; /* second level */
+    uint8_t *sectors;
+    struct held *held;
 };
-/* A line of the second level: the block that used it last, and the lines that the block had requested by then; and
- * sectors that are not written to memory yet. In a sampled call also the line's place in the order in which all blocks
- * together would bring lines: of the launch's blocks, or ``before`` it. ``users``: blocks of the launch. */
+/* In L2: the last block, its lines by then, and sectors not yet in memory. In a sample also a place in the order of all
+ * blocks' lines, in the launch or ``before`` it. ``users``: the launch's blocks. */
 struct held {
     uint64_t owner, touched;
     double before;
     uint32_t users;
     uint8_t sectors, dirty;
 };
-/* Assigns blocks to multiprocessors: first in turn while there is room, then to the place that is free first.
- * ``places``: of multiprocessor m are m, m + their number and so on; ``heap``: places that had a block, by the time
- * when they are free.
+/* Multiprocessor m has ``places`` m, m + their number and so on; ``heap``: used places by the time when they are free.
  *
- * In a sampled call: ``ran`` blocks so far brought ``touched`` lines into the second-level cache; earlier launches
- * brought ``brought`` if all of their blocks count. In a launch of which groups run: the part and number of the present
- * group, the launch's counts, and the blocks that represent the others. */
+ * In a sample, ``ran`` blocks brought ``touched`` lines into L2, and all blocks of earlier launches ``brought``. With
+ * groups: the present one's part and number, the launch's counts, and representatives of the other blocks. */
 struct kept {
     uint64_t number, chain, asked[NEED_COUNT];
     bool at_end;
 };
 struct schedule {
-    bool fits; /* all arrays fit into the second-level cache */
-    double issued, issued_squared; /* instructions of the blocks that ran, and their squares: sums */
+    bool fits;
+    double issued, issued_squared; /* sums over blocks of instructions, and of their squares */
     uint64_t free_at[MOST_RESIDENT * MOST_MULTIPROCESSORS], chain[MOST_RESIDENT * MOST_MULTIPROCESSORS];
     uint64_t asked[MOST_MULTIPROCESSORS][NEED_COUNT];
     uint32_t heap[MOST_RESIDENT * MOST_MULTIPROCESSORS], places, used;
@@ -100,7 +93,7 @@ struct schedule {
     struct kept *kept;
     uint32_t kept_count, kept_room;
 };
-/* How many updates places had, from how many groups of a sample, and from which last. */
+/* Updates by place, from how many groups, and the last group. */
 struct places {
     uint64_t place[PLACES], count[PLACES];
     uint32_t groups[PLACES], last[PLACES];
@@ -140,7 +133,7 @@ static void cache_clear(struct cache *it) {
     memset(it->sectors, 0, (size_t)it->sets * it->ways);
     memset(it->used, 0, 8 * (size_t)it->sets * it->ways);
 }
-/* The place of a line in the second level: its own, or with ``found`` false the oldest one of its set. */
+/* If not ``found``, the oldest of its set. */
 static size_t second_at(const struct cache *it, uint64_t line, bool *found) {
     size_t first = (size_t)((line * 0x9e3779b97f4a7c15ull >> 40) % L2_SETS) * L2_WAYS, oldest = first;
     const uint64_t *lines = it->lines + first;
@@ -159,7 +152,7 @@ static size_t second_at(const struct cache *it, uint64_t line, bool *found) {
 
 static double lines_of_blocks(const struct schedule *, const struct block *);
 
-/* In a sampled call: true if the blocks that were left out would have evicted a line since another block used it. */
+/* In a sample: left-out blocks would have evicted the line since another block used it. */
 static bool is_gone(const struct block *block, const struct cache *it, size_t at) {
     const struct schedule *schedule = block->launch->engine->schedule;
     double each = lines_of_blocks(schedule, block), since;
@@ -170,7 +163,6 @@ static bool is_gone(const struct block *block, const struct cache *it, size_t at
     return since > (double)it->sets * it->ways;
 }
 
-/* True if the sector was in the cache; adds it. */
 static bool cache_has(struct cache *it, uint64_t sector) {
     uint64_t line = sector / (LINE / SECTOR);
     uint8_t bit = (uint8_t)(1u << sector % (LINE / SECTOR));
@@ -191,8 +183,8 @@ static bool cache_has(struct cache *it, uint64_t sector) {
     return false;
 }
 
-/* In a sampled call: true if a left-out block brought the sector. If all arrays stay in the cache, memory is asked for
- * each sector once, so counted blocks miss at most their share of an array. */
+/* Left-out blocks of a sample brought it. If all arrays stay in the cache, counted blocks miss at most their share of
+ * an array. */
 static bool is_brought(const struct block *block, uint64_t sector, uint32_t sectors) {
     const struct launch *launch = block->launch;
     const struct schedule *schedule = launch->engine->schedule;
@@ -207,10 +199,9 @@ static bool is_brought(const struct block *block, uint64_t sector, uint32_t sect
     return false;
 }
 
-/* True if the second-level cache had the sector; adds it. ``dram``: sectors read from memory, with a neighbour, or
- * written for the first time. The engine runs few blocks at a time and a card hundreds. So a block finds its own
- * sector only if that many blocks, each bringing as much, would not have evicted it since. It finds another block's
- * sector if it is still in the cache. */
+/* Adds the sector. ``dram``: sectors read, with a neighbour, or first written. A card runs hundreds of blocks at a
+ * time, so a block finds its own sector only if that many blocks would not have evicted it; another block's if it is
+ * still there. */
 static bool second_has(struct block *block, uint64_t sector, enum access access, uint64_t *dram) {
     struct cache *it = block->launch->engine->second;
     uint64_t line = sector / (LINE / SECTOR), number = block->number + 1;
@@ -251,9 +242,8 @@ static bool second_has(struct block *block, uint64_t sector, enum access access,
     return there;
 }
 
-/* True if the first-level cache has the sector from an earlier block on the multiprocessor: more than half of all
- * blocks use the line, and what a block brings does not fill that cache. The engine does not know which blocks share a
- * multiprocessor; of such a line nearly each finds one. */
+/* In L1, from an earlier block: more than half of all blocks use the line, and one block does not fill L1. Which blocks
+ * share a multiprocessor is unknown. */
 static bool is_shared(const struct block *block, uint64_t sector) {
     const struct launch *launch = block->launch;
     const struct schedule *schedule = launch->engine->schedule;
@@ -274,7 +264,6 @@ static bool is_shared(const struct block *block, uint64_t sector) {
     return true;
 }
 
-/* Adds updates of the sectors of one place. */
 static void update_place(struct launch *launch, uint64_t place, uint64_t updates) {
     struct places *it = launch->engine->places;
     const struct schedule *schedule = launch->engine->schedule;
@@ -294,23 +283,19 @@ static void update_place(struct launch *launch, uint64_t place, uint64_t updates
         launch->profile->updates_shared = it->count[at];
 }
 
-/* Counts of the warp's present row. */
 static struct counts *counts_of(struct warp *w) { return &w->block->launch->profile->counts[w->pc]; }
 
 static void ask(struct warp *w, uint32_t need, uint64_t units) { w->block->asked[need] += units; }
 
-/* Passes through the banks of shared memory. */
 static void pass(struct warp *w, uint64_t passes) {
     counts_of(w)->passes += passes;
     ask(w, NEED_BANKS, passes);
 }
 
-/* Units of a vector atomic's values and results, in the pool. */
 static const uint32_t *vector_of(const struct warp *w, const struct row *r) {
     return r->op == OP_ATOMIC && r->count > 1 ? (const uint32_t *)w->pool + r->spare : NULL;
 }
 
-/* True if d, b, c and e are all results. */
 static bool loads(const struct row *r) { return r->op == OP_LOAD || (r->op == OP_MATRIX && r->count); }
 
 void schedule_delete(struct schedule *it) {
@@ -318,7 +303,6 @@ void schedule_delete(struct schedule *it) {
     free(it);
 }
 
-/* Lines that a block brings into the second-level cache: the mean of those that ended, if any. */
 static double lines_of_blocks(const struct schedule *it, const struct block *block) {
     return it->ran ? (double)it->touched / (double)it->ran : (double)block->touched;
 }
@@ -353,7 +337,6 @@ static bool is_before(const struct schedule *it, uint32_t one, uint32_t other) {
     return it->free_at[one] != it->free_at[other] ? it->free_at[one] < it->free_at[other] : one < other;
 }
 
-/* A place for the next block, which takes ``cycles``. */
 static uint32_t place_for(struct schedule *it, uint64_t cycles) {
     uint32_t at, place;
     if (it->used < it->places) {
@@ -377,7 +360,7 @@ static uint32_t place_for(struct schedule *it, uint64_t cycles) {
     return place;
 }
 
-/* A block that takes ``chain`` cycles by latency alone and shares each unit with others of its multiprocessor. */
+/* ``chain``: cycles by latency alone. */
 static void schedule_block(const struct launch *launch, const uint64_t needs[NEED_COUNT], uint64_t chain) {
     struct profile *profile = launch->profile;
     struct schedule *it = launch->engine->schedule;
@@ -403,8 +386,7 @@ static int by_number(const void *one, const void *other) {
     return a < b ? -1 : a > b;
 }
 
-/* Schedules all blocks of a launch: each as the nearest one that counted, those at the ends of the grid as themselves.
- * Of a very large grid as many as ``MOST_SCHEDULED``, evenly. */
+/* Each block as the nearest counted one, those at the grid's ends as themselves. */
 enum { MOST_SCHEDULED = 1 << 20 };
 static void schedule_sampled(struct launch *launch) {
     struct profile *profile = launch->profile;
@@ -436,7 +418,7 @@ static void schedule_sampled(struct launch *launch) {
         profile->busiest[need] = (uint64_t)(times * (double)profile->busiest[need]);
 }
 
-/* Before the launch's first block. The second-level cache keeps the contents of earlier launches of the call. */
+/* L2 keeps earlier launches' contents. */
 bool profile_begin(struct launch *launch) {
     struct engine *engine = launch->engine;
     struct profile *profile = launch->profile;
@@ -450,7 +432,7 @@ bool profile_begin(struct launch *launch) {
         for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++)
             engine->second->held[i].sectors = engine->second->held[i].dirty = 0;
     }
-    for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++) /* blocks of other launches do not count */
+    for (size_t i = 0; i < (size_t)L2_SETS * L2_WAYS; i++) /* of other launches */
         engine->second->held[i].owner = engine->second->held[i].users = 0;
     if (engine->places->any) memset(engine->places, 0, sizeof *engine->places);
     return true;
@@ -551,7 +533,7 @@ static void will_be(struct warp *w, uint32_t operand, uint64_t at) { will_be_by(
 
 static uint32_t maker_of(const struct warp *w, const struct row *r, uint64_t at);
 
-/* The row has its operands at ``begins``; all rows before it had theirs by the horizon. */
+/* The row has its operands at ``begins``; earlier rows had theirs by the horizon. */
 static void begins(struct warp *w, const struct row *r, struct counts *counts, uint64_t at) {
     w->timing.begins = at;
     later(&w->timing.horizon, w->timing.clock);
@@ -563,11 +545,10 @@ static void begins(struct warp *w, const struct row *r, struct counts *counts, u
     }
 }
 
-/* Later rows are issued after all rows so far had their operands. */
 static void in_order(struct warp *w) { later(&w->timing.clock, w->timing.horizon); }
 
-/* A basic block ends. ptxas moves loads of a block ahead of their uses, and unrolls short loops: such a loop waits
- * for the round before the last few. */
+/* A basic block ends. ptxas moves its loads ahead of uses and unrolls short loops, which then wait for a round before
+ * the last few. */
 static void block_ends(struct warp *w, const struct row *r) {
     uint32_t target = (uint32_t)r->imm;
     if (w->block->launch->profile->branches[w->pc] & UNROLLED_LOOP) {
@@ -591,8 +572,7 @@ static bool is_guarded(const struct warp *w) {
     return w->pc > w->timing.guarded_from && w->pc < w->timing.guarded_until;
 }
 
-/* A branch becomes a predicate of the rows that it skips. If there are more than predicates, each waits for the
- * earlier ones. */
+/* A branch becomes its rows' predicate. Beyond the number of predicates, each waits for the earlier ones. */
 static void predicate(struct warp *w, const struct row *r, uint64_t at) {
     bool within = is_guarded(w);
     if (!within && w->block->launch->profile->branches[w->pc] & IN_ORDER) {
@@ -608,8 +588,8 @@ static void predicate(struct warp *w, const struct row *r, uint64_t at) {
     if ((uint32_t)r->imm > w->timing.guarded_until) w->timing.guarded_until = (uint32_t)r->imm;
 }
 
-/* Polling for another thread's write takes no extra time, because the time of the write depends on the order in
- * which the engine runs warps. A warp that did something else in between is not polling. */
+/* Polling takes no time: when the write comes depends on the engine's order of warps. Other work in between ends the
+ * polling. */
 static void look_again(struct warp *w, const uint64_t *addresses, uint32_t mask) {
     struct look *it = &w->timing.past_looks[w->pc % PAST_LOOKS];
     uint64_t where = mask;
@@ -624,7 +604,6 @@ static void look_again(struct warp *w, const uint64_t *addresses, uint32_t mask)
     *it = (struct look){where, w->timing.begins, w->timing.issued, w->pc};
 }
 
-/* How many values lanes have. */
 static uint32_t values_of(const struct warp *w, const struct row *r, uint32_t mask) {
     uint32_t found = 0;
     while (mask) {
@@ -640,7 +619,7 @@ static uint32_t values_of(const struct warp *w, const struct row *r, uint32_t ma
     return found;
 }
 
-/* Registers that an instruction waits for but its row does not name. Returns their number. */
+/* That the row does not name. Returns their number. */
 enum { MOST_SOURCES = 16 };
 static uint32_t bulk_sources(const struct warp *w, const struct row *r, uint32_t units[MOST_SOURCES]) {
     const struct bulk *it = (const struct bulk *)((const uint32_t *)w->pool + r->imm);
@@ -665,7 +644,7 @@ static uint32_t described_sources(const struct warp *w, const struct row *r, uin
     return r->op == OP_ASYNC && r->size == BULK_COPY ? bulk_sources(w, r, units) : 0;
 }
 
-/* Operands of a matrix product, whose units lie in the pool: of D, then of A, B and C. */
+/* Units in the pool: of D, then of A, B and C. */
 static const uint32_t *matrix_units(const struct warp *w, const struct row *r, uint32_t *first, uint32_t *all) {
     const uint32_t *words = (const uint32_t *)w->pool + r->a, *counts = words + 12;
     *first = counts[0];
@@ -674,7 +653,7 @@ static const uint32_t *matrix_units(const struct warp *w, const struct row *r, u
     return words + 16;
 }
 
-/* The row whose result is ready at ``at`` and the last that this row needs; the row itself if it is unknown. */
+/* The last needed row, ready at ``at``; the row itself if unknown. */
 static uint32_t maker_of(const struct warp *w, const struct row *r, uint64_t at) {
     uint32_t candidates[64 + MOST_SOURCES], count = 0, first, all;
     if (r->guard != NONE) candidates[count++] = r->guard & ~CONSTANT;
@@ -701,7 +680,6 @@ static uint32_t maker_of(const struct warp *w, const struct row *r, uint64_t at)
     return w->pc;
 }
 
-/* An instruction is issued. ``mask``: the lanes that do it. */
 void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     struct counts *counts = counts_of(w);
     struct profile *profile = w->block->launch->profile;
@@ -709,7 +687,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     counts->issued++;
     w->timing.issued++;
     uint32_t slots = profile->weights[w->pc].slots;
-    if (class == CLASS_SPECIAL && slots > 1) { /* one turn of the unit, such as a reciprocal, which floats make exact */
+    if (class == CLASS_SPECIAL && slots > 1) { /* one turn of the unit, such as a reciprocal, made exact by floats */
         ask(w, CLASS_SPECIAL, 1);
         ask(w, CLASS_FLOAT, slots - 1);
     } else ask(w, class, slots);
@@ -723,7 +701,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (r->op == OP_STORE || r->op == OP_ATOMIC ||
             (class == CLASS_SYNC && r->op != OP_WARP_BARRIER && r->op != OP_FENCE))
         memset(w->timing.past_looks, 0, sizeof w->timing.past_looks);
-    if (class != CLASS_FREE) w->timing.clock += slots > 1 ? slots : 1; /* a warp issues one at a time */
+    if (class != CLASS_FREE) w->timing.clock += slots > 1 ? slots : 1;
     uint64_t at = class == CLASS_FREE ? 0 : w->timing.clock;
     if (r->guard != NONE) later(&at, when(w, r->guard & ~CONSTANT));
     if (profile->branches[w->pc] & PREDICATED_BRANCH) {
@@ -731,7 +709,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
         return;
     }
     if (within) later(&at, w->timing.guarded_at);
-    if (class == CLASS_MATRIX && r->op == OP_MATRIX && r->count == 0) { /* units of D, A, B and C lie in the pool */
+    if (class == CLASS_MATRIX && r->op == OP_MATRIX && r->count == 0) {
         const uint32_t *words = (const uint32_t *)w->pool + r->a, *matrix_counts = words + 12, *units = words + 16;
         uint32_t first = matrix_counts[0], all = first + matrix_counts[1] + matrix_counts[2] + matrix_counts[3];
         for (uint32_t i = first; i < all && i < 64; i++) later(&at, when(w, units[i]));
@@ -761,7 +739,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t k = 0; vector && k < r->count; k++) later(&at, when(w, vector[k]));
     uint32_t sources[MOST_SOURCES], source_count = described_sources(w, r, sources);
     for (uint32_t k = 0; k < source_count; k++) later(&at, when(w, sources[k]));
-    /* An arrival is an atomic of each lane, a test one of all lanes. */
+    /* An arrival is an atomic of each lane, a test one of the warp. */
     if (r->op == OP_ASYNC && r->size <= MBARRIER_TRY)
         pass(w, r->size >= MBARRIER_TEST ? 1 : (uint64_t)__builtin_popcount(mask));
     if (class == CLASS_FREE) {
@@ -782,7 +760,7 @@ void profile_row(struct warp *w, const struct row *r, uint32_t mask) {
     if (class != CLASS_MEMORY && mask) will_be(w, r->d, at + latency);
 }
 
-/* A sector that the first-level cache did not have. ``latency``: grows to the slowest. */
+/* ``latency``: the slowest. */
 static void ask_second(struct warp *w, uint64_t sector, enum access access, uint64_t *latency) {
     struct counts *counts = counts_of(w);
     bool there = second_has(w->block, sector, access, &counts->dram);
@@ -800,7 +778,7 @@ static void note_array(struct warp *w, uint64_t address, uint64_t bytes) {
     counts->bytes += bytes;
 }
 
-/* A bulk copy of ``size`` bytes: around the first-level cache, through shared memory. */
+/* Around L1, through shared memory. */
 uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum access access, bool of_memory) {
     uint64_t latency = of_memory ? L2_CYCLES : CLUSTER_CYCLES, stored = latency;
     if (access != FETCHES) pass(w, (size + LINE - 1) / LINE);
@@ -813,7 +791,7 @@ uint64_t profile_bulk(struct warp *w, uint64_t address, uint64_t size, enum acce
     return w->timing.clock + latency + size / 64;
 }
 
-/* A product of ``size`` multiplications in a row. Each warp of a group uses one tensor core of the multiprocessor. */
+/* Each warp of a group uses one tensor core. */
 void profile_product(struct warp *w, uint64_t size, uint64_t bytes) {
     uint64_t begins = w->timing.product_ready > w->timing.clock ? w->timing.product_ready : w->timing.clock;
     w->timing.product_ready = begins + size * 16 / 256;
@@ -824,7 +802,6 @@ void profile_product_waits(struct warp *w) {
         w->timing.clock = w->timing.product_ready + LATENCY[CLASS_MATRIX];
 }
 
-/* It was not issued after all, because it waits. */
 void profile_blocked(struct warp *w, uint32_t mask) {
     struct counts *counts = counts_of(w);
     const struct weight *weight = &w->block->launch->profile->weights[w->pc];
@@ -846,12 +823,10 @@ static void results_at(struct warp *w, const struct row *r, uint64_t at) {
     }
 }
 
-/* The present branch divides the warp. */
 void profile_split(struct warp *w) {
     if (!(w->block->launch->profile->branches[w->pc] & PREDICATED_BRANCH)) counts_of(w)->divergent++;
 }
 
-/* Notes the distance of neighbouring lanes' addresses. */
 static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_t mask) {
     if (counts->regular == 2 || !(mask & (mask - 1))) return;
     int last = __builtin_ctz(mask);
@@ -876,7 +851,7 @@ static void note_steps(struct counts *counts, const uint64_t *addresses, uint32_
     counts->steps = (uint64_t)step;
 }
 
-/* True if neighbouring lanes read the same, in one of two patterns: their results return together. */
+/* Such results return together. */
 static bool in_pairs(const uint64_t *offsets, uint32_t mask) {
     bool near = true, next = true;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -887,8 +862,8 @@ static bool in_pairs(const uint64_t *offsets, uint32_t mask) {
     return near || next;
 }
 
-/* Passes through shared memory's 32 banks; a wide access serves fewer lanes at a time. ``ideal``: without conflicts.
- * ``each``: lanes that access one word also take turns. */
+/* Of 32 banks; a wide access serves fewer lanes at a time. ``ideal``: without conflicts. ``each``: lanes of one word
+ * take turns. */
 static uint32_t passes_of(
         const uint64_t *offsets, uint32_t mask, uint32_t size, bool pairs, bool each, uint32_t *ideal) {
     uint32_t lanes = size <= 4 ? 32 : size <= 8 ? 16 : 8, words = size <= 4 ? 1 : size / 4, all = 0;
@@ -917,7 +892,7 @@ static uint32_t passes_of(
     return all;
 }
 
-/* Increments by one: lanes that access one word are counted first (ATOMS.POPC.INC). */
+/* A card counts lanes of one word first (ATOMS.POPC.INC). */
 static bool counts_up(const struct warp *w, const struct row *r) {
     return r->flags & COUNTS_UP && u32_of(w, r->b)[0] == 1;
 }
@@ -933,7 +908,7 @@ void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets
     if (aligned && !first) {
         if (access != WRITES) results_at(w, r, w->timing.begins + SHARED_CYCLES);
         return;
-    } /* the first of them did it */
+    } /* the first did it */
     uint64_t begin[LANES];
     for (uint32_t left = mask; left; left &= left - 1) {
         int i = __builtin_ctz(left);
@@ -953,7 +928,6 @@ void profile_shared(struct warp *w, const struct row *r, const uint64_t *offsets
     } else if (access != WRITES) results_at(w, r, w->timing.begins + SHARED_CYCLES + passes);
 }
 
-/* The constant cache serves one address a pass. */
 void profile_constant(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask) {
     struct counts *counts = counts_of(w);
     uint32_t passes = 0;
@@ -969,7 +943,7 @@ void profile_constant(struct warp *w, const struct row *r, const uint64_t *offse
 }
 
 enum { MOST_ADDRESSES = 8 * LANES };
-/* Distinct sectors of ``size`` bytes at each address; at most two for each. */
+/* At most two for each address. */
 static uint32_t sectors_of(
         const uint64_t *addresses, uint32_t count, uint32_t size, uint64_t sectors[2 * MOST_ADDRESSES]) {
     uint32_t found = 0;
@@ -993,7 +967,7 @@ static uint32_t lines_of(const uint64_t *sectors, uint32_t count) {
     return found;
 }
 
-/* A request for sectors of global memory. Returns the latency. */
+/* Returns the latency. */
 static uint64_t ask_first(
         struct warp *w, uint64_t *sectors, uint32_t count, uint64_t bytes, enum access access, bool cached) {
     struct counts *counts = counts_of(w);
@@ -1027,7 +1001,7 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
             ask_first(w, sectors, count, (uint64_t)lanes * size, access, access == READS && !(r->flags & STRONG));
     note_steps(counts, addresses, mask);
     if (lanes && access != FETCHES) note_array(w, each[0], (uint64_t)lanes * size);
-    if (access == UPDATES) { /* lanes change one word in turn */
+    if (access == UPDATES) {
         uint32_t of_sector[LANES * 2] = {0};
         for (uint32_t left = mask; left; left &= left - 1) {
             uint32_t times = 0, k = 0;
@@ -1048,8 +1022,7 @@ void profile_global(struct warp *w, const struct row *r, const uint64_t *address
     if (access != WRITES && access != FETCHES) results_at(w, r, w->timing.begins + latency + count);
 }
 
-/* Each lane's words are next to its neighbours', at the place that the previous block used. Stores stay in the
- * caches. */
+/* Lanes' words are adjacent, where the previous block's were. Stores stay in the caches. */
 void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets, uint32_t mask, uint32_t size,
         enum access access) {
     const struct block *block = w->block;
@@ -1080,7 +1053,6 @@ void profile_local(struct warp *w, const struct row *r, const uint64_t *offsets,
     if (access != WRITES) results_at(w, r, w->timing.begins + latency);
 }
 
-/* A recursive function saves ``units`` of registers in local memory, and restores them. */
 void profile_frame(struct warp *w, uint32_t units) {
     struct counts *counts = counts_of(w);
     counts->local_requests += units;
@@ -1091,7 +1063,6 @@ void profile_frame(struct warp *w, uint32_t units) {
     w->timing.worked = w->timing.issued;
 }
 
-/* An access to another block's shared memory. */
 void profile_remote(struct warp *w, const struct row *r, uint32_t mask, uint32_t size, enum access access) {
     ask(w, NEED_FROM_L2, ((uint64_t)__builtin_popcount(mask) * size + SECTOR - 1) / SECTOR);
     if (access != WRITES) results_at(w, r, w->timing.begins + CLUSTER_CYCLES);
@@ -1104,12 +1075,11 @@ void profile_texture(struct warp *w, const uint64_t *addresses, uint32_t count, 
     uint64_t bytes = (uint64_t)__builtin_popcount(mask) * size;
     if (!count) return;
     uint64_t latency = ask_first(w, sectors, found, bytes, stores ? WRITES : READS, !stores);
-    counts_of(w)->regular = 2; /* in no regular order */
+    counts_of(w)->regular = 2;
     for (uint32_t i = 0; !stores && i < unit_count; i++)
         if (units[i] != NONE) will_be(w, units[i], w->timing.begins + latency + found);
 }
 
-/* malloc of kernels uses one list. */
 void profile_heap(struct warp *w, const struct row *r, uint32_t mask, uint64_t address) {
     uint32_t lanes = (uint32_t)__builtin_popcount(mask);
     counts_of(w)->same += lanes;
@@ -1117,8 +1087,8 @@ void profile_heap(struct warp *w, const struct row *r, uint32_t mask, uint64_t a
     will_be(w, r->d, w->timing.begins + ATOMIC_CYCLES + lanes);
 }
 
-/* A fragment of wmma: ``rows`` of ``size`` bytes, ``stride`` bytes apart. Eight rows at a time, each by four lanes
- * with ``own`` bytes: separate accesses to global memory, or one request to shared memory. */
+/* ``rows`` of ``size`` bytes, ``stride`` apart. Eight at a time, each by four lanes with ``own`` bytes: accesses to
+ * global memory, or one request to shared. */
 void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units, uint32_t count, uint64_t address,
         uint32_t rows, uint32_t size, uint64_t stride, uint32_t own, bool shared, bool stores) {
     struct row none = *r;
@@ -1143,7 +1113,7 @@ void profile_fragment(struct warp *w, const struct row *r, const uint32_t *units
         for (uint32_t i = 0; i < count; i++) will_be(w, units[i], w->timing.begins + latency);
 }
 
-/* cp.async: waits until at most ``left`` groups are pending. */
+/* For at most ``left`` pending groups of cp.async. */
 void profile_waits(struct warp *w, uint32_t left) {
     int64_t last = (int64_t)w->late_groups - (left ? (int64_t)left + 1 : 0);
     in_order(w);
@@ -1153,7 +1123,6 @@ void profile_waits(struct warp *w, uint32_t left) {
     counts_of(w)->waited += w->timing.clock - begin;
 }
 
-/* After a barrier, a warp continues when the last one arrived. */
 void profile_resumes(struct warp *w) {
     uint64_t released = w->block->released;
     if (w->timing.clock >= released) return;

@@ -1,13 +1,12 @@
-/* Finds launches that never end.
+/* Finds endless launches.
  *
- * Two rules. A warp that returns to an earlier state, with memory unchanged since, repeats forever. And a host
- * thread that runs hundreds of millions of instructions, without changing memory, using new memory or ending a
- * thread of the kernel, is in an endless loop; a right kernel does not compute that long without one of these. */
+ * A warp that returns to an earlier state with unchanged memory repeats forever. And so does a host thread with
+ * hundreds of millions of instructions in which no memory changes, no new memory is used, and no thread ends. */
 #include <string.h>
 
 #include "engine.h"
 
-#define SUSPECT 2000000ull /* instructions of a host thread before it is watched, which costs time */
+#define SUSPECT 2000000ull /* watching costs time */
 #define MOST_STALE 400000000ull
 
 static uint64_t mixed(uint64_t hash, const void *data, size_t size) {
@@ -46,7 +45,7 @@ void progress_repeats(struct warp *w) {
         w->states++;
         return;
     }
-    /* an unwatched thread changed what it reads, so it goes on */
+    /* an unwatched thread changed what it reads */
     if (w->repeats) {
         w->repeats = false;
         w->states = 0;
@@ -89,7 +88,7 @@ void progress_stores(struct warp *w, const struct row *r, const uint8_t *data, c
 bool progress_goes_on(struct worker *worker, struct block *block, const struct warp *ran, bool looks) {
     struct launch *launch = worker->launch;
     uint64_t now = worker->instructions, advances = atomic_load(&launch->advances);
-    /* waiting for slow work is not a loop */
+    /* slow work is no loop */
     if (!looks || !worker->watched) worker->stale += now - worker->counted;
     worker->counted = now;
     bool goes_on = worker->watched && worker->advanced;

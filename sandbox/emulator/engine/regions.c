@@ -1,4 +1,4 @@
-/* Memory that the host gave: regions by address, the state of their bytes, and pages that are filled when touched. */
+/* The host's memory: regions, their bytes' states, pages filled when touched. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,8 +52,7 @@ void region_fill(struct engine *engine, struct region *region, uint64_t offset, 
     }
 }
 
-/* Adds a region, ``misalign`` bytes past a multiple of 512, like an array within a buffer. Returns its address; 0:
- * no room. */
+/* ``misalign`` bytes past a multiple of 512, like an array in a buffer. 0: no room. */
 uint64_t engine_add(
         struct engine *engine, void *data, uint64_t size, uint32_t misalign, uint32_t tracked, uint32_t constant) {
     if (engine->region_count == engine->region_room) {
@@ -84,7 +83,7 @@ uint64_t engine_add(
     return region.address;
 }
 
-/* Makes it several GPUs, each of which reaches the memory of all. Before any memory is added. */
+/* Before any memory is added. */
 void engine_gpus(struct engine *engine, uint32_t gpus) {
     engine->gpus = gpus;
     for (uint32_t i = 0; i < gpus; i++) {
@@ -93,7 +92,7 @@ void engine_gpus(struct engine *engine, uint32_t gpus) {
     }
 }
 
-/* The GPU of the next memory and launches; its kernels reach memory of the GPUs whose bits are set, and its own. */
+/* For the next memory and launches. ``reach``: GPUs whose memory its kernels reach, as bits. */
 uint32_t engine_gpu(struct engine *engine, uint32_t gpu, uint32_t reach) {
     if (gpu >= engine->gpus) return 0;
     engine->next_addresses[engine->gpu] = engine->next_address;
@@ -103,13 +102,12 @@ uint32_t engine_gpu(struct engine *engine, uint32_t gpu, uint32_t reach) {
     return 1;
 }
 
-/* Every GPU reaches the memory at this address. */
+/* Every GPU reaches this memory. */
 void engine_everywhere(struct engine *engine, uint64_t address) {
     struct region *region = region_of(engine, address);
     if (region) region->everywhere = true;
 }
 
-/* Leaves a gap before the next region. */
 void engine_keep_apart(struct engine *engine, uint64_t bytes) { engine->next_address += bytes; }
 
 uint32_t engine_number_of(struct engine *engine, uint64_t address) {
@@ -117,7 +115,7 @@ uint32_t engine_number_of(struct engine *engine, uint64_t address) {
     return found ? found->number : 0;
 }
 
-/* Removes a region. ``keep``: keeps its address, so a later use is reported. Returns its number; 0: there is none. */
+/* ``keep``: reports a later use. Returns its number; 0: none. */
 uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
     for (uint32_t i = 0; i < engine->region_count; i++) {
         struct region *it = &engine->regions[i];
@@ -143,15 +141,15 @@ uint32_t engine_remove(struct engine *engine, uint64_t address, uint32_t keep) {
     return 0;
 }
 
-/* Marks bytes that a copy or memset wrote. */
+/* Written by a copy or memset. */
 void engine_mark(struct engine *engine, uint64_t address, uint64_t size) {
     struct region *it = region_of(engine, address);
     if (it && it->valid && address - it->address + size <= it->size)
         memset(it->valid + (address - it->address), 1, size);
 }
 
-/* Marks groups of ``length`` bytes that hold ``pattern``, as new host memory does, as unwritten. A last group of
- * fewer than four bytes may hold it by chance. */
+/* Groups of ``length`` bytes with ``pattern``, as new host memory has, become unwritten. Not a last group of less than
+ * four bytes, which chance explains. */
 void engine_unmark(struct engine *engine, uint64_t address, uint64_t size, const uint8_t *pattern, uint32_t length) {
     struct region *it = region_of(engine, address);
     if (!it || !it->valid || !it->data || size > it->size - (address - it->address)) return;
@@ -162,14 +160,13 @@ void engine_unmark(struct engine *engine, uint64_t address, uint64_t size, const
     }
 }
 
-/* Makes a region lazy. */
 uint32_t engine_lazy(struct engine *engine, uint64_t address, struct lazy *lazy) {
     struct region *region = region_of(engine, address);
     if (region) region->lazy = lazy;
     return region != NULL;
 }
 
-/* Fills lazy bytes that the host is about to use. */
+/* For a use by the host. */
 void engine_fill(struct engine *engine, uint64_t address, uint64_t size) {
     struct region *region = region_of(engine, address);
     if (region && region->lazy && size) region_fill(engine, region, address - region->address, size);

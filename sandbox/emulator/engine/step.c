@@ -1,12 +1,11 @@
-/* Runs one block of a launch a row at a time, for a page that shows what its warps do. The build for WebAssembly
- * exports these functions; numbers are flat, so both builds are driven in the same way. */
+/* Runs a block a row at a time, for a page. Exports flat numbers, for WebAssembly and the library alike. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 #include "run.h"
 
-#define STEP_PRINTED (64u << 10) /* bytes that a block may print, with their marks */
+#define STEP_PRINTED (64u << 10) /* with marks */
 
 struct stepper {
     struct kernel kernel;
@@ -17,14 +16,14 @@ struct stepper {
     struct block *block;
     uint32_t *clock, at, status, state[STEP_WORDS];
     uint64_t rows;
-    bool progress, live; /* of this round over the warps */
+    bool progress, live; /* this round */
 };
 
 static uint64_t mixed(uint64_t sum, const char *text) {
     while (*text) sum = (sum ^ (uint8_t)*text++) * 0x100000001b3ull;
     return (sum ^ 1) * 0x100000001b3ull;
 }
-/* Which rows this build understands: bundles of another one have other numbers for the same names. */
+/* Of the rows: another build has other numbers for the same names. */
 uint32_t step_version(void) {
     uint64_t sum = mixed(0xcbf29ce484222325ull, engine_names());
     for (uint32_t i = 0; i < alu_count; i++) sum = mixed(sum, alu_names[i]);
@@ -33,8 +32,7 @@ uint32_t step_version(void) {
 
 void *step_alloc(uint64_t size) { return size > SIZE_MAX / 2 ? NULL : allocate_aligned((size_t)size + UNIT); }
 
-/* Of the memory of a number: address, size, where its bytes are, and whether each was written; number; flags. False:
- * there is none. */
+/* Address, size, bytes, written bytes, number, flags. False: none. */
 bool step_memory(struct engine *engine, uint32_t index, uint64_t out[6]) {
     if (index >= engine->region_count) return false;
     const struct region *it = &engine->regions[index];
@@ -48,9 +46,9 @@ bool step_memory(struct engine *engine, uint32_t index, uint64_t out[6]) {
     return true;
 }
 
-/* Adds memory at the judge's own address, in the order of addresses. Only bytes from ``from`` on are in ``data``, and
- * in ``valid`` whether they were written (NULL: all were); the block that is stepped uses no others. ``seen``: twelve
- * zeros for each of these, or NULL. The caller owns all three. ``granule``: the kernel's; ``from`` is a multiple. False: there is no room. */
+/* At the judge's address, in ascending order. ``data``: bytes from ``from`` on, a multiple of ``granule``, the
+ * kernel's; the block uses no others. ``valid``: written bytes (NULL: all). ``seen``: twelve zeros for each byte, or
+ * NULL. The caller owns all three. False: no room. */
 bool step_region(struct engine *engine, uint64_t address, uint64_t size, uint32_t number, uint32_t flags, uint64_t from,
         uint64_t bytes, uint8_t *data, uint8_t *valid, uint8_t *seen, uint32_t granule) {
     if (engine->region_count == engine->region_room) {
@@ -73,13 +71,13 @@ bool step_region(struct engine *engine, uint64_t address, uint64_t size, uint32_
     engine->regions[engine->region_count++] = it;
     return true;
 }
-/* Deletes an engine whose memory was added so. */
+/* With memory of step_region. */
 void step_end(struct engine *engine) {
     engine->region_count = 0;
     engine_delete(engine);
 }
 
-/* Marks in ``each`` the bytes of a region that were read or written, of which all are there. */
+/* Read or written bytes of a complete region. */
 void step_touched(struct engine *engine, uint64_t address, uint32_t granule, uint8_t *each) {
     const struct region *it = region_of(engine, address);
     for (uint64_t g = 0; it && it->written && g * granule < it->size; g++)
@@ -87,7 +85,7 @@ void step_touched(struct engine *engine, uint64_t address, uint32_t granule, uin
             memset(each + g * granule, 1, it->size - g * granule < granule ? it->size - g * granule : granule);
 }
 
-/* ``words``: see enum step_word. NULL: there is no memory, or it cannot be stepped. */
+/* ``words``: enum step_word. NULL: no memory, or not possible. */
 struct stepper *step_new(struct engine *engine, const uint32_t *words, const struct row *rows, const uint32_t *pool,
         const uint32_t *specials, const uint32_t *arrays) {
     struct stepper *it = allocate(1, sizeof *it);
@@ -139,7 +137,7 @@ static void begin(struct stepper *it, uint64_t number) {
     it->status = MORE;
 }
 
-/* Runs up to ``rows`` rows. Returns the state, see enum step_state. */
+/* Returns enum step_state. */
 const uint32_t *step_on(struct stepper *it, uint64_t rows) {
     struct block *block = it->block;
     it->step.left = it->status == MORE ? rows : 0;
@@ -175,8 +173,7 @@ const uint32_t *step_on(struct stepper *it, uint64_t rows) {
     return state;
 }
 
-/* Begins ``block``, by its number; ``before``: a block that runs to its end first, or NONE. It pauses after a finding
- * of ``kind`` in ``line``. */
+/* ``before``: runs to its end first, or NONE. Pauses at a finding of ``kind`` in ``line``. */
 const uint32_t *step_begin(struct stepper *it, uint32_t block, uint32_t before, uint32_t kind, uint32_t line) {
     if (before != NONE) {
         begin(it, before);
@@ -196,7 +193,7 @@ const uint32_t *step_begin(struct stepper *it, uint32_t block, uint32_t before, 
     return step_on(it, 0);
 }
 
-/* A warp's lanes: those that exist, that returned, that are active; its row; its groups of three words. */
+/* Lanes that exist, returned, are active; row; groups of three words. */
 const uint32_t *step_warp(struct stepper *it, uint32_t number) {
     static uint32_t out[5 + 3 * LANES];
     const struct warp *w = &it->block->warps[number];
@@ -218,22 +215,20 @@ const uint32_t *step_undefined(struct stepper *it, uint32_t warp) {
     const struct warp *w = &it->block->warps[warp];
     return w->any_undefined ? w->undefined : NULL;
 }
-/* A warp's local memory, as many bytes for each lane as the kernel has; whether each was written; and where each lane's
- * present function begins. */
+/* The kernel's bytes per lane; which are written; where each lane's function begins. */
 const uint8_t *step_local(struct stepper *it, uint32_t warp) { return it->block->warps[warp].local; }
 const uint8_t *step_local_valid(struct stepper *it, uint32_t warp) { return it->block->warps[warp].local_valid; }
 const uint32_t *step_stack(struct stepper *it, uint32_t warp) { return it->block->warps[warp].stack; }
-/* What the block printed so far, with marks, see print.c. */
+/* With marks, see print.c. */
 const char *step_printed(const struct engine *engine) { return engine->printed; }
 uint32_t step_printed_size(const struct engine *engine) { return (uint32_t)engine->printed_size; }
 uint32_t step_prints_left_out(const struct engine *engine) { return (uint32_t)engine->prints_left_out; }
-/* What it allocated so far. */
 const struct allocation *step_allocations(const struct stepper *it) { return it->step.allocations; }
 uint32_t step_allocation_count(const struct stepper *it) { return it->step.allocation_count; }
 
 const uint8_t *step_shared(struct stepper *it) { return it->block->shared; }
 const uint8_t *step_shared_valid(struct stepper *it) { return it->block->shared_valid; }
-/* The fault, or the finding at which it stopped; NULL: there is none. */
+/* The fault, or the finding that stopped it. */
 const struct finding *step_finding(struct stepper *it) {
     if (it->launch.fault.kind) return &it->launch.fault;
     for (uint32_t i = 0; i < it->launch.finding_count; i++) {
@@ -242,18 +237,18 @@ const struct finding *step_finding(struct stepper *it) {
     }
     return NULL;
 }
-/* The fault, or the first finding of any kind. */
+/* The fault, or the first finding. */
 const struct finding *step_first(struct stepper *it) {
     if (it->launch.fault.kind) return &it->launch.fault;
     return it->launch.finding_count ? &it->launch.findings[0] : NULL;
 }
-/* Runs all blocks of the launch, as the judge does: 0, or one of enum stop. */
+/* All blocks, like the judge: 0, or enum stop. */
 int step_all(struct stepper *it, const uint32_t cluster[3], uint32_t cooperative) {
     const struct launch *launch = &it->launch;
     return engine_launch(launch->engine, &it->kernel, launch->grid, launch->threads, cluster,
             launch->shared_bytes - it->kernel.shared_bytes, cooperative, launch->check, NULL);
 }
-/* A number for what runs and is shown: memory, registers of all warps and shared memory. */
+/* Of memory, registers and shared memory. */
 uint32_t step_checksum(struct stepper *it) {
     uint64_t sum = 0xcbf29ce484222325ull;
     const struct block *block = it->block;

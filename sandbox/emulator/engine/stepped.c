@@ -1,4 +1,4 @@
-/* What a block that runs a row at a time notes for a page: the row, and who allocates and frees. */
+/* Notes for a page: the row, and allocations. */
 #include "engine.h"
 
 uint32_t step_row(const struct step *step) { return (uint32_t)(step->until - step->left - 1); }

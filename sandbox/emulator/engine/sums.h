@@ -1,8 +1,7 @@
-/* Adds like the tensor cores of an H100, bit for bit as benchmarks/gpu/hopper.py measured.
+/* Adds like an H200's tensor cores, bit for bit as benchmarks/gpu/hopper.py measured.
  *
- * An instruction adds all its products and the old value at once. Each is cut, toward zero, some binary places below
- * the largest exponent, where a product's exponent is the sum of its factors'. Their sum is exact, and is cut,
- * toward zero, to the result's bits. */
+ * All products and the old value are cut, toward zero, at some places below the largest exponent (a product's is the
+ * sum of its factors'). Their exact sum is cut, toward zero, to the result's bits. */
 #ifndef SUMS_H
 #define SUMS_H
 #include <stdbool.h>
@@ -12,15 +11,15 @@
 #include "numbers.h"
 
 enum element { ELEMENTS(NUMBERED) };
-/* Exponents of their smallest normal numbers. */
+/* Of the smallest normal numbers. */
 static const int LOWEST[] = {[F16] = -14, [BF16] = -126, [TF32] = -126, [E4M3] = -6, [E5M2] = -14};
 
-/* Places kept below the largest exponent, and bits kept of the sum. */
+/* Places below the largest exponent; bits of the sum. */
 struct adder { int places, bits; };
-static const struct adder WIDE_ADDER = {25, 24}, NARROW_ADDER = {13, 14}; /* the second is for wgmma of 8-bit floats */
+static const struct adder WIDE_ADDER = {25, 24}, NARROW_ADDER = {13, 14}; /* NARROW: wgmma of 8-bit floats */
 enum { NO_EXPONENT = -30000, MOST_COLUMNS = 256 };
 
-/* Exponents of factors of a type whose smallest normal number has the exponent ``lowest``; NO_EXPONENT of zeros. */
+/* ``lowest``: the smallest normal number's exponent. NO_EXPONENT: zeros. */
 static inline void exponents_of(const double *values, uint32_t count, int lowest, int16_t *into) {
     for (uint32_t i = 0; i < count; i++) {
         int exponent = (int)(bits64_of(values[i]) >> 52 & 0x7ff) - 1023;
@@ -30,7 +29,7 @@ static inline void exponents_of(const double *values, uint32_t count, int lowest
 
 static inline double cut(double value, int bits) { return f64_of(bits64_of(value) & ~(uint64_t)0 << (53 - bits)); }
 
-/* One row of D: sums[n], of float32, += a[k] * b[k][n], by an adder. Infinities and NaNs behave as in any sum. */
+/* sums[n], float32, += a[k] * b[k][n]. Infinities and NaNs as usual. */
 static inline void add_products(struct adder adder, uint32_t k, uint32_t n, const double *a, const int16_t *a_exponents,
         const double *b, const int16_t *b_exponents, double *sums) {
     int32_t top[MOST_COLUMNS];

@@ -1,6 +1,6 @@
-/* Textures and surfaces: elements of arrays by coordinates.
+/* Textures and surfaces.
  *
- * A linear filter uses 8 bits of a fraction, as cards do. Every element is checked like any other access. */
+ * Linear filters use 8 bits of a fraction, like cards. Every element is checked. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 enum { WRAP, CLAMP, MIRROR, BORDER };
 enum beyond { BEYONDS(NUMBERED) };
 
-/* As host/protocol.h has it. */
+/* As in host/protocol.h. */
 struct texture {
     uint64_t address, pitch;
     uint32_t width, height, depth, element, bits[4], kind, modes[3], linear, fractions, normalized;
@@ -42,7 +42,7 @@ void textures_delete(struct textures *all) {
     free(all);
 }
 
-/* The element of a coordinate on an axis of ``size`` elements; -1: the border. */
+/* Of ``size`` elements; -1: the border. */
 static int64_t placed(int64_t at, int64_t size, uint32_t mode) {
     if (at >= 0 && at < size) return at;
     if (mode == BORDER) return -1;
@@ -58,12 +58,12 @@ static int64_t floored(float value) {
     return value != value ? 0 : value < -1e9f ? -1000000000 : value > 1e9f ? 1000000000 : (int64_t)floorf(value);
 }
 
-/* Addresses of a warp's elements, for the profile. */
+/* For the profile. */
 struct found {
     uint64_t addresses[8 * LANES];
     uint32_t count, size;
 };
-/* An access of the profile, which the race check does not record. */
+/* The race check does not record it. */
 static void note(struct warp *w, struct found *found, uint64_t address, uint32_t size) {
     struct region *region = region_of(w->block->launch->engine, address);
     if (region && !region->unnoted) check_unnoted(w, region);
@@ -71,7 +71,7 @@ static void note(struct warp *w, struct found *found, uint64_t address, uint32_t
     found->size = size;
 }
 
-/* Reads an element's channels as floats, or as bits of integers. False: a fault. */
+/* As floats, or integers' bits. False: a fault. */
 static bool element_at(struct warp *w, const struct row *r, const struct texture *t, const int64_t place[3], int lane,
         float values[4], uint32_t raw[4], struct found *found) {
     bool integers = t->kind != 2 && !t->fractions;

@@ -1,4 +1,4 @@
-/* Video instructions: integers of bytes, halves and words, one at a time or two or four in one register. */
+/* Integers of bytes, halves and words, one, two or four in a register. */
 #ifndef VIDEO_H
 #define VIDEO_H
 #include <stdint.h>
@@ -12,10 +12,9 @@ enum video_operation { VIDEOS(NUMBERED_VIDEO) };
 enum video_comparison { COMPARISONS(NUMBERED_COMPARE) };
 enum video_second { VIDEO_SECONDS(NUMBERED_SECOND) };
 enum video_mad { VIDEO_MADS(NUMBERED) };
-/* In the pool; lower/video.py writes it. lanes: 1, 2 or 4. Selectors of one lane: bits (8, 16 or 32) | place << 8;
- * of more, for each lane a place in both registers together, 4 bits each. second: 0, or one of enum video_second.
- * into: a selector, 32 if the result is not merged into c; for more lanes, a mask of written lanes. mad: flags of
- * enum video_mad, of which the last two shift to the right. wraps: shifts are by their number modulo 32. */
+/* In the pool, by lower/video.py. lanes: 1, 2 or 4. Selectors: bits (8, 16 or 32) | place << 8; of more lanes, 4 bits
+ * each for a place in both registers. second: 0, or enum video_second. into: a selector, 32: not merged into c; or a
+ * mask of written lanes. mad: enum video_mad, the last two shift right. wraps: shifts modulo 32. */
 struct video {
     uint32_t operation, lanes, d_signed, a_signed, b_signed, saturates, second, a_from, b_from, into, compare, mad,
             wraps;

@@ -1,18 +1,17 @@
-/* Runs a warp: its lanes stay together until a branch divides them, and meet again.
+/* Runs a warp, whose lanes branches divide into groups.
  *
- * Divided lanes are groups. The group at the lowest row runs first and joins the groups that it reaches; with nvcc's
- * layout, that is where paths join. A group that loops gives others a turn, so a lane may wait for another lane of
- * its warp. */
+ * The lowest row's group runs first and joins those that it reaches: where paths join, by nvcc's layout. A looping
+ * group gives others a turn, so a lane may wait for another. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 #include "run.h"
 
-#define PARKED 64u /* waits for lanes of its own warp */
+#define PARKED 64u /* waits for lanes of this warp */
 #define TURN 256u
 #define MOST_LOOPS 4096u
-#define FEW_LOOPS 512u /* of a launch that may have no end */
+#define FEW_LOOPS 512u /* in a launch that may not end */
 #define MOST_CALLS 512u
 
 static bool next_group(struct warp *w) {
@@ -36,7 +35,7 @@ static void park(struct warp *w, uint32_t waits) {
     w->active = 0;
 }
 
-/* Where paths may join: takes in groups that wait here, and lets a group at a lower row go first. */
+/* Joins waiting groups; a group at a lower row goes first. */
 static void join(struct warp *w) {
     uint32_t behind = NONE;
     for (uint32_t i = 0; i < w->group_count;) {
@@ -49,7 +48,7 @@ static void join(struct warp *w) {
         if (it->waits == 0 && it->pc < w->pc && (behind == NONE || it->pc < w->groups[behind].pc)) behind = i;
         i++;
     }
-    if (w->turn) w->turn--; /* groups behind may wait for this one */
+    if (w->turn) w->turn--; /* others may wait for it */
     else if (behind != NONE) {
         struct group swap = w->groups[behind];
         w->groups[behind] = (struct group){w->pc, w->active, 0};
@@ -58,7 +57,7 @@ static void join(struct warp *w) {
     }
 }
 
-/* For an instruction that ``members`` execute together. False: the group must wait for more of them. */
+/* ``members`` execute it together. False: some are missing. */
 static bool together(struct warp *w, uint32_t members) {
     for (uint32_t i = 0; i < w->group_count;) {
         struct group *it = &w->groups[i];
@@ -78,8 +77,7 @@ static bool together(struct warp *w, uint32_t members) {
     return true;
 }
 
-/* For an instruction that lanes execute in sets, each naming its set by a mask: all named lanes, and lanes of
- * ``mask`` that name the same set as its first. */
+/* Lanes name their sets by masks: all named lanes, and those of ``mask`` in the first one's set. */
 static uint32_t members_of(const struct warp *w, uint32_t unit, uint32_t mask) {
     uint32_t all = 0;
     for (int i = 0; i < LANES; i++) all |= mask >> i & 1 ? u32_of(w, unit)[i] : 0;
@@ -119,7 +117,6 @@ static void release(struct block *block, uint32_t number) {
     block->interval_first = atomic_load(&block->launch->engine->next_segment);
 }
 
-/* Releases complete barriers. */
 static void complete_barriers(struct block *block, const struct row *r, struct warp *w) {
     for (uint32_t number = 0; number < 16; number++) {
         struct barrier *barrier = &block->barriers[number];
@@ -158,7 +155,7 @@ static bool barrier(struct warp *w, const struct row *r, uint32_t mask) {
         it->mixed = false;
     } else if (it->line != r->line) it->mixed = true;
     it->expected = r->b == NONE ? 0 : u32_of(w, r->b)[first];
-    /* A given number counts whole warps; lanes that exited or wait elsewhere count when they arrive. */
+    /* A number counts whole warps; lanes elsewhere count when they arrive. */
     it->arrived += (uint32_t)__builtin_popcount(mask);
     if (r->imm >= BARRIER_POPC) {
         uint32_t truth = *u32_of(w, r->c);
@@ -190,7 +187,7 @@ static void leave(struct warp *w, const struct row *r, uint32_t mask) {
     complete_barriers(w->block, r, w);
 }
 
-/* The group waits, so another of the warp has a turn. False: all had one. */
+/* Another group has a turn. False: all had one. */
 static bool give_way(struct warp *w) {
     if (w->blocked++ > w->group_count) return false;
     for (uint32_t i = 0; i < w->group_count; i++)
@@ -231,7 +228,7 @@ static void shuffle(struct warp *w, const struct row *r, uint32_t mask) {
         out[i] = values[from & 31];
         inside |= (uint32_t)good << i;
         if (!(mask >> i & 1)) continue;
-        if (!(mask >> (from & 31) & 1)) strangers |= 1u << i; /* what it gets is anything */
+        if (!(mask >> (from & 31) & 1)) strangers |= 1u << i; /* undefined */
         else if (w->any_undefined && !(r->a & CONSTANT)) undefined |= (w->undefined[r->a] >> (from & 31) & 1) << i;
     }
     if (w->block->launch->check && r->d != NONE && (strangers || w->any_undefined)) {
@@ -252,13 +249,13 @@ static void shuffle(struct warp *w, const struct row *r, uint32_t mask) {
     }
 }
 
-/* Each lane here must be in its own mask, and each live lane of a mask must be here. */
+/* Each lane must be in its mask, and each live lane of a mask must be here. */
 static void check_mask(struct warp *w, const struct row *r, uint32_t operand, uint32_t mask) {
     const uint32_t *masks = u32_of(w, operand);
     for (uint32_t left = mask; left; left &= left - 1) {
         int i = __builtin_ctz(left);
         uint32_t wrong = (masks[i] & w->existing & ~w->exited & ~mask) | (~masks[i] & 1u << i);
-        if (r->op == OP_WARP_BARRIER) /* they may wait at different ones */
+        if (r->op == OP_WARP_BARRIER) /* maybe at different ones */
             for (uint32_t k = 0; k < w->group_count; k++)
                 if (w->groups[k].waits == PARKED &&
                         w->block->launch->kernel->rows[w->groups[k].pc].op == OP_WARP_BARRIER)
@@ -348,7 +345,7 @@ CHECKED static bool save_frame(struct warp *w, const struct row *r, uint32_t mas
     return true;
 }
 
-/* A 64-bit register takes two units, so lanes are restored by the kind of each unit. */
+/* A 64-bit register takes two units, so each unit's kind counts. */
 static void restore_frame(struct warp *w, const struct row *r, uint32_t mask) {
     for (uint32_t at = w->saved_count; at-- > 0 && mask;) {
         struct saved *it = &w->saved[at];
@@ -357,7 +354,7 @@ static void restore_frame(struct warp *w, const struct row *r, uint32_t mask) {
         mask &= ~mine;
         it->mask &= ~mine;
         uint8_t *frame = w->file + (size_t)r->a * UNIT;
-        /* e: the pool's mask words, one bit a unit: begins a 64-bit register */
+        /* e: mask words in the pool, a bit per unit that begins a 64-bit register */
         for (uint32_t unit = 0; unit < it->units;) {
             const uint32_t *kinds = (const uint32_t *)w->pool + r->e;
             uint32_t kind = kinds[unit / 16] >> (2 * (unit % 16)) & 3; /* 0: 32 bits, 1: 64 bits, 2: a predicate */
@@ -434,14 +431,14 @@ static void spread_undefined(struct warp *w, const struct row *r, uint32_t mask)
     if (r->d < w->block->launch->kernel->units) w->undefined[r->d] = (w->undefined[r->d] & ~mask) | (bad & mask);
 }
 
-/* Possibly in a loop: sometimes gives another group of the warp a turn. False: other warps have a turn. */
+/* Sometimes gives another group a turn. False: other warps have one. */
 static bool loops_on(struct warp *w, enum status *status) {
     if (++w->loops % TURN) return true;
     if (atomic_load_explicit(&w->block->launch->stop, memory_order_relaxed)) {
         *status = STOPPED;
         return false;
     }
-    /* the one that waits longest */
+    /* the longest wait */
     for (uint32_t i = 0; i < w->group_count; i++)
         if (w->groups[i].waits == 0) {
             struct group turn = w->groups[i];
@@ -463,7 +460,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
     enum status status = RUNNING;
     struct profile *profile = w->block->launch->profile;
     struct step *step = w->block->launch->step;
-    bool paused = step && step->paused; /* before this row, whose groups have joined */
+    bool paused = step && step->paused; /* its groups have joined */
     if (!paused) {
         w->loops = w->blocked = w->failed = 0;
         if (!w->active && !next_group(w)) return w->group_count ? WAITING : DONE;
@@ -550,7 +547,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                 goto out;
             }
             w->pc++;
-            /* so caches see the block's warps in turn */
+            /* caches see the warps in turn */
             if (profile && !(r->flags & STRONG) && r->space <= GLOBAL) goto out;
             break;
         case OP_STORE:
@@ -566,7 +563,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                 status = STOPPED;
                 goto out;
             }
-            if (w->block->launch->shared_out) w->loops = MOST_LOOPS - 1; /* others take work, too */
+            if (w->block->launch->shared_out) w->loops = MOST_LOOPS - 1; /* others work, too */
             w->pc++;
             break;
         case OP_EXIT: {
@@ -605,7 +602,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
         case OP_REDUX: {
             uint32_t before = w->active;
             if (!together(w, r->spare == NONE ? mask : members_of(w, r->spare, mask))) break;
-            if (w->active != before) break; /* with more lanes, and their guards */
+            if (w->active != before) break; /* and guards */
             if (check && r->spare != NONE) check_mask(w, r, r->spare, mask);
             if (r->op == OP_SHUFFLE) shuffle(w, r, mask);
             else
@@ -682,7 +679,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
             uint64_t target = u64_of(w, r->e)[__builtin_ctz(mask)];
             uint32_t same = 0;
             for (int i = 0; i < LANES; i++) same |= (uint32_t)(u64_of(w, r->e)[i] == target) << i;
-            /* a: place in the pool of the functions' rows; b: their number */
+            /* a: the functions' rows in the pool; b: their number */
             const uint32_t *table = (const uint32_t *)w->pool + r->a;
             if (target < FUNCTION_BASE || target - FUNCTION_BASE >= r->b || table[target - FUNCTION_BASE] == NONE) {
                 fault(w, r, BAD_CALL, __builtin_ctz(mask), NULL, 0, 0, false);
@@ -716,7 +713,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                 }
             w->pc++;
             break;
-        case OP_BRANCH_INDEX: { /* b: place in the pool of the table of rows; c: its length */
+        case OP_BRANCH_INDEX: { /* b: the rows in the pool; c: their number */
             const uint32_t *index = u32_of(w, r->a), *table = (const uint32_t *)w->pool + r->b;
             uint32_t left = mask, places = w->group_count, from = w->pc;
             if (w->active & ~mask) w->groups[w->group_count++] = (struct group){w->pc + 1, w->active & ~mask, 0};
@@ -776,7 +773,7 @@ enum status warp_run(struct warp *w, uint64_t *instructions) {
                 status = STOPPED;
                 goto out;
             }
-            if (w->failed) w->loops = MOST_LOOPS - 1; /* it asks again: others first */
+            if (w->failed) w->loops = MOST_LOOPS - 1;
             if (how == ASYNC_DONE) {
                 w->pc++;
                 break;

@@ -1,5 +1,5 @@
-/* malloc and its kin in WebAssembly. All state is in linear memory, so a copy of that is a snapshot; what is freed is
- * used again, so memory does not grow when a page goes back and forth. */
+/* malloc and its kin in WebAssembly. All state is in linear memory, so its copy is a snapshot; freed memory is reused,
+ * so going back and forth does not grow it. */
 #ifdef __wasm__
 #include <errno.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #define PAGE_BYTES 65536u
 #define CLASSES 32
 
-/* In front of what a caller gets. ``begin``: of the piece, which an aligned one may be inside of. */
+/* Before a caller's memory. ``begin``: the piece's, which may be aligned further. */
 struct piece {
     uint32_t class, size;
     struct piece *begin, *next;
@@ -33,7 +33,6 @@ static void *taken(size_t size) {
     return found;
 }
 
-/* A power of two. */
 static uint32_t class_of(size_t size, size_t *whole) {
     uint32_t class = 5;
     while (class < CLASSES - 1 && (size_t)1 << class < size) class++;

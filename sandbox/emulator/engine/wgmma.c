@@ -1,8 +1,7 @@
-/* Products of a warp group: D = A * B + D, of which each of its four warps computes its own 16 rows.
+/* A warp group's D = A * B + D; each of its warps computes 16 rows.
  *
- * Descriptors define the layout of A and B in shared memory: blocks of 8 rows by 16 bytes, apart or swizzled. They
- * are read when the product starts; the checks report a change of them, or a use of D, before a wait for the
- * product. */
+ * Descriptors give A's and B's layout: blocks of 8 rows by 16 bytes, apart or swizzled. The product reads them when it
+ * starts; checks report their change, or a use of D, before a wait. */
 #include <string.h>
 
 #include "async.h"
@@ -11,7 +10,7 @@
 
 enum { ROWS = 16, MOST_N = 256, MOST_K = 32, BYTES = 32 };
 
-/* In the pool, at word r->imm; lower/products.py writes it. a_count: registers of A; 0: A has a descriptor. */
+/* In the pool at word r->imm, by lower/products.py. a_count: 0: A has a descriptor. */
 struct product {
     uint32_t n, k, types[3], transposed[2], negated[2], saturates, d_count, a_count, a_units[4], d_units[128];
 };
@@ -29,7 +28,7 @@ static inline double element(const uint8_t *at, uint32_t type) {
     default: return fp8_value(*at, 5);
     }
 }
-/* ``outer`` rows of ``inner`` elements that are ``step`` bytes apart. */
+/* ``step``: bytes between elements. */
 static void elements(const uint8_t *raw, uint32_t type, uint32_t outer, size_t outer_step, uint32_t inner, size_t step,
         double *into) {
 #define ALL_OF(TYPE) \
@@ -42,8 +41,7 @@ static void elements(const uint8_t *raw, uint32_t type, uint32_t outer, size_t o
 }
 static uint32_t bytes_of(uint32_t type) { return type == TF32 ? 4 : type == F16 || type == BF16 ? 2 : 1; }
 
-/* Rows of M or N, from ``first`` on, as 32 bytes each of K; or, transposed, 16 of K with ``rows`` elements of 2
- * bytes each. */
+/* Rows of M or N from ``first`` on, each 32 bytes of K; transposed, 16 of K with ``rows`` elements of 2 bytes. */
 static bool collect(struct warp *w, const struct row *r, uint64_t descriptor, bool transposed, uint32_t first,
         uint32_t rows, int lane, uint32_t segment, uint8_t *into) {
     static const uint32_t WIDTHS[4] = {16, 128, 64, 32}, MASKS[4] = {0, 7, 3, 1};
@@ -82,7 +80,7 @@ static bool collect(struct warp *w, const struct row *r, uint64_t descriptor, bo
     return true;
 }
 
-/* D's word of a column's first lane, if D is float32. */
+/* Of a column's first lane, if D is float32. */
 static inline uint32_t *float_at(
         struct warp *w, const struct product *it, uint32_t column, uint32_t half, uint32_t pair, uint32_t lane) {
     return u32_of(w, it->d_units[4 * (column / 8) + 2 * half + pair]) + lane;
@@ -142,7 +140,7 @@ static void multiply(
     }
 }
 
-/* Bits: how many both have. */
+/* Counts common bits. */
 static void count_bits(
         struct warp *w, const struct product *it, uint32_t mask, const uint8_t *a, const uint8_t *b, bool adds) {
     for (uint32_t row = 0; row < ROWS; row++)
@@ -159,7 +157,7 @@ static void count_bits(
         }
 }
 
-/* D's registers count as unwritten until its group is waited for. */
+/* D is unwritten until a wait for its group. */
 static void mark(struct warp *w, const struct product *it, uint32_t line) {
     if (!w->block->launch->check) return;
     w->any_undefined |= PENDING_PRODUCTS;

@@ -1,11 +1,11 @@
-/* CUDA arrays, as copies.c makes them. */
+/* By copies.c. */
 #ifndef ARRAYS_H
 #define ARRAYS_H
 #include "runtime.h"
 
 enum { LAYERED = 1, WRITABLE = 2 };
 struct extent { size_t width, height, depth; };
-struct channels { int x, y, z, w, kind; }; /* bits of each; kind: 0 signed, 1 unsigned, 2 float */
+struct channels { int x, y, z, w, kind; }; /* bits; kind: 0 signed, 1 unsigned, 2 float */
 struct array {
     void *address;
     struct channels format;

@@ -1,4 +1,4 @@
-/* Runtime calls: the place of the call, its error, and errors by name. */
+/* A runtime call's place and error. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
@@ -35,7 +35,6 @@ error request_plain(uint32_t kind, const void *a, size_t a_size, void *answer, s
     return failed(request(kind, a, a_size, NULL, 0, room ? answer : &spare, room ? room : sizeof spare, NULL));
 }
 
-/* ---- errors ---- */
 static const struct {
     int code;
     const char *name, *text;

@@ -1,4 +1,3 @@
-/* The socket to the device's process. */
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
@@ -12,7 +11,7 @@ void connect_to(int socket) { device = socket; }
 static void all_of(int writing, void *data, size_t size) {
     for (uint8_t *at = data; size > 0;) {
         ssize_t some = writing ? write(device, at, size) : read(device, at, size);
-        if (some < 0 && errno == EFAULT) raise(SIGSEGV); /* the program's own pointer leads nowhere */
+        if (some < 0 && errno == EFAULT) raise(SIGSEGV); /* the program's pointer is wrong */
         if (some < 0 && errno == EINTR) continue;
         if (some <= 0) _exit(3); /* the device is gone */
         at += some;

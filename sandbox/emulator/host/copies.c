@@ -1,6 +1,6 @@
-/* Copies and memsets of rectangles and boxes, and CUDA arrays.
+/* Copies of rectangles and boxes, memsets, and CUDA arrays.
  *
- * An array is ordinary device memory, row by row; textures.c makes objects of it. */
+ * An array is device memory, row by row. */
 #include "arrays.h"
 
 struct position { size_t x, y, z; };
@@ -77,7 +77,7 @@ API error cudaMemset3D(struct pitched to, int value, struct extent size) {
     return cudaMemset3DAsync(to, value, size, NULL);
 }
 
-/* Positions and widths are in elements of an array, or else in bytes. */
+/* Positions and widths are in an array's elements, else in bytes. */
 API error cudaMemcpy3DAsync(const struct copy_3d *c, void *stream) {
     CALLED;
     size_t element = c->from_array ? c->from_array->element : c->to_array ? c->to_array->element : 1;
@@ -116,7 +116,6 @@ API error cudaMemcpyPeer(void *to, int to_device, const void *from, int from_dev
     return cudaMemcpyPeerAsync(to, to_device, from, from_device, size, NULL);
 }
 
-/* ---- arrays ---- */
 API struct channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
     return (struct channels){x, y, z, w, kind};
 }
@@ -137,7 +136,7 @@ API error cudaMalloc3DArray(struct array **into, const struct channels *format, 
             .flags = flags};
     made->pitch = (made->width * made->element + 31) / 32 * 32;
     error code = cudaMalloc(&made->address, made->pitch * array_rows(made) * array_slices(made));
-    /* its contents are arbitrary, and filters read outside of what was copied */
+    /* arbitrary, since filters read outside of the copied part */
     if (code == OK) code = cudaMemset(made->address, 0, made->pitch * array_rows(made) * array_slices(made));
     if (code) {
         free(made);
@@ -193,7 +192,7 @@ API error cudaMemcpy2DFromArray(
     CALLED;
     return waited(cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, NULL));
 }
-/* Older calls, for consecutive whole rows. */
+/* Consecutive whole rows. */
 API error cudaMemcpyToArray(struct array *to, size_t x, size_t y, const void *from, size_t size, int kind) {
     CALLED;
     size_t row = to->width * to->element;

@@ -1,4 +1,3 @@
-/* Properties and settings of the device. */
 #include <stdio.h>
 
 #include "runtime.h"
@@ -23,7 +22,7 @@ API error cudaDeviceGetAttribute(int *value, int attribute, int device) {
     return OK;
 }
 
-/* cudaDeviceProp with the layout of CUDA 13. */
+/* Of CUDA 13. */
 API error cudaGetDeviceProperties(uint8_t *into, int device) {
     static const struct {
         uint32_t offset;
@@ -127,7 +126,7 @@ API error cudaFuncSetSharedMemConfig(const void *host, int value) {
 }
 API error cudaCtxResetPersistingL2Cache(void) { return OK; }
 
-/* ---- limits: stack, printf, malloc's heap, and others that nothing here needs ---- */
+/* Stack, printf, malloc's heap, and unused ones. */
 static size_t limits[8] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0, 0};
 API error cudaDeviceSetLimit(int limit, size_t value) {
     if (limit < 0 || limit > 6) return failed(INVALID_VALUE);
@@ -145,7 +144,6 @@ API error cudaDeviceGetLimit(size_t *value, int limit) {
     return OK;
 }
 
-/* ---- pointers ---- */
 struct pointer_attributes {
     int type, device;
     void *on_device, *on_host;
@@ -160,8 +158,8 @@ API error cudaPointerGetAttributes(struct pointer_attributes *into, const void *
             managed || !device ? (void *)pointer : NULL, {0}};
     return OK;
 }
-/* Registered memory: kernels reach it at another address (cudaDevAttrCanUseHostPointerForRegisteredMem is 0), made
- * when a program asks for it. */
+/* Kernels reach registered memory at another address (cudaDevAttrCanUseHostPointerForRegisteredMem is 0), made on
+ * request. */
 struct registered {
     char *pointer;
     size_t size;
@@ -232,7 +230,7 @@ API error cudaStreamAttachMemAsync(void *stream, void *pointer, size_t size, uns
     return managed_is(pointer) ? lost : failed(INVALID_VALUE);
 }
 
-/* ---- pools: there is one, and what is freed is gone ---- */
+/* One pool, which keeps nothing. */
 static int pool;
 API error cudaDeviceGetDefaultMemPool(void **into, int device) {
     *into = &pool;
@@ -281,7 +279,6 @@ API error cudaMallocFromPoolAsync(void **pointer, size_t size, void *it, void *s
     return cudaMalloc(pointer, size);
 }
 
-/* ---- streams ---- */
 API error cudaLaunchHostFunc(void *stream, void (*function)(void *), void *argument) {
     return call_on(stream, function, argument);
 }

@@ -1,6 +1,4 @@
-/* The part of CUDA's driver that programs use: tensor maps, and their entry points.
- *
- * A map is opaque to programs; engine/bulk.c reads its bytes. */
+/* CUDA's driver: entry points, and tensor maps, whose bytes engine/bulk.c reads. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,7 +14,7 @@ struct tensor_map {
     uint16_t box[DIMENSIONS];
     uint8_t steps[DIMENSIONS], type, rank /* less one */, swizzle, fill, rest[39];
 };
-static const uint8_t TYPE_BYTES[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4}; /* as CUtensorMapDataType */
+static const uint8_t TYPE_BYTES[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4}; /* by CUtensorMapDataType */
 static int is_float(int type) { return type >= 6; }
 
 API int cuTensorMapEncodeTiled(void *into, int type, uint32_t rank, void *address, const uint64_t *sizes,
@@ -70,7 +68,7 @@ API int cuGetErrorName(int code, const char **text) {
 
 static int entry_point(const char *name, void **found, int *status) {
     *found = strncmp(name, "cu", 2) == 0 && strncmp(name, "cuda", 4) != 0 ? dlsym(RTLD_DEFAULT, name) : NULL;
-    if (status) *status = *found == NULL; /* as cudaDriverEntryPointQueryResult: found, or not */
+    if (status) *status = *found == NULL; /* cudaDriverEntryPointQueryResult */
     return *found ? OK : status ? OK : NOT_FOUND;
 }
 API int cudaGetDriverEntryPoint(const char *name, void **found, unsigned long long flags, int *status) {

@@ -1,4 +1,4 @@
-/* Graphs: captured streams or single nodes, kept in the order in which they were made. */
+/* Captured streams or single nodes, in the order of their making. */
 #include "runtime.h"
 
 API error cudaStreamBeginCapture(void *stream, int mode) {
@@ -83,7 +83,6 @@ API error cudaGraphExecDestroy(void *executable) {
     return OK;
 }
 
-/* A node is the request of a call while the graph captures. */
 static struct graph *interrupted;
 static void begin(void *graph, void *const *after, size_t count) {
     interrupted = capturing;
@@ -150,7 +149,7 @@ API error cudaGraphAddChildGraphNode(void **node, void *graph, void *const *afte
     begin(graph, after, count);
     return end(node, cudaGraphLaunch(child, NULL));
 }
-/* A node is almost always made after those it depends on, so that order is enough. */
+/* Nodes are almost always made after those they depend on. */
 API error cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, const void *edges, size_t count) {
     (void)edges;
     for (size_t i = 0; i < count; i++) {

@@ -1,8 +1,8 @@
-/* The process of a student's host code: loads the library, and calls its entry point on request of the device.
+/* Loads a student's library and calls it on the device's request.
  *
- *     host SOCKET LIBRARY [GPUS]
+ * host SOCKET LIBRARY [GPUS]
  *
- * It has only data that the library requests from the device. */
+ * It has only data that the library requests. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -19,7 +19,7 @@ typedef int entry_point(void **);
 
 static const void *library_begins;
 
-/* The offset of an address in the library, or 0. */
+/* In the library, or 0. */
 static uint32_t place_of(const void *address) {
     Dl_info it;
     return dladdr(address, &it) && it.dli_fbase == library_begins
@@ -27,9 +27,9 @@ static uint32_t place_of(const void *address) {
             : 0;
 }
 
-/* The host code touched device memory: reports the place before the process ends as usual. */
+/* Reports the place of an access to device memory. */
 static void touched(int number, siginfo_t *info, void *context) {
-    signal(number, SIG_DFL); /* the access repeats when this returns */
+    signal(number, SIG_DFL); /* repeats the access, which ends the process */
     if (info->si_code <= 0 || !on_device(info->si_addr)) return;
     const ucontext_t *at = context;
     struct misused message = {.which = ON_HOST, .numbers = {(uint64_t)info->si_addr, ACCESSES}};
@@ -40,7 +40,7 @@ static void touched(int number, siginfo_t *info, void *context) {
     message.at = place_of((void *)at->uc_mcontext.pc);
 #endif
     void *callers[16];
-    int count = message.at ? 0 : backtrace(callers, 16); /* of memcpy and the like */
+    int count = message.at ? 0 : backtrace(callers, 16); /* memcpy and the like */
     for (int i = 0; i < count && !message.at; i++) message.at = place_of((char *)callers[i] - 1);
     uint64_t spare;
     request(MISUSED, &message, sizeof message, NULL, 0, &spare, sizeof spare, NULL);
@@ -50,7 +50,7 @@ static void watch(const void *entry) {
     Dl_info it;
     void *callers[1];
     if (dladdr(entry, &it)) library_begins = it.dli_fbase;
-    backtrace(callers, 1); /* loads its library, which a handler must not do */
+    backtrace(callers, 1); /* loads its library outside of a handler */
     sigaction(SIGSEGV, &(struct sigaction){.sa_sigaction = touched, .sa_flags = SA_SIGINFO}, NULL);
 }
 

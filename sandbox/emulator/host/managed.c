@@ -1,8 +1,8 @@
-/* Managed memory: at one address in both processes (registered memory: at its own address in the host's). It is
- * copied to the device before the device works, and to the host when it waits, as CUDA makes writes visible. While
- * there is any, work of the default stream is done only when the program waits, which exposes a forgotten wait.
+/* Managed memory, at one address in both processes (registered memory: at two). It goes to the device before work and
+ * to the host after waits, as CUDA makes writes visible. While there is any, the default stream's work waits, too,
+ * which exposes a forgotten wait.
  *
- * ``seen``: the contents that both had last. The host wrote what differs. */
+ * ``seen``: what both had last, so the host wrote what differs. */
 #include <stdbool.h>
 #include <sys/mman.h>
 
@@ -17,7 +17,7 @@ struct managed {
     struct managed *next;
 };
 static struct managed *first;
-static bool changed; /* the device worked since the host last saw its writes */
+static bool changed; /* since the host saw its writes */
 
 int managed_any(void) { return first != NULL; }
 
@@ -128,7 +128,7 @@ void managed_variable(void **host, uint64_t address, uint64_t size) {
     *host = (void *)address;
 }
 
-/* Bytes of one request: ranges and their contents. */
+/* Ranges with contents. */
 static struct {
     uint8_t *data;
     size_t size, room;
@@ -147,7 +147,7 @@ static void push(struct managed *it, uint64_t from, uint64_t to) {
     memcpy(it->seen + from, it->host + from, range.size);
 }
 
-/* Compares whole blocks, or words if the device may have written. */
+/* By words if the device may have written. */
 void managed_push(void) {
     uint32_t step = changed ? 4 : BLOCK;
     pushed.size = 0;

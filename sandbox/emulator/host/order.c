@@ -1,16 +1,15 @@
-/* The order of work: streams, events, waits of the host, and nodes of graphs.
+/* The order of streams, events, waits and graphs' nodes.
  *
- * Each stream counts its work. A clock has, for every stream, how much of its work certainly comes before. The
- * device gets the clock of each launch, copy and memset, so it knows which of them are unordered. */
+ * A clock counts, for every stream, work that certainly comes before. Launches, copies and memsets carry theirs. */
 #include "runtime.h"
 
 struct stream default_streams[MOST_GPUS], thread_streams[MOST_GPUS], *streams;
 uint32_t gpus, gpu, peers[MOST_GPUS];
 struct graph *capturing;
 
-static struct clock host; /* what it waited for */
+static struct clock host;
 static uint32_t given[STREAMS], slots = 1, calls;
-static bool told; /* the device gets orders, because there is more than one stream */
+static bool told; /* more than one stream, so the device gets orders */
 
 void gpus_are(uint32_t count) {
     gpus = count < 1 ? 1 : count < MOST_GPUS ? count : MOST_GPUS;
@@ -43,7 +42,7 @@ static void join(struct clock *into, const struct clock *other) {
         if (other->at[i] > into->at[i]) into->at[i] = other->at[i];
 }
 
-/* Streams without a slot share the last one. */
+/* The last slot is shared. */
 static uint32_t new_slot(void) {
     told = true;
     return slots < STREAMS ? slots++ : STREAMS - 1;
@@ -58,7 +57,7 @@ struct stream *stream_named(void *stream) {
     return (uint64_t)stream <= 1 ? &legacy : stream == PER_THREAD ? &per_thread : stream;
 }
 
-/* The clock of new work in a stream. The default stream and all that are not apart wait for each other. */
+/* The default stream and all but apart ones wait for each other. */
 static struct clock *known_by(struct stream *stream) {
     join(&stream->clock, &host);
     if (is_default(stream)) {
@@ -113,7 +112,7 @@ void order_wait(void *on, const struct event *event) {
     join(&stream->before, &event->clock);
 }
 
-/* ---- graphs: chains of nodes, as streams are of work ---- */
+/* Chains of nodes, like streams of work. */
 static uint32_t new_chain(struct graph *graph) { return graph->chains < STREAMS ? graph->chains++ : STREAMS - 1; }
 
 void order_capture(struct graph *graph, void *on) {
@@ -145,7 +144,7 @@ void order_place(struct graph *graph, struct node *const *after, size_t count) {
 
 struct order order_node(struct graph *graph, void *on) {
     struct stream *stream = stream_named(on);
-    if (!graph->placed && stream->captured != graph) order_place(graph, NULL, 0); /* the stream is not captured */
+    if (!graph->placed && stream->captured != graph) order_place(graph, NULL, 0); /* not captured */
     uint32_t chain = graph->placed ? graph->chain : stream->chain;
     struct clock *before = graph->placed ? &graph->before : &stream->before;
     before->at[chain] = ++graph->lengths[chain];
@@ -159,7 +158,7 @@ void order_depends(const struct node *from, struct node *to) {
             join(&it->order.known, &to->order.known);
 }
 
-/* Each chain but the first runs in a new stream, which begins after ``on`` and which ``on`` waits for. */
+/* All chains but the first get a new stream after ``on``, which waits for it. */
 void order_launch(struct graph *graph, void *on, struct launched *launched) {
     struct stream *stream = stream_named(on);
     uint32_t slot = slot_of(stream);

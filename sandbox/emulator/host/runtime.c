@@ -1,7 +1,7 @@
-/* The CUDA runtime of the emulated GPU: every call becomes a request to the device's process.
+/* The CUDA runtime: calls become requests to the device's process.
  *
- * Work is done at once, except in streams that are not ordered with the default one. Layouts and numbers are those
- * of CUDA 13's runtime API, whose headers are not needed. */
+ * Work is done at once, except in streams apart from the default one. Layouts and numbers are CUDA 13's, without its
+ * headers. */
 #include "runtime.h"
 
 typedef struct {
@@ -29,13 +29,12 @@ static struct function **functions;
 static struct variable *variables;
 static size_t function_count, variable_count;
 
-/* ---- work that waits: of graphs, and of streams that are not ordered with the default one ----
- *
- * Such a stream's work is done when something waits for it, which exposes a forgotten wait. */
-static uint64_t instructions; /* of all launches: what events measure */
-static uint64_t asked; /* what waits, or did */
+/* Work of graphs, and of streams apart from the default one, is done when something waits for it, which exposes a
+ * forgotten wait. */
+static uint64_t instructions; /* all launches', for events */
+static uint64_t asked;
 
-/* The default stream's work waits only if there is managed memory, in which the host may see results. */
+/* The default stream's work waits only if there is managed memory, where the host may see results. */
 struct stream *own_stream(void *stream) {
     struct stream *it = stream_named(stream);
     if (!is_default(it) && it->waits) return it;
@@ -73,7 +72,7 @@ static struct node *take(struct stream *stream) {
 
 static bool works(uint32_t kind) { return kind == LAUNCH || kind == COPY || kind == SET; }
 
-/* Says which GPU the next request is for. */
+/* For the next request. */
 static void for_gpu(uint32_t number) {
     static uint32_t told = MOST_GPUS, reached;
     uint64_t spare;
@@ -86,7 +85,6 @@ static uint64_t ask_symbol(uint32_t module, const char *name, uint64_t answer[2]
     return (uint64_t)request(SYMBOL, &module, 4, name, strlen(name), answer, 16, NULL);
 }
 
-/* Asks the device now. */
 static error perform(const struct order *order, uint32_t kind, const void *a, size_t a_size, const void *b,
         size_t b_size, void *answer, size_t room) {
     uint64_t spare = 0;
@@ -105,7 +103,7 @@ static error perform(const struct order *order, uint32_t kind, const void *a, si
     return code;
 }
 
-/* Does the work of a stream up to number ``until``. */
+/* Up to number ``until``. */
 static error catch_up(struct stream *stream, uint64_t until) {
     while (stream && stream->done < until) {
         struct node *node = take(stream);
@@ -116,7 +114,7 @@ static error catch_up(struct stream *stream, uint64_t until) {
     return lost;
 }
 error finish(struct stream *stream) { return stream ? catch_up(stream, stream->given) : lost; }
-/* In the order in which it was asked for. */
+/* In the order of the calls. */
 static void catch_up_gpu(uint32_t number) {
     for (struct stream *next = streams; next;) {
         next = NULL;
@@ -132,7 +130,7 @@ error catch_up_all(void) {
     return lost;
 }
 
-/* Drops work that nothing waited for when the entry point returned, except releases of memory. */
+/* Drops work that nothing waited for, except releases of memory. */
 uint32_t runtime_forget(void) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < gpus; i++) finish(&default_streams[i]);
@@ -185,18 +183,17 @@ error call_on(void *stream, void (*function)(void *), void *argument) {
     return ask_on(stream, CALL_HOST, &call, sizeof call, NULL, 0, NULL, 0);
 }
 
-/* For calls that the toolkit's header declares and nothing here defines: compile.py makes a function for each. */
+/* compile.py makes a function for each call that is declared but not here. */
 API error grader_not_here(const char *name, void *caller) {
     came_from(caller);
     tell(NOT_HERE, (uint64_t[6]){0}, name);
     return failed(NOT_SUPPORTED);
 }
 
-/* ---- what the compiler's code calls ---- */
 API void **__cudaRegisterFatBinary(void *given) {
     const fatbin_wrapper *wrapper = given;
     const uint64_t *head = wrapper->data;
-    size_t size = 16 + (size_t)head[1]; /* magic, version and header's size; then what follows it */
+    size_t size = 16 + (size_t)head[1]; /* magic, version, header's size; size of the rest */
     uint32_t *number = calloc(1, 16);
     request(MODULE, wrapper->data, size, NULL, 0, number, 4, NULL);
     return (void **)number;
@@ -397,7 +394,6 @@ API error cudaOccupancyMaxActiveClusters(int *count, const void *kernel, const s
     return OK;
 }
 
-/* ---- memory ---- */
 API error cudaMalloc(void **pointer, size_t size) {
     uint64_t address = 0;
     CALLED;
@@ -419,7 +415,7 @@ API error cudaFree(void *pointer) {
         uint32_t at, spare;
     } given = {(uint64_t)pointer, called_at, 0};
     if (!pointer) return lost;
-    managed_pull(catch_up_all()); /* cudaFree waits for all work of the device */
+    managed_pull(catch_up_all()); /* cudaFree waits for the whole device */
     error code = ask(RELEASE, &given, sizeof given, NULL, 0, NULL, 0);
     if (code == OK) managed_release(pointer);
     return code;
@@ -459,7 +455,7 @@ API error cudaMallocManaged(void **pointer, size_t size, unsigned flags) {
     return managed_allocate(pointer, size);
 }
 API error cudaMallocHost(void **pointer, size_t size) { return (*pointer = malloc(size + 1)) ? OK : failed(NO_MEMORY); }
-/* Host memory that kernels reach at its own address is managed memory here. */
+/* Kernels reach it at its own address, so it is managed memory. */
 API error cudaHostAlloc(void **pointer, size_t size, unsigned flags) {
     CALLED;
     return flags & 2 && size ? managed_allocate(pointer, size) : cudaMallocHost(pointer, size);
@@ -478,8 +474,7 @@ int on_device(const void *pointer) {
 uint32_t gpu_of(const void *pointer) {
     return gpus > 1 && on_device(pointer) ? (uint32_t)(((uint64_t)pointer - FIRST_ADDRESS) / GPU_ADDRESSES) : 0;
 }
-/* With unified addressing, a device pointer counts as one whatever the call states. A host pointer in its place is
- * refused. */
+/* Unified addressing: a device pointer counts as one whatever is stated. A host pointer instead is refused. */
 int direction(const void *to, const void *from, int kind) {
     bool into = on_device(managed_on_device(to)) || kind == TO_DEVICE || kind == ON_DEVICE;
     bool out_of = on_device(managed_on_device(from)) || kind == FROM_DEVICE || kind == ON_DEVICE;
@@ -501,7 +496,7 @@ error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
     }
     struct copy copy = {(uint64_t)to, (uint64_t)from, size, (uint32_t)kind, called_at};
     bool lies = (kind != FROM_DEVICE && !on_device(to)) || (kind != TO_DEVICE && !on_device(from));
-    if (lies) return ask(COPY, &copy, sizeof copy, NULL, 0, NULL, 0); /* it is refused there */
+    if (lies) return ask(COPY, &copy, sizeof copy, NULL, 0, NULL, 0);
     uint32_t one = gpu_of(from), other = gpu_of(to);
     if (kind == ON_DEVICE && one != other && is_default(stream_named(stream)) && !capturing) {
         catch_up_gpu(one);
@@ -514,7 +509,7 @@ error copy_on(void *stream, void *to, const void *from, size_t size, int kind) {
     return ask_on(stream, COPY, &copy, sizeof copy, kind == 1 ? from : NULL, kind == 1 ? size : 0,
             kind == 2 ? to : NULL, kind == 2 ? size : 0);
 }
-/* A call that waits if the host takes part. */
+/* Waits if the host takes part. */
 error waited_on(void *stream, error code, int kind) {
     if (capturing) return code;
     code = managed_pull(code ? code : finish(own_stream(stream)));
@@ -594,7 +589,7 @@ API error cudaGetSymbolSize(size_t *size, const void *host) {
     *size = bytes;
     return code;
 }
-/* Copies to or from a variable; ``waits``: like cudaMemcpy. */
+/* ``waits``: like cudaMemcpy. */
 static error copy_of_symbol(
         void *stream, bool waits, const void *host, void *to, const void *from, size_t size, size_t offset, int kind) {
     uint64_t address, bytes;
@@ -642,7 +637,6 @@ API error cudaMemcpyFromSymbolAsync_ptsz(
     return copy_of_symbol(ON_THREADS(stream), false, host, to, NULL, size, offset, kind);
 }
 
-/* ---- devices ---- */
 API error cudaDeviceSynchronize(void) { return managed_pull(catch_up_all()); }
 API error cudaGetDevice(int *device) {
     *device = (int)gpu;
@@ -712,7 +706,7 @@ API error cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int warps = (threads + 31) / 32, by_shared = (int)(SHARED_ALL / (it->facts.shared + shared + 1024));
     *blocks = 64 / warps < by_shared ? 64 / warps : by_shared;
     if (*blocks > 32) *blocks = 32;
-    if (it->facts.registers) { /* each of a multiprocessor's four parts gives them in units of 256 */
+    if (it->facts.registers) { /* in units of 256 for each of a multiprocessor's four parts */
         uint32_t of_warp = (32 * it->facts.registers + 255) / 256 * 256;
         int by_registers = (int)(65536 / 4 / of_warp * 4) / warps;
         if (by_registers < *blocks) *blocks = by_registers;
@@ -723,7 +717,6 @@ API error cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void 
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0);
 }
 
-/* ---- streams and events ---- */
 static error new_stream(void **into, bool apart) {
     struct stream *made = calloc(1, sizeof *made);
     if (!made) return failed(NO_MEMORY);
@@ -747,7 +740,7 @@ API error cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 API error cudaStreamDestroy(void *stream) {
     (void)stream;
     return lost;
-} /* its work goes on */
+}
 API error cudaStreamSynchronize(void *stream) {
     error code = managed_pull(finish(own_stream(stream)));
     order_waited(stream);

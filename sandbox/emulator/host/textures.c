@@ -1,4 +1,4 @@
-/* Texture and surface objects: numbers that the device knows. */
+/* Numbers that the device knows. */
 #include "arrays.h"
 
 struct resource {
@@ -40,7 +40,7 @@ static error create(uint64_t *object, const struct resource *from, const struct 
     } else if (from->kind == 2) {
         format = from->is.linear.format;
         it.address = (uint64_t)from->is.linear.pointer;
-        it.width = (uint32_t)from->is.linear.size; /* elements of it, below */
+        it.width = (uint32_t)from->is.linear.size; /* below: elements */
     } else if (from->kind == 3) {
         format = from->is.pitched.format;
         it.address = (uint64_t)from->is.pitched.pointer;

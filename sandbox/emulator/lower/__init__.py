@@ -1,7 +1,7 @@
-"""Lowers PTX instructions to rows of the engine's table.
+"""Lowers PTX to the engine's rows.
 
-An unknown instruction raises ``Unsupported`` with its line: a kernel runs whole or not at all. Each family of
-instructions is a module that adds handlers to ``kernel.HANDLERS``; ``hopper`` extends some of them.
+An unknown instruction raises ``Unsupported``: a kernel runs whole or not at all. Modules add handlers to
+``kernel.HANDLERS``; ``hopper`` extends some.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ __all__ = ["ROW", "CodeRow", "Lowered", "Malformed", "Unsupported", "function_ad
 def lower(
     module: Module, name: str, addresses: Mapping[str, int], operations: Mapping[str, tuple[int, int]]
 ) -> Lowered:
-    """``addresses``: of the module's global and constant variables; ``operations``: number and operand count of the
-    operations of alu.ops, by name.
+    """``addresses``: of module variables. ``operations``: alu.ops' numbers and operand counts, by name.
 
     Raises Unsupported.
     """

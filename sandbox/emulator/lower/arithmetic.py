@@ -1,5 +1,3 @@
-"""Arithmetic of integers and floats."""
-
 from __future__ import annotations
 
 from ..names import DOT, NONE, ROUND
@@ -94,7 +92,7 @@ def _arithmetic(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> 
 
 
 def flushed(k: Kernel, operands: list[int], kind: str) -> list[int]:
-    """The operands with subnormal values flushed to zero."""
+    """Subnormals become zero."""
     for index, (at, operand) in enumerate(zip(range(k.spare4, k.spare4 + 4), operands, strict=False)):
         k.alu(f"flush_{kind}", at, operand)
         operands[index] = at

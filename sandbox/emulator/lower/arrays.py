@@ -1,4 +1,4 @@
-"""Finds the shared array that an address was computed from."""
+"""Finds the shared array behind an address."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from collections.abc import Sequence
 
 from ..ptx import Function, Instruction
 
-# Compilers' code needs two or three.
 _MOST_PASSES = 16
 
 
 def shared_origins(function: Function, arrays: Sequence[str]) -> dict[str, int]:
-    """Register or array name -> number in ``arrays`` of the array that its value was computed from. -1: none, or
-    possibly several."""
+    """Register or array name -> number in ``arrays``; -1: none, or maybe several."""
     known = {name: number for number, name in enumerate(arrays)}
     origins: dict[str, int] = dict(known)
 
     def of(text: str) -> int | None:
-        """None if not known yet."""
+        """None: not known yet."""
         if text in function.registers:
             return origins.get(text)
         return known.get(text.partition("+")[0].strip(), -1)
@@ -41,7 +39,6 @@ def shared_origins(function: Function, arrays: Sequence[str]) -> dict[str, int]:
 
 
 def _combined(item: Instruction, origins: list[int | None]) -> int | None:
-    """The origin of a result, from the origins of the operands."""
     match item.name:
         case "mov" | "cvta" | "cvt":
             return origins[0] if len(origins) == 1 else -1

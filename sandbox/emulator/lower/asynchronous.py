@@ -1,5 +1,3 @@
-"""Rows of what sm_90 does on its own."""
-
 from __future__ import annotations
 
 from ..names import ASYNC

@@ -1,5 +1,3 @@
-"""Logic, shifts, and bits of registers."""
-
 from __future__ import annotations
 
 from ..names import PERMUTATION
@@ -63,7 +61,7 @@ def _lop3(k: Kernel, __: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     first, _, second = o[0].partition("|")
     d = k.spare if first == "_" else k.register(first)
     k.alu("lop3_b32", d, *[k.value(operand, "b32") for operand in o[1:4]], imm=number(o[4]) or 0)
-    if len(m) > 1:  # d != 0, combined with a predicate
+    if len(m) > 1:
         k.alu("pred_of_b32", k.spare_pred, d)
         k.alu(f"{m[0]}_pred", k.register(second), k.spare_pred, k.value(o[5], "pred"))
 

@@ -1,5 +1,3 @@
-"""Bulk copies, and those of tensors (TMA)."""
-
 from __future__ import annotations
 
 from ..names import ATOMIC, BULK_WAY, EVERY, FLAG, NONE, NOP, SPACE
@@ -22,7 +20,7 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         asynchronous(k, "BULK_WAIT_READ" if "read" in m else "BULK_WAIT", imm=left)
         return
     if "prefetch" in m:
-        if "tensor" in m:  # nothing is fetched: the copy itself pays for it
+        if "tensor" in m:  # the copy itself pays for the fetch
             k.control("NOP")
             return
         base, at, wide = k.memory(o[0], SPACE.GLOBAL)
@@ -49,7 +47,6 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     how = 0
     if m[0] == "reduce":
         named = next(modifier for modifier in m if modifier in ATOMIC)
-        # A tensor's map has its type.
         kind = m[-1] if not tensor else "u32"
         if kind not in ATOMIC_TYPES or named in ("exch", "cas"):
             raise refused
@@ -96,7 +93,7 @@ def bulk(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 
 def _address(k: Kernel, text: str, space: int) -> list[int]:
-    """Unit, width flag and offset of an address in brackets."""
+    """Unit, width flag, offset."""
     base, at, wide = k.memory(text, space)
     if base == NONE and not 0 <= at < 1 << 31:
         base, at, wide = k.constant(at, 8), 0, 2
@@ -105,7 +102,7 @@ def _address(k: Kernel, text: str, space: int) -> list[int]:
     return [base, int(wide != 0), at & EVERY]
 
 
-# Fields of struct tensor_map in engine/bulk.c: offset, and bytes of an element.
+# struct tensor_map of engine/bulk.c: offset, and bytes per element.
 _MAP_SIGNATURE, _MAP_BYTES = 0x70616D726F736E74, 128
 
 
@@ -122,14 +119,14 @@ _MAP_FIELDS = {
 }
 
 
-# Types that PTX and CUtensorMapDataType number differently.
+# PTX and CUtensorMapDataType number these differently.
 _MAP_TYPES = {8: 10, 9: 8, 10: 9}
 
 
 def _access(
     k: Kernel, what: str, unit: int, where: tuple[int, int, int], text: str, space: int, size: int
 ) -> None:
-    """Load or store ``unit``. ``where``: from ``Kernel.memory``; ``text``: the address."""
+    """Load or store ``unit``. ``where``: from ``Kernel.memory``."""
     base, at, wide = where
     fields = {"d": unit, "a": base, "b": NONE, "c": NONE, "e": NONE, "imm": at, "spare": k.array_of(text)}
     k.control(what, **fields, size=size, count=1, space=space, wide=wide | int(size == 8))
@@ -166,12 +163,12 @@ def _tensormap(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> N
     base, at, wide = k.memory(o[0], space)
     k.granule = min(k.granule, size)
     _access(k, "STORE", value, (base, at + offset, wide), o[0], space, size)
-    # A map may be made by these instructions alone.
+    # A map may be made without the host.
     _access(k, "STORE", k.constant(_MAP_SIGNATURE, 8), (base, at, wide), o[0], space, 8)
 
 
 def _copy_map(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    """A whole warp copies, 4 bytes a lane."""
+    """4 bytes a lane."""
     if number(o[2]) != _MAP_BYTES:
         raise Unsupported(i.opcode, i.place)
     address, ahead = k.spare4, k.spare4 + 2

@@ -1,5 +1,3 @@
-"""Comparisons, and choices by them."""
-
 from __future__ import annotations
 
 from ..names import NONE
@@ -41,7 +39,7 @@ def _setp(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     first, _, second = o[0].partition("|")
     combine = next((modifier for modifier in m[1:] if modifier in ("and", "or", "xor")), None)
     operands = _compared(k, m, o[1:3])
-    if kind in ("f16x2", "bf16x2"):  # a predicate for each half
+    if kind in ("f16x2", "bf16x2"):
         for half, name in enumerate((first, second)):
             if name != "_":
                 d = k.register(name)
@@ -66,7 +64,7 @@ def _setp(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 
 def _compared(k: Kernel, m: tuple[str, ...], o: list[str]) -> list[int]:
-    """The operands of a comparison, of its last type."""
+    """Of its last type."""
     kind = m[-1]
     operands = [k.value(operand, kind) for operand in o]
     return flushed(k, operands, kind) if "ftz" in m and kind in ("f32", "f16", "f16x2") else operands

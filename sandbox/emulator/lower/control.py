@@ -1,5 +1,3 @@
-"""Branches, calls, and what has no effect here."""
-
 from __future__ import annotations
 
 from ..names import FLAG, HEAP_CALL, NONE, NOP

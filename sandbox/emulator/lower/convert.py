@@ -1,5 +1,3 @@
-"""Moves and conversions."""
-
 from __future__ import annotations
 
 from ..names import CONVERSION, LOCAL_BASE, SHARED_BASE, SPACE
@@ -14,7 +12,7 @@ def _mov(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     kind = m[-1]
     if kind == "pred":
         k.alu("mov_pred", k.register(o[0]), k.value(o[1], "pred"))
-    elif kind == "b128":  # two adjacent registers of 64 bits
+    elif kind == "b128":  # adjacent, 64 bits each
         for at, half in zip(k.halves(o[0]), k.halves(o[1]), strict=True):
             k.alu("mov_b64", at, half)
     elif o[1].startswith("{"):
@@ -182,7 +180,7 @@ def _cvt_int(k: Kernel, i: Instruction, m: tuple[str, ...], d: int, source: int,
             k.alu("cut32_u32" if size == 8 else "mov_b32", d, source)
         return
     wide_d, wide_s = k.width(o[0]) == 8, k.width(o[1]) == 8 or SIZES[kind] == 8
-    # The narrower type decides which bits are kept, the source's sign how they are extended.
+    # The narrower type's bits are kept, extended by the source's sign.
     narrow = kind if SIZES[kind] <= SIZES[to] else to
     if SIZES[narrow] == 8:
         k.alu("mov_b64", d, source)

@@ -1,7 +1,6 @@
-"""Instructions of sm_80 to sm_90 that work on their own: mbarriers, clusters and fences of proxies.
+"""mbarriers, clusters and proxy fences of sm_80 to sm_90.
 
-Each is a row of the operation ASYNC whose size says which. Handlers of other families do the rest of ``fence``, ``cp``,
-``ld`` and others.
+Rows of ASYNC, whose size says which. Other families handle the rest of ``fence``, ``cp``, ``ld``.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _REGISTER_TYPE = {4: "b32", 8: "b64"}
 
 
 def _scope(m: tuple[str, ...]) -> tuple[int, int]:
-    """Space and flags of an address, which may be another block's."""
+    """An address may be another block's."""
     return space_of(m), FLAG.CLUSTER if "shared::cluster" in m else 0
 
 
@@ -46,7 +45,7 @@ def _mbarrier(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> No
         )
     elif how in ("arrive", "arrive_drop"):
         kind = "MBARRIER_ARRIVE" if how == "arrive" else "MBARRIER_DROP"
-        # The state is optional, and absent for another block's mbarrier.
+        # The state is optional; another block's mbarrier has none.
         state, rest = (
             (NONE, o) if o[0].startswith("[") else (NONE if o[0] == "_" else wide_register(k, o[0]), o[1:])
         )
@@ -123,7 +122,7 @@ def _fence(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str], known: H
 
 @extends("ld", "st", "atom", "red")
 def _access(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str], known: Handler) -> None:
-    """Accesses of shared::cluster reach all of a cluster's blocks."""
+    """shared::cluster reaches all of a cluster's blocks."""
     first = len(k.rows)
     known(k, i, m, o)
     if "shared::cluster" in m:

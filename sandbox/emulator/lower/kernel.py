@@ -1,4 +1,4 @@
-"""The state of a kernel while it is lowered: units of registers, constants of the pool, rows of labels."""
+"""A kernel while it is lowered: register units, pool constants, label rows."""
 
 from __future__ import annotations
 
@@ -28,18 +28,17 @@ from ..ptx import (
 from .arrays import shared_origins
 from .rows import ROW, CodeRow, Lowered, Malformed, Unsupported, function_address, layout
 
-# Bytes of a thread's local memory for recursion.
+# A thread's local memory.
 RECURSION_BYTES = 16384
-# Rows of a kernel, and register units of all its functions (128 bytes of a warp each). The largest that compilers made
-# here have 100,000 and 40,000.
+# Compilers' largest kernels have 100,000 rows and 40,000 units (128 bytes a warp each).
 MOST_ROWS, MOST_UNITS = 1 << 19, 1 << 17
-# By PTX name: tid.x is TID_X.
+# tid.x is TID_X.
 _SPECIALS = {re.sub(r"_(?=[xyz]$)", ".", name.lower()): SPECIAL[name] for name in SPECIAL}
 
 
 @dataclass
 class Frame:
-    """A function's part of a warp's registers. ``words``: first units of param-space variables."""
+    """``words``: first units of param-space variables."""
 
     function: Function
     registers: dict[str, int] = field(default_factory=dict)
@@ -83,19 +82,15 @@ class Kernel:
         self.frames: dict[str, Frame] = {}
         self.compared_in: dict[str, set[str]] = {}
         self.arrays: dict[str, int] = {}
-        # Uses of each register, by function.
         self.mentions: dict[str, Counter[str]] = {}
-        # Callees of each function.
         self.calls: dict[str, set[str]] = {}
         self.labels: dict[str, int] = {}
         self.rolled: set[int] = set()
         self.jumps: list[tuple[int, str]] = []
-        # Branch tables: place in the pool, and labels.
+        # Place in the pool, and labels.
         self.tables: list[tuple[int, list[str]]] = []
         self.function_rows: list[tuple[int, str]] = []
         self.function_table: int | None = None
-
-    # ---- the whole ----
 
     def lowered(self) -> Lowered:
         reachable = self._reachable()
@@ -166,7 +161,7 @@ class Kernel:
         )
 
     def _reachable(self) -> list[Function]:
-        """The kernel and all functions it may call; through a pointer, every function whose address is taken."""
+        """It and all callees; through a pointer, every function whose address is taken."""
         pointed = {name for variable in self.module.variables.values() for _, name, _ in variable.pointers}
         found: list[Function] = []
         waiting = [self.function.name]
@@ -192,7 +187,7 @@ class Kernel:
         return found
 
     def _fill_table(self) -> None:
-        """The table of entries for calls through a pointer, which is a function's number."""
+        """For calls through a pointer, a function's number."""
         if self.function_table is not None:
             for index, name in enumerate(self.module.functions):
                 entry = self.frames[name].entry if name in self.frames else NONE
@@ -283,7 +278,7 @@ class Kernel:
         return frame
 
     def _frame_kinds(self, functions: list[Function]) -> dict[int, int]:
-        """First unit of a recursive frame -> place in the pool of its units' kinds (2 bits each)."""
+        """A recursive frame's first unit -> place in the pool of its units' kinds (2 bits each)."""
         found = {}
         for function in functions:
             frame = self.frames[function.name]
@@ -300,8 +295,9 @@ class Kernel:
         return found
 
     def compared(self, function: Function) -> set[str]:
-        """Address operands of a function's compare-and-swaps. A loop around one begins with a plain read of that
-        address, also in CUDA's headers. The swap checks the value, so the read is not a race."""
+        """Addresses of compare-and-swaps. A loop around one begins with a plain read, also in CUDA's headers;
+        the swap checks the value, so that is no race.
+        """
         if function.name not in self.compared_in:
             self.compared_in[function.name] = {
                 item.operands[1]
@@ -310,10 +306,8 @@ class Kernel:
             }
         return self.compared_in[function.name]
 
-    # ---- operands ----
-
     def constant(self, value: int, size: int) -> int:
-        """A unit of the pool that holds ``value`` in every lane; ``size``: 4 or 8 bytes."""
+        """``value`` in every lane; ``size``: 4 or 8 bytes."""
         key = (size, value & ((1 << 8 * size) - 1))
         if key not in self.known:
             self.known[key] = len(self.pool) // 32
@@ -322,7 +316,7 @@ class Kernel:
         return self.known[key] | CONSTANT
 
     def describe(self, words: list[int]) -> int:
-        """Put words that describe an instruction into the pool. Returns their place."""
+        """Words in the pool. Returns their place."""
         at = len(self.pool)
         self.pool.extend(words + [0] * (-len(words) % 32))
         return at
@@ -428,7 +422,7 @@ class Kernel:
         return self.row(OP[name], **fields)
 
     def alu(self, name: str, d: int, *operands: int, imm: int = 0, flags: int = 0) -> None:
-        """Add an operation of alu.ops. ``operands``: up to a, b, c and e."""
+        """An operation of alu.ops on up to a, b, c and e."""
         number, arity = self.operations.get(name, (0, 0))
         if not arity:
             raise Unsupported(self.instruction.opcode, self.instruction.place)
@@ -438,7 +432,7 @@ class Kernel:
         self.row(number + len(OP), d, a, b, c, e, imm, flags=flags)
 
     def malformed(self, why: str) -> Malformed:
-        """``why``: the end of a sentence that begins with the present instruction."""
+        """``why`` follows the instruction in a sentence."""
         return Malformed(f"the instruction '{self.instruction.opcode}' {why}", self.instruction.place)
 
     def too_large(self, count: int, what: str, most: int) -> Malformed:
@@ -454,7 +448,7 @@ class Kernel:
         return self.frame.registers[text]
 
     def halves(self, text: str) -> list[int]:
-        """The two 64-bit registers of a 128-bit value."""
+        """Of a 128-bit value."""
         if text[0] == "{":
             return [self.register(operand) for operand in split_operands(text[1:-1])]
         if self.width(text) != 16:
@@ -462,24 +456,22 @@ class Kernel:
         return [self.register(text), self.register(text) + 2]
 
     def words_of(self, name: str) -> int:
-        """The first unit of a param-space variable."""
+        """The first unit."""
         if name not in self.frame.words:
             raise self.malformed(f"names '{name}', which is not a declared parameter")
         return self.frame.words[name]
 
     def sink(self, text: str) -> int:
-        """An optional register (``_``: none)."""
+        """``_``: none."""
         return NONE if text in ("_", "") else self.register(text)
 
     def word(self, name: str, offset: int, size: int) -> int:
-        """The unit of a word of a param-space variable."""
         first = self.words_of(name)
         if offset < 0 or offset + size > self.frame.word_bytes[name] or offset % size:
             raise self.malformed(f"names {name}+{offset}, but {name} has no {size} bytes there")
         return first + offset // 4
 
     def is_unused(self, text: str) -> bool:
-        """True if no other operand of the function uses a result."""
         function = self.frame.function
         if function.name not in self.mentions:
             operands = (o for item in function.body if isinstance(item, Instruction) for o in item.operands)
@@ -488,12 +480,12 @@ class Kernel:
         return text in ("", "_") or self.mentions[function.name][text] == 1
 
     def width(self, text: str) -> int:
-        """Declared bytes of a register; 4 for other text."""
+        """Declared bytes; 4 for other text."""
         kind = self.frame.function.registers.get(text)
         return SIZES[kind] if kind else 8 if text in self.frame.local else 4
 
     def value(self, text: str, kind: str) -> int:
-        """A source operand of a type: a register, an immediate, a special register or an address."""
+        """A register, immediate, special register or address."""
         size = 8 if SIZES[kind] == 8 else 4
         unit = self.frame.registers.get(text)
         if unit is not None:
@@ -511,7 +503,7 @@ class Kernel:
             return self.constant(32, size)
         if text[0] == "%":
             return self.special(text[1:], size)
-        if text[0] == "!":  # a negated predicate
+        if text[0] == "!":  # negated
             self.alu("not_pred", self.spare_pred2, self.register(text[1:]))
             return self.spare_pred2
         name, _, offset = text.partition("+")
@@ -563,13 +555,13 @@ class Kernel:
         raise Unsupported(self.instruction.opcode, self.instruction.place, f"an unknown name '{name}'")
 
     def array_of(self, text: str) -> int:
-        """Number of the shared array that an address in brackets was computed from; NONE if unknown."""
+        """NONE if the address in brackets is of no known array."""
         name = text[1:-1].replace("-", "+").partition("+")[0].strip()
         number = self.arrays.get(name, -1)
         return number if number >= 0 and list(self.shared_names.values())[number][1] else NONE
 
     def memory(self, text: str, space: int) -> tuple[int, int, int]:
-        """Operand, offset and the wide bit of an address in brackets."""
+        """Operand, offset and wide bit."""
         inner = text[1:-1].strip()
         name, sign, offset = inner.partition("+")
         name, at = name.strip(), number(offset.strip()) or 0 if sign else 0
@@ -608,7 +600,7 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
 
 
 def extends(*names: str) -> Callable[[Extension], Extension]:
-    """Replace handlers. The new one gets the old one as ``known``."""
+    """The new handlers get the old ones as ``known``."""
 
     def add(extension: Extension) -> Extension:
         for name in names:

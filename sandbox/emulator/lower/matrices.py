@@ -1,5 +1,3 @@
-"""Instructions of matrices: ldmatrix, stmatrix, movmatrix, wmma and mma."""
-
 from __future__ import annotations
 
 import re
@@ -36,13 +34,13 @@ def _move_matrices(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) 
     )
 
 
-# Bits of an element of A.
+# A's.
 MATRIX_BITS = {
     "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4,
 }  # fmt: skip
 
 
-# Bits of types with several elements in a byte.
+# Several elements in a byte.
 _SMALL = {"s4": 4, "u4": 4, "b1": 1}
 
 
@@ -68,7 +66,7 @@ def _matrix(
     flag: bool,
     groups: list[list[int]],
 ) -> int:
-    """Describe an instruction in the pool as struct matrix of matrix.c. Returns the word."""
+    """As matrix.c's struct matrix. Returns the word."""
     shape = next(found for modifier in i.modifiers if (found := _SHAPE.match(modifier)))
     if any(
         name not in ELEMENT or (name[0] == "e" and kind not in (MATRIX.MULTIPLY_MMA, MATRIX.MULTIPLY_SPARSE))
@@ -80,7 +78,7 @@ def _matrix(
         min(m, n, depth) > 0 and max(m * n, m * depth, depth * n) <= 4096 and sum(map(len, groups)) <= 64
     ):
         raise Unsupported(i.opcode, i.place)
-    # Types are those of A, B, C and D; of groups, D's is first.
+    # Types of A, B, C and D; D's group is first.
     if any(
         32 * len(group) * (32 // (MATRIX_BITS | _SMALL).get(element, 32)) > 4096
         for group, element in zip([*groups[1:], groups[0]], types, strict=True)
@@ -147,7 +145,6 @@ def _wmma(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
             wide=4 if wide else 0,
         )
         return
-    # .d.c if A and B are f16, else .d.a.b.c
     named = [modifier for modifier in m if modifier in ELEMENT]
     d_type, a_type, b_type, c_type = (named[0], "f16", "f16", named[1]) if len(named) == 2 else named
     _multiply(k, i, MATRIX.MULTIPLY_WMMA, (d_type, a_type, b_type, c_type), o, "satfinite" in m or "xor" in m)
@@ -172,7 +169,7 @@ def _mma(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     )
 
 
-# Sparsity selectors of mma.sp, by type and depth of A.
+# By type and depth of A.
 _SELECTORS = {
     **dict.fromkeys((("f16", 16), ("bf16", 16), ("tf32", 8)), 4),
     **dict.fromkeys((("f16", 32), ("bf16", 32), ("tf32", 16), ("s8", 32), ("u8", 32), ("s4", 64), ("u4", 64)), 2),
@@ -181,7 +178,7 @@ _SELECTORS = {
 
 
 def _mma_sparse(k: Kernel, i: Instruction, named: list[str], o: list[str]) -> None:
-    """``named``: types of D, A, B and C."""
+    """``named``: D, A, B, C."""
     shape = next(found for modifier in i.modifiers if (found := _SHAPE.match(modifier)))
     d, a, b, c = named
     m, n, depth = (int(size) for size in shape.groups())

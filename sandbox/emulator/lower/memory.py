@@ -1,5 +1,3 @@
-"""Loads, stores, atomics and copies."""
-
 from __future__ import annotations
 
 from ..names import ATOMIC, ATOMIC_TYPE, CONSTANT, EVERY, FLAG, NONE, NOP, SPACE
@@ -8,7 +6,6 @@ from .kernel import Kernel, handles, space_of
 from .parameters import param_word, store_param
 from .rows import Unsupported, layout
 
-# By the type in PTX.
 ATOMIC_TYPES = {
     **{name.lower(): ATOMIC_TYPE[name] for name in ATOMIC_TYPE},
     **{"b16": ATOMIC_TYPE.U16, "b32": ATOMIC_TYPE.U32, "b64": ATOMIC_TYPE.U64},
@@ -55,7 +52,7 @@ def _ld(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
 
 
 def _load_param(k: Kernel, i: Instruction, kind: str, outs: list[str], where: str) -> bool:
-    """False if the parameter is read through an address."""
+    """False if read through an address."""
     name, _, offset_text = where[1:-1].partition("+")
     offset, name = int(offset_text or 0), name.strip()
     size = SIZES[kind]
@@ -144,7 +141,6 @@ def _atom(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
         raise Unsupported(i.opcode, i.place)
     d, rest = (o[0], o[1:]) if i.name == "atom" else ("", o)
     count = next((int(modifier[1]) for modifier in m if modifier in ("v2", "v4", "v8")), 1)
-    # Vectors are always in global memory.
     space = space_of(m) if count == 1 else SPACE.GLOBAL
     base, at, wide = k.memory(rest[0], space)
     if count > 1:
@@ -176,12 +172,12 @@ def _atom(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> None:
     )
 
 
-# Elements of a vector by type: at most 16 bytes, or 8 of 2 bytes.
+# At most 16 bytes, or 8 elements.
 _ATOMIC_VECTORS = {"f32": 4, "f16": 8, "bf16": 8, "f16x2": 4, "bf16x2": 4}
 
 
 def _atomic_vector(k: Kernel, i: Instruction, kind: str, count: int, d: str, values: str) -> int:
-    """Put the units of values and old values into the pool. Returns the word."""
+    """Units of values and old values. Returns the word."""
     given = [k.value(operand, kind) for operand in split_operands(values[1:-1])]
     before = [k.sink(operand) for operand in split_operands(d[1:-1])] if d.startswith("{") else [NONE] * count
     if len(given) != count or len(before) != count or count > _ATOMIC_VECTORS.get(kind, 0):
@@ -191,7 +187,7 @@ def _atomic_vector(k: Kernel, i: Instruction, kind: str, count: int, d: str, val
 
 @handles("prefetch", "prefetchu")
 def _prefetch(k: Kernel, _: Instruction, m: tuple[str, ...], o: list[str]) -> None:
-    """Into the second-level cache, whatever the level."""
+    """Into L2, whatever the level."""
     if space_of(m) not in (SPACE.GENERIC, SPACE.GLOBAL) or "tensormap" in m:
         k.control("NOP")
         return

@@ -1,4 +1,4 @@
-"""Variables of the param space: words of registers."""
+"""Param-space variables: words of registers."""
 
 from __future__ import annotations
 

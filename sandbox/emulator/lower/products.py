@@ -1,5 +1,3 @@
-"""Products of warp groups (wgmma)."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""A lowered kernel: rows for the engine."""
-
 from __future__ import annotations
 
 import struct
@@ -9,12 +7,12 @@ from typing import NamedTuple
 from ..names import FUNCTION_BASE
 from ..ptx import Instruction, Module, Place, Variable
 
-# As struct row.
+# struct row
 ROW = struct.Struct("<HBBBBHIIIIIIqII")
 
 
 class CodeRow(NamedTuple):
-    """One instruction, as struct row of engine.h."""
+    """As engine.h's struct row."""
 
     op: int
     flags: int
@@ -34,8 +32,6 @@ class CodeRow(NamedTuple):
 
 
 class Unsupported(Exception):
-    """An instruction that the engine does not know."""
-
     def __init__(self, instruction: str, place: Place, why: str = "") -> None:
         super().__init__(
             f"the emulated GPU does not know the instruction '{instruction}'{f': {why}' if why else ''}"
@@ -44,7 +40,7 @@ class Unsupported(Exception):
 
 
 class Malformed(Unsupported):
-    """PTX that ptxas rejects, too: an undeclared name, or a kernel that is too large."""
+    """ptxas rejects it, too: an undeclared name, or a kernel that is too large."""
 
     def __init__(self, sentence: str, place: Place) -> None:
         Exception.__init__(self, sentence)
@@ -53,33 +49,31 @@ class Malformed(Unsupported):
 
 @dataclass
 class Lowered:
-    """A kernel as the engine runs it."""
-
     name: str
     rows: bytes  # packed
     row_count: int
     entry: int
     units: int
-    pool: list[int]  # 32-bit words; a unit has 32
+    pool: list[int]  # words; a unit has 32
     specials: list[int]
     local_bytes: int
     shared_bytes: int
     granule: int
     places: list[Place]
-    params: list[tuple[int, int, int]]  # offset, bytes and unit of the pool that each launch fills in
-    param_units: list[int]  # for the address of the parameters
-    grid_units: list[tuple[int, bool]]  # for the address of the grid's barrier; whether its upper half
+    params: list[tuple[int, int, int]]  # offset, bytes and unit, filled by each launch
+    param_units: list[int]  # parameters' address
+    grid_units: list[tuple[int, bool]]  # the grid barrier's address; True: upper half
     param_layout: list[tuple[int, int]]
     max_threads: int
     shared_names: dict[str, tuple[int, int]] = field(default_factory=dict)
-    is_async: bool = False  # has instructions of hopper
+    is_async: bool = False
     allocates: bool = False  # calls malloc or free
-    # Polls global memory, or uses results of atomics there: what a block does depends on what others did.
+    # Polls global memory or uses its atomics' results, so a block depends on others.
     coordinates: bool = False
     cluster: tuple[int, int, int] = (1, 1, 1)  # compiled size, x y z
-    origins: list[Instruction] = field(default_factory=list)  # the instruction of each row
-    rolled: frozenset[int] = frozenset()  # rows at which a loop begins that ptxas must not unroll
-    known: frozenset[int] = frozenset()  # operands that are numbers of the text
+    origins: list[Instruction] = field(default_factory=list)  # each row's
+    rolled: frozenset[int] = frozenset()  # loops that ptxas must not unroll, by first row
+    known: frozenset[int] = frozenset()  # numbers in the text
 
     def code_rows(self) -> list[CodeRow]:
         return list(map(CodeRow._make, ROW.iter_unpack(self.rows)))
@@ -90,7 +84,7 @@ class Lowered:
 
 
 def layout(params: list[Variable]) -> list[tuple[int, int]]:
-    """Offset and size in bytes of each parameter, in the driver's layout."""
+    """In bytes, as the driver has them."""
     found, at = [], 0
     for param in params:
         at = -(-at // param.align) * param.align
@@ -100,5 +94,4 @@ def layout(params: list[Variable]) -> list[tuple[int, int]]:
 
 
 def function_address(module: Module, name: str) -> int:
-    """The value of a pointer to a device function."""
     return FUNCTION_BASE + list(module.functions).index(name)

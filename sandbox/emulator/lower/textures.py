@@ -1,5 +1,3 @@
-"""Textures and surfaces."""
-
 from __future__ import annotations
 
 from ..names import BEYOND, LOOKUP, NONE
@@ -7,7 +5,7 @@ from ..ptx import SIZES, Instruction, split_operands
 from .kernel import Kernel, handles
 from .rows import Unsupported
 
-# Axes, and whether a layer comes first.
+# Axes; layered.
 _GEOMETRIES = {"1d": (1, 0), "2d": (2, 0), "3d": (3, 0), "a1d": (1, 1), "a2d": (2, 1)}
 
 
@@ -37,7 +35,7 @@ def _texture(k: Kernel, i: Instruction, m: tuple[str, ...], o: list[str]) -> Non
     if i.name == "tex":
         if kind not in ("f32", "u32", "s32"):
             raise Unsupported(i.opcode, i.place)
-        size = 4  # a level or gradient has no effect, because there is one level
+        size = 4  # one level only
     else:
         size = SIZES[kind]
     item, places = _object_and_places(k, where, "f32" if by_floats else "b32")

@@ -1,5 +1,3 @@
-"""Video instructions: parts of registers."""
-
 from __future__ import annotations
 
 from ..names import COMPARISON, VIDEO, VIDEO_MAD, VIDEO_SECOND
@@ -16,14 +14,14 @@ def _part(text: str) -> tuple[str, str]:
 
 
 def _one_part(part: str) -> int:
-    """Bits and place, as in struct video."""
+    """Bits and place of struct video."""
     if part[:1] not in ("", "b", "h"):
         raise ValueError(f"a selector '{part}'")
     return {"": 32, "b": 8, "h": 16}[part[:1]] | int(part[1:] or 0) << 8
 
 
 def _parts(part: str, lanes: int, default: int) -> int:
-    """The place of each lane, as in struct video, from ``h10`` or ``b3210``; the last digit is the first lane's."""
+    """Each lane's place, from ``h10`` or ``b3210``: the last digit is lane 0's."""
     digits = [int(digit) for digit in reversed(part[1:])] or list(range(default, default + lanes))
     if len(digits) != lanes or any(digit >= 2 * lanes for digit in digits):
         raise ValueError(f"a selector '{part}'")

@@ -1,5 +1,3 @@
-"""What threads do together."""
-
 from __future__ import annotations
 
 from ..names import BARRIER, FLAG, MATCH, NONE, REDUX, SHUFFLE, VOTE

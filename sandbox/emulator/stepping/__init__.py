@@ -1,2 +1,1 @@
-"""Runs a block a row at a time: bundles for a page, names of variables, races as a pair, who would have written an
-element, and questions on a call."""
+"""Runs a block a row at a time: for pages, variables' names, races as a pair, missing writes, and questions."""

@@ -1,8 +1,7 @@
-"""Reads the debug information of PTX that nvcc made with ``-G``: each variable's name, type and place by label.
+"""Debug information of nvcc's ``-G`` PTX: variables' names, types and places by label.
 
-It is DWARF 2 as text, and a register is a name: ``DW_OP_regx`` has ``%r12`` in ASCII, the first character highest. A
-place in memory has an address class of PTX, see ``CLASSES``. An unknown form or operation is left out, so a variable
-may lack a place, but has no wrong one.
+DWARF 2 as text. ``DW_OP_regx`` has a register's name, ``%r12``, in ASCII, first character highest; memory has
+an address class of PTX. Unknown forms are skipped: a variable may lack a place, but has no wrong one.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import Any
 _SECTION = re.compile(r"\.section\s+(\.debug_\w+)\s*\{(.*?)\}", re.DOTALL)
 _SIZES = {".b8": 1, ".b16": 2, ".b32": 4, ".b64": 8}
 _OFFSET = re.compile(r"\.debug_loc(?:\+(\d+))?$")
-# Tags, attributes, encodings and operations of DWARF.
 _ARRAY, _PARAMETER, _BLOCK, _MEMBER, _POINTER, _REFERENCE, _UNIT, _STRUCT, _TYPEDEF, _UNION = (
     0x01, 0x05, 0x0B, 0x0D, 0x0F, 0x10, 0x11, 0x13, 0x16, 0x17,
 )  # fmt: skip
@@ -27,19 +25,18 @@ _LOCATION, _NAME, _BYTES, _LOW, _HIGH, _COUNT, _UPPER = 0x02, 0x03, 0x0B, 0x11, 
 _MEMBER_AT, _LINE, _ENCODING, _TYPE, _SPACE, _LINKAGE = 0x38, 0x3B, 0x3E, 0x49, 0x33, 0x2007
 _BOOL, _FLOAT, _SIGNED, _SIGNED_CHAR, _UNSIGNED, _UNSIGNED_CHAR = 2, 4, 5, 6, 7, 8
 _ADDRESS_OF, _PLUS, _REGISTER = 0x03, 0x23, 0x90
-# PTX's address classes.
 CLASSES = {4: "const", 5: "global", 6: "local", 7: "param", 8: "shared"}
-# Types of CUDA's headers that are numbers: their structure says nothing.
+# Structures of CUDA's headers that are numbers.
 _NUMBERS = {"__half": "f16", "__nv_bfloat16": "bf16", "__half2": "f16x2", "__nv_bfloat162": "bf16x2"}
-# Of a module's information, and how deep types are followed.
 _MOST_ENTRIES, _DEEP = 200_000, 12
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a variable is from one label up to another; "": from the beginning, or to the end, of its scope.
+    """Between two labels; "": the scope's beginning or end.
 
-    ``kind``: register, or a value of ``CLASSES``. ``name``: of the register or the symbol; ``offset``: bytes in it."""
+    ``kind``: register, or of ``CLASSES``. ``name``: the register or symbol. ``offset``: in bytes.
+    """
 
     begin: str
     end: str
@@ -50,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Named:
-    """A variable or parameter of ``function``, in scope between two labels. ``type``: index in ``Debug.types``."""
+    """In scope between two labels. ``type``: of ``Debug.types``."""
 
     function: str
     name: str
@@ -63,9 +60,10 @@ class Named:
 
 @dataclass
 class Debug:
-    """``types``: each has ``kind`` (bool, char, int, uint, float, f16, bf16, f16x2, bf16x2, pointer, array, struct) and
-    ``size`` in bytes; a pointer or an array also ``of``, an array ``count``, a struct ``name`` and ``members``: name,
-    type and offset."""
+    """``types`` have ``kind`` (bool, char, int, uint, float, f16, bf16, f16x2, bf16x2, pointer, array,
+    struct) and ``size`` in bytes; pointers and arrays ``of``, arrays ``count``, structs ``name`` and
+    ``members``: name, type, offset.
+    """
 
     types: list[dict[str, Any]] = field(default_factory=list)
     variables: list[Named] = field(default_factory=list)
@@ -88,14 +86,14 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _Bytes:
-    """A section: its bytes, and symbols by place."""
+    """A section, with symbols by place."""
 
     data: bytes
     symbols: dict[int, str]
 
 
 def debug_of(text: str) -> Debug:
-    """Of a module's text; empty if it has none, or one that is not understood."""
+    """Empty if not understood."""
     sections = {name: _section(body) for name, body in _SECTION.findall(text)}
     if not {".debug_info", ".debug_abbrev"} <= sections.keys():
         return Debug()
@@ -236,7 +234,7 @@ class _Reader:
         )
 
     def _list(self, at: int) -> Iterator[Place]:
-        """A list of locations: two labels and an expression each, then zeros."""
+        """Two labels and an expression each, then zeros."""
         section = self._locations
         while section is not None and at + 16 <= len(section.data):
             begin, end = section.symbols.get(at, ""), section.symbols.get(at + 8, "")
@@ -263,10 +261,7 @@ class _Reader:
             if after == len(data):
                 yield Place(begin, end, CLASSES[space], expression.symbols[1], offset)
 
-    # ---- types ----
-
     def _type(self, at: int, depth: int) -> int:
-        """The index of the type of an entry."""
         if at in self._types:
             return self._types[at]
         entry = self._entries.get(at)
@@ -276,7 +271,7 @@ class _Reader:
             target = entry.number(_TYPE)
             index = self._type(target, depth + 1) if target else self._add({"kind": "void", "size": 0})
         else:
-            # Its place is reserved first, because a struct may point to itself.
+            # First, because a struct may point to itself.
             index = self._add({})
             self._types[at] = index
             self.debug.types[index].update(self._described(entry, depth))

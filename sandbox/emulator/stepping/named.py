@@ -1,9 +1,7 @@
-"""A kernel with its variables' names: the program that nvcc makes with ``-G`` of the same source, at the launch of the
-judged one.
+"""A block with variables' names: nvcc's ``-G`` program of the same source, at the judged launch.
 
-Only that program has names: of an optimised one, nvcc's PTX says lines and nothing else (also with ``-dopt=on``). It
-runs on the memory, arguments and shape of the judged launch, so it is the same block of the same launch; but it is
-another program, and who shows it says so.
+Optimised PTX has lines only (also with ``-dopt=on``). This other program gets the launch's memory, arguments
+and shape.
 """
 
 from __future__ import annotations
@@ -20,20 +18,19 @@ from ..lower.kernel import Frame, Kernel
 from ..names import OP
 from .dwarf import Debug, Named, Place, debug_of
 
-# Between memory of the judged program and what this one has in addition.
+# From the judged program's memory to this one's additions.
 _GAP = 1 << 20
-# Numbers of the latter.
+# The additions' numbers.
 _FIRST_NUMBER = 1 << 30
-# Of a kernel's variables.
 _MOST = 2000
 
 
 class NoNames(Exception):
-    """There is no such program; the text is a sentence."""
+    """The text is a sentence."""
 
 
 class Module(Protocol):
-    """The part of ``engine.Loaded`` that is used here."""
+    """The used part of ``engine.Loaded``."""
 
     module: ptx.Module
     addresses: dict[str, int]
@@ -41,8 +38,7 @@ class Module(Protocol):
 
 @dataclass(frozen=True)
 class Program:
-    """The judged program of a launch: its module, its arguments in the kernel's layout, and the address of the grid's
-    barrier."""
+    """Arguments in the kernel's layout, and the grid barrier's address."""
 
     loaded: Module
     params: bytes
@@ -51,7 +47,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Added:
-    """A variable that the judged program lacks: its address, number and bytes."""
+    """A variable that the judged program lacks."""
 
     address: int
     number: int
@@ -61,8 +57,9 @@ class Added:
 
 @dataclass(frozen=True)
 class NamedKernel:
-    """``variables``: for the bundle, see ``_variables``. ``lines``: of ``lowered.places``, 0 for another file than the
-    kernel's, because functions of headers are not inlined."""
+    """``lines``: of ``lowered.places``, 0 outside of the kernel's file, because functions of headers are not
+    inlined.
+    """
 
     lowered: Lowered
     made: InMemory
@@ -72,8 +69,6 @@ class NamedKernel:
 
 
 class _Labelled(Kernel):
-    """Keeps every label's row."""
-
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.rows_of: dict[str, int] = {}
@@ -90,8 +85,7 @@ def named_kernel(
     operations: Mapping[str, tuple[int, int]],
     above: int,
 ) -> NamedKernel:
-    """Of the kernel ``name``, which one of the ``-G`` ``texts`` has. ``above``: no memory is at this address or after
-    it. Raises NoNames."""
+    """One of ``texts`` has the kernel. ``above``: free addresses. Raises NoNames."""
     text = next((text for text in texts if name in text), "")
     try:
         module = ptx.parse(text) if text else None
@@ -129,8 +123,7 @@ def _layout(program: Program, name: str) -> list[tuple[int, int]]:
 
 
 def _memory(module: ptx.Module, program: Program, above: int) -> tuple[dict[str, int], list[Added]]:
-    """Addresses of the module's variables: the judged program's if it has the same one, and others for the rest, such
-    as a text that only one of the two prints."""
+    """The judged program's if it has the variable, else new ones, such as for a text that only one prints."""
     known, addresses, added = program.loaded.module.variables, {}, list[Added]()
     at = -(-(above + _GAP) // 4096) * 4096
     new: list[tuple[ptx.Variable, bytearray]] = []
@@ -162,9 +155,10 @@ def _memory(module: ptx.Module, program: Program, above: int) -> tuple[dict[str,
 
 
 def _variables(kernel: _Labelled, lowered: Lowered, debug: Debug, params: bytes) -> dict[str, Any]:
-    """``types``: see ``Debug``. ``list``: name, type, line, first row and end of its scope, and places: first row, end,
+    """``list``: name, type (see ``Debug``), line, first row and end of the scope, and places: first row, end,
     and ``["unit", unit, bits]``, ``["local", offset]``, ``["shared", offset]``, ``["global", address]`` or
-    ``["bytes", hexadecimal]`` for what all threads share."""
+    ``["bytes", hexadecimal]``.
+    """
     found: list[list[Any]] = []
     for variable in debug.variables:
         if len(found) >= _MOST:
@@ -194,7 +188,7 @@ def _place(
     frame = kernel.frames.get(variable.function)
     if place.kind == "register" and frame is not None and place.name in frame.registers:
         unit, kind = frame.registers[place.name], frame.function.registers[place.name]
-        if not place.begin:  # the place is for the whole scope, but the value comes only with its instruction
+        if not place.begin:  # its value comes only with its instruction
             begin = max(begin, _set_at(kernel, unit, scope))
         bits = 1 if kind == "pred" else 8 * ptx.SIZES[kind]
         yield [begin, end, "unit", unit, bits]
@@ -212,7 +206,7 @@ def _place(
 
 
 def _set_at(kernel: _Labelled, unit: int, scope: tuple[int, int]) -> int:
-    """The row behind the instruction that first sets a unit; the end of the scope if there is none."""
+    """The row after a unit is first set, or the scope's end."""
     for number in range(scope[0], min(scope[1], len(kernel.rows))):
         row = kernel.rows[number]
         outs = (row.d, row.b, row.c, row.e)[: row.elements] if row.op == OP.LOAD else (row.d,)
@@ -224,8 +218,7 @@ def _set_at(kernel: _Labelled, unit: int, scope: tuple[int, int]) -> int:
 
 
 def row_types(lowered: Lowered) -> tuple[list[str], list[int]]:
-    """Types of PTX, such as ``f32`` or ``f16x2``; and for each row an index there: the type of what its instruction
-    loads, stores or moves. "": none."""
+    """PTX types, and for each row an index there: what it loads, stores or moves. "": none."""
     names: dict[str, int] = {"": 0}
     rows = []
     for origin in lowered.origins:

@@ -1,4 +1,4 @@
-"""Why a thread does not write an element that it would write: where its way parts from the store of another thread."""
+"""Why a thread misses an element: where its path leaves that of a storing thread."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 _LANES = 32
 _INTEGERS = ("s32", "s64", "u32", "u64")
-# Of a condition that is put together from several.
 _MOST_PARTS = 8
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """An element that nothing wrote. ``block`` and ``thread``: who would write it, in a launch by its number in the
-    call; ``like``: a written element, and ``wrote``, which uses the same index."""
+    """An element that nothing wrote: who would, in which launch; and ``like``, which ``wrote`` wrote by the
+    same index.
+    """
 
     work: int
     array: str
@@ -36,7 +36,6 @@ class Wanted:
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> Wanted:
-        """``asked``: the judge's."""
         block, thread, like_block, like_thread = (
             (index[0], index[1], index[2])
             for index in (asked[name] for name in ("block", "thread", "like_block", "like_thread"))
@@ -49,9 +48,9 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Reason:
-    """``how``: branch (it takes another way), mask (the store's condition is false) or elsewhere (it stores to other
-    elements). ``step``: where; ``line`` and ``store_line``: indices of Lowered.places; ``compared``: two integers on
-    which the condition depends; ``elements``: that it stores to."""
+    """``how``: branch, mask (the store's condition is false) or elsewhere (other ``elements``). ``line``,
+    ``store_line``: of Lowered.places. ``compared``: two integers that the condition depends on.
+    """
 
     how: str
     step: Step
@@ -69,8 +68,9 @@ def reason(
     number_of: Callable[[Index], int],
     operations: Sequence[str],
 ) -> tuple[Reason, Run] | None:
-    """``start``: the array's address; ``number_of``: a block's number; ``operations``: names of alu.ops, in order. The
-    run has done the whole block. None: it cannot be shown."""
+    """``start``: the array's. ``number_of``: a block's number. ``operations``: alu.ops' names. The run did
+    the whole block. None: unknown.
+    """
     rows = kept.lowered.code_rows()
     like = start + wanted.like * wanted.size
     try:
@@ -120,7 +120,6 @@ def _parted(rows: Sequence[CodeRow], own: Sequence[Step], store: int, start: int
 
 
 def _reaching(rows: Sequence[CodeRow], target: int) -> set[int]:
-    """Rows from which a thread may come to ``target``."""
     before: dict[int, list[int]] = {}
     for number, row in enumerate(rows):
         goes = [row.imm] if row.op == OP.BRANCH else []
@@ -140,7 +139,7 @@ def _reaching(rows: Sequence[CodeRow], target: int) -> set[int]:
 
 
 def _with_condition(found: Reason, own: Sequence[Step], values: _Values) -> Reason:
-    """With the line of the comparison that decides, and its two integers, if one comparison does."""
+    """With the deciding comparison's line and integers, if there is one."""
     step, unit = found.step, values.rows[found.step.pc].guard
     for _ in range(_MOST_PARTS):
         earlier = own[: own.index(step)]
@@ -151,7 +150,7 @@ def _with_condition(found: Reason, own: Sequence[Step], values: _Values) -> Reas
         if name == "mov_pred" or name == "not_pred":
             unit = row.a
         elif name in ("and_pred", "or_pred"):
-            # One part decides if it alone is false of an "and", or true of an "or".
+            # If it alone is false of an "and", or true of an "or".
             deciding = [
                 each for each in (row.a, row.b) if values.of(made, each, "pred") == (name == "or_pred")
             ]
@@ -168,7 +167,7 @@ def _with_condition(found: Reason, own: Sequence[Step], values: _Values) -> Reas
 
 
 class _Values:
-    """Of one thread's registers, as it comes to a row."""
+    """One thread's, before a row."""
 
     def __init__(
         self, new_run: Callable[[], Run], kept: Kept, block: int, thread: int, operations: Sequence[str]
@@ -178,12 +177,11 @@ class _Values:
         self._warp, self._lane = divmod(thread, _LANES)
 
     def name(self, step: Step) -> str:
-        """Of an operation of alu.ops; else empty."""
+        """Empty outside of alu.ops."""
         number = self.rows[step.pc].op - len(OP)
         return self._operations[number] if number >= 0 else ""
 
     def of(self, step: Step, unit: int, kind: str) -> int:
-        """``kind``: pred or one of _INTEGERS."""
         with self._new_run() as run:
             run.begin(self._block)
             run.on(step.row)

@@ -1,7 +1,7 @@
-"""Facts about a right call that make questions for its author: what a thread, a warp or a block did, as the engine saw
-it. Only facts with one answer are given: a line that a warp runs several times with different counts makes none.
+"""Facts about a right call for questions: what threads, warps and blocks did. Only those with one answer, so
+not a line's counts that differ.
 
-Blocks are traced a row at a time with the stepping engine, on the memory that the launch began with.
+Blocks are stepped on the memory that the launch began with.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ..names import BARRIER, LOCAL_BASE, NONE, OP, SHARED_BASE, SPACE, STEP_END,
 from ..widths import widths_of
 from .recorder import Kept, Recorder, Refused, Run
 
-# Launches and memory that are kept of a call, and rows that traced blocks may run: half a second in all.
+# Half a second in all.
 _MOST_LAUNCHES, _MOST_MEMORY = 12, 24 << 20
 _MOST_ROWS = 60_000
-# Instructions of warps while a launch runs once more without each barrier, in all; and barriers of a kernel.
+# For launches without each barrier, in all; barriers per kernel.
 _MOST_INSTRUCTIONS, _MOST_BARRIERS = 1_500_000, 5
-# Lines to choose from, with the right one.
+# With the right one.
 _MOST_CHOICES = 5
 _SECTOR, _BANKS, _WORD, _LANES = 32, 32, 4, 32
 _OF_SHARED = ("shared_race", "warp_race")
@@ -37,14 +37,14 @@ Fact = dict[str, Any]
 
 @dataclass(frozen=True)
 class Array:
-    """An argument of the call. ``size``: bytes of an element."""
+    """``size``: bytes per element."""
 
     name: str
     size: int
 
 
 class Launches(Recorder):
-    """Keeps the launches of a call. ``wrong``: something was found, so nothing is asked."""
+    """``wrong``: there was a finding, so nothing is asked."""
 
     def __init__(self, library: ctypes.CDLL, operations: Sequence[str]) -> None:
         super().__init__(library, operations)
@@ -69,16 +69,16 @@ class Launches(Recorder):
 
 @dataclass(frozen=True)
 class Request:
-    """An access of a warp to memory. ``addresses``: of the lanes that make it; for shared memory, offsets."""
+    """A warp's access. ``addresses``: of its lanes; offsets in shared memory."""
 
     line: int
     row: int
     warp: int
-    verb: str  # reads or writes
+    verb: str
     array: str
     is_shared: bool
-    size: int  # bytes of a lane
-    addresses: tuple[tuple[int, int], ...]  # lane, address
+    size: int  # per lane
+    addresses: tuple[tuple[int, int], ...]
 
     @property
     def lanes(self) -> tuple[int, ...]:
@@ -90,7 +90,7 @@ class Request:
 
     @property
     def passes(self) -> int:
-        """Of an access to shared memory of at most four bytes a lane."""
+        """In shared memory, at most four bytes a lane."""
         words = {address // _WORD for _, address in self.addresses}
         banks = [word % _BANKS for word in words]
         return max(map(banks.count, banks), default=0)
@@ -106,8 +106,7 @@ def sectors_of(addresses: Sequence[tuple[int, int]], size: int) -> set[int]:
 
 @dataclass
 class Traced:
-    """What a block did. ``written``: for each thread's number and each argument, the first bytes of its stores, in
-    order, and their lines."""
+    """``written``: by thread and argument, the first bytes and lines of its stores."""
 
     block: int
     requests: list[Request] = field(default_factory=list)
@@ -115,7 +114,7 @@ class Traced:
 
 
 class Quiz:
-    """``arguments``: by address; ``programs``: kernels are Triton's, so threads are not the source's."""
+    """``arguments``: by address. ``programs``: Triton's, so threads are the compiler's."""
 
     def __init__(
         self, launches: Launches, arguments: Mapping[int, Array], seed: int, *, programs: bool = False
@@ -125,7 +124,7 @@ class Quiz:
         self._rows_left = _MOST_ROWS
 
     def facts(self) -> list[Fact]:
-        """One of each kind that this call has. Empty if nothing is certain."""
+        """One of each kind; empty if nothing is certain."""
         launches = self._launches
         if launches.wrong or launches.count > _MOST_LAUNCHES:
             return []
@@ -133,7 +132,7 @@ class Quiz:
         found: dict[str, list[Fact]] = {}
         for kept in launches.taken:
             if names.count(kept.lowered.name) > 1:
-                continue  # "the kernel" would be several launches
+                continue  # ambiguous
             for fact in self._of_launch(kept):
                 shared = {"kernel": kernel_name(kept.lowered.name)[:100], "kernels": len(names)}
                 found.setdefault(fact["kind"], []).append(
@@ -149,7 +148,7 @@ class Quiz:
         whole = kept.memory is not None and kept.alone and not kept.cooperative
         if not whole or kept.lowered.coordinates or any(row.op in _NOT_TRACED for row in rows):
             return
-        # One at the grid's end, where masks and bounds matter, and one from anywhere.
+        # At the grid's end, where bounds matter, and anywhere.
         for block in dict.fromkeys((self._dice.randrange(blocks), blocks - 1)):
             traced = self._traced(kept, block)
             if traced is not None:
@@ -157,10 +156,8 @@ class Quiz:
         if not self._programs:
             yield from self._of_barriers(kept)
 
-    # ---- one block ----
-
     def _traced(self, kept: Kept, block: int) -> Traced | None:
-        """None if it does not end by itself within the budget."""
+        """None if it does not end within the budget."""
         rows, found = kept.lowered.code_rows(), Traced(block)
         lines = [place.line for place in kept.lowered.places]
         try:
@@ -201,7 +198,7 @@ class Quiz:
                 found.written.setdefault(key, []).append((address - start, size, line))
 
     def _memory_of(self, kept: Kept, space: int, addresses: Sequence[int]) -> tuple[bool, str]:
-        """Whether it is shared memory; and the array that all addresses are of, empty if there is no such one."""
+        """Whether it is shared; and the array of all addresses, or empty."""
         if space in (SPACE.LOCAL, SPACE.CONST) or (space == SPACE.GENERIC and max(addresses) >= LOCAL_BASE):
             return False, ""
         if space == SPACE.SHARED or (space == SPACE.GENERIC and min(addresses) >= SHARED_BASE):
@@ -248,7 +245,6 @@ class Quiz:
             }  # fmt: skip
             saw: dict[str, int] = {"requests": len(same), "active": len(first.lanes)}
             there = min(_LANES, lanes_of_warps - _LANES * warp)
-            # A whole warp hardly needs a question.
             if len(first.lanes) < there:
                 yield {"kind": "active", **here, "answer": len(first.lanes), "saw": {**saw, "exist": there}}
             if is_shared and {request.size for request in same} <= {1, 2, _WORD}:
@@ -275,7 +271,7 @@ class Quiz:
             }  # fmt: skip
 
     def _of_programs(self, kept: Kept, traced: Traced) -> Iterator[Fact]:
-        """As ``_of_block``, of a whole program: its compiler assigns the threads."""
+        """Of a whole program."""
         where: Fact = {"block": list(_index(traced.block, kept.grid))}
         for fact in self._elements(traced, where):
             yield fact
@@ -302,14 +298,12 @@ class Quiz:
         return next(array.size for array in self._arguments.values() if array.name == name)
 
     def _merged(self, kept: Kept) -> bytes:
-        """For each row, not 0 if the assembler makes one access of it and others."""
+        """Not 0 if the assembler merges the row's access with others."""
         _, shapes = work_of(kept.lowered, list(self._launches.operations))
         return widths_of(kept.lowered, shapes, list(self._launches.operations))
 
-    # ---- barriers ----
-
     def _of_barriers(self, kept: Kept) -> Iterator[Fact]:
-        """Runs the launch once more without each barrier: does the engine find a race then?"""
+        """Does the engine find a race without each barrier?"""
         rows, lines = kept.lowered.code_rows(), [place.line for place in kept.lowered.places]
         at: dict[int, list[int]] = {}
         for number, row in enumerate(rows):
@@ -324,7 +318,7 @@ class Quiz:
         for line, numbers in sorted(at.items()):
             without = self._ran_without(kept, numbers)
             if without is None or (not without.found and without.memory != whole.memory):
-                continue  # it has no certain answer
+                continue
             ran[line] = without
         needless = [line for line, without in ran.items() if not without.found]
         needed = [line for line, without in ran.items() if without.found]
@@ -338,7 +332,7 @@ class Quiz:
             yield from self._of_race(kept, line, ran[line])
 
     def _of_race(self, kept: Kept, line: int, without: _Ran) -> Iterator[Fact]:
-        """Which line takes part in the race? The wrong choices touch no shared memory, so they cannot."""
+        """Which line races? Wrong choices touch no shared memory."""
         spaces: dict[int, set[int]] = {}
         for row in kept.lowered.code_rows():
             if row.op >= len(OP):
@@ -362,7 +356,7 @@ class Quiz:
         }  # fmt: skip
 
     def _ran_without(self, kept: Kept, numbers: Sequence[int]) -> _Ran | None:
-        """The launch without these rows; None if there is no room for it."""
+        """None without room."""
         changed = bytearray(kept.lowered.rows)
         for number in numbers:
             row = kept.lowered.code_rows()[number]
@@ -390,7 +384,7 @@ class Quiz:
 class _Found:
     kind: str
     line: int
-    other: int  # the other line of a race; 0: unknown
+    other: int  # the race's other line; 0: unknown
 
     @property
     def is_race(self) -> bool:
@@ -405,7 +399,7 @@ class _Ran:
 
     @property
     def race(self) -> tuple[int, int]:
-        """The lines of the first race; without one, the line of another finding and 0."""
+        """Of the first race, or of another finding and 0."""
         for each in self.found:
             if each.is_race:
                 return each.line, each.other

@@ -1,4 +1,4 @@
-"""A race of two blocks as a pair: either runs first, then the other, up to its access of the word."""
+"""A race of two blocks in both orders: one runs first, then the other up to its access."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ from .walk import Index, TooLong, Touch, Walk
 if TYPE_CHECKING:
     from .recorder import Kept, Run
 
-# Of a word, in a report.
 _MOST_BYTES = 32
 
 
 @dataclass(frozen=True)
 class Side:
-    """A block of a race, by its number and index, and the access of its thread."""
+    """A block, and its thread's access."""
 
     block: int
     index: Index
     thread: Index
     writes: bool
-    place: int = -1  # index of Lowered.places; -1: any
+    place: int = -1  # of Lowered.places; -1: any
 
 
 def in_order(
     run: Run, kept: Kept, address: int, size: int, sides: tuple[Side, Side]
 ) -> dict[str, Any] | None:
-    """The first block as a whole, then the second one up to its access: their ``blocks``, ``indices`` and ``rows``, the
-    two ``accesses``, see ``StepAccess``, and their ``places``. None: one of the accesses does not come, or a block is
-    too long."""
+    """One block, then the other up to its access: ``blocks``, ``indices``, ``rows``, ``accesses`` (see
+    ``StepAccess``), ``places``. None: an access does not come, or a block is too long.
+    """
     walk = Walk(run, kept)
     first, second = sides
     size = min(size, _MOST_BYTES)
@@ -45,7 +44,7 @@ def in_order(
         return None
     if not earlier or later is None:
         return None
-    # A block's last write is what the other one finds.
+    # The other finds its last write.
     mine = earlier[-1] if first.writes else earlier[0]
     return {
         "blocks": [first.block, second.block],

@@ -1,13 +1,11 @@
-"""The bundle of a block: what a page needs to run it a row at a time with the engine as WebAssembly.
+"""The bundle with which a page steps through a block, by the engine as WebAssembly.
 
-``Recorder`` keeps memory as it is when a launch begins. Once the launch did something wrong, it runs the block of that
-finding alone: that shows whether the finding comes again there, and which bytes of memory the block uses. The bundle
-has those bytes and no others. A block of choice is recorded in the same way, once the call has ended (``finish``).
+``Recorder`` copies memory as a launch begins. After a finding it runs that block alone: does the finding come
+again, and which bytes does the block use? A bundle has only those. ``finish`` does the same for a chosen
+block. With ``-G`` texts there is a second bundle with variables' names (``named.py``).
 
-With texts that were compiled with ``-G``, there is a second bundle of the same block, whose variables have names: see
-``named.py``.
-
-A bundle is gzip of the header's length (4 bytes, little-endian), the header in JSON, and blobs at multiples of 16.
+A bundle is gzip of the header's length (4 bytes, little-endian), the header in JSON, and blobs at multiples
+of 16.
 """
 
 from __future__ import annotations
@@ -46,16 +44,16 @@ from .named import NoNames, Program, named_kernel
 from .named import row_types as row_types_of
 from .not_stored import Wanted
 
-# Pages say that a bundle is of another version than theirs.
+# Pages compare it with theirs.
 VERSION = 1
-# Memory of which a copy is kept, of a launch; the block's own part of it; of the whole bundle.
+# Copied memory of a launch, the block's part, the bundle.
 MOST_KEPT = 16 << 20
 MOST_USED = 1 << 20
 MOST_BYTES = 96 << 10
-# Of it and the one with variables' names, which travel in one message.
+# With variables' names: both are in one message.
 MOST_BOTH = 176 << 10
 
-# Findings of one block, or of two. Others have no row at which they happen, or need the whole grid.
+# Others happen at no row, or need the whole grid.
 STEPPED = frozenset(
     KINDS.index(kind)
     for kind in (
@@ -79,39 +77,37 @@ _ELSEWHERE = (
     "Compiled with variables' names, without optimisation, the block does not go wrong in the same place."
 )
 _OPS_LEFT_OUT = (OP.TEXTURE,)
-# A bulk copy may read a tensor's map, which no check notes as used.
+# No check notes that a bulk copy reads a tensor's map.
 _ASYNC_LEFT_OUT = frozenset(
     ASYNC[name] for name in ASYNC if name.startswith(("BULK_", "CLUSTER_", "MAP_RANK", "RANK_OF"))
 )
-# Bytes of the heap of malloc that a block may use.
+# Of malloc's heap.
 _HEAP_ROOM = 256 << 10
-# Launches of a call that a page offers.
+# For a page to offer.
 MOST_LAUNCHES = 64
 _ALIGN = 16
 _LANES = 32
-# Bytes behind an array at which an index is still said to be of it.
+# So far behind an array, an index still counts as its own.
 _NEAR = 64 << 20
 
 
 class Refused(Exception):
-    """There is no bundle; the text is a sentence for the page."""
+    """The text is for the page."""
 
 
 @dataclass
 class _Memory:
-    """A copy of memory that kernels may use."""
-
     address: int
     size: int
     number: int
     flags: int
     data: bytearray = field(default_factory=bytearray)
-    valid: bytearray | None = None  # for each byte, whether it was written; None: all were
+    valid: bytearray | None = None  # written bytes; None: all
 
 
 @dataclass
 class Heap:
-    """Memory of malloc. ``next``: nothing was allocated from here on; ``pieces``: place, size, and whether freed."""
+    """``next``: free from here on. ``pieces``: place, size, freed."""
 
     address: int
     size: int
@@ -121,8 +117,7 @@ class Heap:
 
 @dataclass(frozen=True)
 class _Ran:
-    """A block that ran alone: its part of a bundle's header, the bytes of each memory that it used, and memory at its
-    end if it went right."""
+    """A block that ran alone: header, used bytes, and memory at its end if it went right."""
 
     header: dict[str, Any]
     used: list[bytearray]
@@ -131,8 +126,7 @@ class _Ran:
 
 @dataclass(frozen=True)
 class Choice:
-    """A block to record. ``launch``: of the call, from 0; None: the one that goes wrong or, if none does, the first.
-    ``block``: x y z."""
+    """``launch``: from 0; None: the first that goes wrong, else the first. ``block``: x y z."""
 
     launch: int | None = None
     block: tuple[int, int, int] = (0, 0, 0)
@@ -140,26 +134,23 @@ class Choice:
 
 @dataclass
 class Kept:
-    """A launch as it begins."""
-
     lowered: Lowered
     kernel: CKernel
     pool: bytes
     words: array[int]
     grid: tuple[int, int, int]
-    memory: list[_Memory] | None  # None: it is too large
-    alone: bool  # blocks are in no cluster
+    memory: list[_Memory] | None  # None: too large
+    alone: bool  # not in clusters
     cooperative: bool
     heap: Heap | None = None
-    number: int = 0  # of the launch in the call
-    names: dict[int, str] = field(default_factory=dict)  # of memory
+    number: int = 0  # in the call
+    names: dict[int, str] = field(default_factory=dict)
     program: Program | None = None
     went_wrong: bool = False
 
 
 class Recorder:
-    """Makes the bundle of the first finding that can be stepped to, or of a block of ``choice``. ``bundle`` or ``why``
-    is set then."""
+    """The bundle of the first steppable finding, or of ``choice``. Sets ``bundle`` or ``why``."""
 
     def __init__(
         self,
@@ -170,39 +161,36 @@ class Recorder:
         programs: bool = False,
         wanted: Wanted | None = None,
     ) -> None:
-        """``operations``: names of alu.ops, in order. ``programs``: of Triton. ``wanted``: record the block that would
-        write an element, instead of one that goes wrong."""
+        """``operations``: alu.ops' names. ``wanted``: record the block that would write an element."""
         self._c = _declared(library)
         self._programs, self._wanted = programs, wanted
         self._operations = operations
         self.kept: Kept | None = None
         self.bundle = b""
         self.why = ""
-        # Of the row that goes wrong, see ``_lanes``.
+        # The wrong row's, see ``_lanes``.
         self.lanes: list[dict[str, Any]] = []
-        # Of a race between two blocks, see ``race.orders``; and the element that both access.
+        # See ``race``; and the element that both access.
         self.orders: list[list[dict[str, Any]]] = []
         self.word = ""
-        # Why nothing wrote an element, see ``not_stored.Reason``.
+        # See ``not_stored.Reason``.
         self.reason: dict[str, Any] | None = None
         self.choice = choice
-        # The same block with variables' names, if there are ``texts`` compiled with -G; or why not.
+        # From texts compiled with -G; or why not.
         self.texts: Sequence[str] = ()
         self.named = b""
         self.named_why = ""
-        # The first launches of the call: kernel, blocks and threads.
         self.launches: list[dict[str, Any]] = []
         self._count = 0
-        # Of the next launch: names of memory by number, and its program.
+        # Memory's names by number.
         self.names: dict[int, str] = {}
         self.program: Program | None = None
         self._chosen: Kept | None = None
-        # The recorded block.
         self.launch = choice.launch or 0 if choice is not None else 0
         self.block = list(choice.block) if choice is not None else [0, 0, 0]
 
     def wants(self, work: int) -> bool:
-        """``work``: a launch's number in its call."""
+        """``work``: a launch's number."""
         if self._wanted is None:
             return True
         return self._wanted.work == work and not (self.bundle or self.why or self.reason)
@@ -219,7 +207,7 @@ class Recorder:
         *,
         cooperative: bool,
     ) -> None:
-        """A launch begins. ``shape``: blocks, threads, and blocks of a cluster, x y z."""
+        """``shape``: blocks, threads, a cluster's blocks."""
         grid, threads, cluster = shape
         number, self._count = self._count, self._count + 1
         if number < MOST_LAUNCHES:
@@ -239,7 +227,7 @@ class Recorder:
             self._chosen = self.kept
 
     def found(self, finding: CFinding, named: dict[int, str]) -> None:
-        """The launch did something wrong. ``named``: names of memory by number."""
+        """``named``: memory's names by number."""
         if self._programs and _is_compilers(finding):
             return
         if self.kept is not None:
@@ -259,7 +247,6 @@ class Recorder:
         return str(refused).replace("block", "program") if self._programs else str(refused)
 
     def ended(self, named: dict[int, str]) -> None:
-        """A launch ended."""
         if self._wanted is None or self.kept is None:
             return
         kept, self.kept = self.kept, None
@@ -302,7 +289,7 @@ class Recorder:
         self.bundle = self._within(self.packed(kept, header, used, named), MOST_BYTES)
 
     def finish(self) -> None:
-        """The call has ended: make the bundle of a block of choice, unless there is one of a block that went wrong."""
+        """The call's end: bundle the chosen block, unless one went wrong."""
         if self.choice is None or self.bundle or self.why:
             return
         try:
@@ -311,7 +298,7 @@ class Recorder:
             self.why = self._worded(refused)
 
     def told(self) -> dict[str, Any]:
-        """For the judge's message ``Stepped``."""
+        """The judge's ``Stepped``."""
         return {
             "data": base64.b64encode(self.bundle).decode(),
             "why": self.why,
@@ -326,7 +313,6 @@ class Recorder:
         }
 
     def _made_of_choice(self, choice: Choice) -> bytes:
-        """Raises Refused."""
         kept, count = self._chosen, self._count
         if kept is None:
             if not count:
@@ -365,7 +351,7 @@ class Recorder:
         return packed
 
     def _whole_block(self, kept: Kept, index: tuple[int, int, int]) -> _Ran:
-        """Run a block up to its end, or up to what it does wrong. Raises Refused."""
+        """To its end or its finding. Raises Refused."""
         block = _number(index, kept.grid)
         header = {"block": block, "index": list(index), "before": NONE, "kind": 0, "kind_name": "", "line": 0}
         with Run(self._c, kept) as run:
@@ -390,8 +376,9 @@ class Recorder:
         return _Ran({**header, **wrong, "rows": count, "finding": _shown(shown)}, used, [])
 
     def _name(self, kept: Kept, header: dict[str, Any], most: int, after: Sequence[bytes] = ()) -> None:
-        """Set ``named``, of at most ``most`` bytes, or ``named_why``: the same block of the program with variables'
-        names. ``header``: of the judged one; ``after``: memory at its end."""
+        """Set ``named`` (at most ``most`` bytes) or ``named_why``. ``header``: the judged program's.
+        ``after``: memory at its end.
+        """
         if not self.texts or kept.program is None:
             return
         try:
@@ -422,7 +409,7 @@ class Recorder:
         )
         self._check(other)
         new = {**header, "variables": made.variables, "lines": made.lines}
-        new.pop("orders", None)  # of the judged program's rows
+        new.pop("orders", None)  # the judged program's rows
         if header["kind"]:
             line = kept.lowered.places[header["line"]].line
             numbers = [number for number, other_line in enumerate(made.lines) if other_line == line and line]
@@ -444,8 +431,7 @@ class Recorder:
         return self.packed(other, new, used, kept.names)
 
     def _same_place(self, kept: Kept, header: dict[str, Any], lines: Sequence[int]) -> int:
-        """Which of the numbers in ``lines``, all of one line of the source, a finding of the same kind and block has.
-        Raises Refused."""
+        """Which of ``lines``, all the same line, has such a finding. Raises Refused."""
         for line in lines:
             with Run(self._c, kept) as run:
                 run.begin(header["block"], header["before"], header["kind"], line)
@@ -518,7 +504,7 @@ class Recorder:
         used: list[bytearray],
         named: dict[int, str],
     ) -> list[dict[str, Any]]:
-        """A race of two blocks in both orders, for the header. Adds to ``used`` what only the second order uses."""
+        """Both orders of a race. ``used`` gets what the second order adds."""
         memory = next((each for each in kept.memory or () if each.number == finding.region), None)
         if memory is None:
             return []
@@ -535,7 +521,7 @@ class Recorder:
                 if order is None:
                     return []
                 found.append(order)
-                # The other order shows the same two accesses.
+                # With the same two accesses.
                 first, second = (
                     replace(side, place=at)
                     for side, at in zip((second, first), reversed(order.pop("places")), strict=True)
@@ -551,7 +537,7 @@ class Recorder:
     def packed(
         self, kept: Kept, header: dict[str, Any], used: Sequence[bytearray], named: dict[int, str]
     ) -> bytes:
-        """A bundle of what is kept: of memory, the bytes that are ``used``. Raises Refused."""
+        """Only ``used`` bytes of memory. Raises Refused."""
         regions, blobs = [], _Blobs()
         total = 0
         for memory, each in zip(kept.memory or (), used, strict=True):
@@ -567,7 +553,6 @@ class Recorder:
                 total += last - first
                 if total > MOST_USED:
                     raise Refused(_TOO_LARGE)
-                # Bytes that the block does not use stay here.
                 window = zip(memory.data[first:last], each[first:last], strict=True)
                 region["data"] = blobs.add(bytes(byte if there else 0 for byte, there in window))
                 if memory.valid is not None:
@@ -600,7 +585,6 @@ class Recorder:
         return gzip.compress(head + bytes(-len(head) % _ALIGN) + bytes(blobs.data), 9, mtime=0)
 
     def _names(self, rows: Sequence[Any]) -> dict[int, str]:
-        """Of the operations in ``rows``."""
         control = len(OP)
         return {
             op: OP.name_of(op).lower() if op < control else self._operations[op - control]
@@ -608,7 +592,7 @@ class Recorder:
         }
 
     def _types_of_operands(self, rows: Sequence[Any]) -> dict[int, list[str]]:
-        """Of the operations of alu.ops in ``rows``: the result's type, then the operands'."""
+        """By alu.ops operation: the result's type, then the operands'."""
         control = len(OP)
         return {
             op: self._c.engine_alu_types(op - control).decode().split()
@@ -625,8 +609,7 @@ class Recorder:
         *,
         lanes: bool = True,
     ) -> tuple[int, list[bytearray], CFinding]:
-        """Rows until the finding comes, the bytes of each memory that were used, and the finding. Raises Refused if it
-        does not come."""
+        """Rows before the finding, used bytes, and the finding. Raises Refused if it does not come."""
         assert kept.memory is not None
         with Run(self._c, kept) as run:
             run.begin(block, before, finding.kind, finding.line)
@@ -654,7 +637,7 @@ class Recorder:
 
 
 class Run:
-    """One block of a launch, alone, on a copy of the memory that was kept."""
+    """One block alone, on a copy of the memory."""
 
     def __init__(self, c: ctypes.CDLL, kept: Kept) -> None:
         """Raises Refused."""
@@ -694,14 +677,14 @@ class Run:
         self._c.step_end(self._engine)
 
     def begin(self, block: int, before: int = NONE, kind: int = 0, line: int = 0) -> None:
-        """``before``: a block that runs to its end first. It pauses after a finding of ``kind``; 0: after none."""
+        """``before``: runs to its end first. Pauses at a finding of ``kind``; 0: at none."""
         self._c.step_begin(self.it, block, before, kind, line)
 
     def on(self, rows: int) -> Any:
         return self._c.step_on(self.it, rows)
 
     def all(self) -> tuple[int, int, list[bytes]]:
-        """Run the whole launch. Returns how it ended, instructions of warps, and memory afterwards."""
+        """The whole launch: its end, warps' instructions, memory."""
         ended = self._c.step_all(self.it, Triple(1, 1, 1), self._kept.cooperative)
         return ended, int(self._c.engine_instructions(self._engine)), self.after()
 
@@ -715,7 +698,7 @@ class Run:
         return [CFinding.from_buffer_copy(each) for each in found]
 
     def used(self, memory: _Memory) -> bytearray:
-        """For each byte, whether the block read or wrote it."""
+        """Read or written bytes."""
         each = (ctypes.c_char * max(len(memory.data), 1))()
         if memory.data:
             self._c.step_touched(self._engine, memory.address, self._kept.lowered.granule, each)
@@ -730,15 +713,14 @@ class Run:
         return found
 
     def after(self) -> list[bytes]:
-        """Memory now."""
         return [bytes(self._buffers[3 * number] or b"") for number in range(len(self._kept.memory or ()))]
 
     def lacked_heap(self) -> bool:
-        """Whether malloc had no room, because less is kept than the launch has."""
+        """Less heap is kept than the launch has."""
         return bool(self._c.step_heap_lacked(self._engine))
 
     def peek(self, address: int, size: int) -> bytes:
-        """Bytes of memory as they are now; fewer if there are fewer."""
+        """As they are now; maybe fewer."""
         for index, memory in enumerate(self._kept.memory or ()):
             offset = address - memory.address
             if 0 <= offset < len(memory.data):
@@ -746,26 +728,25 @@ class Run:
         return b""
 
     def warp(self, number: int) -> tuple[int, int, int]:
-        """Its lanes that exist, that returned, and that are active."""
+        """Lanes that exist, returned, and are active."""
         words = self._c.step_warp(self.it, number)
         return words[0], words[1], words[2]
 
     def addresses(self, warp: int, row: CodeRow) -> list[int]:
-        """Of each lane, in a row that accesses memory."""
+        """Of each lane."""
         wide = bool(row.wide >> 1 & 1)
         most = (1 << 64 if wide else 1 << 32) - 1
         base = [0] * _LANES if row.a == NONE else self.unit(warp, row.a, wide=wide)
         return [start + row.imm & most for start in base]
 
     def unit(self, warp: int, operand: int, *, wide: bool) -> Sequence[int]:
-        """An operand's value in each lane."""
+        """In each lane."""
         base = self.pool if operand & CONSTANT else self._c.step_registers(self.it, warp)
         kind = ctypes.c_uint64 if wide else ctypes.c_uint32
         return list((kind * _LANES).from_address(base + (operand & ~CONSTANT) * 128))
 
 
 def _is_compilers(finding: CFinding) -> bool:
-    """See ``explain.is_compilers``."""
     within = finding.has_other and tuple(finding.block) == tuple(finding.other_block)
     return (
         bool(within)
@@ -799,7 +780,7 @@ def _heap_header(heap: Heap | None) -> dict[str, Any]:
 
 
 def _words_that_differ(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    """Words of 32 bits of memory that both have."""
+    """32-bit words."""
     found, part = 0, 4096
     for a, b in zip(one, other, strict=False):
         for start in range(0, min(len(a), len(b)), part):
@@ -810,13 +791,13 @@ def _words_that_differ(one: Sequence[bytes], other: Sequence[bytes]) -> int:
 
 
 def _shape(index: Sequence[int]) -> str:
-    """(3, 0, 0) is 3, (3, 1, 0) is (3, 1)."""
+    """Without trailing zeros."""
     x, y, z = index
     return str(x) if y == z == 0 else f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
 
 
 def _lanes(run: Run, kept: Kept, state: Any, named: dict[int, str]) -> list[dict[str, Any]]:
-    """Where each lane of the row that goes wrong reads or writes: a thread, a name of memory and a byte of it."""
+    """What each lane of the wrong row accesses: thread, memory's name, byte."""
     row = kept.lowered.code_rows()[state[STEP_STATE.STEP_PC]]
     if row.op not in (OP.LOAD, OP.STORE, OP.ATOMIC) or row.a == NONE:
         return []
@@ -835,7 +816,7 @@ def _lanes(run: Run, kept: Kept, state: Any, named: dict[int, str]) -> list[dict
 
 
 def _place(kept: Kept, space: int, address: int, named: dict[int, str]) -> tuple[str, int]:
-    """The memory of an address, and the byte there."""
+    """The memory's name, and the byte there."""
     if space == SPACE.GENERIC and address >= SHARED_BASE:
         space = SPACE.LOCAL if address >= LOCAL_BASE else SPACE.SHARED
     if space == SPACE.SHARED:
@@ -851,13 +832,11 @@ def _place(kept: Kept, space: int, address: int, named: dict[int, str]) -> tuple
 
 
 class _Blobs:
-    """Parts of a bundle, each at a multiple of 16."""
-
     def __init__(self) -> None:
         self.data = bytearray()
 
     def add(self, data: bytes) -> list[int]:
-        """Its place and size."""
+        """Place and size."""
         self.data += bytes(-len(self.data) % _ALIGN)
         at = len(self.data)
         self.data += data

@@ -1,6 +1,6 @@
-"""Which thread would write an element that nothing wrote, by the index that the writers of other elements use.
+"""The thread that would write an element, by the index that other elements' writers use.
 
-``mapped`` looks for that index in the records of writers; it claims nothing that one of the elements contradicts.
+``mapped`` claims nothing that an element contradicts.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from math import prod
 
 from .walk import Index
 
-# An index needs as many elements that agree with it.
+# Elements that must agree.
 _FEWEST = 4
-# Elements around the missing one, and in all, whose writers are asked for.
+# Near the missing one, and everywhere.
 _AROUND = 2048
 _SPREAD = 512
-# Elements of one thread that may follow each other, and elements around the missing one, of which one index is tried.
+# Adjacent elements of one thread, and distances within which one index is tried.
 _STEPS = (1, 2, 4, 8)
 _WINDOWS = (1 << 62, 512, 64, 16)
-# Blocks between the missing element's and one of a written element.
+# From the missing element's block to a writer's.
 _FAR = 64
 
 
 @dataclass(frozen=True)
 class Wrote:
-    """The last write of an element. ``work``: the launch's number in its call."""
+    """``work``: the launch's number."""
 
     work: int
     block: Index
@@ -36,8 +36,9 @@ class Wrote:
 
 @dataclass(frozen=True)
 class Would:
-    """The thread that would write an element. ``block`` may be outside the ``grid``; in a grid of one block, ``thread``
-    may be outside the block. ``like``: a written element, whose writer ``wrote`` uses the same index."""
+    """``block`` may be outside the ``grid``, and if the grid has one block, ``thread`` outside the block.
+    ``wrote`` wrote ``like`` by the same index.
+    """
 
     block: Index
     thread: Index
@@ -47,7 +48,7 @@ class Would:
 
 
 def asked(place: int, shape: Sequence[int]) -> list[int]:
-    """The elements whose writers decide: around a place, above and below it in its column, and some of all."""
+    """Elements whose writers decide: near a place, in its column, and some of all."""
     total, width = prod(shape), shape[-1] if shape else 1
     wanted = set(range(max(0, place - _AROUND), min(total, place + _AROUND + 1)))
     wanted.update(range(0, total, max(1, total // _SPREAD)))
@@ -64,8 +65,9 @@ def mapped(
     *,
     programs: bool = False,
 ) -> Would | None:
-    """``writers``: by element, of one launch with this grid and these threads of a block. ``programs``: a compiler
-    assigned a block's elements to its threads. None: no index explains them, or several do."""
+    """``writers``: by element, of one launch. ``programs``: Triton assigned the threads. None: no index
+    explains them, or several do.
+    """
     rows = Rows(shape)
     try:
         found = _by_index(place, writers, grid, threads, rows) if not programs else None
@@ -79,15 +81,16 @@ class _Ambiguous(Exception):
 
 
 class Rows:
-    """An array's dimensions: an index that steps along a row does not go on in the next one, unless writers do so."""
+    """An index along a row does not go on in the next, unless writers do."""
 
     def __init__(self, shape: Sequence[int]) -> None:
         self._shape = tuple(shape)
         self._strides = [prod(self._shape[axis + 1 :]) for axis in range(len(self._shape))]
 
     def keep(self, element: int, other: int, steps: Iterable[tuple[int, int]]) -> bool:
-        """Whether the steps from an element to another one stay in its row. ``steps``: factor and count of each
-        coordinate; it goes along the outermost dimension that its factor is a multiple of."""
+        """Whether steps stay in the row. ``steps``: factor and count per coordinate, along the outermost
+        dimension that the factor divides by.
+        """
         left = [(other // stride - element // stride) * stride for stride in self._strides]
         left = [far - (left[axis - 1] if axis else 0) for axis, far in enumerate(left)]
         for factor, count in steps:
@@ -103,7 +106,6 @@ class Rows:
 def _by_index(
     place: int, writers: Mapping[int, Wrote], grid: Index, threads: Index, rows: Rows
 ) -> Would | None:
-    """Raises _Ambiguous."""
     for window, step in product(_WINDOWS, _STEPS):
         chosen = {
             element: wrote
@@ -137,7 +139,7 @@ def _by_index(
             )
             for element, here in at.items()
         }
-        # If writers go on from row to row, the index runs through the whole array.
+        # It may run through the whole array.
         if kept.pop(place) or not all(kept.values()):
             return would
     return None
@@ -146,7 +148,7 @@ def _by_index(
 def _beyond_the_block(
     distance: int, factors: Sequence[int | None], like: Wrote, threads: Index
 ) -> Iterator[tuple[Index, Index]]:
-    """As ``_solutions``, with more threads along the axis whose threads are farthest apart."""
+    """With more threads along the farthest axis."""
     axis = max(range(3), key=lambda each: abs(factors[3 + each] or 0))
     far = factors[3 + axis]
     if not far:
@@ -166,9 +168,9 @@ def _beyond_the_block(
 
 
 def _factors(samples: Sequence[tuple[int, tuple[int, ...]]]) -> list[int | None] | None:
-    """Of block x y z and thread x y z; None for one that never differs. None: no index fits all, or several do."""
+    """Of block and thread, x y z; None for one that never differs. None: no index fits, or several do."""
     first, base = samples[0]
-    rows: list[tuple[int, list[Fraction]]] = []  # pivot, and factors with the sum behind them
+    rows: list[tuple[int, list[Fraction]]] = []
     for element, at in samples[1:]:
         row = [Fraction(here - there) for here, there in zip(at, base, strict=True)] + [
             Fraction(element - first)
@@ -191,7 +193,7 @@ def _factors(samples: Sequence[tuple[int, tuple[int, ...]]]) -> list[int | None]
         rows.append((pivot, row))
     found: list[int | None] = [None] * len(base)
     for pivot, row in rows:
-        # Another coordinate that always changes along with this one could be the cause as well.
+        # A coordinate that always changes along could be the cause.
         if any(row[index] for index in range(len(base)) if index != pivot) or row[-1].denominator != 1:
             return None
         found[pivot] = int(row[-1])
@@ -201,7 +203,7 @@ def _factors(samples: Sequence[tuple[int, tuple[int, ...]]]) -> list[int | None]
 def _solutions(
     distance: int, factors: Sequence[int | None], like: Wrote, grid: Index, threads: Index
 ) -> Iterator[tuple[Index, Index]]:
-    """Blocks and threads whose element is ``distance`` behind that of ``like``; blocks may be beyond the grid."""
+    """Blocks and threads ``distance`` elements behind ``like``; blocks may be beyond the grid."""
     choices = [
         range(size) if factor else (here,)
         for size, factor, here in zip(threads, factors[3:], like.thread, strict=True)
@@ -225,7 +227,6 @@ def _solutions(
 
 
 def _of_neighbours(place: int, writers: Mapping[int, Wrote], grid: Index, rows: Rows) -> Would | None:
-    """Elements that are a fixed distance apart have the same thread of neighbouring blocks as writers."""
     nearest: tuple[tuple[bool, int], Would] | None = None
     for axis in range(3):
         distance = _between_blocks(writers, axis)
@@ -253,7 +254,7 @@ def _of_neighbours(place: int, writers: Mapping[int, Wrote], grid: Index, rows: 
 
 
 def _between_blocks(writers: Mapping[int, Wrote], axis: int) -> int:
-    """Elements from a block's to the next one's along an axis; 0: unknown, or not always the same."""
+    """Elements to the next block's along an axis; 0: unknown or varying."""
     by_thread: dict[Index, list[int]] = {}
     for element, wrote in writers.items():
         by_thread.setdefault(wrote.thread, []).append(element)
@@ -269,7 +270,7 @@ def _between_blocks(writers: Mapping[int, Wrote], axis: int) -> int:
 
 
 def _support(writers: Mapping[int, Wrote], axis: int, distance: int) -> int:
-    """Pairs of elements that agree; 0 if one does not."""
+    """Agreeing pairs; 0 if one differs."""
     count = 0
     for element, wrote in writers.items():
         other = writers.get(element + distance)

@@ -1,4 +1,4 @@
-"""Follows a word of memory, or a thread, through a block that runs alone."""
+"""Follows a word or a thread through a block that runs alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .recorder import Kept, Run
 
 Index = tuple[int, int, int]
-# Rows of a block that is followed: each takes a few microseconds.
+# A few microseconds each.
 MOST_ROWS = 200_000
 _LANES = 32
 _STATUS, _WARP, _PC, _RUNS, _AT = (
@@ -24,16 +24,16 @@ _GLOBAL = (SPACE.GLOBAL, SPACE.GENERIC)
 
 
 class TooLong(Exception):
-    """The block has more rows, or waits for others, or ends in a fault."""
+    """Too many rows, a wait for others, or a fault."""
 
 
 @dataclass(frozen=True)
 class Touch:
-    """An access of a word. ``row``: rows of the block before it."""
+    """``row``: rows of the block before it."""
 
     row: int
     thread: int
-    place: int  # index of Lowered.places
+    place: int
     reads: bool
     writes: bool
     before: bytes
@@ -42,12 +42,12 @@ class Touch:
 
 @dataclass(frozen=True)
 class Step:
-    """A row that a thread comes to. ``runs``: the row's own condition holds for it."""
+    """``runs``: its predicate holds."""
 
     row: int
     pc: int
     runs: bool
-    address: int  # of global memory that it accesses; else 0
+    address: int  # in global memory; else 0
 
 
 class Walk:
@@ -57,7 +57,7 @@ class Walk:
         self._threads: Index = (x, y, z)
 
     def touches(self, block: int, address: int, size: int) -> Iterator[Touch]:
-        """Run a block to its end. Raises TooLong."""
+        """Raises TooLong."""
         self._run.begin(block)
         state = self._run.on(0)
         while state[_STATUS] == STEP_END.MORE:
@@ -84,7 +84,7 @@ class Walk:
             raise TooLong
 
     def path(self, block: int, thread: int) -> list[Step]:
-        """What a thread does, in its block. Raises TooLong."""
+        """What a thread does. Raises TooLong."""
         self._run.begin(block)
         state, found = self._run.on(0), list[Step]()
         mine, lane = divmod(thread, _LANES)
@@ -109,7 +109,6 @@ class Walk:
 
     @property
     def rows(self) -> int:
-        """Of the block, so far."""
         return int(self._run.on(0)[_AT])
 
     def thread(self, number: int) -> Index:
