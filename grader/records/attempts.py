@@ -1,5 +1,3 @@
-"""A user's submissions, summed up for progress."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -17,7 +15,7 @@ from grader.schemas.submission import JudgingReason, State
 
 @dataclass(frozen=True)
 class Attempts:
-    """A user's submissions for one challenge on one device. ``speedup``: the best accepted."""
+    """``speedup``: the best accepted."""
 
     challenge: str
     device: str
@@ -27,11 +25,10 @@ class Attempts:
 
 
 def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[Attempts]:
-    """Everything that ``user`` submitted, as it counts today, each submission once. ``without``: competitions (ids)
-    whose submissions are left out.
+    """What ``user`` submitted, each submission once, not in the competitions ``without`` (ids).
 
-    If a submission was judged again under a published version, that judgement counts, else the first. Cancelled ones,
-    our failures and runs are left out. A voided one is an attempt, but not accepted.
+    A later judgement under a published version replaces the first. Cancelled ones, our failures and runs are
+    left out. A voided one is an attempt, but not accepted.
     """
     table = SubmissionRow
     draft = (
@@ -47,7 +44,7 @@ def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[At
         partition_by=func.coalesce(table.rejudge_of, table.id),
         order_by=(table.version.desc(), table.id.desc()),
     )
-    # Only columns of the index ``ix_submissions_progress``: the most diligent users have thousands of rows.
+    # Only columns of the index ``ix_submissions_progress``: some users have thousands of rows.
     judged = (
         select(
             table.challenge, table.device, table.verdict, table.speedup, table.set_aside, later.label("later")

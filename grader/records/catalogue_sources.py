@@ -1,4 +1,4 @@
-"""Git repositories of courses' catalogues: their state, and the claims of workers that fetch them."""
+"""Git repositories of courses' catalogues, and the claims of workers that fetch them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def of_hook(session: Session, sha256: str) -> CatalogueSourceRow | None:
 
 
 def order(row: CatalogueSourceRow, by: int | None, now: datetime) -> None:
-    """Have a worker fetch it. What a worker does with it meanwhile is dropped."""
+    """Have a worker fetch it. The result of a fetch in progress is dropped."""
     row.state, row.asked_at, row.asked_by = SyncState.WAITING, now, by
     row.attempt, row.lease = row.attempt + 1, None
 
@@ -41,7 +41,7 @@ def waiting(session: Session, now: datetime) -> int:
 
 
 def claim(session: Session, now: datetime) -> CatalogueSourceRow | None:
-    """Claim the one that waits longest. Call it within ``writing``."""
+    """Claim the oldest order. Call it within ``writing``."""
     table = CatalogueSourceRow
     row = session.scalar(
         select(table).where(_free(now)).order_by(table.asked_at).limit(1).with_for_update(skip_locked=True)

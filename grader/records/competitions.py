@@ -1,4 +1,4 @@
-"""Competitions: queries for them, their teams and their submissions."""
+"""Queries for competitions, their teams and their submissions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from grader.schemas.submission import JudgingReason, SetAside, State
 
 
 def find(session: Session, slug: str, lock: bool = False) -> CompetitionRow | None:
-    """With ``lock``, other transactions that lock it wait until this one ends."""
+    """``lock``: until this transaction ends."""
     wanted = select(CompetitionRow).where(CompetitionRow.slug == slug)
     if lock:
         wanted = wanted.with_for_update().execution_options(populate_existing=True)
@@ -44,7 +44,7 @@ def challenges(session: Session, competition: int) -> Sequence[CompetitionChalle
 
 
 def team_of(session: Session, competition: int, user: int, mode: Mode) -> TeamRow | None:
-    """The team of ``user``; None if they left it."""
+    """None if they left it."""
     return session.scalar(_teams(user).where(TeamRow.competition_id == competition, TeamRow.mode == mode))
 
 
@@ -98,13 +98,12 @@ def to_be_asked(session: Session, now: datetime) -> frozenset[str]:
 
 
 def with_frozen_boards(session: Session) -> list[int]:
-    """Ids of competitions with a freeze whose results are not out: nothing else may reveal their submissions either."""
+    """Ids of competitions with a freeze and no results yet: nothing else may reveal their submissions."""
     table = CompetitionRow
     return list(session.scalars(select(table.id).where(table.freeze_minutes > 0, table.results_at.is_(None))))
 
 
 def outside(of: Sequence[int], table: Any = SubmissionRow) -> list[ColumnElement[bool]]:
-    """The condition that a submission belongs to none of these competitions; empty if ``of`` is."""
     return [table.competition_id.is_(None) | table.competition_id.not_in(of)] if of else []
 
 
@@ -136,16 +135,16 @@ _IDS = 1_000
 
 
 class Received(NamedTuple):
-    """A submission of a competition with its latest judgement. Times in microseconds."""
+    """A submission with its latest judgement. Times in microseconds."""
 
-    # The id of the latest judgement.
+    # Of the latest judgement.
     row: int
     public_id: str
     team: int
     challenge: str
     version: int
     language: Language
-    # When it was received.
+    # Received.
     at: datetime
     state: State
     verdict: Verdict | None
@@ -153,7 +152,7 @@ class Received(NamedTuple):
     low_us: float | None
     high_us: float | None
     speedup: float | None
-    # The id of the first judgement.
+    # Of the first judgement.
     first: int
     judged_at: datetime | None
 
@@ -165,8 +164,9 @@ class Received(NamedTuple):
 def received(
     session: Session, competition: int, *conditions: ColumnElement[bool], regrade: int | None = None
 ) -> list[Received]:
-    """All submissions with their latest judgements, in the order received, without a final's. Voided ones have no
-    verdict. With ``regrade`` it includes that regrade's unpublished judgements."""
+    """In the order received, without a final's. Voided ones have no verdict. ``regrade``: include its
+    unpublished judgements.
+    """
     table, item = SubmissionRow, RegradeItemRow
     counting = rejudges.counting()
     if regrade is not None:
@@ -198,7 +198,7 @@ def received(
 
 
 def stamp(session: Session, competition: int) -> tuple[float, ...]:
-    """A value that changes with everything that a board of the competition shows."""
+    """Changes with everything that a board of the competition shows."""
     table, team, entry = SubmissionRow, TeamRow, RegistrationRow
     judged = session.execute(
         select(
@@ -220,8 +220,7 @@ def stamp(session: Session, competition: int) -> tuple[float, ...]:
 def used(
     session: Session, team: int, challenge: str, since: datetime | None, until: datetime | None = None
 ) -> int:
-    """Number of a team's submissions that count against a cap: not our failures, nor those cancelled before they
-    ran."""
+    """A team's submissions that count against a cap: not our failures, nor those cancelled before they ran."""
     table = SubmissionRow
     spared = (table.state == State.FAILED) | ((table.state == State.CANCELLED) & table.claimed_at.is_(None))
     wanted = select(func.count()).where(
@@ -245,8 +244,9 @@ def final(session: Session, competition: int) -> FinalRow | None:
 
 
 def settled(session: Session, competitions: Collection[int]) -> set[int]:
-    """Competitions whose final has begun or whose results are out: official results no longer change. Locks the rows,
-    so this stays true until the transaction ends."""
+    """Competitions whose final has begun or whose results are out, so official results no longer change.
+    Locks the rows.
+    """
     table = CompetitionRow
     locked = (
         select(table.id, table.results_at)
@@ -281,7 +281,7 @@ def open_regrades(session: Session, competition: int) -> list[int]:
 
 
 def final_runs(session: Session, final_id: int) -> list[tuple[FinalRunRow, SubmissionRow]]:
-    """In the order of the final, without sources."""
+    """In order, without sources."""
     table = FinalRunRow
     found = session.execute(
         select(table, SubmissionRow)

@@ -11,7 +11,7 @@ from sqlalchemy.sql.functions import FunctionElement
 
 
 class Seconds(FunctionElement[float]):
-    """A time as seconds since 1970."""
+    """Seconds since 1970."""
 
     type = Double()
     inherit_cache = True

@@ -1,4 +1,4 @@
-"""Figures for operators over all records, each from a query that an index answers."""
+"""Figures for operators over all records, from indices alone."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from grader.schemas.submission import JudgingReason
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Number of submissions with a verdict."""
-
     challenge: str
     language: str
     device: str
@@ -55,9 +53,9 @@ def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
 
 
 def verdicts(session: Session) -> list[Verdicts]:
-    """Counts of all verdicts, runs separately."""
+    """Runs are separate."""
     table = SubmissionRow
-    # Grouped by the columns of one index, in its order; sums by kind are made here.
+    # Grouped by the columns of one index, in its order.
     keys = (table.challenge, table.language, table.device, table.verdict, table.kind)
     counts: Counter[tuple[str, str, str, str, bool]] = Counter()
     for challenge, language, device, verdict, kind, count in session.execute(

@@ -15,14 +15,15 @@ from grader.records.models import AssignmentPartRow, AssignmentRow, CompetitionR
 from grader.records.states import ACTIVE
 from grader.schemas.submission import JudgingReason
 
-# Arrivals within this time tell how many more will come.
+# Arrivals within this time predict the next ones.
 ARRIVALS = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A recent submission. An author's first one predicts that more people come; a later one, that the author sends
-    another, behind all of the author's submissions until now."""
+    """An author's first submission predicts that more people come; a later one, that the author sends
+    another.
+    """
 
     at: datetime
     priority: int
@@ -58,7 +59,7 @@ def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
     ahead = case((known.c.kind == JudgingReason.RUN, order.RUN_AHEAD), else_=0)
     sent = func.sum(turns).over(partition_by=known.c.user_id)
     place = func.row_number().over(partition_by=known.c.user_id, order_by=(known.c.created_at, known.c.id))
-    # WHERE cannot use a window function, so this is another table.
+    # WHERE cannot use a window function.
     counted = select(known, sent.label("sent"), place.label("number"), ahead.label("ahead")).cte("counted")
     had = case((counted.c.number == 1, 0), else_=counted.c.sent)
     back = (had - counted.c.ahead) * literal(order.TURN_BACK_S / order.TURN) + order.far_back(had)
@@ -88,7 +89,7 @@ class Running:
 
 
 def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
-    """By the worker's name, for workers that judge on ``device``."""
+    """By the worker's name."""
     table = SubmissionRow
     columns = (
         table.worker,
@@ -122,7 +123,6 @@ class Closing:
 
     # Challenge -> end of its last assignment.
     challenges: Mapping[str, datetime]
-    # Competition (id) -> its end.
     competitions: Mapping[int, datetime]
 
     def of(self, challenge: str, competition: int | None) -> datetime | None:

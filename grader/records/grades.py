@@ -1,7 +1,7 @@
 """The input of points: every judgement of a challenge, by student and time.
 
-A course has tens of thousands, so they are read from one index alone and in the database's form: times are compared as
-it stores them (``stored``), and only those that are shown are converted.
+A course has tens of thousands, so they are read from one index and stay in the database's form; ``moment``
+converts the shown ones.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from grader.records.models.indexes import JUDGED
 from grader.schemas.report import Verdict
 
 _SQLITE_TIME = "%Y-%m-%d %H:%M:%S.%f"
-# For more ids than this, reading everything is faster than naming them.
+# For more ids than this, reading everything is faster.
 _NAMED = 50
 
 
 class Judgement(NamedTuple):
     challenge: str
     user: int
-    # When it was received, as the database stores it.
+    # Received, in the database's form.
     at: Any
     id: int
     public_id: str
@@ -68,17 +68,17 @@ def judgements(
     if users is not None and len(users) <= _NAMED:
         query = query.where(table.user_id.in_(users))
     found = session.connection().execute(query)
-    # Nothing needs conversion, so the driver's own tuples do.
+    # The driver's tuples: nothing needs conversion.
     rows: Sequence[Sequence[Any]] = found.cursor.fetchall()
     found.close()
     return rows
 
 
 def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any, ...]]:
-    """User -> a value that changes whenever one of their judgements of these challenges changes or is added."""
+    """User -> a value that changes with each new or changed judgement of these challenges."""
     table = SubmissionRow.__table__.c
     ours = type_coerce(table.verdict, String) == Verdict.INTERNAL_ERROR.value
-    # Grouped by user alone: by challenge, too, PostgreSQL takes twice as long and sends twelve times as many rows.
+    # By challenge, too, PostgreSQL would take twice as long and send twelve times as many rows.
     query = (
         select(
             *(table.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(table.id)),
@@ -91,12 +91,12 @@ def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any
 
 
 def stored(session: Session, at: datetime) -> Any:
-    """A moment in the form of ``Judgement.at``, for comparison."""
+    """In the form of ``Judgement.at``."""
     return at.astimezone(UTC).strftime(_SQLITE_TIME) if _sqlite(session) else at
 
 
 def moment(at: Any) -> datetime:
-    """``Judgement.at`` as a time in UTC."""
+    """``Judgement.at`` in UTC."""
     if isinstance(at, datetime):
         return at.astimezone(UTC)
     return datetime.fromisoformat(at).replace(tzinfo=UTC)

@@ -1,7 +1,7 @@
-"""Groups of courses, and partners: the other members of a group when one of them handed in.
+"""Groups of courses, and partners: the other members when one hands in for an assignment with groups.
 
-For an assignment with groups, a submission counts for its author and for its partners, who are noted when it is
-received. Later changes of the group change neither what counts for whom nor who may read it.
+A submission counts for its author and partners, who are noted when it is received: later changes of the group
+change neither points nor access.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from grader.schemas.course import CourseRole
 
 
 def name_of(session: Session, course: int, user: int) -> str:
-    """The name of a student's group; empty without one."""
+    """Empty without a group."""
     query = select(MemberRow.group_name).where(*_students(course), MemberRow.user_id == user)
     return session.scalar(query) or ""
 
 
 def members(session: Session, course: int, name: str, accepted: bool = False) -> list[int]:
-    """Students (ids) of a group; ``accepted``: those who take part in the course."""
+    """Students (ids); ``accepted``: only those who take part in the course."""
     query = select(MemberRow.user_id).where(*_students(course), MemberRow.group_name == name)
     if accepted:
         query = query.where(taught.accepted())
@@ -44,7 +44,7 @@ def _students(course: int) -> tuple[ColumnElement[bool], ...]:
 
 
 def make_rows(session: Session, course: int, new_code: Callable[[], str]) -> None:
-    """Rows for the groups that a roster names. Call it with the course locked."""
+    """For the groups that a roster names. Lock the course first."""
     named = set[str]()
     for row in (MemberRow, CourseInvitationRow):
         query = select(row.group_name).where(row.course_id == course, row.group_name != "")
@@ -58,7 +58,7 @@ def make_rows(session: Session, course: int, new_code: Callable[[], str]) -> Non
 
 
 def lock(session: Session, course: int, user: int) -> str:
-    """The name of a student's group. From here on the submissions of one group take turns."""
+    """The name of a student's group, locked so its submissions take turns."""
     name = name_of(session, course, user)
     if name:
         row = CourseGroupRow
@@ -96,7 +96,7 @@ def handed_in_together(session: Session, assignment: int, user: int) -> bool:
 
 
 class Shared(NamedTuple):
-    """A submission that counts for somebody else than its author, too."""
+    """A submission that also counts for somebody else than its author."""
 
     submission: int
     author: int
@@ -105,7 +105,7 @@ class Shared(NamedTuple):
 def shared(
     session: Session, assignments: Collection[int], users: Collection[int] | None = None
 ) -> Mapping[tuple[int, int], list[Shared]]:
-    """Assignment and partner (ids) -> what others handed in with them; with ``users``, of these partners alone."""
+    """Assignment and partner (ids) -> what others handed in with them; only for ``users``, if given."""
     partner, found = PartnerRow, dict[tuple[int, int], list[Shared]]()
     query = (
         select(partner.assignment_id, partner.user_id, partner.submission_id, SubmissionRow.user_id)
@@ -142,7 +142,7 @@ def has_shared(session: Session, user: int) -> bool:
 
 
 def is_shared_with(user: int) -> ColumnElement[bool]:
-    """A condition on submissions: the user is a partner. Also of later judgements."""
+    """A condition on submissions and later judgements: the user is a partner."""
     mine = select(PartnerRow.submission_id).where(PartnerRow.user_id == user)
     return or_(SubmissionRow.id.in_(mine), SubmissionRow.rejudge_of.in_(mine))
 

@@ -31,7 +31,7 @@ from grader.schemas.submission import JudgingReason
 
 @dataclass(frozen=True)
 class Wanted:
-    """Filters; None means any."""
+    """None means any."""
 
     # Ids; None: all courses.
     courses: Collection[int] | None
@@ -39,9 +39,7 @@ class Wanted:
     elsewhere: bool
     course: int | None = None
     assignment: int | None = None
-    # Of an assignment.
     challenges: Collection[str] | None = None
-    # Id.
     user: int | None = None
     mark: str | None = None
     outcome: Outcome | None = None
@@ -160,7 +158,7 @@ def _of_courses(column: Any, wanted: Wanted) -> list[ColumnElement[bool]]:
 def requests(
     session: Session, wanted: Wanted, limit: int
 ) -> Sequence[tuple[RegradeRequestRow, CourseRow, AssignmentRow, UserRow]]:
-    """Unanswered requests. They are answered on their own page and have no reviewers."""
+    """Unanswered requests. They have no reviewers."""
     if wanted.outcome not in (None, Outcome.OPEN) or wanted.reviewer not in (None, 0):
         return []
     found = session.execute(
@@ -188,7 +186,7 @@ def _requests(query: Any, wanted: Wanted) -> Any:
 
 
 def count_open(session: Session, wanted: Wanted, most: int) -> int:
-    """The number of open items, at most ``most`` of each kind."""
+    """At most ``most`` of each kind."""
     total = 0
     queries = (
         _flags(select(FlagRow.submission_id.label("one")), wanted),
@@ -201,7 +199,7 @@ def count_open(session: Session, wanted: Wanted, most: int) -> int:
 
 
 def courses_of(session: Session, wanted: Wanted, rows: Sequence[SubmissionRow]) -> dict[int, str]:
-    """Submission (id) -> slug of a course that it belongs to, among the wanted ones."""
+    """Submission (id) -> slug of a wanted course that it belongs to."""
     if not rows:
         return {}
     query = (

@@ -39,25 +39,24 @@ PRIORITIES = {
     JudgingReason.REJUDGE: -20,
 }
 _STEP = 10
-# After waiting this long, a student's submission goes up by one kind, and again after as long: however busy the higher
-# kinds are, after two hours it takes turns with them. Rejudges stay behind all students' submissions.
+# After each such wait, a student's submission goes up by one kind, so after two hours it takes turns with the
+# highest. Rejudges stay behind all students' submissions.
 PATIENCE = timedelta(hours=1)
 
-# A run takes about a quarter of a submission's time, so it uses a quarter of a turn. Somebody watches it, so it starts
-# two turns ahead of graded work of the same priority. No more: whoever runs all day falls behind those who submit, and
-# graded work is ahead of all runs after an hour of patience.
+# A run takes about a quarter of a submission's time. Somebody watches it, so it starts two turns ahead of
+# graded work of the same priority. No more: graded work is ahead of all runs after an hour of patience.
 TURN, RUN_TURN = 4, 1
 RUN_AHEAD = 2 * TURN
-# Each turn of an author within the last hour puts a submission back by this many seconds, or by this factor of the time
-# taken if that is more: one endless loop costs as much as many kernels. Turns alone do not decide: everybody with fewer
-# turns would overtake for as long as such people arrive, and no wait could be predicted.
+# Each turn of an author within the last hour puts a submission back by this many seconds, or by this factor
+# of the time taken if that is more: an endless loop costs as much as many kernels. By turns alone, new people
+# would always overtake, and nobody could predict a wait.
 TURN_BACK_S = 20.0
 TAKEN_BACK = 4.0
 # After this many turns all others go first: nobody's first submission waits behind somebody's fifth.
 _MANY = 4 * TURN
 MANY_BACK_S = 900.0
 
-# Turns count for this long: whoever worked hard in the morning is not last all day.
+# Turns count for this long.
 LATELY = timedelta(hours=1)
 
 
@@ -66,19 +65,19 @@ def _compiled() -> ColumnElement[bool]:
 
 
 def compilable() -> ColumnElement[bool]:
-    """Submissions for the queue ``compile``."""
+    """For the queue ``compile``."""
     return and_(SubmissionRow.state == State.QUEUED, _compiled())
 
 
 def runnable() -> ColumnElement[bool]:
-    """Submissions for a device's queue: compiled ones, and those that need no compiling."""
+    """For a device's queue: compiled ones, and those that need no compiling."""
     table = SubmissionRow
-    # All states in one condition, here and below: an index can search for that, but not for conditions within OR.
+    # All states in one condition, here and below: an index cannot search within OR.
     return and_(table.state.in_(FREE), or_(table.state == State.WAITING, not_(_compiled())))
 
 
 def pending() -> ColumnElement[bool]:
-    """Submissions that a device has yet to run. They keep their place while they are compiled."""
+    """Submissions that a device has yet to run, also while they are compiled."""
     table = SubmissionRow
     free = table.state != State.COMPILING
     return and_(table.state.in_((*FREE, State.COMPILING)), or_(free, _compiled()))
@@ -104,8 +103,7 @@ class Moments:
 
     @classmethod
     def parameters(cls) -> Moments:
-        """For a statement that is built once and executed with ``values``: building it takes longer than most of a
-        claim, and claims hold SQLite's lock."""
+        """For a statement that is built once: building it takes most of a claim, which holds SQLite's lock."""
         return cls(*(bindparam(field.name, type_=UtcDateTime) for field in fields(cls)))
 
     @property
@@ -114,16 +112,16 @@ class Moments:
 
 
 def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
-    """Pending submissions of ``devices`` in one queue, with their ``place`` (1 = next) and ``busy`` (1 if the author
-    has another one being judged there, else 0).
+    """Pending submissions of ``devices`` in one queue, with their ``place`` (1 = next) and ``busy`` (1 if a
+    device judges another one of the author, else 0).
 
-    Ordered by priority (raised by long waiting), then by ``due``: the time of submission (seconds since 1970), put back
-    by the author's recent turns and own submissions ahead of it. A user's runs go first, and a run is ahead by some
-    turns. A claim takes the first that it can serve, and at the same priority those not ``busy`` first: before a
-    judgement has taken long, only this prevents its author from holding a second worker that others wait for.
+    Ordered by priority (raised by long waiting), then by ``due``: the time of submission (seconds since
+    1970), put back by the author's recent turns and own submissions ahead of it. A user's runs go first. A
+    claim takes the first that it can serve, at the same priority those not ``busy`` first: otherwise an
+    author could quickly hold two workers.
     """
     table, on = SubmissionRow, list(devices)
-    # A sum, so no index by user is used: the one by time reads the last hour, the one by user would read everything.
+    # A sum, so the index by time is used, which reads only the last hour.
     who = table.user_id + literal_column("0")
     lately = (
         select(
@@ -134,8 +132,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
                 case((and_(table.state.in_(ACTIVE), table.device.in_(on), of_author()), 1), else_=0)
             ).label("busy"),
         )
-        # Pending submissions count among the user's own ahead, so not here, too. Rejudges by staff are not charged to
-        # the author.
+        # Pending submissions already count among the user's own ahead. Rejudges by staff are not charged.
         .where(table.claimed_at > at.lately, not_(pending()), func.coalesce(table.rejudge_of, 0) == 0)
         .group_by(who)
         .cte("lately")
@@ -157,7 +154,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
             table.user_id,
             priority.label("priority"),
             table.created_at,
-            # Finals have their own order, by the times given to their rows.
+            # Finals have their own order, by the times of their rows.
             (Seconds(table.created_at) + case((final, 0.0), else_=back)).label("due"),
             case((final, 0), else_=func.coalesce(lately.c.busy, 0)).label("busy"),
         )
@@ -173,7 +170,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
 
 
 def of_author() -> ColumnElement[bool]:
-    """True for judgements on behalf of the author: no rejudges by staff, no finals."""
+    """No rejudges by staff, no finals."""
     table = SubmissionRow
     return and_(func.coalesce(table.rejudge_of, 0) == 0, table.kind != JudgingReason.FINAL)
 
@@ -196,7 +193,7 @@ def _turns() -> ColumnElement[int]:
 
 
 def _priority(at: Moments) -> ColumnElement[int]:
-    """The kind's priority, raised by long waiting, but never above the highest kind that people submit."""
+    """Raised by long waiting, but never above the highest kind that people submit."""
     table, highest = SubmissionRow, PRIORITIES[JudgingReason.COMPETITION]
     student = table.priority > PRIORITIES[JudgingReason.REJUDGE]
     return case(
@@ -218,8 +215,8 @@ class Waiting:
 def waiting(session: Session, device: str, now: datetime, compiled: bool = True) -> list[Waiting]:
     """Everything that waits for ``device``, next one first.
 
-    While the queue ``compile`` is paused or has no worker (``compiled`` false), uncompiled submissions come last, as
-    claims skip them.
+    ``compiled`` is false while the queue ``compile`` is paused or has no worker: uncompiled submissions come
+    last, as claims skip them.
     """
     order, table = waiting_order([device], Moments.of(now)), SubmissionRow
     columns = (

@@ -20,7 +20,6 @@ from grader.records.models import (
 
 
 def of(session: Session, challenge: str) -> int | None:
-    """The id of the course that owns the challenge."""
     row = session.get(ChallengeOwnerRow, challenge)
     return row.course_id if row is not None else None
 
@@ -38,7 +37,7 @@ def of_course(session: Session, course: int) -> list[str]:
 
 
 def course_names(session: Session, courses: Collection[int]) -> dict[int, str]:
-    """Slugs of courses by id."""
+    """Slugs by id."""
     found = session.execute(select(CourseRow.id, CourseRow.slug).where(CourseRow.id.in_(courses)))
     return {row.id: row.slug for row in found}
 

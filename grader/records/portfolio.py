@@ -18,7 +18,7 @@ from grader.schemas.submission import JudgingReason, State
 
 @dataclass(frozen=True)
 class AcceptedKernel:
-    """A judgement that counts. ``first`` and ``public_id`` are the submission's own, ``id`` is the judgement's."""
+    """``first`` and ``public_id`` are the submission's, ``id`` is the judgement's."""
 
     id: int
     first: int
@@ -38,8 +38,9 @@ class AcceptedKernel:
 
 
 def accepted(session: Session, user: int) -> list[AcceptedKernel]:
-    """Every judgement of the user's submissions that is accepted and counts, without those under unpublished versions
-    that staff ordered, and without finals, whose sizes are hidden."""
+    """Every judgement of the user's submissions that is accepted and counts, without unpublished versions
+    that staff ordered, and without finals, whose sizes are hidden.
+    """
     table, first = SubmissionRow, aliased(SubmissionRow)
     draft = (
         select(VersionRow.id)

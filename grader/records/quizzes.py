@@ -1,4 +1,4 @@
-"""Questions on accepted submissions, their answers, and what these count."""
+"""Questions on accepted submissions, and their answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def open_ones(session: Session, submission: int) -> int:
 
 
 def answer(session: Session, row: QuizRow, given: int, right: bool | None, now: datetime | None) -> bool:
-    """Store an answer. ``right``, ``now``: if it settles the question. False if another answer came first."""
+    """``right``, ``now``: if it settles the question. False if another answer came first."""
     table = QuizRow
     return bool(
         changed(
@@ -52,7 +52,7 @@ def answer(session: Session, row: QuizRow, given: int, right: bool | None, now: 
 def shares(
     session: Session, challenges: Collection[str], users: Collection[int] | None = None
 ) -> dict[int, Share]:
-    """Submission (id) -> right answers and questions, of those that have questions."""
+    """By submission (id)."""
     right = func.sum(case((QuizRow.is_right.is_(True), 1), else_=0))
     query = (
         select(QuizRow.submission_id, right, func.count())

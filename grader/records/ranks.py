@@ -1,4 +1,4 @@
-"""The one ranking for web, API and CLI: a board's entries in order, and its records over time."""
+"""The one ranking for web, API and CLI."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from grader.records.models import SubmissionRow, UserRow
 from grader.records.models.indexes import RANKED
 from grader.schemas.leaderboard import LeaderboardEntry
 
-# Ids per statement: both databases limit parameters, SQLite to 32,766.
+# Per statement: SQLite limits parameters to 32,766.
 _IDS = 1_000
 
 
 @dataclass(frozen=True)
 class Board:
-    """A board: one challenge version on one device, in one language or all. ``until``: only what was received until
-    then."""
+    """``language`` None: all. ``until``: only what was received until then."""
 
     challenge: str
     version: int
@@ -35,8 +34,7 @@ class Board:
 
 
 class BoardEntry(NamedTuple):
-    """An accepted submission on a board; ``submission`` and ``user`` are row ids. ``at`` stays in the database's form,
-    as it is only compared."""
+    """``submission`` and ``user`` are row ids. ``at`` stays in the database's form, as it is only compared."""
 
     submission: int
     user: int
@@ -47,12 +45,12 @@ class BoardEntry(NamedTuple):
 
     @property
     def order(self) -> tuple[float, Any, int]:
-        """A user's first submission in this order is the user's entry: see ``entry_query``."""
+        """A user's first submission in this order is the user's entry."""
         return self.time_us, self.at, self.submission
 
 
 class Place(NamedTuple):
-    """The rank of an entry; ``submission`` and ``user`` are row ids."""
+    """``submission`` and ``user`` are row ids."""
 
     rank: int
     submission: int
@@ -70,7 +68,7 @@ class Detail(NamedTuple):
 
 
 def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
-    """Conditions for entries of ``board``, worded for its index."""
+    """Worded for the boards' index."""
     table = SubmissionRow
     which = [table.challenge == board.challenge, table.version == board.version, table.device == board.device]
     in_language = [table.language == board.language] if board.language else []
@@ -79,9 +77,8 @@ def conditions(board: Board) -> list[ColumnElement[bool] | TextClause]:
 
 
 def entry_query(board: Board, without: Collection[int] = ()) -> Select[Any]:
-    """One entry per user, without users ``without`` a rank.
-
-    A user's entry is the fastest accepted submission; of equal times, the first.
+    """One entry per user, without users ``without`` a rank: the fastest accepted submission; of equal times,
+    the first.
     """
     table = SubmissionRow
     # From the index ``ix_submissions_board`` alone: sources make the rows wide.
@@ -113,12 +110,12 @@ def _columns() -> list[ColumnElement[Any]]:
 
 
 def entries(session: Session, board: Board, without: Collection[int] = ()) -> list[BoardEntry]:
-    """Everyone's entries, unordered. Read from the index alone."""
+    """Unordered, from the index alone."""
     return [BoardEntry(*row) for row in session.execute(entry_query(board, without))]
 
 
 def accepted_after(session: Session, board: Board, submission: int) -> list[BoardEntry]:
-    """Every accepted submission with a larger id than ``submission``, entry or not."""
+    """Also those that are not an entry."""
     return [
         BoardEntry(*row)
         for row in session.execute(
@@ -128,7 +125,7 @@ def accepted_after(session: Session, board: Board, submission: int) -> list[Boar
 
 
 def last_id(session: Session) -> int:
-    """Of all submissions; 0 without any."""
+    """0 without any."""
     return session.scalar(select(SubmissionRow.id).order_by(SubmissionRow.id.desc()).limit(1)) or 0
 
 
@@ -137,7 +134,6 @@ def places(session: Session, board: Board, without: Collection[int] = ()) -> lis
 
 
 def in_order(found: Collection[BoardEntry], resolution: float) -> list[Place]:
-    """Ranked by ``scoring.ranks``, then by time of submission."""
     ranked = scoring.ranks([entry.time_us for entry in found], resolution)
     ordered = sorted(
         zip(ranked, found, strict=True), key=lambda pair: (pair[0], pair[1].at, pair[1].submission)
@@ -199,7 +195,7 @@ def ranked(
     offset: int = 0,
     without: Collection[int] = (),
 ) -> list[LeaderboardEntry]:
-    """Entries with real names, for staff, without users ``without`` a rank. Others use ``service.leaderboard``."""
+    """With real names, for staff, without users ``without`` a rank. Others use ``service.leaderboard``."""
     last = None if limit is None else offset + limit
     found = places(session, Board(challenge, version, device, language), without)[offset:last]
     known = details(session, [place.submission for place in found])
@@ -230,7 +226,6 @@ def entry(place: Place, detail: Detail, user: str, **more: Any) -> LeaderboardEn
 
 
 def boards(session: Session, challenge: str, version: int) -> set[str]:
-    """Devices with an entry for this challenge version."""
     table = SubmissionRow
     of_version = (table.challenge == challenge, table.version == version, text(RANKED))
     found: list[str] = []
@@ -242,8 +237,8 @@ def boards(session: Session, challenge: str, version: int) -> set[str]:
 
 
 def record_steps(session: Session, board: Board, without: Collection[int] = ()) -> list[Place]:
-    """Submissions that beat the record before them by more than the board's resolution, oldest first, with rank 0. Read
-    from the board's index alone, in one pass.
+    """Submissions that beat the record before them by more than the board's resolution, oldest first, with
+    rank 0. Reads the board's index once.
     """
     table = SubmissionRow
     before = func.min(table.time_us).over(order_by=(table.created_at, table.id), rows=(None, -1))
@@ -269,8 +264,9 @@ def record_steps(session: Session, board: Board, without: Collection[int] = ()) 
 
 
 def latest_times(session: Session, like: SubmissionRow, limit: int) -> Sequence[SubmissionRow]:
-    """Accepted times of the owner of ``like`` for the same challenge, version and device: the ``limit`` newest, oldest
-    first."""
+    """The ``limit`` newest accepted times of the owner of ``like`` for its challenge, version and device,
+    oldest first.
+    """
     table = SubmissionRow
     found = session.scalars(
         select(table)

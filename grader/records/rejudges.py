@@ -17,7 +17,7 @@ _NOT_COMPARED = (JudgingReason.RUN, JudgingReason.FINAL)
 
 
 def counting(table: type[SubmissionRow] = SubmissionRow) -> ColumnElement[bool]:
-    """Judgements that count, or would if staff had not voided them: one per submission and version."""
+    """One per submission and version counts, or would if staff had not voided it."""
     return table.set_aside.is_(None) | (table.set_aside == SetAside.VOID)
 
 
@@ -27,8 +27,8 @@ def _is_of(version: int, challenge: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def first_judgements(session: Session, challenge: str, below: int) -> Sequence[SubmissionRow]:
-    """Students' submissions judged under a version below ``below``, oldest first, without those that are, or are about
-    to be, judged under ``below``.
+    """Students' submissions judged under a version below ``below``, oldest first, except those judged or
+    waiting under ``below``.
     """
     table, again = SubmissionRow, aliased(SubmissionRow)
     repeated = (
@@ -58,9 +58,7 @@ def first_judgements(session: Session, challenge: str, below: int) -> Sequence[S
 
 
 def again(first: SubmissionRow, version: int, set_aside: SetAside | None = None) -> SubmissionRow:
-    """A row that judges ``first`` again under ``version``. It keeps the time of submission, as boards put the older of
-    two equal entries first.
-    """
+    """Keeps the time of submission, as boards put the older of two equal entries first."""
     return SubmissionRow(
         user_id=first.user_id,
         challenge=first.challenge,
@@ -133,8 +131,8 @@ def public_ids(session: Session, rows: Sequence[int]) -> dict[int, str]:
 
 
 def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[int, list[SubmissionRow]]:
-    """Submission (id) -> its published judgements that staff ordered, in order; with ``drafts`` also those under
-    unpublished versions.
+    """Submission (id) -> its published judgements that staff ordered, in order; ``drafts``: also unpublished
+    ones.
     """
     table = SubmissionRow
     found: dict[int, list[SubmissionRow]] = {}
@@ -143,7 +141,7 @@ def judged_again(session: Session, rows: Sequence[int], drafts: bool) -> dict[in
     for row in session.scalars(
         select(table)
         .join(VersionRow, (VersionRow.challenge == table.challenge) & (VersionRow.version == table.version))
-        # This means done, in a condition that does not search everything done.
+        # This means done, but does not search everything done.
         .where(table.rejudge_of.in_(rows), table.verdict.is_not(None), table.state != State.FAILED)
         .where(table.kind == JudgingReason.REJUDGE, table.set_aside.is_distinct_from(SetAside.REGRADE))
         .where(*([] if drafts else [VersionRow.published_at.is_not(None)]))

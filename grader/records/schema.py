@@ -1,4 +1,4 @@
-"""The schema: revisions that a database has and that this grader knows, and upgrades."""
+"""Revisions of the schema that a database has and that this grader knows, and upgrades."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ class SchemaTooNew(GraderError):
 
 @dataclass(frozen=True)
 class MigrationStep:
-    """A migration: its revision and its purpose."""
-
     revision: str
     about: str
 
@@ -52,7 +50,7 @@ def head() -> str:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """A database's revision; None if it has no tables of ours."""
+    """None if it has no tables of ours."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
@@ -75,12 +73,12 @@ def missing_of(engine: Engine) -> list[MigrationStep]:
         return missing(revision_of(connection))
 
 
-# Any number that nothing else on the server uses. Migrations hold this lock, so two starting processes take turns.
+# Any number that nothing else on the server uses: two starting processes take turns.
 _POSTGRES_LOCK = 7_205_759_403
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:
-    """Run every missing migration up to ``revision`` in one transaction. Several processes may call it at once.
+    """Run every missing migration up to ``revision`` in one transaction. Processes may call it in parallel.
 
     Raises SchemaTooNew, and then changes nothing.
     """
@@ -98,7 +96,7 @@ def alone(connection: Connection) -> None:
 
 
 def migrate(connection: Connection, revision: str) -> None:
-    """The same within a write transaction that ``alone`` has locked."""
+    """Within a write transaction that ``alone`` has locked."""
     config = alembic_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)

@@ -1,4 +1,6 @@
-"""Sources of deleted accounts. Most are removed at once; those that count for a team, after its results are out."""
+"""Sources of deleted accounts. Most are removed at once; those that count for a team, after its results are
+out.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +33,17 @@ from grader.schemas.submission import State
 
 BLANK = {"source": "", "own_case": None, "filename": "forgotten", "artefact": None}
 _WORDS_OF_REPORT = {"compiler_log": "", "detail": "", "hint": "", "remarks": []}
-# Ids per statement: both databases limit parameters.
+# Per statement: databases limit parameters.
 _IDS = 1_000
 
 
 def present() -> ColumnElement[bool]:
-    """True if a submission has its source, so it can be judged again."""
+    """True if a submission can be judged again."""
     return SubmissionRow.source != ""
 
 
 def held(now: datetime) -> ColumnElement[bool]:
-    """True if a submission counts for a team whose results are not out: its source outlives the account."""
+    """True if a submission counts for a team whose results are not out."""
     teams = (
         select(TeamRow.id)
         .join(CompetitionRow, CompetitionRow.id == TeamRow.competition_id)
@@ -52,11 +54,11 @@ def held(now: datetime) -> ColumnElement[bool]:
 
 
 def drop(session: Session, now: datetime, *conditions: ColumnElement[bool]) -> int:
-    """Remove sources and reports of deleted accounts that match ``conditions``, except those that are held. Waiting
-    judgements are cancelled, running ones stay until the next call. Returns the number of cancelled ones.
+    """Remove sources and reports of deleted accounts that match ``conditions``, except those that are held.
+    Cancels waiting judgements and returns their number; running ones stay until the next call.
 
-    Verdicts and times stay. For finals of teams with remaining members, the source's digest and the measurements also
-    stay: certificates need them.
+    Verdicts and times stay. If the team has other members, digests and measurements of finals stay for
+    certificates.
     """
     table = SubmissionRow
     deleted = table.user_id.in_(select(UserRow.id).where(UserRow.deleted_at.is_not(None)))
@@ -85,7 +87,7 @@ def _cancel(session: Session, now: datetime, ids: Sequence[int]) -> int:
 def _drop(session: Session, ids: Sequence[int]) -> None:
     table = SubmissionRow
     _leave_out(session, ids)
-    # Compiled from these sources; if somebody else sent the same source, it is compiled again.
+    # If somebody else sent the same source, it is compiled again.
     keys = select(table.artefact).where(table.id.in_(ids), table.artefact.is_not(None))
     _run(session, delete(ArtefactRow).where(ArtefactRow.key.in_(keys)))
     certified = set(session.scalars(select(table.id).where(table.id.in_(ids), _certified())))
@@ -97,7 +99,7 @@ def _drop(session: Session, ids: Sequence[int]) -> None:
 
 
 def _leave_out(session: Session, ids: Sequence[int]) -> None:
-    """Remove submissions without a verdict from open regrades: there is nothing left to judge."""
+    """Remove submissions without a verdict from open regrades."""
     item, after = RegradeItemRow, aliased(SubmissionRow)
     found = session.execute(
         select(item.id, item.regrade_id)

@@ -1,4 +1,4 @@
-"""Uploaded challenges: which there are, which are in use, and the claims of their checks."""
+"""Uploaded challenges, and the claims of their checks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def of_challenge(session: Session, challenge: str | None = None) -> Sequence[Upl
 
 
 def by_challenge(session: Session, challenges: Collection[str]) -> dict[str, list[UploadRow]]:
-    """Of each challenge that has any, oldest first, without archives."""
+    """Oldest first, without archives."""
     table = UploadRow
     found: dict[str, list[UploadRow]] = {}
     wanted = select(table).where(table.challenge.in_(challenges)).order_by(table.challenge, table.number)
@@ -88,7 +88,7 @@ def use(session: Session, challenge: str, number: int | None, now: datetime) -> 
 
 
 def waiting(session: Session, now: datetime) -> int:
-    """Number of checks that nobody works on, including those whose worker is gone."""
+    """Checks that nobody works on, including those whose worker is gone."""
     return session.scalar(select(func.count()).select_from(UploadRow).where(_free(now))) or 0
 
 
@@ -99,7 +99,7 @@ def _free(now: datetime) -> Any:
 
 
 def claim(session: Session, worker: str, now: datetime, lease_s: float) -> UploadRow | None:
-    """Claim the check that waits longest. Call it within ``writing``."""
+    """Claim the oldest check. Call it within ``writing``."""
     row = session.scalar(
         select(UploadRow)
         .where(_free(now))
@@ -120,7 +120,7 @@ def claim(session: Session, worker: str, now: datetime, lease_s: float) -> Uploa
 
 
 def keep(session: Session, held: UploadRow, until: datetime, **values: Any) -> bool:
-    """Extend the claim and write ``values``; False if it was lost."""
+    """False if the claim was lost."""
     table = UploadRow
     statement = (
         update(table)
@@ -133,7 +133,7 @@ def keep(session: Session, held: UploadRow, until: datetime, **values: Any) -> b
 
 
 def finish(session: Session, held: UploadRow, state: CheckState, now: datetime, **values: Any) -> bool:
-    """End the check; False if the claim was lost."""
+    """False if the claim was lost."""
     ended = {"check_state": state, "check_ended_at": now, "check_lease": None}
     table = UploadRow
     statement = (

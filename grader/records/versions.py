@@ -13,7 +13,7 @@ from grader.schemas.submission import JudgingReason, State
 
 
 def find(session: Session, challenge: str, version: int, lock: bool = False) -> VersionRow | None:
-    """With ``lock``, other transactions that lock it wait until this one ends."""
+    """``lock``: until this transaction ends."""
     wanted = select(VersionRow).where(VersionRow.challenge == challenge, VersionRow.version == version)
     if lock:
         wanted = wanted.with_for_update().execution_options(populate_existing=True)

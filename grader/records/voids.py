@@ -1,5 +1,6 @@
-"""Results that staff voided, everywhere or in one course. If voided everywhere, all judgements of a submission are set
-aside, and restored together."""
+"""Results that staff voided, everywhere or in one course. Voided everywhere, all judgements of a submission
+are set aside, and restored together.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from grader.schemas.submission import SetAside
 
 
 def of(session: Session, submissions: Collection[int]) -> dict[int, VoidRow]:
-    """Submission (id) -> its void, if it counts nowhere."""
+    """By submission (id), if it counts nowhere."""
     if not submissions:
         return {}
     found = session.scalars(select(VoidRow).where(VoidRow.submission_id.in_(submissions)))
@@ -45,12 +46,10 @@ def in_course(session: Session, course: int) -> dict[int, str]:
 
 
 def set_aside(session: Session, submission: int) -> None:
-    """Stop counting all judgements of a submission."""
     _move(session, submission, None, SetAside.VOID)
 
 
 def restore(session: Session, submission: int) -> None:
-    """Count again what counted before."""
     _move(session, submission, SetAside.VOID, None)
 
 

@@ -1,11 +1,11 @@
 """Checks whether SQLite's write-ahead log can be read to its end.
 
-SQLite takes a frame with a wrong checksum for the end of the log, and silently drops all later commits. So the log is
-checked before the first process opens the database. This module runs as a separate program, because a process that
-closes SQLite's index file loses its locks on that file.
+SQLite takes a frame with a wrong checksum for the end of the log, and silently drops all later commits, so
+this runs before the first process opens the database. A separate program, because a process that closes
+SQLite's index file loses its locks on that file.
 
-The format is defined in https://www.sqlite.org/fileformat2.html (the log) and https://www.sqlite.org/walformat.html
-(its index, which has the number of frames committed when the last process ended).
+The formats: https://www.sqlite.org/fileformat2.html (the log) and https://www.sqlite.org/walformat.html (its
+index, which has the number of committed frames).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import BinaryIO
 _MAGIC = 0x377F0682  # the last bit means that checksums use big-endian words
 _HEADER, _FRAME = 32, 24
 _INDEX = 136
-# Every process that has the database open holds a lock on this byte of the index.
+# Every process that has the database open locks this byte of the index.
 _IN_USE = 128
 # The kernel's struct flock: type, whence, start, length, process.
 _FLOCK = "hhqqi"
@@ -34,7 +34,7 @@ _PAUSE_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class _Index:
-    # Frames committed, and those of them already copied into the database.
+    # Frames; ``copied``: into the database.
     committed: int
     copied: int
     # Identifies the log.
@@ -52,7 +52,7 @@ class _Log:
 
 
 def damage(database: Path) -> str:
-    """The damage to the log of a database that nobody has open; empty if there is none, or if it is open."""
+    """Empty if there is none, or if somebody has the database open."""
     log = database.with_name(f"{database.name}-wal")
     index = database.with_name(f"{database.name}-shm")
     try:
@@ -65,10 +65,10 @@ def damage(database: Path) -> str:
 
 
 def _alone(file: BinaryIO) -> bool:
-    """Lock the index if nobody has the database open; False if somebody has.
+    """Lock the index; False if somebody has the database open.
 
-    If several programs start at once, one checks and the others wait. If they took the first one's lock for use, they
-    would go on and let SQLite drop what the first one is about to report.
+    If several programs start at once, one checks and the others wait. If they took its lock for use, they
+    would go on and let SQLite drop what it is about to report.
     """
     until = time.monotonic() + _SECONDS
     while time.monotonic() < until:
@@ -100,8 +100,8 @@ def _compare(path: Path, index: _Index | None, has_index: bool) -> str:
     if index is not None and index.salts == log.salts and index.committed > log.readable:
         # Even if everything was copied: the readable part is older, and would be taken for newer.
         return f"{where}, and {index.committed} were committed" if missing or log.readable else ""
-    # A commit writes a transaction, waits for the disk, and only then lets the next one write: after a power cut, at
-    # most one commit can be visible beyond the torn frame. A log without an index is a copy, and was not torn.
+    # The next commit writes only after this one is on the disk: after a power cut, at most one can be beyond
+    # the torn frame. A log without an index is a copy, and was not torn.
     if log.beyond > (1 if has_index else 0):
         return f"{where}, and {log.beyond} transactions end there or after it"
     return ""
@@ -141,7 +141,7 @@ def _read_log(file: BinaryIO, size: int) -> _Log | None:
         elif broken and commits and frame[8:16] == salts:
             beyond += 1
         if time.monotonic() > until:
-            return _Log(salts, frames, 0, frames)  # no damage so far, and no time for the rest
+            return _Log(salts, frames, 0, frames)  # out of time, without damage
     return _Log(salts, readable, beyond, frames)
 
 
