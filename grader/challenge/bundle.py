@@ -1,7 +1,4 @@
-"""A challenge's two folders as one ZIP archive, packed and unpacked without trusting its contents.
-
-Nothing here runs or imports what an archive holds.
-"""
+"""A challenge's two folders as one ZIP archive, which is untrusted: nothing here runs or imports its files."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ _ENCRYPTED = 0x1
 _PREREQUISITES = re.compile(r"^prerequisites\s*=\s*\[[^\]]*\]", re.MULTILINE)
 _QUOTED = re.compile(r'"([a-z0-9_]+)"')
 _LAYOUT = "It holds challenges/SLUG and reference/SLUG, as a course folder has them: see docs/authoring.md."
-# Raised for a damaged archive or one that is not a ZIP, depending on its compression.
+# Raised for a damaged archive, depending on its compression.
 _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -73,7 +70,7 @@ class Bundle:
         return sum(map(len, self.files.values()))
 
     def text(self, path: str) -> str:
-        """The text of a file, "" if it does not exist."""
+        """ "" if there is no such file."""
         return self.files.get(path, b"").decode()
 
     @property
@@ -81,15 +78,15 @@ class Bundle:
         return f"challenges/{self.slug}/spec.md"
 
     def with_file(self, path: str, text: str) -> Bundle:
-        """A copy with new text for one file. Raises BadBundle."""
+        """Raises BadBundle."""
         return of_files({**self.files, path: text.encode()})
 
     def same_python(self, other: Bundle) -> bool:
-        """True if both have the same Python and manifest, so results of running one hold for the other."""
+        """True if results of running one hold for the other."""
         return _run_files(self) == _run_files(other)
 
     def renamed(self, slug: str, others: Mapping[str, str]) -> Bundle:
-        """The same challenge under another name. ``others``: new names of its prerequisites. Raises BadBundle."""
+        """``others``: new names of its prerequisites. Raises BadBundle."""
         files = {path.replace(f"/{self.slug}/", f"/{slug}/", 1): data for path, data in self.files.items()}
         manifest = f"challenges/{slug}/{MANIFEST}"
         text = _PREREQUISITES.sub(
@@ -120,7 +117,7 @@ def _run_files(bundle: Bundle) -> dict[str, bytes]:
 
 
 def of_challenge(challenge: Challenge) -> Bundle:
-    """The files of a challenge in a course folder. Raises BadBundle."""
+    """Raises BadBundle."""
     files = {}
     for part, folder in zip(PARTS, (challenge.folder, challenge.reference_folder), strict=True):
         for path in sorted(folder.rglob("*")):
@@ -136,7 +133,7 @@ def of_challenge(challenge: Challenge) -> Bundle:
 
 
 def split(files: Mapping[str, bytes]) -> list[Bundle]:
-    """The challenges of a catalogue, by slug; files elsewhere are left out. Raises BadBundle, ChallengeInvalid."""
+    """By slug; files outside challenges are left out. Raises BadBundle, ChallengeInvalid."""
     found: dict[str, dict[str, bytes]] = {}
     for path, data in files.items():
         parts = path.split("/")
@@ -152,7 +149,7 @@ def split(files: Mapping[str, bytes]) -> list[Bundle]:
 
 
 def is_litter(path: str) -> bool:
-    """True for files that editors and systems leave, which are left out."""
+    """Files that editors and systems leave."""
     return bool(_LITTER.search(path))
 
 
@@ -210,16 +207,17 @@ def _check_text(path: str, data: bytes) -> None:
 
 
 def read_archive(data: bytes) -> Bundle:
-    """The challenge in a ZIP archive, which may have one folder above ``challenges`` and ``reference``.
+    """One folder may be above ``challenges`` and ``reference``.
 
-    Writes and runs nothing. Raises BadBundle: not a ZIP, too large packed or unpacked, too many files, paths that lead
-    outside, links, passwords, duplicate names, files that are not text, not one challenge, an invalid manifest.
+    Writes and runs nothing. Raises BadBundle: not a ZIP, too large packed or unpacked, too many files, paths
+    that lead outside, links, passwords, duplicate names, files that are not text, not one challenge, an
+    invalid manifest.
     """
     return of_files(_unpacked(data))
 
 
 def read_catalogue(data: bytes) -> list[Bundle]:
-    """The same for a ZIP archive with one or more challenges."""
+    """One or more challenges. Raises BadBundle, ChallengeInvalid."""
     return split(_unpacked(data))
 
 
@@ -243,7 +241,7 @@ def _unpacked(data: bytes) -> dict[str, bytes]:
             left = limits.BUNDLE_BYTES
             for path, entry in zip(_below_parts(names), entries, strict=True):
                 if path == f"challenges/{TRACKS}":
-                    continue  # the order of a whole course, not part of a challenge
+                    continue  # part of a course, not a challenge
                 if path in found or path.casefold() in {known.casefold() for known in found}:
                     raise BadBundle(f"{path} is in the archive twice.", "Pack the folders again.")
                 _check_kind(path)
@@ -311,8 +309,9 @@ def _large(path: str, size: int) -> BadBundle:
 
 
 def unfold(bundle: Bundle, examined: str, root: Path) -> None:
-    """Write a bundle and the result of examining its ``cases.py`` to the new folder ``root``, completely or not at all.
-    Several processes may do so at once."""
+    """Write the files and ``examined`` to the new folder ``root``, completely or not at all. Processes may do
+    so at once.
+    """
     root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = Path(tempfile.mkdtemp(prefix=f".{root.name}-", dir=root.parent))
     try:
@@ -321,7 +320,7 @@ def unfold(bundle: Bundle, examined: str, root: Path) -> None:
         try:
             partial.rename(root)
         except OSError:
-            if not root.is_dir():  # another process was first, with the same files
+            if not root.is_dir():  # another process was first
                 raise
     finally:
         shutil.rmtree(partial, ignore_errors=True)

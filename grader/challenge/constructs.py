@@ -11,7 +11,7 @@ from grader.schemas.strict import Strict
 
 
 class Construct(StrEnum):
-    """The names are those of ``sandbox/emulator/constructs.py``."""
+    """Named as in ``sandbox/emulator/constructs.py``."""
 
     TENSOR_CORES = "tensor_cores"
     SHARED_MEMORY = "shared_memory"
@@ -50,7 +50,7 @@ class Launches(Strict):
 
 
 class Share(Strict):
-    """A construct that must do a part of the work: a use whose result nobody needs is not enough."""
+    """The construct must do a part of the work: a use whose result nobody needs is not enough."""
 
     what: Construct
     share: float = Field(gt=0, lt=1, description="of the operations that `cost.flops` names")
@@ -93,7 +93,7 @@ class Constructs(Strict):
 
     @property
     def sentences(self) -> list[str]:
-        """The rules for students, one each."""
+        """For students."""
         found = [
             each.sentence if isinstance(each, Share) else f"It must use {each.words} ({each.meaning})."
             for each in self.require

@@ -1,7 +1,5 @@
-"""Draws the inputs of a case. The same (manifest, case, seed) gives the same tensors on every machine with the same
-kind of device; CPU and GPU generators differ.
-
-Importing this module does not import torch.
+"""Draws the inputs of a case. The same (manifest, case, seed) gives the same tensors on every machine with
+the same kind of device; CPU and GPU differ. Does not import torch.
 """
 
 from __future__ import annotations
@@ -35,12 +33,12 @@ if TYPE_CHECKING:
     import torch
 
 _SEED_BYTES = 8
-# Returns memory for a role, with the shape and dtype of the given tensor.
+# Memory for a role, with the shape and dtype of the given tensor.
 Room = Callable[[str, "torch.Tensor"], "torch.Tensor"]
 
 
 def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> Recipe:
-    """The recipe for ``arg`` if a case sets none: ``values`` of ``challenge.toml``, with bounds at ``sizes``.
+    """``values`` of ``challenge.toml``, with bounds at ``sizes``.
 
     Raises ChallengeInvalid if a bound cannot be computed.
     """
@@ -65,8 +63,9 @@ def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) 
 
 
 def strict_bounds(arg: Argument, sizes: Mapping[str, int]) -> tuple[int, int] | None:
-    """The least and the largest value that ``arg`` may have at these sizes; None if it may have others, or has none.
-    Raises ExpressionError."""
+    """The least and the largest allowed value; None without strict bounds, or without any value. Raises
+    ExpressionError.
+    """
     if not arg.values.strict:
         return None
     low, high = (int(_bound(bound, sizes)) for bound in (arg.values.low, arg.values.high))
@@ -86,14 +85,14 @@ def draw_inputs(
     room: Room | None = None,
     without: Collection[str] = (),
 ) -> dict[str, torch.Tensor]:
-    """Contiguous tensors of held values (see ``grader.challenge.numbers``) on ``device`` for every input and in-out
-    except ``without`` and those that the case leaves out, in signature order.
+    """Contiguous tensors of held values (see ``grader.challenge.numbers``) on ``device`` for every input and
+    in-out except ``without`` and those that the case leaves out, in signature order.
 
-    Each argument has its own generator: adding one does not change another. Plain recipes are drawn before derived
-    ones. Recipes draw into memory from ``room`` if they can.
+    Each argument has its own generator: adding one does not change another. Recipes draw into memory from
+    ``room`` if they can.
 
-    Raises ChallengeInvalid with case and argument if a recipe fails or gives another shape or dtype, and torch's
-    OutOfMemoryError.
+    Raises ChallengeInvalid with case and argument if a recipe fails or gives another shape or dtype, and
+    torch's OutOfMemoryError.
     """
     readable = [arg for arg in manifest.given if arg.name not in {*without, *case.without}]
     fillings = {arg.name: case.inputs.get(arg.name) for arg in readable}
@@ -106,7 +105,7 @@ def draw_inputs(
 def draw_recipe(
     manifest: Manifest, case: Case, arg: Argument, recipe: Recipe, shape: tuple[int, ...], seed: int
 ) -> torch.Tensor:
-    """``recipe`` drawn as ``arg`` in ``shape``, on the CPU. Raises ChallengeInvalid."""
+    """On the CPU. Raises ChallengeInvalid."""
     dtype = held_type(arg.dtype)
     generator = _generator(f"{seed}:{arg.name}", "cpu")
     return _checked(lambda: recipe.draw(shape, dtype, generator), manifest, case, arg, shape, "cpu")
@@ -150,8 +149,9 @@ def _checked(
     shape: tuple[int, ...],
     device: str,
 ) -> torch.Tensor:
-    """The result of ``draw``, rounded to numbers that the dtype has. Raises ChallengeInvalid if it fails or is not the
-    expected tensor."""
+    """Rounded to numbers that the dtype has. Raises ChallengeInvalid if ``draw`` fails or gives another
+    tensor.
+    """
     import torch
 
     dtype = held_type(arg.dtype)
@@ -207,7 +207,7 @@ def _check_bounds(values: torch.Tensor, arg: Argument, case: Case, where: str) -
 
 
 def filling_of(manifest: Manifest, case: Case, arg: Argument) -> Filling:
-    """The recipe of ``arg`` in ``case``. Raises ChallengeInvalid."""
+    """Raises ChallengeInvalid."""
     return case.inputs.get(arg.name) or default_recipe(manifest, arg, case.sizes)
 
 
@@ -218,8 +218,9 @@ def drawn_in_parts(manifest: Manifest, case: Case, arg: Argument) -> bool:
 
 
 class InputInParts:
-    """An input that is never wholly in memory: parts of ``rows`` rows, each with its own generator, drawn on request.
-    Its values differ from those of ``draw_inputs`` with the same seed."""
+    """An input that is never wholly in memory: parts of ``rows`` rows, drawn on request, each with its own
+    generator. Its values differ from those of ``draw_inputs``.
+    """
 
     def __init__(
         self, manifest: Manifest, case: Case, arg: Argument, seed: int, device: str, rows: int
@@ -230,12 +231,12 @@ class InputInParts:
         self._drawn: dict[int, torch.Tensor] = {}
 
     def parts(self) -> Iterator[torch.Tensor]:
-        """All parts in order. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
+        """In order. Raises ChallengeInvalid, and torch's OutOfMemoryError."""
         for number in range(-(-self._whole[0] // self._rows)):
             yield self._draw(number)
 
     def rows(self, start: int, length: int) -> torch.Tensor:
-        """Rows from ``start`` on. Fast in ascending order. Raises as ``parts``."""
+        """Fast in ascending order. Raises as ``parts``."""
         import torch
 
         first, last = start // self._rows, (start + max(1, length) - 1) // self._rows

@@ -1,5 +1,4 @@
-"""A public case with sizes and inputs of a user's choice: the one place that checks the request. Importing this module
-does not import torch."""
+"""A public case with a user's sizes and inputs: the one place that checks the request. Does not import torch."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 # Names in a hint.
 _NAMED = 12
 _SEED_BYTES = 6
-# What a user writes for an optional input that the run leaves out.
+# The user's word for an optional input to leave out.
 LEFT_OUT = "none"
 # No size comes near, and a product of several is still a float.
 _MOST = 1 << 62
@@ -71,7 +70,7 @@ class Ramp:
 
 @dataclass(frozen=True)
 class Given:
-    """Values that the user wrote, row-major."""
+    """Row-major."""
 
     values: tuple[float, ...]
 
@@ -122,8 +121,9 @@ RECIPES: Sequence[str] = [f"{name}({row.numbers})" if row.numbers else name for 
 
 
 def own_case(challenge: Challenge, asked: OwnCase, kind: DeviceKind) -> Case:
-    """The case to run on boards of ``kind``: named as the public one, never hidden. Raises BadRequest, and Conflict if
-    the challenge has another version than the request names."""
+    """Never a hidden case. Raises BadRequest, and Conflict if the challenge has another version than the
+    request names.
+    """
     manifest = challenge.manifest
     if asked.version not in (None, manifest.version):
         raise Conflict(
@@ -183,7 +183,7 @@ def _public(challenge: Challenge, name: str) -> Case:
     return found
 
 
-# The values of one input as the request has them: numbers with the shape of a nested list, a recipe, or a scalar.
+# Numbers with the shape of a nested list, a recipe, or a scalar.
 @dataclass(frozen=True)
 class _Listed:
     values: tuple[float, ...]
@@ -362,7 +362,7 @@ def _recipe(arg: Argument, text: str) -> Filling:
 
 
 def _sizes(challenge: Challenge, case: Case, asked: OwnCase, given: Mapping[str, _Parsed]) -> dict[str, int]:
-    """The sizes to run with. A size that is a dimension of given values is theirs, unless the request sets it."""
+    """A dimension of given values, unless the request sets it."""
     manifest = challenge.manifest
     set_sizes = {name: _size(challenge, case, name, value) for name, value in asked.sizes.items()}
     found = {**dict(case.sizes)}

@@ -1,4 +1,4 @@
-"""The ABI of ``solve``, made from the arguments: declarations, starters, and the footer of a CUDA source."""
+"""The ABI of ``solve``: declarations, starters, and the footer of a CUDA source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.challenge.autograd import forward_arguments, forward_results
 from grader.challenge.model import Argument, Kind, Manifest
 from grader.languages import Language, filled
 
-# Numbers of arguments that the footer's messages tell apart, at least.
+# The footer's messages distinguish at least this many.
 _MOST_ARGUMENTS = 24
 
 
@@ -22,7 +22,7 @@ def c_type(arg: Argument) -> str:
 
 
 def _each_type(arg: Argument) -> str:
-    """Of an array of pointers, one for each GPU: such as ``const float* const*``."""
+    """One pointer per GPU: such as ``const float* const*``."""
     return f"{c_type(arg)} const*"
 
 
@@ -41,14 +41,14 @@ def _parameters(manifest: Manifest, language: Language) -> str:
 
 
 def _kernel_parameters(manifest: Manifest, language: Language) -> str:
-    """Of a kernel, which runs on one GPU: the pointers of each GPU are an array on the host, which no kernel reads."""
+    """A kernel runs on one GPU: it gets its pointers, not the host's arrays of them."""
     if language.python:
         return _parameters(manifest, language)
     return ", ".join(f"{c_type(arg)} {arg.name}" for arg in manifest.parameters)
 
 
 def headers(manifest: Manifest) -> list[str]:
-    """CUDA headers for the types of the signature, besides <cstdint>."""
+    """For the types of the signature, besides <cstdint>."""
     return sorted({arg.dtype.facts.header for arg in manifest.args if arg.dtype.facts.header})
 
 
@@ -65,7 +65,7 @@ def starter(manifest: Manifest, language: Language) -> str:
 
 
 def stride_texts(arg: Argument) -> list[str]:
-    """The expressions of its strides; empty if it is dense and row-major."""
+    """Expressions; empty if it is dense and row-major."""
     if arg.layout is None:
         return []
     if arg.layout.strides is not None:
@@ -95,7 +95,7 @@ def _function_values(manifest: Manifest) -> dict[str, str]:
 
 
 def _describe(manifest: Manifest) -> list[str]:
-    """One aligned line per argument: ``a    input   float32 [m, k]``."""
+    """One aligned line per argument: ``a input float32 [m, k]``."""
     width = max(len(arg.name) for arg in manifest.args)
     kinds = max(6, *(len(arg.kind.value) for arg in manifest.args))
     lines = []
@@ -118,14 +118,14 @@ def _where(manifest: Manifest, arg: Argument) -> str:
 def cuda_footer(manifest: Manifest) -> str:
     """Appended to a CUDA source by the compiler.
 
-    Its ``static_assert``s check that ``solve`` exists, its number of arguments and its types, with our messages. A
-    parameter may differ from the signature if no value is lost: ``int n`` for a size is fine, ``int scale`` for a float
-    is not. ``grader_entry`` takes pointers to arguments, so the loader needs no signature, and returns
-    ``cudaGetLastError()`` (0 is success), which reports a refused launch.
+    Its ``static_assert``s check ``solve``, with our messages. A parameter may differ from the signature if no
+    value is lost: ``int n`` for a size is fine, ``int scale`` for a float is not. ``grader_entry`` takes
+    pointers to arguments, so the loader needs no signature, and returns ``cudaGetLastError()``, which reports
+    a refused launch.
 
     It includes nothing, so macros of the source cannot reach a later header, and spells out every name, so
-    ``sandbox/runner/compile.py`` can undefine each of them first. ``grader.sandbox.compiler.explain`` turns compiler
-    messages about it into messages about the source.
+    ``sandbox/runner/compile.py`` can undefine each of them. ``grader.sandbox.compiler.explain`` turns
+    compiler messages about it into messages about the source.
     """
     count = len(manifest.parameters)
     wanted = declaration(manifest, Language.CUDA).replace('"', '\\"')
@@ -178,10 +178,10 @@ def _rule(manifest: Manifest, arg: Argument) -> str:
 def _probes(manifest: Manifest) -> str:
     """``grader_calls``: which calls of ``solve`` would compile.
 
-    A second ``solve(...)``, visible to the same lookup, is the worst match of all: a call that picks it, recognised by
-    its result type, is one that the student's ``solve`` does not accept. An ambiguous call counts as accepted: the
-    compiler explains it at the call itself. ``grader_fits<T...>`` converts only to these types, ``grader_other<T...>``
-    to any but these; a template parameter accepts both.
+    A second ``solve(...)``, visible to the same lookup, is the worst match of all: a call that picks it,
+    recognised by its result type, is one that the student's ``solve`` does not accept. An ambiguous call
+    counts as accepted: the compiler explains it. ``grader_fits<T...>`` converts only to these types,
+    ``grader_other<T...>`` to any but these; a template parameter accepts both.
     """
     types = [_entry_type(manifest, arg) for arg in manifest.parameters]
     count = len(types)
@@ -237,7 +237,7 @@ def _wrong(manifest: Manifest, arg: Argument, index: int, types: list[str]) -> s
 
 
 def _allowed(manifest: Manifest, arg: Argument) -> list[str]:
-    """Types that the parameter may have, besides ``const`` ones; template parameters are not checked."""
+    """Besides ``const`` ones; template parameters are not checked."""
     base = arg.dtype.c_built_in
     if manifest.on_each(arg):
         return [f"{const}{base}* const*" for const in ("", "const ")]
@@ -266,7 +266,7 @@ def _wider(arg: Argument) -> list[str]:
 
 
 def _entry_type(manifest: Manifest, arg: Argument) -> str:
-    """The type that ``grader_entry`` passes: buffers without ``const``, which the parameter may add."""
+    """Buffers without ``const``, which the parameter may add."""
     each = "* const*" if manifest.on_each(arg) else "*"
     return arg.dtype.c_built_in + (each if arg.kind.buffer else "")
 
@@ -277,7 +277,7 @@ def _half_types(manifest: Manifest) -> list[str]:
 
 
 def _unpacked(manifest: Manifest) -> str:
-    """An argument that each GPU has takes as many places, one behind the other in memory."""
+    """An argument that each GPU has takes as many places, one after the other."""
     unpacked, place = [], 0
     for arg in manifest.parameters:
         entry = _entry_type(manifest, arg)
