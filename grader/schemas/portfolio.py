@@ -1,4 +1,4 @@
-"""A person's kernels, to keep or to show: sources, times, ranks, notes."""
+"""A person's kernels, to keep or to show."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.schemas.strict import Strict
 
 
 class PortfolioEntry(Strict):
-    """An accepted submission, as its latest judgement that counts has it."""
+    """An accepted submission with its latest judgement that counts."""
 
     submission: str
     challenge: str

@@ -1,4 +1,4 @@
-"""A person's profile for others: activity, languages, ranks, badges."""
+"""A person's profile for others."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ class BadgeKind(StrEnum):
 
 
 class Badge(Strict):
-    """A badge."""
-
     kind: BadgeKind
     title: str
     about: str = Field(description="a challenge's or track's title, or a number")
@@ -75,8 +73,6 @@ class BestRank(Strict):
 
 
 class Profile(Strict):
-    """A profile."""
-
     name: str
     role: str
     since: datetime

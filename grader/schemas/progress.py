@@ -10,8 +10,6 @@ from grader.schemas.strict import Strict
 
 
 class Mark(StrEnum):
-    """A student's state at a challenge."""
-
     OPEN = "open"
     """Nothing was submitted."""
     ATTEMPTED = "attempted"
@@ -40,8 +38,6 @@ class ChallengeProgress(Strict):
 
 
 class TrackProgress(Strict):
-    """Progress in one track."""
-
     title: str
     description: str = ""
     solved: int
@@ -53,8 +49,6 @@ class TrackProgress(Strict):
 
 
 class Progress(Strict):
-    """Progress in all tracks."""
-
     user: str
     solved: int
     attempted: int
