@@ -1,5 +1,3 @@
-"""Measures a GPU's ceilings: `grader worker --calibrate`."""
-
 from __future__ import annotations
 
 from typing import Protocol
@@ -33,9 +31,8 @@ class Calibrator(Protocol):
 
 
 def calibrate(settings: Settings, gpu: Gpu, judge: Calibrator | None = None) -> dict[str, float]:
-    """Measure ``gpu`` and store ``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s.
-
-    Raises JudgeFailure, and Conflict if a worker holds the GPU, since its work would distort the figures.
+    """Store ``bandwidth`` in bytes/s and ``rate:DTYPE`` in flop/s. Raises JudgeFailure, and Conflict if a
+    worker holds the GPU.
     """
     with hold(gpu.uuid, lock_folder(settings)):
         judge = judge or _judge(settings, gpu)

@@ -1,8 +1,4 @@
-"""Checks uploaded challenges in the background, one box at a time.
-
-A box has the platform's Python and the challenge's files, but no network and no secrets. Its messages are
-untrusted.
-"""
+"""Checks uploaded challenges in boxes without network and secrets. A box's messages are untrusted."""
 
 from __future__ import annotations
 
@@ -50,7 +46,6 @@ from grader.service.platform import Platform
 log = get_logger(__name__)
 
 _PROGRAM = "examine.py"
-# Between two writes of lease and progress.
 _KEEP_SECONDS = 2.0
 _LENGTH_BYTES = 4
 # A check that crashed this many workers is given up.
@@ -64,8 +59,6 @@ class LostCheck(Exception):
 
 
 class Checker:
-    """``start`` serves checks in a thread; ``wake`` makes it look at once."""
-
     def __init__(self, platform: Platform, boxes: BoxMaker, name: str, stopper: Stopper) -> None:
         self._platform = platform
         self._boxes = boxes
@@ -144,7 +137,6 @@ class Checker:
     def _listen(
         self, held: UploadRow, made: Bundle, conversation: Conversation
     ) -> tuple[CheckState, str, Proof | None]:
-        """State, error and proof. Raises LostCheck."""
         progress: dict[str, Any] | None = None
         kept = 0.0
         for message in conversation.messages():
@@ -197,7 +189,7 @@ class Checker:
         log.info("checked", challenge=held.challenge, upload=held.number, state=state.value)
 
     def _give_back(self, held: UploadRow) -> None:
-        """If this worker is ending, the check does not count as an attempt."""
+        """The check counts as no attempt if this worker is ending."""
         with writing(self._platform.sessions) as session:
             row = uploads.find(session, held.challenge, held.number)
             mine = row is not None and row.check_attempt == held.check_attempt
@@ -240,8 +232,6 @@ def _judged(message: dict[str, Any]) -> tuple[CheckState, str, Proof | None]:
 
 @dataclass
 class Conversation:
-    """The box's messages, bounded in size."""
-
     box: Box
     slug: str
     course: bytes
@@ -302,7 +292,6 @@ def _first(pending: bytearray) -> dict[str, Any] | None:
 
 @functools.cache
 def _platform_archive() -> bytes:
-    """The platform's Python that a box needs."""
     package = Path(grader.__file__).parent
     files = {f"grader/{path.name}": path for path in package.glob("*.py")}
     for name in _PACKAGES:
@@ -314,7 +303,7 @@ def _platform_archive() -> bytes:
 
 def _below(folder: Path, name: str) -> dict[str, Path]:
     found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    engine = (BUILT.name, PREBUILT.name)  # of the emulated GPU
+    engine = (BUILT.name, PREBUILT.name)
     return {
         f"{name}/{path.relative_to(folder).as_posix()}": path
         for path in found

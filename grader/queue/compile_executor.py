@@ -1,8 +1,5 @@
-"""Serves the queue ``compile``: compiles a submission, then queues it to run or stores its verdict if it does
-not compile. Needs no GPU and no torch.
-
-It also compiles kernels of Triton submissions that wait behind a busy GPU. Their state does not change: the
-worker that runs them takes whatever is ready.
+"""Serves the queue ``compile``, without GPU and torch. Also compiles kernels of Triton submissions that wait
+behind a busy GPU, without changing their state.
 """
 
 from __future__ import annotations
@@ -72,9 +69,8 @@ class Compiler(Protocol):
 
 
 class BoxCompiler:
-    """Compiles each source in a new box. Keeps up to ``spares`` boxes ready, and one for kernels after the
-    first use: these load torch, which takes seconds and memory. ``background``: see
-    ``grader.sandbox.compiler.nvcc.compile_spec``.
+    """Keeps up to ``spares`` boxes ready, and one for kernels after the first use: these load torch, which
+    takes seconds and memory.
     """
 
     def __init__(self, boxes: BoxMaker, spares: int, background: bool = True) -> None:
@@ -106,8 +102,6 @@ class BoxCompiler:
 
 
 class CompileExecutor:
-    """One submission at a time. Setting ``stopping`` gives the current one back."""
-
     def __init__(
         self,
         platform: Platform,
@@ -128,7 +122,7 @@ class CompileExecutor:
         self._rests_until = 0.0
 
     def serve_one(self) -> bool:
-        """Compile the next submission, of any device whose GPUs are known; False if there is none."""
+        """Compile the next submission; False if there is none."""
         if self._stopping.is_set():
             return False
         with writing(self._platform.sessions) as session:
@@ -209,8 +203,8 @@ class CompileExecutor:
         return time.monotonic() < self._rests_until
 
     def compile_ahead(self) -> bool:
-        """Compile the kernels of the next submission behind a busy GPU; False if there is none. Failures are
-        only logged: the worker that runs it compiles them.
+        """Compile kernels behind a busy GPU; False if there are none. Failures are only logged: the worker
+        that runs the submission compiles them.
         """
         if self._stopping.is_set() or self.rests:
             return False

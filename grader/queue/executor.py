@@ -42,16 +42,11 @@ from grader.wakeups import COMPILE, KERNELS, run_queue
 
 log = get_logger(__name__)
 
-# Each write of progress is a transaction, so limit them.
 _PROGRESS_SECONDS = 0.2
 _SEED_KEY_BYTES = 32
 
 
 class Executor:
-    """One submission at a time. Setting ``stopping`` gives the current one back. ``gpu_health`` is None
-    without a GPU.
-    """
-
     def __init__(
         self,
         platform: Platform,
@@ -72,8 +67,8 @@ class Executor:
         self._sandbox_health = SandboxHealth(judge, partial(self._finaliser.set_sandbox_fault, name))
 
     def serve_one(self) -> bool:
-        """Serve the next submission of this device; False if nothing waits. Only this machine can take a
-        final, so after one it takes the next submission without waiting for a wake-up.
+        """False if nothing waits. Only this machine can take a final, so after one it takes the next
+        submission without a wake-up.
         """
         served = False
         while (held := self._serve_next()) is not None:
@@ -121,8 +116,7 @@ class Executor:
             self._platform.wakeups.enqueue(COMPILE, len(claimed.returned))
         held = claimed.held
         if held is not None and held.language.compiled and held.artefact is None:
-            # This wake-up was for the device; the submission's own one may wake a worker of another device,
-            # to compile it.
+            # The submission's own wake-up may wake a worker of another device, to compile it.
             self._platform.wakeups.enqueue(run_queue(device))
         if held is not None and any(compiled_ahead(device, language) for language in languages_of(device)):
             self._platform.wakeups.hint(KERNELS)
@@ -172,8 +166,8 @@ class Executor:
             source=held.source,
             fingerprint=served.fingerprint,
             device=held.device,
-            # Drawn per judgement and not stored: hosts share no secret, and data that a box saw before its
-            # host died are worthless later. Within a competition all compared submissions get the same data.
+            # Not stored: hosts share no secret, and data that a box saw before its host died are worthless
+            # later. In a competition all compared submissions get the same data.
             seed_key=drawn.seed_key if drawn else secrets.token_hex(_SEED_KEY_BYTES),
             baselines=frozen,
             ceilings=ceilings,
@@ -182,7 +176,6 @@ class Executor:
             public_only=held.run,
             own_case=OwnCase.model_validate_json(held.own_case) if held.own_case is not None else None,
             workloads=drawn.workloads if drawn else [],
-            # A regrade keeps the submission's questions and answers.
             quiz=not (held.run or held.rejudge or held.competition is not None),
         )
         outcome = self._judge.run(job, _ProgressWriter(platform, held), lambda: self._must_end(lease))
@@ -201,7 +194,6 @@ class Executor:
         self._finaliser.write(store)
 
     def _artefact(self, held: Claim) -> Artefact | None:
-        """Its library, or its kernels compiled ahead. The judge checks that they belong to this source."""
         key = held.artefact or self._kernels_key(held)
         if key is None:
             return None
@@ -215,7 +207,6 @@ class Executor:
             challenge = self._platform.catalogue.load(held.challenge)
             return kernels_request(challenge, held.language, held.source, self._judge.architecture).key()
         except Exception:
-            # It only saves time.
             log.exception("kernels_not_looked_up")
             return None
 
@@ -223,7 +214,7 @@ class Executor:
         return lease.cancel_requested or lease.lost or self._stopping.is_set()
 
     def _judge_failed(self, held: Claim, error: str, report: Report | None) -> None:
-        """If this host or its GPU is at fault, another worker judges the submission, and it costs no attempt."""
+        """If this host or its GPU is at fault, it costs no attempt."""
         if not self._stopping.is_set() and (why := self._sandbox_health.lost(alone=self._gpu_health is None)):
             self._finaliser.give_back(held, why)
         elif (
@@ -235,8 +226,6 @@ class Executor:
 
 
 class _ProgressWriter:
-    """Writes every new state, and progress within a state from time to time."""
-
     def __init__(self, platform: Platform, held: Claim) -> None:
         self._platform = platform
         self._held = held

@@ -26,16 +26,14 @@ from grader.service.platform import Platform
 log = get_logger(__name__)
 T = TypeVar("T")
 
-# A verdict must survive a database outage. If somebody else takes the submission meanwhile, its fence drops
-# this verdict. A worker that is ending makes only the first tries.
+# A verdict must survive a database outage. If somebody else takes the submission, its fence drops this
+# verdict.
 _WRITE_PAUSES_S = (0.2, 1.0, 3.0)
 # No failover takes this long: the database refuses this write.
 _WRITE_SECONDS = 600.0
 
 
 class Finaliser:
-    """If ``stopping`` is set, it waits for nothing."""
-
     # A broken engine must not fail a whole queue within a second.
     pause_after_failure_s = 1.0
 
@@ -46,9 +44,7 @@ class Finaliser:
     def finish(
         self, held: Claim, report: Report, served: ServedVersion, quiz: Sequence[DrawnQuestion] = ()
     ) -> None:
-        """Store its verdict and questions. Raises ChallengeChanged if ``served`` no longer matches its
-        version.
-        """
+        """Raises ChallengeChanged if ``served`` no longer matches its version."""
 
         def store(session: Session) -> bool:
             # In one transaction: the judged content must not change after the first verdict.
@@ -64,7 +60,7 @@ class Finaliser:
         log.info("judged" if stored else "late_result_dropped", verdict=report.verdict.value)
 
     def give_back(self, held: Claim, why: str = "") -> None:
-        """Without counting an attempt. ``why``: this worker cannot judge now."""
+        """Counts no attempt. ``why``: this worker cannot judge now."""
         state = self.write(
             lambda session: leases.give_back(session, held.id, held.attempt, clock(session), error=why)
         )
@@ -72,9 +68,7 @@ class Finaliser:
         self._back_in_queue(held, state)
 
     def fail(self, held: Claim, error: str, report: Report | None) -> None:
-        """Give it back after a failure of ours. It counts, unless this worker is ending: its judge and boxes
-        often end a moment before it.
-        """
+        """Counts, unless this worker is ending: its judge and boxes often end a moment before it."""
         if self._stopping.is_set():
             log.warning("failure_while_stopping", error=error)
             self.give_back(held)
@@ -95,11 +89,10 @@ class Finaliser:
             self._platform.wakeups.announce(held.device, held.language)
 
     def set_sandbox_fault(self, worker: str, reason: str) -> None:
-        """Publish why ``worker`` can start no sandboxes; empty: it can."""
+        """``reason`` is empty if it can start sandboxes."""
         self.write(lambda session: workers.set_sandbox_fault(session, worker, reason))
 
     def write(self, change: Callable[[Session], T]) -> T:
-        """Make a change in a transaction, repeated while the database is away."""
         ends = time.monotonic() + _WRITE_SECONDS
         for tries, pause in enumerate(chain(_WRITE_PAUSES_S, repeat(_WRITE_PAUSES_S[-1])), 1):
             try:

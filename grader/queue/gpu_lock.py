@@ -1,7 +1,5 @@
-"""One worker per GPU: an exclusive lock on a file named by the GPU's UUID. The kernel releases it when the
-holder dies.
-
-All platforms and users of a machine share the folder: /run/lock, or /tmp if a system lacks that.
+"""One worker per GPU: a file lock that the kernel releases when its holder dies. All platforms and users of a
+machine share the folder: /run/lock, or /tmp if a system lacks that.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ from grader.errors import Conflict
 from grader.settings import Settings
 
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
-# Every user of the GPU may lock it.
 _FILE_MODE, _FOLDER_MODE = 0o666, 0o1777
 
 
@@ -52,7 +49,6 @@ def holder(gpu: str, folder: Path) -> int | None:
 
 
 def held(gpu: str, pid: int) -> Conflict:
-    """``pid`` is 0 if unknown."""
     by = f"process {pid}" if pid else "another process"
     return Conflict(f"GPU {gpu} is already in use: {by} holds it.", "End that worker, or choose another GPU.")
 

@@ -1,5 +1,3 @@
-"""Chooses the GPUs of a worker."""
-
 from __future__ import annotations
 
 import os
@@ -18,8 +16,8 @@ ALL, NONE = "all", "none"
 
 
 def chosen_gpus(wanted: str, find: Callable[[], list[Gpu]] | None = None) -> list[Gpu]:
-    """The GPUs named by ``wanted``: "all", or numbers and UUIDs separated by commas. One worker uses those
-    joined by "+" together.
+    """``wanted``: "all", or numbers and UUIDs separated by commas; one worker uses those joined by "+"
+    together.
 
     Raises BoxUnavailable if this process can use none, BadRequest if it cannot use the named one.
     """
@@ -70,7 +68,6 @@ class ProbedGpu(Protocol):
 
 
 def record_of(gpu: Gpu, judge: ProbedGpu) -> GpuRecord:
-    """For workers that compile for it elsewhere."""
     from grader.records.gpus import GpuRecord
 
     return GpuRecord(gpu.uuid, board_of(gpu), judge.device_model, judge.architecture)

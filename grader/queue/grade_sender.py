@@ -1,4 +1,4 @@
-"""Sends grades to learning platforms in the background, so a slow platform delays no judging."""
+"""Sends grades in the background, so a slow platform delays no judging."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ class GradeSender(Periodic):
     """Workers share the grades; one at a time looks for changed ones."""
 
     def __init__(self, platform: Platform) -> None:
-        # A pending request ends by its own time limit. Sending grades twice is harmless.
         super().__init__("grades", platform.settings.sweep_s, end_s=1.0)
         self._platform = platform
 
@@ -22,5 +21,5 @@ class GradeSender(Periodic):
         try:
             passback.compare_if_due(self._platform)
             delivery.deliver(self._platform)
-        except Exception as error:  # for example the database is away: the next turn tries again
+        except Exception as error:
             log.warning("grades_not_sent", error=f"{type(error).__name__}: {error}")

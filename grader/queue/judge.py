@@ -1,5 +1,3 @@
-"""The interface of a worker's judge."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,7 +7,7 @@ from grader.judge.job import Job, JudgingProgress, Outcome
 
 
 class Judge(Protocol):
-    """Implemented by ``grader.judge.process.JudgeProcess``."""
+    """``grader.judge.process.JudgeProcess`` implements it."""
 
     @property
     def device_model(self) -> str:

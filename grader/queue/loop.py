@@ -1,5 +1,3 @@
-"""A worker's loop: takes wake-ups until a signal comes, and reconnects to Redis."""
-
 from __future__ import annotations
 
 import signal
@@ -22,28 +20,24 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 _RECONNECT_SECONDS = 1.0
-# An idle worker checks this often whether it must stop.
 _WAIT_SECONDS = 1
-# Then Redis is down.
 _ANSWER_SECONDS = 2
 
 
 class Stopper:
-    """Turns SIGTERM and SIGINT into a clean end. ``event``: give the current submission back and end.
-    ``draining``: finish it and end.
+    """``event``: give the current submission back and end. ``draining``: finish it and end.
 
-    The signal handler only sets a flag: an exception could be swallowed by a finalizer or an "except
-    Exception: pass", or lose a wake-up. So no call may block for long, and every wait checks the flag.
+    The signal handler only sets a flag: a finalizer or an "except Exception: pass" could swallow an
+    exception. So no call may block for long, and every wait checks the flag.
     """
 
     def __init__(self) -> None:
         self.event = StopFlag()
         self.draining = False
-        # True if staff still want it drained.
         self.still_draining: Callable[[], bool] | None = None
 
     def install(self, stack: ExitStack) -> None:
-        """Until ``stack`` ends. Does nothing outside the main thread, which alone gets signals."""
+        """Until ``stack`` ends. Only the main thread gets signals."""
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):
                 stack.callback(signal.signal, number, signal.signal(number, self._on_signal))
@@ -55,11 +49,11 @@ class Stopper:
         self.event.set()
 
     def drain(self, wanted: bool) -> None:
-        """End after the current submission; ``wanted=False`` revokes that."""
+        """``wanted=False`` revokes it."""
         self.draining = wanted
 
     def must_end(self) -> bool:
-        """Staff may have resumed the worker since the last heartbeat, so this asks again."""
+        """Staff may have resumed the worker since the last heartbeat."""
         if self.event.is_set():
             return True
         if self.draining and self.still_draining is not None:
@@ -74,8 +68,8 @@ def take_wakeups(
     stopper: Stopper,
     deferred: Callable[[], Collection[str]] = tuple,
 ) -> None:
-    """Serve the queues of the Redis at ``url``, earlier ones first, until stopped, or with ``burst`` until
-    they are empty. ``deferred``: queues left to other workers, served only if nothing else comes for a while.
+    """Serve the queues at ``url``, earlier ones first, until stopped, or with ``burst`` until they are empty.
+    ``deferred``: queues served only if nothing else comes for a while.
     """
     while not stopper.must_end():
         try:
@@ -91,7 +85,7 @@ def take_wakeups(
 def _connect(url: str) -> Redis:
     # redis-py's retries would delay our next check.
     connection = Redis.from_url(url, retry=Retry(NoBackoff(), 1))
-    # These override the URL's: a shorter timeout would end our waits, and ids may not be text.
+    # A shorter timeout in the URL would end our waits, and ids may not be text.
     connection.connection_pool.connection_kwargs.update(
         socket_timeout=_WAIT_SECONDS + _ANSWER_SECONDS, decode_responses=False
     )
@@ -127,5 +121,5 @@ def _serve_one(queue: str, handler: Callable[[], object]) -> None:
     try:
         handler()
     except Exception:
-        # One submission must not end the worker. The sweeper finds its expired lease.
+        # The sweeper finds its expired lease.
         log.exception("wakeup_failed", queue=queue)

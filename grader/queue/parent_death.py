@@ -1,7 +1,7 @@
-"""Becomes another program that ends when its parent does (Linux).
+"""``python parent_death.py PARENT_PID PROGRAM [ARGUMENT...]``: a program that ends when its parent does
+(Linux).
 
-``python parent_death.py PARENT_PID PROGRAM [ARGUMENT...]``. A script, since doing this between fork and exec
-is unsafe in a process with threads.
+A script, since doing this between fork and exec is unsafe in a process with threads.
 """
 
 from __future__ import annotations

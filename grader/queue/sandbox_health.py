@@ -1,6 +1,4 @@
-"""Detects that a worker's host cannot judge at all (an engine that restarts, a full disk), so no submission
-loses an attempt.
-"""
+"""Detects a host that cannot judge (an engine that restarts, a full disk), so no submission loses an attempt."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ class Starter(Protocol):
 
 
 class SandboxHealth:
-    """``publish`` gets the reason why no box can be started, or "" if boxes work again."""
+    """``publish`` gets the reason why no box starts, or ""."""
 
     def __init__(self, starter: Starter, publish: Callable[[str], None]) -> None:
         self._starter = starter
@@ -30,9 +28,7 @@ class SandboxHealth:
         self._lost = ""
 
     def lost(self, alone: bool) -> str:
-        """After a failure: why nothing can be judged here, or "". ``alone``: nothing else watches the judge's
-        start.
-        """
+        """Why nothing can be judged here, or "". ``alone``: nothing else watches the judge's start."""
         try:
             self._starter.try_box()
         except BoxUnavailable as error:
@@ -45,7 +41,6 @@ class SandboxHealth:
         return self._lost
 
     def wait(self, stopping: threading.Event) -> None:
-        """Until boxes work or the worker ends."""
         tries = 0
         while self._lost and not stopping.wait(_PAUSES_S[min(tries, len(_PAUSES_S) - 1)]):
             tries += 1

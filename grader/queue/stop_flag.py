@@ -1,5 +1,3 @@
-"""A flag that asks a process to end: set by a signal handler, read by everyone."""
-
 from __future__ import annotations
 
 import threading
@@ -9,10 +7,9 @@ _LOOK_SECONDS = 0.05
 
 
 class StopFlag(threading.Event):
-    """An event that a signal handler may set.
+    """A signal handler may set it.
 
     An ordinary event takes a lock to set and to wait: a handler that interrupts the lock's holder deadlocks.
-    This one has no lock.
     """
 
     _said = False
@@ -27,7 +24,6 @@ class StopFlag(threading.Event):
         self._said = False
 
     def wait(self, timeout: float | None = None) -> bool:
-        """``timeout`` in seconds; None: for ever."""
         end = None if timeout is None else time.monotonic() + timeout
         while not self._said:
             left = _LOOK_SECONDS if end is None else end - time.monotonic()

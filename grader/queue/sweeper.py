@@ -1,4 +1,4 @@
-"""Repairs what dead processes leave behind: expired leases, missing wake-ups, silent workers, orphaned boxes."""
+"""Repairs after dead processes: expired leases, missing wake-ups, silent workers, orphaned boxes."""
 
 from __future__ import annotations
 
@@ -37,13 +37,10 @@ class Swept:
 
 
 class ExpiryGuard:
-    """Decides when this process may expire leases.
-
-    Not while a live worker may have been unable to renew one: shortly after the start, a database outage, a
-    freeze of this process or its host, or a step of the clock.
+    """Forbids expiring leases while a live worker may have been unable to renew one: shortly after the start,
+    a database outage, a freeze of this process or its host, or a step of the clock.
     """
 
-    # A busy host may delay a transaction or a turn this much.
     _late_s = 1.0
 
     def __init__(self, settings: Settings) -> None:
@@ -69,9 +66,7 @@ class ExpiryGuard:
 
 
 def sweep(platform: Platform, boxes: Reaper | None = None, watch: ExpiryGuard | None = None) -> Swept:
-    """One sweep; sweepers may run in parallel. A part that fails is logged. Without ``watch``, end every
-    expired lease.
-    """
+    """Sweepers may run in parallel. Without ``watch``, end every expired lease."""
     done = Swept(
         reclaimed=_part("leases", lambda: _reclaim(platform, watch)),
         wakeups=_part("wakeups", lambda: issue_missing_wakeups(platform)),

@@ -1,7 +1,4 @@
-"""Workers: serve one submission per wake-up, with a judge process or only a compiler.
-
-This process never imports torch: the judge is a separate process.
-"""
+"""Workers never import torch: the judge is a separate process."""
 
 from __future__ import annotations
 
@@ -70,13 +67,11 @@ def run_worker(
     compiler: Compiler | None = None,
 ) -> None:
     """Serve ``settings.device``, or the device of ``gpu``, until SIGTERM or SIGINT, or with ``burst`` until
-    no wake-up is left. When idle, also compile, unless a compile-only worker does. Checks uploads in the
+    no wake-up is left. When idle, also compile, unless a compile-only worker does. Check uploads in the
     background.
 
-    A signal gives the current submission back, uncounted. A drained worker finishes it; a new one waits until
-    it is resumed. ``judge``, ``boxes`` and ``compiler`` default to those of the settings.
-
-    Raises Conflict if another worker holds the GPU, BoxUnavailable if the GPU is or becomes bad.
+    A signal gives the current submission back, uncounted. A drained worker finishes it. Raises Conflict if
+    another worker holds the GPU, BoxUnavailable if the GPU is or becomes bad.
     """
     logs.configure(settings.log_level, settings.log_format)
     metrics.begin(settings)
@@ -203,7 +198,6 @@ def _deferred_while_resting(executor: CompileExecutor) -> Collection[str]:
 
 
 def _deferred_to_compilers(platform: Platform) -> Callable[[], Collection[str]]:
-    """The compile queue, while compile-only workers are alive: they have the ready boxes."""
     found: Collection[str] = ()
     asked = -math.inf
 
@@ -232,7 +226,7 @@ def _serve_queues(
         try:
             served = handlers[queue]()
             if not served and _ends(platform, name, stopper):
-                # A stop came between wake-up and submission: this may be its only wake-up.
+                # This may be the submission's only wake-up.
                 platform.wakeups.enqueue(queue)
         except AWAY as error:
             log.warning("database_away", error=type(error).__name__)
@@ -250,7 +244,7 @@ def _serve_queues(
     stopper.still_draining = still_draining
     if stopper.draining:
         log.warning("worker_is_drained", worker=name, hint=f"grader admin worker resume {name}")
-        # A supervisor would only restart it, so it waits instead of ending.
+        # A supervisor would only restart it.
         while not burst and stopper.draining and not stopper.event.wait(_DRAINED_LOOK_SECONDS):
             pass
     log.info("worker_started", worker=name, queues=list(handlers))
@@ -259,7 +253,6 @@ def _serve_queues(
 
 
 def _ends(platform: Platform, name: str, stopper: Stopper) -> bool:
-    """True if this worker must end, even before its heartbeat notices."""
     if not stopper.event.is_set():
         stopper.drain(_draining(platform, name))
     return stopper.event.is_set() or stopper.draining
@@ -279,7 +272,7 @@ def _gpu_reader(uuid: str | None) -> Callable[[], GpuReading | None] | None:
 
 
 def _name(gpu: Gpu | None) -> str:
-    """A GPU's worker keeps its name, so a new one replaces the old row."""
+    """A new worker of a GPU replaces the old row."""
     own = gpu.uuid if gpu is not None else f"{os.getpid()}-{secrets.token_hex(2)}"
     return f"{socket.gethostname()}-{own}"
 
@@ -288,7 +281,7 @@ def _warm_up(judge: Judge) -> None:
     try:
         judge.warm_up()
     except (JudgeFailure, BoxUnavailable) as error:
-        # The first submission tries again and reports the failure to its author.
+        # The first submission tries again and reports the failure.
         log.error("judge_not_ready", error=error.message, hint=error.hint)
 
 
@@ -324,9 +317,7 @@ def _judge(settings: Settings, gpu: Gpu | None) -> Judge:
 
 
 def _compiler_beside(boxes: BoxMaker, settings: Settings) -> Compiler | None:
-    """None if this machine has none. For the emulated GPU nobody else compiles, and that does not disturb its
-    timing.
-    """
+    """None if this machine has none. For the emulated GPU nobody else compiles."""
     if nvcc_version() is None:
         return None
     if kind_of(settings.device).on == ON_EMULATED:
@@ -341,7 +332,6 @@ def _boxes(settings: Settings) -> BoxMaker:
 
 
 def main() -> None:
-    """``python -m grader.queue.worker``: one worker with the environment's settings."""
     run_worker(Settings())
 
 

@@ -1,6 +1,4 @@
-"""Queries for a person's profile. Each reads only that person's rows, or the first few of a challenge, by an
-index.
-"""
+"""Queries for a profile, which read only that person's rows, or the first few of a challenge."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ from grader.records.models.indexes import GRADED, HANDED_IN, RANKED
 from grader.schemas.report import Verdict
 from grader.schemas.submission import SetAside
 
-# Made once: making the alias takes longer than a query.
 _OWN = aliased(SubmissionRow, name="own")
-# Only students compete for the first solution.
 _STUDENT = "student"
 
 
@@ -56,7 +52,7 @@ class BoardBest:
 
 
 def submission_events(session: Session, user: int, without: Sequence[int] = ()) -> list[SubmissionEvent]:
-    """Newest first, at most ``limits.PROFILE_SUBMISSIONS``, not of the competitions ``without`` (ids)."""
+    """Newest first, at most ``limits.PROFILE_SUBMISSIONS``, outside the competitions ``without`` (ids)."""
     table = SubmissionRow
     found = session.execute(
         select(table.challenge, table.language, table.verdict, table.created_at, table.set_aside)
@@ -68,7 +64,6 @@ def submission_events(session: Session, user: int, without: Sequence[int] = ()) 
 
 
 def entries(session: Session, user: int) -> list[BoardBest]:
-    """The fastest on each board of any version."""
     table = SubmissionRow
     found = session.execute(
         select(
@@ -85,10 +80,7 @@ def entries(session: Session, user: int) -> list[BoardBest]:
 
 
 def ranks(session: Session, entries: Collection[BoardBest], without: Collection[int] = ()) -> dict[int, int]:
-    """``BoardBest.id`` -> 1 + the number of others faster by more than their board's resolution.
-
-    Equals the ranks of ``grader.records.ranks``, but counts in the boards' index, in one statement.
-    """
+    """``BoardBest.id`` -> rank as in ``grader.records.ranks``, counted in the boards' index in one statement."""
     table, own = SubmissionRow, _OWN
     if not entries:
         return {}
@@ -111,9 +103,7 @@ def ranks(session: Session, entries: Collection[BoardBest], without: Collection[
 
 
 def first_solved(session: Session, user: int, without: Sequence[int] = ()) -> set[str]:
-    """Challenges that this student solved before all other students. ``without``: competitions (ids), for
-    everybody.
-    """
+    """Challenges that this student solved first. ``without``: competitions (ids)."""
     table, author, own = SubmissionRow, UserRow, _OWN
     # Worded like the condition of the progress index.
     solved = (

@@ -17,7 +17,6 @@ from grader.records.order import Moments, waiting_order
 from grader.records.states import ACTIVE
 from grader.schemas.submission import State
 
-# Per device. After each one, a worker looks at the next.
 _MOST = 16
 
 
@@ -34,8 +33,7 @@ class WaitingSource:
 
 
 def behind_busy_devices(session: Session, now: datetime, silent_s: float) -> list[WaitingSource]:
-    """The next few of each device whose workers all hold a submission, in order. A device with an idle
-    worker, no worker or a paused queue gains nothing.
+    """The next few of each device whose workers are all busy, in order.
 
     Claims and locks nothing: a worker may take one of them a moment later.
     """

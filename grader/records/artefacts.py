@@ -1,9 +1,8 @@
 """Compiled libraries by the hash of their input, so hosts need no shared file system. The least recently used
 go first.
 
-Kernels compiled ahead are reserved first, so nobody compiles them twice. Nobody waits for a reservation: if
-its worker dies, the worker that runs the submission compiles them. Writers call these functions within
-``writing``.
+Nobody waits for a reservation: if its worker dies, the worker that runs the submission compiles. Writers call
+these functions within ``writing``.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def store(session: Session, artefact: Artefact, now: datetime) -> None:
 
 
 def reserve(session: Session, key: str, user: int, now: datetime) -> bool:
-    """Reserve ``key`` for a source of ``user`` (an id); False if it is already compiled or reserved."""
+    """False if ``key`` is already compiled or reserved."""
     values = {
         "key": key,
         "arch": "",
@@ -53,7 +52,7 @@ def reserve(session: Session, key: str, user: int, now: datetime) -> bool:
 
 
 def fill(session: Session, artefact: Artefact, now: datetime) -> bool:
-    """Store a reserved artefact; False if the reservation is gone, perhaps with its author."""
+    """False if the reservation is gone, perhaps with its author."""
     values = {
         **artefact.model_dump(mode="json", exclude={"key", "library"}),
         "library": artefact.library,
@@ -73,12 +72,11 @@ def release(session: Session, key: str) -> None:
 
 
 def known(session: Session, key: str) -> bool:
-    """True if it is compiled or reserved."""
     return session.scalar(select(ArtefactRow.key).where(ArtefactRow.key == key)) is not None
 
 
 def read(session: Session, key: str) -> Artefact | None:
-    """None if it does not exist, is only reserved, or is damaged."""
+    """None if it is missing, only reserved, or damaged."""
     row = session.get(ArtefactRow, key)
     if row is None or not row.size:
         return None
@@ -97,7 +95,7 @@ def read(session: Session, key: str) -> Artefact | None:
 
 
 def use(session: Session, key: str, now: datetime, toolkit: str | None = None) -> bool:
-    """True if it exists, made by this version of the compiler (None: by any). It is then kept longer."""
+    """True if this version of the compiler (None: any) made it. It is then kept longer."""
     conditions: list[ColumnElement[bool]] = [ArtefactRow.key == key]
     if toolkit is not None:
         conditions.append(ArtefactRow.toolkit == toolkit)

@@ -15,8 +15,6 @@ from grader.schemas.submission import JudgingReason, State
 
 @dataclass(frozen=True)
 class Attempts:
-    """``speedup``: the best accepted."""
-
     challenge: str
     device: str
     count: int
@@ -25,10 +23,8 @@ class Attempts:
 
 
 def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[Attempts]:
-    """What ``user`` submitted, each submission once, not in the competitions ``without`` (ids).
-
-    A later judgement under a published version replaces the first. Cancelled ones, our failures and runs are
-    left out. A voided one is an attempt, but not accepted.
+    """Each submission once, outside the competitions ``without`` (ids), by its last judgement under a
+    published version. Without cancelled ones, our failures and runs. A voided one is not accepted.
     """
     table = SubmissionRow
     draft = (
@@ -44,7 +40,7 @@ def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[At
         partition_by=func.coalesce(table.rejudge_of, table.id),
         order_by=(table.version.desc(), table.id.desc()),
     )
-    # Only columns of the index ``ix_submissions_progress``: some users have thousands of rows.
+    # Only columns of the index ``ix_submissions_progress``.
     judged = (
         select(
             table.challenge, table.device, table.verdict, table.speedup, table.set_aside, later.label("later")
@@ -55,7 +51,6 @@ def of_user(session: Session, user: int, without: Sequence[int] = ()) -> list[At
             table.state.not_in([State.CANCELLED, State.FAILED]),
             table.kind != JudgingReason.FINAL,
             *competitions.outside(without),
-            # Later judgements count only with a verdict, under a published version.
             table.rejudge_of.is_(None) | ((table.state == State.DONE) & ~draft & table.set_aside.is_(None)),
         )
         .subquery()

@@ -13,7 +13,6 @@ from grader.records.models import BaselineRow, utcnow
 
 # workload -> baseline name -> microseconds; None: too short to measure
 Times = dict[str, dict[str, float | None]]
-# Stored for None.
 _TOO_SHORT = 0.0
 
 

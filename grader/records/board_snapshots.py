@@ -1,4 +1,4 @@
-"""A board at one moment, updated by reading only what was added since."""
+"""A board at one moment; updates read only its new submissions."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ Stamp = tuple[float, ...]
 EMPTY: Stamp = (0, 0, 0)
 
 
-# Of a sum of times: the last digits depend on the order of summation.
+# The last digits of a sum depend on the order of summation.
 _DIGITS = 12
 
 
 def stamp(session: Session, board: Board) -> Stamp:
-    """Changes with every submission that joins the board, leaves it, or gets another time."""
+    """Changes with every submission that joins, leaves, or gets another time."""
     return _rounded(*session.execute(select(*_stamp()).where(*conditions(board))).one())
 
 
 def stamps(session: Session, device: str) -> dict[Board, Stamp]:
-    """For every board of ``device`` that has entries, over all languages, in one pass."""
     table = SubmissionRow
     found = session.execute(
         select(table.challenge, table.version, *_stamp())
-        # An expression, so SQLite does not pick the index of ended submissions, which would read the rows.
+        # An expression, so SQLite does not pick the index of ended submissions.
         .where(table.device.concat("") == device, text(RANKED))
         .group_by(table.challenge, table.version)
     )
@@ -57,22 +56,20 @@ def _rounded(*found: float | None) -> Stamp:
     )
 
 
-# A submission with this many newer ones is almost surely judged. If not, the board is read again.
+# A submission with this many newer ones is almost surely judged.
 _WINDOW = 2_000
 
 
 _MOST = 5_000
 
 
-# Largest relative difference between the database's sum of times and ours.
+# Between the database's sum of times and ours, relative.
 _SUMS_DIFFER = 1e-11
 
 
 @dataclass(frozen=True)
 class BoardSnapshot:
-    """``entries`` by user; ``late``: ids above ``floor`` of all its accepted submissions, even without an
-    entry.
-    """
+    """``late``: ids above ``floor`` of all its accepted submissions."""
 
     stamp: Stamp
     entries: dict[int, BoardEntry]
@@ -81,7 +78,7 @@ class BoardSnapshot:
 
 
 def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collection[int]) -> BoardSnapshot:
-    """``stamp`` was read before, so the next call finds any change in between."""
+    """``stamp`` was read before, so the next call finds changes in between."""
     floor = max(0, last_id(session) - _WINDOW)
     late = frozenset(entry.submission for entry in accepted_after(session, board, floor))
     by_user = {entry.user: entry for entry in entries(session, board, without)}
@@ -91,8 +88,8 @@ def read_snapshot(session: Session, board: Board, stamp: Stamp, without: Collect
 def snapshot_after(
     session: Session, board: Board, before: BoardSnapshot, stamp: Stamp, without: Collection[int]
 ) -> tuple[BoardSnapshot, list[BoardEntry]] | None:
-    """The board as of ``stamp``, and its new submissions, including those of users ``without`` a rank. None
-    if anything else changed: then read it again.
+    """The board as of ``stamp``, and its new submissions, including those ``without`` a rank. None if
+    anything else changed.
     """
     late = accepted_after(session, board, before.floor)
     came = [entry for entry in late if entry.submission not in before.late]

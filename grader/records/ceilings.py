@@ -1,4 +1,4 @@
-"""Calibrated ceilings per GPU (two of one model differ), driver and torch."""
+"""Per GPU (two of one model differ), driver and torch."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from grader.records.models import CeilingRow
 
 @dataclass(frozen=True)
 class CalibrationKey:
-    """``gpu`` is a UUID."""
-
     gpu: str
     driver: str
     torch: str

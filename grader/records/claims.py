@@ -1,5 +1,3 @@
-"""Claims a submission under a lease: to run it, or to compile it."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -30,11 +28,9 @@ class Claim:
     language: Language
     device: str
     source: str
-    # The key of the compiled library.
     artefact: str | None
     rejudge: bool
     request_id: str | None
-    # Only the public cases.
     run: bool
     competition: int | None = None
     final: bool = False
@@ -58,7 +54,6 @@ class ClaimRequest:
     worker: str
     now: datetime
     lease_s: float
-    # Of its compiler, if it has one.
     toolkit: str | None = None
     # Also take uncompiled submissions, if they come first.
     uncompiled: bool = False
@@ -69,18 +64,14 @@ class ClaimRequest:
 @dataclass(frozen=True)
 class Claimed:
     held: Claim | None
-    # Sent back to the compilers on the way.
     returned: tuple[int, ...] = ()
 
 
 def claim(session: Session, request: ClaimRequest) -> Claimed:
     """Take the next submission that the device can run. Call it within ``writing``.
 
-    A compiled one goes to ``testing`` if the worker's compiler made its artefact; otherwise the worker
-    compiles it. A worker without a compiler accepts any artefact, and sends submissions without one back to
-    the compilers.
-
-    A paused queue and a draining worker take nothing; while ``compile`` is paused, nothing uncompiled is
+    The worker compiles one that its compiler did not make. Without a compiler it accepts any artefact, and
+    sends submissions without one back to the compilers. While ``compile`` is paused, nothing uncompiled is
     taken.
     """
     paused = queues.pauses(session)
@@ -115,7 +106,7 @@ def claim(session: Session, request: ClaimRequest) -> Claimed:
 
 
 def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
-    """Rows bound to no machine, or next on this one: a final follows one order, whichever is compiled first."""
+    """A final follows one order, whichever row is compiled first."""
     table, bound = SubmissionRow, aliased(SubmissionRow)
     first = (
         select(bound.id)
@@ -130,7 +121,7 @@ def _may_run_on(machine: str, device: str) -> ColumnElement[bool]:
 def claim_to_compile(
     session: Session, devices: Iterable[str], worker: str, now: datetime, lease_s: float
 ) -> Claim | None:
-    """None also while ``compile`` is paused or this worker drains. Call it within ``writing``."""
+    """Call it within ``writing``."""
     if queues.pauses(session).of(queues.COMPILE) or workers.draining(session, worker):
         return None
     row = _next(session, _Wanted((*devices,), run=False, compile=True), now)

@@ -1,4 +1,4 @@
-"""A competition draws its data and the order of its final from its seeds."""
+"""A competition's draws: its data and the order of its final."""
 
 from __future__ import annotations
 
@@ -19,14 +19,12 @@ from grader.schemas.report import Sizes
 
 
 def derived(seed: str, what: str) -> bytes:
-    """HMAC-SHA-256 (32 bytes) of ``what`` under ``seed`` (hex), so anyone who gets the seed can recompute the
-    draws.
-    """
+    """HMAC-SHA-256 of ``what`` under ``seed`` (hex), which anyone can recompute once the seed is public."""
     return hmac.digest(bytes.fromhex(seed), what.encode(), hashlib.sha256)
 
 
 def provisional_key(seed: str, challenge: str) -> str:
-    """Hex: seeds all submissions' data for ``challenge`` while the competition runs."""
+    """Hex: of all submissions' data for ``challenge`` while the competition runs."""
     return derived(seed, f"provisional:{challenge}").hex()
 
 
@@ -38,12 +36,7 @@ def final_key(seed: str, challenge: str, repeat: int) -> str:
 def final_order(
     seed: str, entries: Sequence[tuple[str, str]], repeats: int
 ) -> list[tuple[int, tuple[str, str]]]:
-    """(repeat, entry) in the order of a final. ``entries`` are (team, challenge) by name; repeats count from
-    1.
-
-    A randomised complete block design: each repeat has every entry once, in a new order, so a drifting
-    machine slows all alike.
-    """
+    """Repeats count from 1. A randomised complete block design, so a drifting machine slows all alike."""
     return [
         (repeat, entry)
         for repeat in range(1, repeats + 1)
@@ -79,11 +72,10 @@ def workloads(row: CompetitionChallengeRow, device: str) -> list[Workload]:
     ]
 
 
-# Longest name of a workload.
 _NAME_CHARS = 40
 
 
 def workload_name(sizes: Sizes) -> str:
-    """From the sizes alone, so a frozen baseline always belongs to them."""
+    """From the sizes, so a frozen baseline always belongs to them."""
     name = HiddenWorkload(sizes=sizes).name
     return name if len(name) <= _NAME_CHARS else f"sizes {hashlib.sha256(name.encode()).hexdigest()[:16]}"

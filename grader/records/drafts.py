@@ -1,4 +1,4 @@
-"""Drafts. Each query names the user: nobody else may see one."""
+"""Each query names the user: nobody else may see a draft."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def of_challenge(session: Session, user: int, challenge: str) -> Sequence[DraftR
 
 
 def lock(session: Session, user: int) -> None:
-    """Serialise changes of a user's drafts, so nothing races with the check of ``based_on``."""
+    """Nothing races with the check of ``based_on``."""
     session.execute(select(UserRow.id).where(UserRow.id == user).with_for_update())
 
 
@@ -54,5 +54,4 @@ def keep(session: Session, place: DraftKey, source: str) -> DraftRow:
 
 
 def remove(session: Session, place: DraftKey) -> bool:
-    """True if there was one."""
     return changed(session, delete(DraftRow).where(*place.conditions())) > 0

@@ -1,5 +1,3 @@
-"""Estimates how long a judgement takes from recent ones."""
-
 from __future__ import annotations
 
 import statistics
@@ -19,13 +17,12 @@ from grader.records.models import SubmissionRow
 from grader.schemas.submission import JudgingReason, State
 
 SAMPLE = 100
-# Longer than this factor of the usual is an outlier, such as an endless loop, if at most a tenth of the
-# authors have any. It predicts only its author's next judgement.
+# A judgement longer than this factor of the usual is an outlier, such as an endless loop, if at most a tenth
+# of the authors have any. It predicts only its author's next one.
 OUTLIER = 3.0
 _OUTLIERS = 0.1
-# The author's next one is expected to be an outlier, too, for this long.
 _REMEMBERED = timedelta(hours=1)
-# Weight of the mean over all work, as a number of judgements of the same work.
+# Weight of the mean over all work, in judgements of the same work.
 _PRIOR = 2.0
 
 
@@ -51,22 +48,19 @@ class Judged:
 
     @property
     def seconds(self) -> float:
-        # Clocks that disagree may report an end before the beginning.
+        # Clocks may disagree.
         return max(0.0, (self.finished - self.claimed).total_seconds())
 
 
 @dataclass(frozen=True)
 class Durations:
-    """In seconds."""
-
     # Mean without outliers, each author counted once.
     usual: float
-    # The same per work, drawn towards ``usual`` if few are known.
+    # Drawn towards ``usual`` if few are known.
     works: Mapping[Work, float] = field(default_factory=dict)
-    # The last duration per author and challenge, if an outlier.
     outliers: Mapping[tuple[int, str], float] = field(default_factory=dict)
     spans: Mapping[Work, Sequence[float]] = field(default_factory=dict)
-    # Mean time between two judgements of a worker if the second one waited.
+    # Between two judgements of a worker if the second one waited.
     pause: float = 0.0
 
     def of(self, work: Work, user: int | None = None) -> float:
@@ -77,7 +71,7 @@ class Durations:
     def left(self, elapsed: float, work: Work, user: int, endless: float, limit: float) -> float:
         """Expected seconds until a judgement that has run for ``elapsed`` ends: the mean of those of its work
         that ran longer. Without any, twice ``elapsed``; beyond ``OUTLIER`` times the usual it counts as an
-        endless loop, which ends after about ``endless`` seconds, at most ``limit``.
+        endless loop, which takes about ``endless`` seconds.
         """
         expected = self.of(work, user)
         if elapsed < expected:
@@ -90,13 +84,11 @@ class Durations:
 
 
 def durations(session: Session, device: str, now: datetime) -> Durations | None:
-    """None without a history. Counts from the last claim: a submission compiled ahead blocks nobody while it
-    waits.
-    """
+    """None without a history. Counts from the last claim."""
     found = _recent(session, device)
     if found is None:
         return None
-    # From the last hour, not the sample: an author may send a loop again after a hundred other submissions.
+    # Not from the sample: an author may send a loop again after a hundred other submissions.
     table, later = SubmissionRow, aliased(SubmissionRow)
     superseded = exists().where(
         later.user_id == table.user_id,
@@ -118,7 +110,6 @@ def with_outliers(found: Durations, last: Iterable[Judged]) -> Durations:
 
 
 def mean_seconds(session: Session, device: str) -> float | None:
-    """None without a history."""
     found = _recent(session, device)
     return found.usual if found is not None else None
 
@@ -153,7 +144,7 @@ def _read(session: Session, query: Executable) -> list[Judged]:
 
 
 def durations_of(judged: Sequence[Judged]) -> Durations | None:
-    """``judged`` is newest first. Expects no outliers; None without any judgements."""
+    """``judged`` is newest first. None without any."""
     spans: dict[Work, list[float]] = defaultdict(list)
     authors: dict[Work, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for judgement in judged:
@@ -181,8 +172,7 @@ def _without_outliers(seconds: list[float]) -> list[float]:
 def _pause(judged: Sequence[Judged]) -> float:
     """Mean seconds from the end of a judgement until its worker takes a waiting one.
 
-    A row forgets its worker at its end, so this assumes that any free worker takes the next: the mean is the
-    same. A worker that was free for longer than a lease was away.
+    A row forgets its worker, so any free worker takes the next: the mean is the same.
     """
     ends = deque(sorted(judgement.finished for judgement in judged))
     free: list[datetime] = []

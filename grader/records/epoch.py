@@ -1,5 +1,3 @@
-"""Times as numbers in SQL."""
-
 from __future__ import annotations
 
 from typing import Any

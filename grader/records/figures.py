@@ -1,4 +1,4 @@
-"""Figures for operators over all records, from indices alone."""
+"""Figures for operators, from indices alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ class GpuFigures:
 
 
 def unfinished(session: Session) -> dict[tuple[str, str], int]:
-    """(device, state) -> number."""
     table = SubmissionRow
     counted = select(table.device, table.state, func.count()).where(table.state.in_(UNFINISHED))
     return {
@@ -53,9 +52,8 @@ def oldest_waits(session: Session, now: datetime) -> dict[str, float]:
 
 
 def verdicts(session: Session) -> list[Verdicts]:
-    """Runs are separate."""
     table = SubmissionRow
-    # Grouped by the columns of one index, in its order.
+    # The columns of one index, in its order.
     keys = (table.challenge, table.language, table.device, table.verdict, table.kind)
     counts: Counter[tuple[str, str, str, str, bool]] = Counter()
     for challenge, language, device, verdict, kind, count in session.execute(
@@ -67,7 +65,7 @@ def verdicts(session: Session) -> list[Verdicts]:
 
 
 def serving(session: Session, now: datetime, silent_s: float) -> dict[str, int]:
-    """Device -> number of living workers; those that only compile are under ``compile``."""
+    """Living workers; those that only compile are under ``compile``."""
     alive = {row.name: row for row in workers.alive(session, now, silent_s)}
     alive |= {row.name: row for row in workers.compiling(session, now, silent_s)}
     found: dict[str, int] = {}

@@ -1,5 +1,3 @@
-"""Facts that forecasts of a wait need: recent arrivals, what runs now, and deadlines."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -15,26 +13,22 @@ from grader.records.models import AssignmentPartRow, AssignmentRow, CompetitionR
 from grader.records.states import ACTIVE
 from grader.schemas.submission import JudgingReason
 
-# Arrivals within this time predict the next ones.
 ARRIVALS = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """An author's first submission predicts that more people come; a later one, that the author sends
-    another.
-    """
+    """A first submission predicts that more people come; a later one, that its author sends another."""
 
     at: datetime
     priority: int
-    # Seconds by which another one like it would be put back.
+    # Seconds by which another one like it is put back.
     back: float
     work: Work
     competition: int | None
 
 
 def arrivals(session: Session, device: str, now: datetime) -> list[Arrival]:
-    """Students' submissions for ``device`` within ``ARRIVALS``."""
     table = SubmissionRow
     wanted = (
         table.id,
@@ -89,7 +83,6 @@ class Running:
 
 
 def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
-    """By the worker's name."""
     table = SubmissionRow
     columns = (
         table.worker,
@@ -119,9 +112,6 @@ def running(session: Session, device: str, now: datetime) -> dict[str, Running]:
 
 @dataclass(frozen=True)
 class Closing:
-    """Deadlines that are ahead or have just passed."""
-
-    # Challenge -> end of its last assignment.
     challenges: Mapping[str, datetime]
     competitions: Mapping[int, datetime]
 
@@ -133,7 +123,7 @@ class Closing:
 
 
 def closing(session: Session, now: datetime, lately: timedelta = timedelta()) -> Closing:
-    """Deadlines of everything that is open ``now``, or was within ``lately``."""
+    """Of everything that is open, or was within ``lately``."""
     table, part, contest = AssignmentRow, AssignmentPartRow, CompetitionRow
     assigned = session.execute(
         select(part.challenge, func.max(table.due_at).label("closes"))

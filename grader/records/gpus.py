@@ -1,4 +1,4 @@
-"""GPUs that the platform has had, so other hosts can compile for them."""
+"""GPUs seen so far, so other hosts can compile for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from grader.records.models import GpuRow
 @dataclass(frozen=True)
 class GpuRecord:
     uuid: str
-    # Its board.
     device: str
     model: str
     # For nvcc, such as sm_90a.
@@ -29,6 +28,6 @@ def register(session: Session, gpu: GpuRecord, now: datetime) -> None:
 
 
 def architectures(session: Session) -> dict[str, str]:
-    """Board -> nvcc's architecture; the GPU seen last decides."""
+    """By board; the GPU seen last decides."""
     rows = session.execute(select(GpuRow.device, GpuRow.architecture).order_by(GpuRow.seen_at))
     return {row.device: row.architecture for row in rows}

@@ -1,7 +1,6 @@
-"""The input of points: every judgement of a challenge, by student and time.
+"""Every judgement of a challenge, by student and time, for points.
 
-A course has tens of thousands, so they are read from one index and stay in the database's form; ``moment``
-converts the shown ones.
+A course has tens of thousands, so they are read from one index and stay in the database's form.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from grader.records.models.indexes import JUDGED
 from grader.schemas.report import Verdict
 
 _SQLITE_TIME = "%Y-%m-%d %H:%M:%S.%f"
-# For more ids than this, reading everything is faster.
+# With more ids, reading everything is faster.
 _NAMED = 50
 
 
@@ -33,20 +32,18 @@ class Judgement(NamedTuple):
     speedup: float | None
     device: str
     version: int
-    # The id of the first judgement, if this is a later one.
     rejudge_of: int | None
-    # A word of ``SetAside``.
     set_aside: str | None
     language: str
-    # The share of the correctness points that groups of cases earned.
+    # Of the correctness points, earned by groups of cases.
     credit: float | None
 
 
 def judgements(
     session: Session, challenges: Collection[str], users: Collection[int] | None = None
 ) -> Sequence[Sequence[Any]]:
-    """Rows with the fields of Judgement, by challenge and student, oldest first."""
-    # The table, not its class: making objects takes as long as reading.
+    """With the fields of Judgement, by challenge and student, oldest first."""
+    # Making objects takes as long as reading.
     table = SubmissionRow.__table__.c
     at = type_coerce(table.created_at, String) if _sqlite(session) else table.created_at
     query = (
@@ -68,17 +65,17 @@ def judgements(
     if users is not None and len(users) <= _NAMED:
         query = query.where(table.user_id.in_(users))
     found = session.connection().execute(query)
-    # The driver's tuples: nothing needs conversion.
+    # Nothing needs conversion.
     rows: Sequence[Sequence[Any]] = found.cursor.fetchall()
     found.close()
     return rows
 
 
 def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any, ...]]:
-    """User -> a value that changes with each new or changed judgement of these challenges."""
+    """Per user; changes with their judgements of these challenges."""
     table = SubmissionRow.__table__.c
     ours = type_coerce(table.verdict, String) == Verdict.INTERNAL_ERROR.value
-    # By challenge, too, PostgreSQL would take twice as long and send twelve times as many rows.
+    # By challenge, too, PostgreSQL would take twice as long.
     query = (
         select(
             *(table.user_id, func.count(), func.sum(case((ours, 1), else_=0)), func.max(table.id)),
@@ -91,7 +88,6 @@ def stamps(session: Session, challenges: Collection[str]) -> dict[int, tuple[Any
 
 
 def stored(session: Session, at: datetime) -> Any:
-    """In the form of ``Judgement.at``."""
     return at.astimezone(UTC).strftime(_SQLITE_TIME) if _sqlite(session) else at
 
 

@@ -28,14 +28,13 @@ from grader.schemas.course import CourseRole
 from grader.schemas.report import Flag, Verdict
 from grader.schemas.similarity import Decision
 
-# The search for one with torch ends after this many reports.
+# Reports searched for one with torch.
 _SEARCHED = 64
 
 
 @dataclass(frozen=True)
 class Taught:
     course: int
-    # Of the assignment or course.
     challenges: Sequence[str]
     assignment: int | None = None
 
@@ -51,7 +50,6 @@ class History:
     since: datetime | None = None
     until: datetime | None = None
     taught: Taught | None = None
-    # With those of the user's groups.
     shared: bool = False
 
     def conditions(self) -> list[ColumnElement[bool] | TextClause]:
@@ -92,7 +90,7 @@ class History:
 
 def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     table, member = SubmissionRow, MemberRow
-    # Implied by the rule, but narrows its search.
+    # Narrows the search.
     students = select(member.user_id).where(
         member.course_id == taught.course, member.role == CourseRole.STUDENT.value
     )
@@ -101,9 +99,8 @@ def _of_course(taught: Taught) -> list[ColumnElement[bool]]:
     if len(taught.challenges) == 1:
         of_challenges = table.challenge == taught.challenges[0]
     else:
-        # An expression, so no index is used: each challenge's would need a sort, the one of all is in order.
+        # An expression: each challenge's index would need a sort, the one of all is in order.
         of_challenges = table.challenge.concat("").in_(taught.challenges)
-    # The same for students.
     return [of_challenges, (table.user_id + 0).in_(students), rule]
 
 
@@ -127,9 +124,7 @@ def count(session: Session, history: History) -> int:
 def page(
     session: Session, history: History, limit: int, offset: int = 0, older_than: SubmissionRow | None = None
 ) -> Sequence[SubmissionRow]:
-    """``limit`` rows without sources, with users. ``older_than`` costs the same at any depth; ``offset``
-    makes the database count.
-    """
+    """``older_than`` costs the same at any depth; ``offset`` makes the database count. Without sources."""
     table = SubmissionRow
     received, number = (
         (FlagRow.received_at, FlagRow.submission_id) if history.by_flag else (table.created_at, table.id)
@@ -150,9 +145,7 @@ def page(
 
 
 def last_versions(session: Session) -> dict[str, str]:
-    """Versions of python, torch and triton from the newest report with torch; empty if the newest
-    ``_SEARCHED`` have none.
-    """
+    """Of python, torch and triton, from the newest report with torch; may be empty."""
     newest = (
         select(ReportRow.submission_id, ReportRow.attempt)
         .order_by(ReportRow.submission_id.desc())

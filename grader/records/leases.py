@@ -1,5 +1,3 @@
-"""Keeping a claimed submission, and all ways to let go of it."""
-
 from __future__ import annotations
 
 from collections.abc import Collection
@@ -22,9 +20,7 @@ _FREE: dict[str, Any] = {"worker": None, "lease_until": None}
 
 
 def hand_on(session: Session, held: Claim, artefact: str, now: datetime) -> bool:
-    """Release a compiled submission to the workers that run it. False if the lease was lost or it should be
-    cancelled.
-    """
+    """Release to the workers that run it. False if the lease was lost or it should be cancelled."""
     return move(
         session,
         held.id,
@@ -50,9 +46,7 @@ def renew(session: Session, held: Claim, until: datetime) -> bool:
 
 
 def shorten(session: Session, longest: datetime) -> int:
-    """End leases at ``longest`` at the latest: one from before the clock was set back would last too long.
-    Returns their number.
-    """
+    """One from before the clock was set back would last too long."""
     table = SubmissionRow
     statement = (
         update(table)
@@ -81,22 +75,22 @@ def lease_state(session: Session, held: Claim) -> LeaseState:
 
 def progress(session: Session, held: Claim, state: State, view: ProgressView) -> bool:
     """False if the lease was lost or the state must not follow."""
-    # A submission that was given back keeps its attempt until the next claim. Without this, a worker presumed
-    # dead could move it into a state that nobody holds and that no lease ends.
+    # A submission that was given back keeps its attempt until the next claim: a worker presumed dead could
+    # move it into a state that no lease ends.
     still = SubmissionRow.state.in_(ACTIVE)
     stored = view.model_dump(mode="json")
     return state in ACTIVE and move(session, held.id, held.attempt, state, still, progress=stored)
 
 
 def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool:
-    """False (and nothing stored) if the lease was lost or it has already ended."""
+    """False (and nothing stored) if the lease was lost."""
     done = move(
         session,
         held.id,
         held.attempt,
         State.DONE,
         verdict=report.verdict,
-        # The result belongs to the board of the judged version, perhaps no longer the newest.
+        # The judged version, perhaps no longer the newest.
         version=report.version,
         finished_at=now,
         error="",
@@ -110,7 +104,6 @@ def finish(session: Session, held: Claim, report: Report, now: datetime) -> bool
 
 
 def put_flags(session: Session, submission: int, flags: Collection[Flag]) -> None:
-    """As rows, which lists for staff filter by."""
     if not flags:
         return
     received = session.scalars(select(SubmissionRow.created_at).where(SubmissionRow.id == submission)).one()
@@ -122,12 +115,11 @@ def put_flags(session: Session, submission: int, flags: Collection[Flag]) -> Non
 def _score(report: Report, run: bool) -> dict[str, Any]:
     score = report.score
     if run:
-        # Runs get no time on any device, so they are on no board.
+        # Runs are on no board.
         return {"passed": score.passed, "total": score.total}
     low, high = score.ci or (None, None)
     if score.time_us is not None and low is not None and high is not None:
-        # Both come out of logarithms: rounding must not put a time outside its interval and so lose a
-        # verdict.
+        # Rounding must not put a time outside its interval.
         low, high = min(low, score.time_us), max(high, score.time_us)
     return {
         "time_us": score.time_us,
@@ -154,15 +146,15 @@ def give_back(
     cap: int | None = None,
     report: Report | None = None,
 ) -> State | None:
-    """Let go of a submission without a verdict; returns its new state, or None if it was not held.
+    """Returns its new state, or None if it was not held.
 
-    With ``cap`` this is a failure of ours, and the cap-th one ends the submission. Otherwise it waits again.
-    A requested cancellation comes first.
+    With ``cap`` this is a failure of ours, and the cap-th one ends the submission. A requested cancellation
+    comes first.
     """
     row = session.execute(
         select(SubmissionRow)
         .where(SubmissionRow.id == submission, SubmissionRow.attempt == attempt)
-        # After hand_on nobody holds it, but its attempt stays the same until the next claim.
+        # After hand_on nobody holds it, but its attempt stays.
         .where(SubmissionRow.state.in_(ACTIVE))
         .with_for_update()
         .execution_options(populate_existing=True)

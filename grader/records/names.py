@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from grader.records.models import UserRow
 
-# Per statement: SQLite limits parameters to 32,766.
+# SQLite limits parameters to 32,766.
 _IDS = 1_000
 
 
@@ -18,7 +18,6 @@ class Person(NamedTuple):
 
 
 def people(session: Session, users: Sequence[int]) -> dict[int, Person]:
-    """By id."""
     table, found = UserRow, {}
     for start in range(0, len(users), _IDS):
         wanted = select(table.id, table.name, _anonymous()).where(table.id.in_(users[start : start + _IDS]))
@@ -27,13 +26,10 @@ def people(session: Session, users: Sequence[int]) -> dict[int, Person]:
 
 
 def with_roles(session: Session, roles: Collection[str]) -> list[int]:
-    """Ids, ascending."""
     table = UserRow
     return list(session.scalars(select(table.id).where(table.role.in_(list(roles))).order_by(table.id)))
 
 
 def _anonymous() -> ColumnElement[bool]:
-    """The database computes it: parsing the preferences of ten thousand people takes longer than reading
-    them.
-    """
+    """Computed by the database: parsing the preferences of ten thousand people takes long."""
     return func.coalesce(UserRow.preferences["anonymous"].as_boolean(), False)

@@ -30,7 +30,7 @@ from grader.records.models.base import UtcDateTime
 from grader.records.states import ACTIVE, FREE
 from grader.schemas.submission import JudgingReason, State
 
-# Ten apart, the step of those who wait long. A run has the priority of its challenge's kind.
+# A run has the priority of its challenge's kind.
 PRIORITIES = {
     JudgingReason.FINAL: 20,
     JudgingReason.COMPETITION: 10,
@@ -39,24 +39,22 @@ PRIORITIES = {
     JudgingReason.REJUDGE: -20,
 }
 _STEP = 10
-# After each such wait, a student's submission goes up by one kind, so after two hours it takes turns with the
-# highest. Rejudges stay behind all students' submissions.
+# After each such wait, a student's submission goes up by one kind (10). Rejudges stay behind all students'
+# submissions.
 PATIENCE = timedelta(hours=1)
 
-# A run takes about a quarter of a submission's time. Somebody watches it, so it starts two turns ahead of
-# graded work of the same priority. No more: graded work is ahead of all runs after an hour of patience.
+# A run takes about a quarter of a submission's time. Somebody watches it, so it starts two turns ahead;
+# graded work is ahead of all runs after an hour of patience.
 TURN, RUN_TURN = 4, 1
 RUN_AHEAD = 2 * TURN
-# Each turn of an author within the last hour puts a submission back by this many seconds, or by this factor
-# of the time taken if that is more: an endless loop costs as much as many kernels. By turns alone, new people
-# would always overtake, and nobody could predict a wait.
+# Each recent turn of an author puts a submission back by this many seconds, or by this factor of the time
+# taken if that is more. By turns alone, new people would always overtake, and nobody could predict a wait.
 TURN_BACK_S = 20.0
 TAKEN_BACK = 4.0
-# After this many turns all others go first: nobody's first submission waits behind somebody's fifth.
+# Then all others go first: nobody's first submission waits behind somebody's fifth.
 _MANY = 4 * TURN
 MANY_BACK_S = 900.0
 
-# Turns count for this long.
 LATELY = timedelta(hours=1)
 
 
@@ -65,19 +63,18 @@ def _compiled() -> ColumnElement[bool]:
 
 
 def compilable() -> ColumnElement[bool]:
-    """For the queue ``compile``."""
     return and_(SubmissionRow.state == State.QUEUED, _compiled())
 
 
 def runnable() -> ColumnElement[bool]:
-    """For a device's queue: compiled ones, and those that need no compiling."""
+    """Compiled ones, and those that need no compiling."""
     table = SubmissionRow
-    # All states in one condition, here and below: an index cannot search within OR.
+    # An index cannot search within OR, here and below.
     return and_(table.state.in_(FREE), or_(table.state == State.WAITING, not_(_compiled())))
 
 
 def pending() -> ColumnElement[bool]:
-    """Submissions that a device has yet to run, also while they are compiled."""
+    """To run, also while they are compiled."""
     table = SubmissionRow
     free = table.state != State.COMPILING
     return and_(table.state.in_((*FREE, State.COMPILING)), or_(free, _compiled()))
@@ -103,7 +100,7 @@ class Moments:
 
     @classmethod
     def parameters(cls) -> Moments:
-        """For a statement that is built once: building it takes most of a claim, which holds SQLite's lock."""
+        """Built once: building takes most of a claim, which holds SQLite's lock."""
         return cls(*(bindparam(field.name, type_=UtcDateTime) for field in fields(cls)))
 
     @property
@@ -112,16 +109,15 @@ class Moments:
 
 
 def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
-    """Pending submissions of ``devices`` in one queue, with their ``place`` (1 = next) and ``busy`` (1 if a
-    device judges another one of the author, else 0).
+    """Pending submissions of ``devices`` in one queue, with ``place`` (1 = next) and ``busy`` (1 if a device
+    judges another one of the author, else 0).
 
-    Ordered by priority (raised by long waiting), then by ``due``: the time of submission (seconds since
-    1970), put back by the author's recent turns and own submissions ahead of it. A user's runs go first. A
-    claim takes the first that it can serve, at the same priority those not ``busy`` first: otherwise an
-    author could quickly hold two workers.
+    By priority, then by ``due``: the time of submission (seconds since 1970), put back by the author's recent
+    turns and own submissions ahead. A claim takes the first that it can serve, at the same priority those not
+    ``busy`` first: otherwise an author could quickly hold two workers.
     """
     table, on = SubmissionRow, list(devices)
-    # A sum, so the index by time is used, which reads only the last hour.
+    # A sum, so the index by time is used.
     who = table.user_id + literal_column("0")
     lately = (
         select(
@@ -132,7 +128,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
                 case((and_(table.state.in_(ACTIVE), table.device.in_(on), of_author()), 1), else_=0)
             ).label("busy"),
         )
-        # Pending submissions already count among the user's own ahead. Rejudges by staff are not charged.
+        # Pending ones already count among the user's own ahead. Rejudges by staff are not charged.
         .where(table.claimed_at > at.lately, not_(pending()), func.coalesce(table.rejudge_of, 0) == 0)
         .group_by(who)
         .cte("lately")
@@ -154,7 +150,7 @@ def waiting_order(devices: Iterable[str], at: Moments) -> CTE:
             table.user_id,
             priority.label("priority"),
             table.created_at,
-            # Finals have their own order, by the times of their rows.
+            # Finals go by the times of their rows.
             (Seconds(table.created_at) + case((final, 0.0), else_=back)).label("due"),
             case((final, 0), else_=func.coalesce(lately.c.busy, 0)).label("busy"),
         )
@@ -180,7 +176,7 @@ def far_back(had: ColumnElement[int]) -> ColumnElement[float]:
 
 
 def _taken_back(now: Moment) -> ColumnElement[float]:
-    """Seconds by which a claimed submission puts back its author's next one."""
+    """Seconds by which a claimed submission puts its author's next one back."""
     table = SubmissionRow
     taken = Seconds(func.coalesce(table.finished_at, now)) - Seconds(table.claimed_at)
     turn = _turns() * literal(TURN_BACK_S / TURN)
@@ -188,12 +184,11 @@ def _taken_back(now: Moment) -> ColumnElement[float]:
 
 
 def _turns() -> ColumnElement[int]:
-    """Share of a turn that a row uses."""
     return case((SubmissionRow.kind == JudgingReason.RUN, RUN_TURN), else_=TURN)
 
 
 def _priority(at: Moments) -> ColumnElement[int]:
-    """Raised by long waiting, but never above the highest kind that people submit."""
+    """Waiting never raises it above the highest kind that people submit."""
     table, highest = SubmissionRow, PRIORITIES[JudgingReason.COMPETITION]
     student = table.priority > PRIORITIES[JudgingReason.REJUDGE]
     return case(
@@ -213,11 +208,7 @@ class Waiting:
 
 
 def waiting(session: Session, device: str, now: datetime, compiled: bool = True) -> list[Waiting]:
-    """Everything that waits for ``device``, next one first.
-
-    ``compiled`` is false while the queue ``compile`` is paused or has no worker: uncompiled submissions come
-    last, as claims skip them.
-    """
+    """Next one first. ``compiled`` false: uncompiled submissions come last, as claims skip them."""
     order, table = waiting_order([device], Moments.of(now)), SubmissionRow
     columns = (
         order.c.id,

@@ -1,8 +1,7 @@
-"""Personal data: every column that refers to an account or a submission, what the export has of it, and its
-fate when the person is deleted.
+"""Every column that refers to an account or a submission, its part in the export, and its fate when the
+person is deleted.
 
-A new column of that kind needs a line in ``COLUMNS``. Tests walk the schema, and delete a person: text that
-stays must be in ``words``.
+Tests find columns that ``COLUMNS`` lacks, and text that stays without being in ``words``.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ class Fate(StrEnum):
     REMOVED = "removed"
     """The row goes."""
     BLANKED = "blanked"
-    """The row stays without the words, names and numbers in it."""
+    """The row stays without its words, names and numbers."""
     KEPT = "kept"
-    """The row stays as it is, and refers to an account without a name."""
+    """The row refers to an account without a name."""
 
 
-# In ``blank``: the time of the deletion, unless the column has a value.
+# The time of the deletion, unless the column has a value.
 NOW = object()
 
 
@@ -39,12 +38,11 @@ NOW = object()
 class PersonalColumn:
     column: str
     fate: Fate
-    # The export has its rows.
     exported: bool
-    # New values of other columns of a row that stays.
+    # Of other columns of a row that stays.
     blank: Mapping[str, object] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
-    # Removed together with the source (``grader.records.sources``).
+    # ``grader.records.sources`` removes the row with the source.
     with_source: bool = False
 
     @property
@@ -91,7 +89,7 @@ COLUMNS = (
     PersonalColumn("reports.submission_id", Fate.REMOVED, exported=True, with_source=True),
     # The export has their sources.
     PersonalColumn("artefacts.user_id", Fate.REMOVED, exported=False),
-    # The input of points, and evidence that courses must be able to show.
+    # Evidence that courses must be able to show.
     _blanked("comments.author_id", text="", deleted_at=NOW),
     _blanked(
         "course_members.user_id",
@@ -106,7 +104,7 @@ COLUMNS = (
     _blanked("rubric_scores.user_id", reason=""),
     _blanked("voids.submission_id", reason=""),
     _blanked("course_voids.submission_id", reason=""),
-    # The learning platform has a grade, so a new account of the same person must not send zero over it.
+    # A new account of the same person must not send zero over the platform's grade.
     _blanked(
         "lti_scores.user_id",
         words="subject_sha256",
@@ -124,16 +122,16 @@ COLUMNS = (
         request_sha256=None,
         share_key=None,
     ),
-    # Answers must not leave the server: the export has the questions as their author reads them.
+    # Answers must not leave the server.
     _blanked("quiz_questions.submission_id", exported=False, body="", given=[]),
-    # Internal to staff: the author only sees the decision.
+    # The author only sees the decision.
     _blanked("reviews.submission_id", exported=False, reason=""),
     # Internal until staff publish it.
     _blanked("regrades.submission_id", words="challenge", exported=False, reason=""),
     _blanked("regrades.user_id", words="challenge", exported=False, reason=""),
     # Other people's boards, finals, certificates and grades depend on these.
     *_kept("competition_registrations.user_id", "submission_partners.user_id", exported=True),
-    # Already in the submission's report, or only for staff.
+    # In the submission's report, or only for staff.
     *_kept(
         "competition_final_runs.submission_id",
         "regrade_items.after_id",
@@ -173,8 +171,7 @@ COLUMNS = (
         "voids.made_by",
     ),
 )
-# Never exported: credentials, hashes, data exported as separate files, and other people's data in the audit
-# log.
+# Credentials, hashes, data exported as separate files, and other people's data in the audit log.
 _LEFT_OUT = frozenset(
     {
         "password_hash",
@@ -192,7 +189,6 @@ _OF_TABLE = {"audit_log": ("id", "at", "action")}
 
 
 def referring() -> set[str]:
-    """``table.column`` of all that refer to an account or a submission."""
     return {
         f"{table.name}.{column.name}"
         for table in _TABLES.values()
@@ -213,13 +209,13 @@ def rows(session: Session, entry: PersonalColumn, user: int) -> list[dict[str, A
         # Without unsent comments of staff.
         query = query.where(entry.table.c.draft.is_(False), entry.table.c.deleted_at.is_(None))
     if entry.column == "submissions.user_id":
-        # Without rejudges and finals: their author reads them once published.
+        # Without rejudges and finals.
         query = query.where(entry.table.c.rejudge_of.is_(None))
     return [dict(row._mapping) for row in session.execute(query)]
 
 
 def forget(session: Session, user: int, now: datetime) -> None:
-    """Apply every column's fate, except the account's row and sources."""
+    """Except the account's row and sources."""
     for entry in COLUMNS:
         if entry.with_source:
             continue

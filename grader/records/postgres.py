@@ -1,6 +1,4 @@
-"""Connections to PostgreSQL: a server that is slow, locked or gone causes an error within seconds, never a
-hang.
-"""
+"""A server that is slow, locked or gone causes an error within seconds, never a hang."""
 
 from __future__ import annotations
 
@@ -15,27 +13,26 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 # Per address of a host name.
 _CONNECT_SECONDS = 3
-# Unacknowledged data for this long means a cut cable. Shorter than a lease, so a worker notices while it
-# still holds its submission.
+# Unacknowledged data for this long means a cut cable. Shorter than a lease, so the worker still holds its
+# submission.
 _UNACKNOWLEDGED_MS = 5_000
-# Over a cut cable, a connection that only waits sends nothing: the probes notice after 4 + 3 * 2 s.
+# Finds a cut cable after 4 + 3 * 2 s of waiting.
 _KEEPALIVE = {
     "keepalives": 1,
     "keepalives_idle": 4,
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-# The slowest query takes a fraction of a second. Less than the 60 s of the web's watchdog.
+# Less than the 60 s of the web's watchdog.
 _STATEMENT_MS = 30_000
 _LOCK_MS = 15_000
-# A frozen process must not keep its rows locked from the worker that takes over.
+# The rows of a frozen process become free for the worker that takes over.
 _IDLE_MS = 15_000
-# Web: 8 threads per process; a worker: judge, heartbeat, sweeper. More than 15 at once mean trouble.
+# Web: 8 threads per process; more than 15 at once mean trouble.
 _POOL_SIZE, _POOL_OVERFLOW, _POOL_SECONDS = 8, 7, 10.0
-# A connection is assumed to live for this long after its last use.
+# A connection is assumed to live for this long.
 _USED, _FRESH_SECONDS = "used", 1.0
-# Replaces the timeouts for one transaction: a migration may rewrite a table of a million rows while other
-# processes wait.
+# For one transaction: a migration may rewrite a million rows while other processes wait.
 PATIENT = (
     "SELECT set_config(name, '30min', true) FROM unnest(ARRAY['statement_timeout', 'lock_timeout', "
     "'idle_in_transaction_session_timeout']) AS name"
@@ -43,8 +40,7 @@ PATIENT = (
 
 
 def postgres_engine(url: URL) -> Engine:
-    """An engine with the timeouts above; parameters in the query of ``url`` (``connect_timeout``,
-    ``sslmode``, ``options``, ...) take precedence.
+    """Parameters in the query of ``url`` (``connect_timeout``, ``sslmode``, ...) take precedence.
 
     A connection that died in the pool is replaced, unless it was idle for less than a second.
     """
@@ -52,8 +48,7 @@ def postgres_engine(url: URL) -> Engine:
         url = url.set(drivername="postgresql+psycopg")
     engine = create_engine(
         url,
-        # Autocommit, except for writers (``engine.writing``). READ COMMITTED would not make read-only queries
-        # more consistent, and BEGIN and ROLLBACK were more than half of all statements of pages.
+        # Autocommit, except for writers: BEGIN and ROLLBACK were more than half of all statements of pages.
         isolation_level="AUTOCOMMIT",
         connect_args={name: value for name, value in _defaults().items() if name not in url.query},
         hide_parameters=True,  # they may be sources and password hashes, and error texts are logged
@@ -66,7 +61,7 @@ def postgres_engine(url: URL) -> Engine:
 
 
 def _ping_idle(engine: Engine) -> None:
-    """SQLAlchemy's ``pool_pre_ping`` tests at each use, which is a third of a busy web's statements."""
+    """``pool_pre_ping`` tests at each use, which is a third of a busy web's statements."""
 
     @event.listens_for(engine, "checkin")
     def note_use(_connection: object, record: ConnectionPoolEntry) -> None:
@@ -79,7 +74,7 @@ def _ping_idle(engine: Engine) -> None:
         try:
             engine.dialect.do_ping(connection)
         except engine.dialect.loaded_dbapi.Error as error:
-            raise InvalidatePoolError(str(error)) from error  # the pool opens another
+            raise InvalidatePoolError(str(error)) from error
 
 
 def _defaults() -> dict[str, Any]:
@@ -87,7 +82,7 @@ def _defaults() -> dict[str, Any]:
         "statement_timeout": _STATEMENT_MS,
         "lock_timeout": _LOCK_MS,
         "idle_in_transaction_session_timeout": _IDLE_MS,
-        # The server's end of a cut cable: rows locked by a lost client become free.
+        # The server's end: a lost client's locks are released.
         "tcp_user_timeout": _UNACKNOWLEDGED_MS * 2,
         "tcp_keepalives_idle": _KEEPALIVE["keepalives_idle"],
         "tcp_keepalives_interval": _KEEPALIVE["keepalives_interval"],

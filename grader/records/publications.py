@@ -16,9 +16,7 @@ _FIRST_START = "publish_at_first_start"
 
 
 def publish_at_first_start(sessions: Sessions, slugs: Iterable[str]) -> None:
-    """Publish all challenges of the folder when a platform first starts with this table. Later starts change
-    nothing.
-    """
+    """Of the folder, when a platform first starts with this table."""
     with sessions() as session:
         if session.get(ChoreRow, _FIRST_START) is not None:
             return

@@ -1,7 +1,4 @@
-"""Paused queues, and the kinds of challenges' submissions.
-
-A queue is named after its device; ``compile`` serves compilers for any device, ``all`` means all queues.
-"""
+"""A queue is named after its device; ``compile`` serves compilers for any device, ``all`` means all queues."""
 
 from __future__ import annotations
 
@@ -29,12 +26,11 @@ class Pauses:
 
 
 def pauses(session: Session) -> Pauses:
-    """A few rows at most: every claim reads them."""
     return Pauses({row.queue: row for row in session.scalars(select(PauseRow))})
 
 
 def pause(session: Session, queue: str, reason: str, by: str, now: datetime) -> None:
-    """An existing pause keeps its beginning and gets the new reason."""
+    """An existing pause keeps its beginning."""
     row = session.get(PauseRow, queue) or PauseRow(queue=queue, since=now)
     row.reason, row.by = reason, by
     session.add(row)
@@ -46,7 +42,6 @@ def resume(session: Session, queue: str) -> bool:
 
 
 def kind_of(session: Session, challenge: str) -> JudgingReason | None:
-    """None if staff chose none."""
     return session.scalar(select(ChallengeKindRow.kind).where(ChallengeKindRow.challenge == challenge))
 
 

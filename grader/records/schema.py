@@ -1,5 +1,3 @@
-"""Revisions of the schema that a database has and that this grader knows, and upgrades."""
-
 from __future__ import annotations
 
 import functools
@@ -73,15 +71,12 @@ def missing_of(engine: Engine) -> list[MigrationStep]:
         return missing(revision_of(connection))
 
 
-# Any number that nothing else on the server uses: two starting processes take turns.
+# Any unused number: two starting processes take turns.
 _POSTGRES_LOCK = 7_205_759_403
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:
-    """Run every missing migration up to ``revision`` in one transaction. Processes may call it in parallel.
-
-    Raises SchemaTooNew, and then changes nothing.
-    """
+    """In one transaction, also if several processes call it. Raises SchemaTooNew, and then changes nothing."""
     with writing_connection(engine) as connection:
         alone(connection)
         missing(revision_of(connection))
@@ -89,14 +84,14 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
 
 
 def alone(connection: Connection) -> None:
-    """Until the transaction ends, nobody else migrates, and nothing gives up waiting."""
+    """Until the transaction ends, nobody else migrates or gives up waiting."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(PATIENT))
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _POSTGRES_LOCK})
 
 
 def migrate(connection: Connection, revision: str) -> None:
-    """Within a write transaction that ``alone`` has locked."""
+    """The transaction is locked by ``alone``."""
     config = alembic_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)

@@ -1,5 +1,3 @@
-"""A submission's state machine, and the one fenced UPDATE that changes it."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -16,7 +14,7 @@ from grader.schemas.submission import JudgingReason, State
 _ENDS = {State.DONE, State.CANCELLED, State.FAILED, State.QUEUED}
 
 # waiting: compiled, and held by no worker. queued again: after a failure of ours, a stopped worker, or if its
-# artefact is gone. Only staff can reopen a failed one, see ``move``.
+# artefact is gone.
 FOLLOWS: dict[State, frozenset[State]] = {
     State.QUEUED: frozenset({State.COMPILING, State.CANCELLED}),
     State.COMPILING: frozenset({State.WAITING, State.TESTING} | _ENDS),
@@ -31,9 +29,8 @@ FOLLOWS: dict[State, frozenset[State]] = {
 ACTIVE = (State.COMPILING, State.TESTING, State.TIMING)
 # Held by nobody: a cancellation ends it at once.
 FREE = (State.QUEUED, State.WAITING)
-# Counts against the user's limit of waiting submissions.
+# Counts against the user's limit.
 UNFINISHED = (*FREE, *ACTIVE)
-# Cancelling it now uses nothing up.
 _NOT_RUN = (*FREE, State.COMPILING)
 
 
@@ -50,15 +47,13 @@ def move(
     reopen: bool = False,
     **values: Any,
 ) -> bool:
-    """Change the state of one submission; True if it happened.
+    """True if it happened.
 
-    It does not happen if ``fence`` is no longer the present attempt (its worker lost the lease), if ``to``
-    may not follow, or if a condition does not hold. An active state may follow itself, as progress. A final
-    state changes only with ``reopen``, so a late worker cannot change it.
+    Not if ``fence`` is no longer the present attempt (its worker lost the lease), if ``to`` may not follow,
+    or if a condition does not hold. A final state changes only with ``reopen``.
 
-    At the end one less waits; after a failure of ours, or a cancellation before it ran, the attempt is given
-    back. Runs only after our failures: otherwise a user who cancels one after the other could keep the queue
-    busy.
+    After a failure of ours, or a cancellation before it ran, the attempt is given back. Runs only after our
+    failures: otherwise a user who cancels one after the other could keep the queue busy.
     """
     ending = _counted(session, submission) if to.final else None
     sources = [state for state in before(to) if state.final == reopen] + ([to] if to in ACTIVE else [])
@@ -82,7 +77,7 @@ def _give_back(
     quotas.give_back(session, ending.user_id, quotas.RUNNING if run else quotas.WAITING)
     if to is State.FAILED or (to is State.CANCELLED and ending.state in _NOT_RUN and not run):
         if ending.competition_id is not None:
-            return  # its caps are counted from the submissions
+            return
         scope = quotas.RUNS if run else quotas.of_challenge(ending.challenge)
         quotas.give_back(session, ending.user_id, scope, ending.created_at)
 
@@ -90,7 +85,7 @@ def _give_back(
 def _counted(
     session: Session, submission: int
 ) -> Row[int, str, datetime, State, JudgingReason, int | None] | None:
-    """What its user's counters need, before the change; None for a rejudge."""
+    """Before the change; None for a rejudge."""
     table = SubmissionRow
     return session.execute(
         select(

@@ -1,6 +1,4 @@
-"""Results that staff voided, everywhere or in one course. Voided everywhere, all judgements of a submission
-are set aside, and restored together.
-"""
+"""Voided everywhere, all judgements of a submission are set aside, and restored together."""
 
 from __future__ import annotations
 
@@ -14,7 +12,6 @@ from grader.schemas.submission import SetAside
 
 
 def of(session: Session, submissions: Collection[int]) -> dict[int, VoidRow]:
-    """By submission (id), if it counts nowhere."""
     if not submissions:
         return {}
     found = session.scalars(select(VoidRow).where(VoidRow.submission_id.in_(submissions)))
@@ -22,7 +19,7 @@ def of(session: Session, submissions: Collection[int]) -> dict[int, VoidRow]:
 
 
 def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list[tuple[str, CourseVoidRow]]]:
-    """Submission (id) -> the courses (slugs) whose staff voided it."""
+    """Submission (id) -> slugs and voids."""
     found: dict[int, list[tuple[str, CourseVoidRow]]] = {}
     if not submissions:
         return found
@@ -39,7 +36,6 @@ def of_courses(session: Session, submissions: Collection[int]) -> dict[int, list
 
 
 def in_course(session: Session, course: int) -> dict[int, str]:
-    """Submission (id) -> the reason of this course's staff."""
     table = CourseVoidRow
     query = select(table.submission_id, table.reason).where(table.course_id == course)
     return dict(session.execute(query).all())

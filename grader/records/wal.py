@@ -1,11 +1,10 @@
 """Checks whether SQLite's write-ahead log can be read to its end.
 
-SQLite takes a frame with a wrong checksum for the end of the log, and silently drops all later commits, so
-this runs before the first process opens the database. A separate program, because a process that closes
-SQLite's index file loses its locks on that file.
+SQLite takes a wrong checksum for the end of the log, and silently drops all later commits, so this runs
+before the first process opens the database. A separate program: a process that closes SQLite's index file
+loses its locks on it.
 
-The formats: https://www.sqlite.org/fileformat2.html (the log) and https://www.sqlite.org/walformat.html (its
-index, which has the number of committed frames).
+The formats: https://www.sqlite.org/fileformat2.html and https://www.sqlite.org/walformat.html.
 """
 
 from __future__ import annotations
@@ -20,12 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-_MAGIC = 0x377F0682  # the last bit means that checksums use big-endian words
+_MAGIC = 0x377F0682  # its last bit: checksums use big-endian words
 _HEADER, _FRAME = 32, 24
 _INDEX = 136
-# Every process that has the database open locks this byte of the index.
+# Every process with the database open locks this byte of the index.
 _IN_USE = 128
-# The kernel's struct flock: type, whence, start, length, process.
 _FLOCK = "hhqqi"
 # Enough for some 500 MiB; a log usually has 4 MiB.
 _SECONDS = 20.0
@@ -37,7 +35,6 @@ class _Index:
     # Frames; ``copied``: into the database.
     committed: int
     copied: int
-    # Identifies the log.
     salts: bytes
 
 
@@ -46,7 +43,6 @@ class _Log:
     salts: bytes
     # Frames up to the last commit before the first wrong one.
     readable: int
-    # Commits after it.
     beyond: int
     frames: int
 
@@ -67,8 +63,8 @@ def damage(database: Path) -> str:
 def _alone(file: BinaryIO) -> bool:
     """Lock the index; False if somebody has the database open.
 
-    If several programs start at once, one checks and the others wait. If they took its lock for use, they
-    would go on and let SQLite drop what it is about to report.
+    Of several programs, one checks and the others wait. If they took its lock for use, they would go on and
+    let SQLite drop the damage.
     """
     until = time.monotonic() + _SECONDS
     while time.monotonic() < until:
@@ -100,7 +96,7 @@ def _compare(path: Path, index: _Index | None, has_index: bool) -> str:
     if index is not None and index.salts == log.salts and index.committed > log.readable:
         # Even if everything was copied: the readable part is older, and would be taken for newer.
         return f"{where}, and {index.committed} were committed" if missing or log.readable else ""
-    # The next commit writes only after this one is on the disk: after a power cut, at most one can be beyond
+    # A commit waits for the disk before the next one writes, so after a power cut at most one can be beyond
     # the torn frame. A log without an index is a copy, and was not torn.
     if log.beyond > (1 if has_index else 0):
         return f"{where}, and {log.beyond} transactions end there or after it"
@@ -108,7 +104,6 @@ def _compare(path: Path, index: _Index | None, has_index: bool) -> str:
 
 
 def _read_index(data: bytes) -> _Index | None:
-    """None if it is not an index, or is incomplete."""
     if len(data) < _INDEX or data[:48] != data[48:96] or not data[12]:
         return None
     (committed,) = struct.unpack_from("=I", data, 16)
@@ -117,7 +112,6 @@ def _read_index(data: bytes) -> _Index | None:
 
 
 def _read_log(file: BinaryIO, size: int) -> _Log | None:
-    """None if its header is damaged."""
     header = file.read(_HEADER)
     magic, _, page, _ = struct.unpack_from(">4I", header)
     swapped = (magic & 1 == 1) != (sys.byteorder == "big")

@@ -25,8 +25,7 @@ def register(
 ) -> None:
     """``device`` is empty if it only compiles, ``gpu`` is a UUID.
 
-    It takes over a row of the same name, which stays out of service until ``back_in_service``, and drained
-    until ``resume``.
+    A row of the same name stays out of service until ``back_in_service``, and drained until ``resume``.
     """
     row = session.scalar(select(WorkerRow).where(WorkerRow.name == name)) or WorkerRow(name=name)
     row.device = device
@@ -51,7 +50,6 @@ def leave(session: Session, name: str, now: datetime) -> None:
 
 
 def set_sandbox_fault(session: Session, name: str, reason: str) -> None:
-    """Why this worker's host starts no sandboxes; empty: it does."""
     _set(session, name, sandbox_fault=reason)
 
 
@@ -90,12 +88,11 @@ def drain(session: Session, name: str, now: datetime) -> bool:
 
 
 def resume(session: Session, name: str) -> bool:
-    """False if there is no such worker."""
     return _set(session, name, drained_at=None) == 1
 
 
 def everyone(session: Session, since: datetime) -> list[WorkerRow]:
-    """Workers that have not ended, may return drained or out of service, or reported since then; by name."""
+    """Not ended, drained or out of service, or reported since then; by name."""
     table = WorkerRow
     # Only the worker of a GPU returns under its name.
     drained = and_(table.drained_at.is_not(None), table.gpu.is_not(None))
@@ -125,17 +122,17 @@ def mark_dead(session: Session, now: datetime, silent_s: float) -> int:
 
 
 def alive(session: Session, now: datetime | ColumnElement[datetime], silent_s: float) -> list[WorkerRow]:
-    """Workers that judge: with a recent heartbeat, and a GPU in service."""
+    """They judge: with a recent heartbeat, and a GPU in service."""
     return _serving(session, now, silent_s, WorkerRow.device != "")
 
 
 def serving(session: Session, device: str, now: datetime, silent_s: float) -> list[WorkerRow]:
-    """Those of them that take submissions for ``device`` and are not draining."""
+    """They take submissions for ``device``."""
     return _serving(session, now, silent_s, WorkerRow.device == device, WorkerRow.drained_at.is_(None))
 
 
 def compiling(session: Session, now: datetime, silent_s: float, drained: bool = False) -> list[WorkerRow]:
-    """Workers that serve the queue ``compile``, alone or next to a device; or those that staff ``drained``."""
+    """They serve the queue ``compile``, or staff ``drained`` them."""
     state = WorkerRow.drained_at.is_not(None) if drained else WorkerRow.drained_at.is_(None)
     return _serving(session, now, silent_s, WorkerRow.compiles.is_(True), state)
 

@@ -1,4 +1,4 @@
-"""Whether the database accepts writes, at little cost, as load balancers ask often."""
+"""Whether the database accepts writes. Load balancers ask often."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from grader import limits
 from grader.records.engine import hurried_connection
 from grader.records.integrity import sqlite_file
 
-# The row stays unchanged.
 _WRITE = text("UPDATE alembic_version SET version_num = version_num")
 _PATIENCE_MS = 2_000
 # lock_not_available, query_canceled
@@ -31,7 +30,7 @@ class Writability:
         self._trouble = ""
 
     def trouble(self, engine: Engine) -> str:
-        """Why writes fail; empty if they work, or if the database is only busy."""
+        """Empty if writes work, or the database is only busy."""
         if fault := _full(engine):
             return fault
         # While another thread tries, its last result is used.
@@ -65,7 +64,7 @@ def _try(engine: Engine) -> str:
 
 
 def _busy(error: SQLAlchemyError) -> bool:
-    """True if another transaction writes for long. Elsewhere requests would wait, too."""
+    """Elsewhere requests would wait, too."""
     cause = getattr(error, "orig", None)
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:
