@@ -1,7 +1,7 @@
-"""Challenges on gradients (``[autograd]``): ``reference.py`` defines the forward pass, and PyTorch's autograd
-in float64 gives the right gradients.
+"""Challenges on gradients: ``reference.py`` defines the forward pass, and PyTorch's autograd in float64 gives
+the right gradients.
 
-A submission defines ``solve``, or in Python a ``torch.autograd.Function``. The judge only compares numbers.
+A submission defines ``solve``, or in Python a ``torch.autograd.Function``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.challenge.model import Manifest
 
-# Appended to ``reference.py``, so that it means the same in the judge, in a box and as a baseline.
+# Means the same in the judge, in a box and as a baseline.
 _REFERENCE = Template("""
 
 if "reference" not in globals():
@@ -50,7 +50,7 @@ def forward_results(manifest: Manifest) -> list[str]:
 
 
 def reference_footer(manifest: Manifest) -> str:
-    """Defines ``reference`` by ``forward``; empty for other challenges."""
+    """Empty for challenges without autograd."""
     table = manifest.autograd
     if table is None:
         return ""

@@ -1,4 +1,4 @@
-"""A challenge's two folders as one ZIP archive, which is untrusted: nothing here runs or imports its files."""
+"""A challenge's two folders as an untrusted ZIP archive: nothing here runs or imports its files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from grader.languages import Language
 
 PARTS = ("challenges", "reference")
 _SUFFIXES = frozenset((".toml .md .py .cu .cuh .hip .cpp .h .hpp .txt .json .svg").split())
-# The files that an examination runs, compiles or depends on.
 _RUN = (MANIFEST, *(suffix for language in Language for suffix in language.suffixes))
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_]{0,63}")
@@ -35,7 +34,6 @@ _ENCRYPTED = 0x1
 _PREREQUISITES = re.compile(r"^prerequisites\s*=\s*\[[^\]]*\]", re.MULTILINE)
 _QUOTED = re.compile(r'"([a-z0-9_]+)"')
 _LAYOUT = "It holds challenges/SLUG and reference/SLUG, as a course folder has them: see docs/authoring.md."
-# Raised for a damaged archive, depending on its compression.
 _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -51,7 +49,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Bundle:
-    """``files``: UTF-8 bytes by path below a course's root, such as ``challenges/scale/spec.md``."""
+    """``files``: UTF-8 bytes by path, such as ``challenges/scale/spec.md``."""
 
     slug: str
     manifest: Manifest
@@ -82,11 +80,11 @@ class Bundle:
         return of_files({**self.files, path: text.encode()})
 
     def same_python(self, other: Bundle) -> bool:
-        """True if results of running one hold for the other."""
+        """Results of running one hold for the other."""
         return _run_files(self) == _run_files(other)
 
     def renamed(self, slug: str, others: Mapping[str, str]) -> Bundle:
-        """``others``: new names of its prerequisites. Raises BadBundle."""
+        """``others``: of its prerequisites. Raises BadBundle."""
         files = {path.replace(f"/{self.slug}/", f"/{slug}/", 1): data for path, data in self.files.items()}
         manifest = f"challenges/{slug}/{MANIFEST}"
         text = _PREREQUISITES.sub(
@@ -133,7 +131,7 @@ def of_challenge(challenge: Challenge) -> Bundle:
 
 
 def split(files: Mapping[str, bytes]) -> list[Bundle]:
-    """By slug; files outside challenges are left out. Raises BadBundle, ChallengeInvalid."""
+    """Files outside challenges are left out. Raises BadBundle, ChallengeInvalid."""
     found: dict[str, dict[str, bytes]] = {}
     for path, data in files.items():
         parts = path.split("/")
@@ -154,7 +152,7 @@ def is_litter(path: str) -> bool:
 
 
 def check_path(path: str, slug: str) -> None:
-    """Raises BadBundle unless a file of the challenge may have this path."""
+    """Raises BadBundle if the challenge may not have this file."""
     odd = [part for part in path.split("/") if not _NAME.fullmatch(part) or part == ".."]
     if odd or path.count("/") >= _DEPTH or not path.startswith(tuple(f"{part}/{slug}/" for part in PARTS)):
         raise BadBundle(f"'{path[:100]}' is not a file of {slug}.", _LAYOUT)
@@ -207,17 +205,15 @@ def _check_text(path: str, data: bytes) -> None:
 
 
 def read_archive(data: bytes) -> Bundle:
-    """One folder may be above ``challenges`` and ``reference``.
-
-    Writes and runs nothing. Raises BadBundle: not a ZIP, too large packed or unpacked, too many files, paths
-    that lead outside, links, passwords, duplicate names, files that are not text, not one challenge, an
+    """Writes and runs nothing. Raises BadBundle: not a ZIP, too large packed or unpacked, too many files,
+    paths that lead outside, links, passwords, duplicate names, files that are not text, not one challenge, an
     invalid manifest.
     """
     return of_files(_unpacked(data))
 
 
 def read_catalogue(data: bytes) -> list[Bundle]:
-    """One or more challenges. Raises BadBundle, ChallengeInvalid."""
+    """Raises BadBundle, ChallengeInvalid."""
     return split(_unpacked(data))
 
 
@@ -275,7 +271,6 @@ def _path_of(entry: zipfile.ZipInfo) -> PurePosixPath:
 
 
 def _below_parts(names: list[PurePosixPath]) -> Iterator[str]:
-    """Strips the one folder that some programs pack around everything. Raises BadBundle."""
     around = {path.parts[0] for path in names} - set(PARTS)
     inner = len(around) == 1 and all(len(path.parts) > 2 and path.parts[1] in PARTS for path in names)
     for path in names:
@@ -293,7 +288,7 @@ def _check_kind(path: str) -> None:
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str, left: int) -> bytes:
-    """Reads no more than allowed, whatever size the archive claims."""
+    """Reads no more than allowed, even if the archive lies about sizes."""
     most = min(limits.SOURCE_BYTES, left)
     with archive.open(entry) as file:
         data = file.read(most + 1)
@@ -309,9 +304,7 @@ def _large(path: str, size: int) -> BadBundle:
 
 
 def unfold(bundle: Bundle, examined: str, root: Path) -> None:
-    """Write the files and ``examined`` to the new folder ``root``, completely or not at all. Processes may do
-    so at once.
-    """
+    """All files and ``examined``, or nothing. Several processes may do so at once."""
     root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     partial = Path(tempfile.mkdtemp(prefix=f".{root.name}-", dir=root.parent))
     try:

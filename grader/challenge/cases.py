@@ -1,7 +1,7 @@
-"""The vocabulary of ``cases.py``: cases, their categories, and recipes for inputs.
+"""The vocabulary of ``cases.py``: cases, categories, and recipes for inputs. Does not import torch.
 
 An input's recipe comes from the case, else from ``inputs()`` in ``cases.py``, else from ``values`` in
-``challenge.toml``. Recipes are data, so a page can describe them. Does not import torch.
+``challenge.toml``. Recipes are data, so a page can describe them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,15 @@ if TYPE_CHECKING:
 
 # A permutation of more places takes longer than a case.
 _PERMUTED = 1 << 24
-# Elements drawn at a time on a GPU if they need 64 bits each beyond the input. A CPU draws all at once:
-# pieces would change the numbers of a seed.
+# Elements drawn at a time on a GPU if each needs 64 bits more. A CPU draws all at once: pieces would change
+# the numbers.
 _PIECE = 1 << 24
-# On a GPU, for more than ``_FEW`` elements: places are drawn independently. From ``_MASKED_SHARE`` of the
-# elements on, each element draws whether it is one.
+# On a GPU, more than ``_FEW`` places are drawn independently. From ``_MASKED_SHARE`` on, each element draws
+# whether it is one.
 _MASKED_SHARE, _FEW = 0.1, 1 << 16
-# Bytes per element: of a whole number; of random values on a GPU; of a permutation there, with the sort's
-# memory.
+# Bytes per element: of a whole number; of random values on a GPU; of a permutation there.
 _WHOLE, _DRAWN, _PERMUTATION = 8, 4, 48
-# Bytes per element for a recipe without ``bytes_beside``: three copies in float64.
+# Three copies in float64.
 _UNSAID = 24
 INF = float("inf")
 NAN = float("nan")
@@ -90,7 +89,7 @@ Filling = Recipe | Derived
 
 @dataclass(frozen=True)
 class Part:
-    """Rows ``start`` to ``start + length`` of an array of shape ``whole``."""
+    """Rows ``start`` to ``start + length``."""
 
     whole: tuple[int, ...]
     start: int
@@ -101,21 +100,21 @@ class Part:
         return (self.length, *self.whole[1:])
 
     def share_of(self, number: int) -> int:
-        """This part's share of ``number`` things; all shares add up to ``number``."""
+        """All shares add up to ``number``."""
         rows = self.whole[0]
         return number * (self.start + self.length) // rows - number * self.start // rows
 
 
 @runtime_checkable
 class PartRecipe(Recipe, Protocol):
-    """Can also draw an array part by part, so the whole is never in memory."""
+    """Draws an array part by part, so the whole is never in memory."""
 
     @property
     def in_parts(self) -> bool:
         """False if its base recipe cannot."""
 
     def draw_part(self, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
-        """The values depend only on ``part`` and the generator's state, which differs by part."""
+        """Depends only on ``part`` and the generator's state."""
 
 
 def _is_in_parts(recipe: Recipe) -> bool:
@@ -128,8 +127,6 @@ def _part_of(recipe: Recipe, part: Part, dtype: torch.dtype, generator: torch.Ge
 
 
 class _Alike:
-    """Every element has the same distribution."""
-
     in_parts = True
 
     def draw_part(self: Recipe, part: Part, dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
@@ -137,8 +134,8 @@ class _Alike:
 
 
 def drawing_bytes(filling: Filling, count: int, itemsize: int, counts: Mapping[str, int]) -> int:
-    """Peak bytes that a GPU needs to draw ``count`` elements, beyond the elements. ``counts``: elements of
-    every buffer, by name.
+    """Peak bytes that a GPU needs to draw ``count`` elements, beyond these. ``counts``: elements of every
+    buffer.
     """
     if isinstance(filling, Derived):
         derived = getattr(filling, "bytes_beside", None)
@@ -152,8 +149,8 @@ def _random_bytes(count: int, itemsize: int) -> int:
 
 
 def _drawing_type(generator: torch.Generator, dtype: torch.dtype) -> torch.dtype:
-    """On a CPU float64: float32 rounds differently with and without AVX2. On a GPU, where float64 is several
-    times slower, float64 only for float64: a kernel that reads it as float32 must lose digits.
+    """On a CPU float64: float32 rounds differently with and without AVX2. On a GPU float32, as float64 is
+    several times slower; but float64 for float64, so a kernel that reads it as float32 loses digits.
     """
     import torch
 
@@ -167,9 +164,7 @@ _place: ContextVar[Place | None] = ContextVar("place", default=None)
 
 @contextmanager
 def drawn_into(place: Place) -> Iterator[None]:
-    """Let the first normal or uniform values be drawn directly into memory from ``place``, which saves a
-    copy. The values stay the same.
-    """
+    """Draw the first normal or uniform values into memory from ``place``, which saves a copy."""
     token = _place.set(place)
     try:
         yield
@@ -314,8 +309,8 @@ class Ascending:
 
 @dataclass(frozen=True)
 class Offsets:
-    """Whole numbers that never decrease along the last dimension, from ``low`` to ``high``: the row offsets
-    of a sparse matrix. Rows may be empty.
+    """Whole numbers that never decrease along the last dimension, from ``low`` to ``high``: row offsets of a
+    sparse matrix.
     """
 
     low: int
@@ -450,7 +445,7 @@ def _put(flat: torch.Tensor, places: torch.Tensor, value: float) -> None:
 
 @dataclass(frozen=True)
 class Rows:
-    """``base`` with row 0 and every ``step``-th row set to ``value``. Rows run along the first dimension."""
+    """``base`` with rows 0, ``step``, ... of the first dimension set to ``value``."""
 
     value: float
     step: int = 2
@@ -479,7 +474,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Choice(_Alike):
-    """Each element is one of ``values``, at random: deliberate ties."""
+    """At random: deliberate ties."""
 
     values: tuple[float, ...]
 
@@ -546,9 +541,7 @@ OnlyOn = Literal["gpu"]
 
 @dataclass(frozen=True)
 class Case:
-    """One correctness test. ``inputs`` and ``scalars`` override ``challenge.toml``. A loaded case also has
-    the challenge's recipes for its other inputs.
-    """
+    """``inputs`` and ``scalars`` override ``challenge.toml``."""
 
     name: str
     category: Category
@@ -557,16 +550,15 @@ class Case:
     scalars: Mapping[str, Number] = field(default_factory=dict)
     note: str = ""
     hidden: bool = False
-    # True if some timed rounds draw its inputs at the workload's sizes; None decides by category
+    # Timed rounds may draw its inputs at the workload's sizes; None decides by category
     # (``grader.challenge.overlays``).
     timed: bool | None = None
-    # "gpu": too large for other boards. Skipped if it does not fit the GPU's memory.
+    # Too large for other boards. Skipped if it does not fit the GPU's memory.
     on: OnlyOn | None = None
-    # Optional inputs that it leaves out.
     without: tuple[str, ...] = ()
 
     def runs_on(self, workloads: str) -> bool:
-        """``workloads`` of a board: "cpu" or "gpu"."""
+        """``workloads``: "cpu" or "gpu"."""
         return self.on is None or self.on == workloads
 
 
@@ -582,8 +574,8 @@ def case(
     on: OnlyOn | None = None,
     **sizes: int,
 ) -> Case:
-    """Sizes are keywords: ``case("odd", "odd", n=1023)``. ``without``: optional inputs that it leaves out.
-    Raises ValueError for an unknown category.
+    """Such as ``case("odd", "odd", n=1023)``. ``without``: optional inputs to leave out. Raises ValueError
+    for an unknown category.
     """
     return Case(
         name,

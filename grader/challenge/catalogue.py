@@ -1,5 +1,3 @@
-"""A folder of challenges, ordered by its curriculum."""
-
 from __future__ import annotations
 
 import os
@@ -18,7 +16,6 @@ from grader.errors import ChallengeInvalid, UnknownChallenge
 
 MANIFEST = "challenge.toml"
 TRACKS = "tracks.toml"
-# For a manifest that cannot be parsed.
 _TITLE, _TRACK = (
     re.compile(rf'^\s*{key}\s*=\s*"([^"\n]{{1,100}})"\s*$', re.MULTILINE) for key in ("title", "track")
 )
@@ -28,9 +25,7 @@ _MOST_NEAR = 3
 
 @dataclass(frozen=True)
 class Broken:
-    """A challenge that does not load, or "tracks.toml". ``title`` and ``track`` come from its manifest if
-    readable, else they are the slug and "unavailable".
-    """
+    """Without a readable manifest, ``title`` and ``track`` are the slug and "unavailable"."""
 
     slug: str
     title: str
@@ -50,9 +45,7 @@ class UploadedFolders(Protocol):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """A folder with ``challenges/`` and ``reference/``, plus a platform's uploads, which replace folders of
-    the same name.
-    """
+    """``challenges/`` and ``reference/``, and a platform's uploads, which replace folders of the same name."""
 
     root: Path
     uploads: UploadedFolders | None = field(default=None, compare=False)
@@ -68,7 +61,6 @@ class Catalogue:
         return self.uploads.roots() if self.uploads is not None else {}
 
     def root_of(self, slug: str) -> Path:
-        """The course's folder, or an upload's."""
         return self._uploaded.get(slug, self.root)
 
     def is_uploaded(self, slug: str) -> bool:
@@ -78,7 +70,7 @@ class Catalogue:
         return (self.root / "challenges" / slug / MANIFEST).is_file()
 
     def check_track(self, slug: str, manifest: Manifest) -> None:
-        """Raises ChallengeInvalid if this course has no such track."""
+        """Raises ChallengeInvalid."""
         self.known_curriculum.check_track(Path(f"challenges/{slug}/{MANIFEST}"), manifest.track)
 
     def folders(self) -> list[str]:
@@ -86,23 +78,21 @@ class Catalogue:
         return sorted({*self.slugs(), *self._without_manifest()})
 
     def _without_manifest(self) -> list[str]:
-        """Folders with files but no manifest (moved, misspelt or never copied), and unreadable ones."""
+        """Without a manifest (moved, misspelt or never copied), or unreadable."""
         folders = [folder for folder in (self.root / "challenges").glob("[!._]*") if folder.is_dir()]
         return sorted(
             folder.name for folder in folders if not self.is_uploaded(folder.name) and _lacks_manifest(folder)
         )
 
     def load(self, slug: str) -> Challenge:
-        """Raises UnknownChallenge, or ChallengeInvalid with file and key. Ignores a broken tracks.toml: it
-        must not stop every challenge.
-        """
+        """Ignores a broken tracks.toml. Raises UnknownChallenge, or ChallengeInvalid with file and key."""
         if not self._has(slug):
             where = f" in {self.root / 'challenges'}" if self.on_this_machine else ""
             raise UnknownChallenge(f"There is no challenge '{slug}'{where}.", near(slug, self.slugs()))
         return self._load(self.root_of(slug), slug, self.known_curriculum)
 
     def load_at(self, root: Path, slug: str) -> Challenge:
-        """From another root, as if the challenge were in this course."""
+        """As if the challenge were in this course."""
         return self._load(root, slug, self.known_curriculum)
 
     def _load(self, root: Path, slug: str, curriculum: Curriculum) -> Challenge:
@@ -112,7 +102,7 @@ class Catalogue:
         return Challenge(slug, manifest, folder, root / "reference" / slug)
 
     def valid(self) -> tuple[list[Challenge], list[Broken]]:
-        """Challenges that load, in order, and those that do not. A broken tracks.toml is one of the latter."""
+        """Challenges in order, and those that do not load, perhaps with tracks.toml."""
         found, wrong = [], []
         try:
             curriculum = self.curriculum
@@ -128,8 +118,8 @@ class Catalogue:
         return self.in_order(found), wrong
 
     def broken(self) -> list[Broken]:
-        """Challenges that do not load, or load but cannot be shown or judged: a missing file, a failing
-        cases.py, an unknown prerequisite. Cheap if no file changed since the last call.
+        """Challenges that do not load, or cannot be shown or judged. Cheap if no file changed since the last
+        call.
         """
         found, broken = self.valid()
         # A challenge whose prerequisite is broken is not itself broken.
@@ -158,7 +148,7 @@ class Catalogue:
         """Does not list the folder: pages load hundreds of challenges."""
         if slug in ("", "..") or Path(slug).name != slug:
             return False
-        # Users type ``slug``: os.path takes impossible file names for missing files.
+        # os.path takes impossible file names, which users type, for missing files.
         folder = self.root / "challenges" / slug
         return (
             slug in self._uploaded
@@ -184,9 +174,7 @@ class Catalogue:
         return self.root / "challenges" / TRACKS
 
     def all(self) -> list[Challenge]:
-        """Sorted by ``in_order``. Raises ChallengeInvalid, also for unknown or circular prerequisites, which
-        ``load`` ignores.
-        """
+        """Raises ChallengeInvalid, also for unknown or circular prerequisites, which ``load`` ignores."""
         challenges, wrong = self.valid()
         for problem in [broken.error for broken in wrong] or self.prerequisite_problems(challenges):
             raise problem
@@ -212,7 +200,7 @@ class Catalogue:
 
 
 def near(slug: str, known: Sequence[str]) -> str:
-    """A hint for an unknown slug: the likely ones, else all."""
+    """The likely slugs, else all."""
     close = [f"'{each}'" for each in get_close_matches(slug.lower().replace("-", "_"), known, n=_MOST_NEAR)]
     if not close:
         return f"There are: {', '.join(known) or 'none'}."
@@ -233,10 +221,7 @@ def _lacks_manifest(folder: Path) -> bool:
 
 
 def find_catalogue(chosen: Path | None = None) -> Catalogue:
-    """The chosen catalogue, else this checkout's, else the wheel's.
-
-    Raises ChallengeInvalid if the chosen folder has no challenges.
-    """
+    """The chosen catalogue, else this checkout's, else the wheel's. Raises ChallengeInvalid."""
     if chosen is not None:
         if not (chosen / "challenges").is_dir():
             raise ChallengeInvalid(

@@ -1,12 +1,11 @@
 """The contract of ``check.py``, for challenges with several right answers.
 
-``check(given, got, want)`` gets three dicts by argument name: a case's inputs, scalars and sizes; a
-submission's results; the reference's results. Tensors have their arguments' shapes and dtypes. It returns
-None if the results are right, or else why not: a sentence, or a tuple of the sentence, a result's name and an
-index in it.
+``check(given, got, want)`` gets three dicts by argument name: inputs, scalars and sizes; a submission's
+results; the reference's. It returns None if the results are right, or else why not: a sentence, or a tuple of
+the sentence, a result's name and an index in it.
 
-It gets only results that differ from the reference's, with every element written. It runs in a box without
-the submission (``grader.judge.checker``).
+It gets only results that differ from the reference's, with every element written, in a box without the
+submission (``grader.judge.checker``).
 """
 
 from __future__ import annotations
@@ -31,5 +30,4 @@ class Refused:
 
 
 Tensors = Mapping[str, "torch.Tensor"]
-# Of inputs, scalars and sizes; of a submission's results; of the reference's.
 Checker = Callable[[Mapping[str, Any], Tensors, Tensors], Refused | None]

@@ -1,5 +1,3 @@
-"""``[constructs]`` of ``challenge.toml``: what a submission's compiled code must do, and must not do."""
-
 from __future__ import annotations
 
 from enum import StrEnum
@@ -50,7 +48,7 @@ class Launches(Strict):
 
 
 class Share(Strict):
-    """The construct must do a part of the work: a use whose result nobody needs is not enough."""
+    """A use whose result nobody needs is not enough."""
 
     what: Construct
     share: float = Field(gt=0, lt=1, description="of the operations that `cost.flops` names")
@@ -93,7 +91,6 @@ class Constructs(Strict):
 
     @property
     def sentences(self) -> list[str]:
-        """For students."""
         found = [
             each.sentence if isinstance(each, Share) else f"It must use {each.words} ({each.meaning})."
             for each in self.require

@@ -1,5 +1,3 @@
-"""The order of a catalogue: its tracks (``challenges/tracks.toml``) and prerequisites."""
-
 from __future__ import annotations
 
 import functools
@@ -68,7 +66,7 @@ def read_curriculum(path: Path) -> Curriculum:
     return _parse(path, text)
 
 
-# Every load checks against it. Keyed by text for the same reason as manifests.
+# For every load. Keyed by text for the same reason as manifests.
 @functools.lru_cache(maxsize=8)
 def _parse(path: Path, text: str) -> Curriculum:
     try:
@@ -90,7 +88,7 @@ def _parse(path: Path, text: str) -> Curriculum:
 def prerequisite_problems(
     prerequisites: Mapping[str, Sequence[str]], manifests: Mapping[str, Path]
 ) -> list[ChallengeInvalid]:
-    """Unknown slugs and cycles in a whole catalogue. ``manifests`` has the file to name in an error, by slug."""
+    """Of a whole catalogue. ``manifests`` has the file to name in an error, by slug."""
     problems = []
     for slug, wanted in prerequisites.items():
         where = f"{manifests[slug]}: prerequisites"
@@ -102,7 +100,7 @@ def prerequisite_problems(
 
 
 def _cycle(slug: str, prerequisites: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """A cycle through ``slug``, or an empty list."""
+    """Through ``slug``; may be empty."""
     ways, seen = [[slug]], {slug}
     while ways:
         way = ways.pop()

@@ -1,5 +1,5 @@
-"""Recipes for inputs that depend on sizes or on other inputs. Plain recipes are drawn first, then these in
-signature order. Does not import torch.
+"""Recipes that depend on sizes or other inputs, drawn after plain ones in signature order. Does not import
+torch.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-# Bytes of the numbers that these recipes compute with.
 _WORD = 8
-# Integer weights: their sums are exact, so a GPU always gives the same row lengths.
+# Their sums are exact, so a GPU always gives the same row lengths.
 _WEIGHTS = 1 << 10
 
 
@@ -76,8 +75,8 @@ class RowPointers:
 
 @dataclass(frozen=True)
 class NearDiagonal:
-    """Columns of a CSR matrix near its diagonal: entry ``j`` of ``total`` is in one of the ``width`` columns
-    from ``cols * j / total`` on, wrapping at the last column. Unordered, with some duplicates.
+    """Columns of a CSR matrix near its diagonal: entry ``j`` of ``total`` is in one of ``width`` columns from
+    ``cols * j / total`` on, wrapping. Unordered, with some duplicates.
     """
 
     width: int = 256
@@ -171,8 +170,8 @@ class RowRstd:
 class Together:
     """One of several inputs that one function draws together, such as a matrix and its factor.
 
-    ``draw(device, sizes, seed, **options)`` returns them by name, of any type, with as many elements. It may
-    use torch's own generators. Give every input of the function such a recipe, in every case.
+    ``draw(device, sizes, seed, **options)`` returns them by name, of any type, with as many elements. Give
+    every input of the function such a recipe, in every case.
     """
 
     name: str
@@ -215,14 +214,14 @@ class Together:
 
 @dataclass
 class _Kept:
-    """The last inputs, and those already given out."""
+    """The last inputs, and those given out."""
 
     asked: tuple[object, ...]
     values: Mapping[str, torch.Tensor]
     given: dict[str, torch.Tensor] = field(default_factory=dict)
 
     def fits(self, drawn: Mapping[str, torch.Tensor]) -> bool:
-        """True if it belongs to the same case as ``drawn``."""
+        """It belongs to the same case as ``drawn``."""
         import torch
 
         return all(

@@ -1,5 +1,5 @@
-"""Draws the inputs of a case. The same (manifest, case, seed) gives the same tensors on every machine with
-the same kind of device; CPU and GPU differ. Does not import torch.
+"""The same (manifest, case, seed) gives the same inputs on every machine with the same kind of device; CPU
+and GPU differ. Does not import torch.
 """
 
 from __future__ import annotations
@@ -33,15 +33,12 @@ if TYPE_CHECKING:
     import torch
 
 _SEED_BYTES = 8
-# Memory for a role, with the shape and dtype of the given tensor.
+# With the shape and dtype of the given tensor.
 Room = Callable[[str, "torch.Tensor"], "torch.Tensor"]
 
 
 def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> Recipe:
-    """``values`` of ``challenge.toml``, with bounds at ``sizes``.
-
-    Raises ChallengeInvalid if a bound cannot be computed.
-    """
+    """Bounds at ``sizes``. Raises ChallengeInvalid."""
     values = arg.values
     if values.dist == "normal":
         return Normal()
@@ -63,9 +60,7 @@ def default_recipe(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) 
 
 
 def strict_bounds(arg: Argument, sizes: Mapping[str, int]) -> tuple[int, int] | None:
-    """The least and the largest allowed value; None without strict bounds, or without any value. Raises
-    ExpressionError.
-    """
+    """None without strict bounds, or without any value. Raises ExpressionError."""
     if not arg.values.strict:
         return None
     low, high = (int(_bound(bound, sizes)) for bound in (arg.values.low, arg.values.high))
@@ -85,11 +80,10 @@ def draw_inputs(
     room: Room | None = None,
     without: Collection[str] = (),
 ) -> dict[str, torch.Tensor]:
-    """Contiguous tensors of held values (see ``grader.challenge.numbers``) on ``device`` for every input and
-    in-out except ``without`` and those that the case leaves out, in signature order.
+    """Contiguous tensors of held values (``grader.challenge.numbers``) on ``device`` for every input and
+    in-out except ``without``, in signature order.
 
-    Each argument has its own generator: adding one does not change another. Recipes draw into memory from
-    ``room`` if they can.
+    Each argument has its own generator: adding one does not change another.
 
     Raises ChallengeInvalid with case and argument if a recipe fails or gives another shape or dtype, and
     torch's OutOfMemoryError.
@@ -149,19 +143,17 @@ def _checked(
     shape: tuple[int, ...],
     device: str,
 ) -> torch.Tensor:
-    """Rounded to numbers that the dtype has. Raises ChallengeInvalid if ``draw`` fails or gives another
-    tensor.
-    """
+    """Rounded to numbers that the dtype has. Raises ChallengeInvalid."""
     import torch
 
     dtype = held_type(arg.dtype)
     where = f"{manifest.title}: case '{case.name}', input '{arg.name}'"
     try:
         values = draw()
-    # The machine's fault: blaming the case would spare the submission this round.
+    # Blaming the case would spare the submission this round.
     except torch.OutOfMemoryError:
         raise
-    except Exception as error:  # staff's recipe: whatever it raises, the case is at fault
+    except Exception as error:  # staff's recipe: the case is at fault
         words = filling_of(manifest, case, arg).words()
         raise ChallengeInvalid(f"{where}: {words}: {type(error).__name__}: {error}") from error
     if not isinstance(values, torch.Tensor):
@@ -182,7 +174,7 @@ def _checked(
 
 
 def _check_bounds(values: torch.Tensor, arg: Argument, case: Case, where: str) -> None:
-    """Raises ChallengeInvalid if a strict argument has other values than challenge.toml allows."""
+    """Raises ChallengeInvalid."""
     if not values.numel() or (ends := strict_bounds(arg, case.sizes)) is None:
         return
     wide = values.long()
@@ -218,8 +210,8 @@ def drawn_in_parts(manifest: Manifest, case: Case, arg: Argument) -> bool:
 
 
 class InputInParts:
-    """An input that is never wholly in memory: parts of ``rows`` rows, drawn on request, each with its own
-    generator. Its values differ from those of ``draw_inputs``.
+    """Never wholly in memory: parts of ``rows`` rows, each with its own generator. Differs from
+    ``draw_inputs``.
     """
 
     def __init__(

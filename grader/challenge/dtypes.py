@@ -1,4 +1,4 @@
-"""The dtypes of arguments: one table, one row per dtype, with every fact that depends on it.
+"""One row per dtype, with every fact that depends on it.
 
 To add a dtype, add its name to ``DType`` and its row to ``_FACTS``. Code inside a box cannot import this
 module: ``tests/challenge/test_dtypes.py`` compares the tables there with this one.
@@ -13,47 +13,44 @@ from enum import StrEnum
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    itemsize: int  # bytes of one element; of a packed type, of ``packed`` elements
+    itemsize: int  # bytes; of a packed type, of ``packed`` elements
     c_type: str
     built_in: str = ""  # without any header, on 64-bit Linux; empty: c_type
     header: str = ""  # for c_type; empty: <cstdint>, or none
-    scalar: bool = True  # a scalar may have it
+    scalar: bool = True
     rate_as: str = ""  # the dtype with the same arithmetic rate; empty: itself
-    # Torch's types; empty: the dtype's name. ``held``: of the values that the judge computes with.
-    # ``stored``: of the words in memory, if they are not those values. ``given``: what a submission in Python
-    # receives.
+    # Torch's types; empty: the dtype's name. ``held``: of the judge's values. ``stored``: of the words in
+    # memory, if they are not those values. ``given``: what a submission in Python receives.
     held: str = ""
     stored: str = ""
     given: str = ""
     packed: int = 1  # elements in one word of memory, along the last dimension
-    parts: int = 1  # held values of one element, in a last dimension: real and imaginary
+    parts: int = 1  # held values of one element: real and imaginary
 
 
 @dataclass(frozen=True, kw_only=True)
 class FloatFacts(Facts):
-    digits: int  # bits of the significand, the hidden one included
+    digits: int  # of the significand, with the hidden one
     least_exponent: int  # of the smallest normal number
-    # Low significand bits that rounding to the next coarser type drops: float64, float32, float16 (or TF32),
-    # bfloat16, an 8-bit float.
+    # Low significand bits that rounding to the next coarser type drops (of float32: to float16 or TF32).
     dropped_bits: int
-    # Bits of a signalling NaN that no arithmetic makes: an element that still holds them was never written,
-    # even if NaN is the right answer.
+    # A signalling NaN that no arithmetic makes: an element with these bits was never written, even if NaN is
+    # right.
     poison: int
-    # Bits of a finite number close to the largest: a maximum with it is wrong unless the right answer is as
-    # large.
+    # Bits close to the largest number: a maximum with it is wrong unless the right answer is as large.
     large: int
-    # What a new challenge's cases draw: its double is finite; near zero; below the smallest normal.
+    # For a new challenge's cases: its double is finite; near zero; below the smallest normal.
     huge: str
     tiny: str
     denormal: str
     most_outlier: float = float("inf")  # the largest value that a timed round mixes in
     infinite: bool = True
     nan: bool = True
-    signed: bool = True  # it has zero and negative numbers
+    signed: bool = True
     # A float of at most 8 bits; 0: a larger one.
     exponent_bits: int = 0
     bias: int = 0
-    # Whether the poison can be a NaN that no right answer is.
+    # The poison can be a NaN that no right answer is.
     nan_poison: bool = True
 
     @property
@@ -147,15 +144,15 @@ class DType(StrEnum):
         return self.facts.itemsize * -(-elements // self.facts.packed)
 
     def held_bytes(self, elements: int) -> int:
-        """Of the values that the judge holds for an array."""
+        """Of the judge's values."""
         return _HELD_BYTES[self.held] * self.facts.parts * elements
 
     def held_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Of the values that the judge holds for an array of ``shape``."""
+        """Of the judge's values."""
         return (*shape, self.facts.parts) if self.complex else shape
 
     def given_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Of the tensor that a submission in Python receives for an array of ``shape``."""
+        """Of the tensor that a submission in Python receives."""
         return (*shape[:-1], shape[-1] // self.facts.packed) if self.packed else self.held_shape(shape)
 
     @property
@@ -218,8 +215,7 @@ _FACTS: Mapping[DType, Facts] = {
         huge="3e4",
         tiny="1e-3",
         denormal="5e-5",
-        # With larger outliers, attention's scores are so large that their rounding decides. Sums of float16
-        # are short, and each outlier takes part in thousands of them.
+        # With larger ones, the rounding of attention's scores decides.
         most_outlier=8.0,
     ),
     DType.BFLOAT16: FloatFacts(

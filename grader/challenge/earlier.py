@@ -19,10 +19,10 @@ _GIT_SECONDS = 30.0
 
 @contextmanager
 def at_reference(catalogue: Catalogue, slug: str, reference: str) -> Iterator[Challenge]:
-    """The challenge at ``reference`` (a commit, branch or tag), in a temporary folder.
+    """``reference``: a commit, branch or tag. Uses a temporary folder, ignores tracks.
 
-    Ignores tracks. Raises BadRequest if git does not know the reference, NotFound if it does not have the
-    challenge, ChallengeInvalid if it does not load.
+    Raises BadRequest if git does not know the reference, NotFound if it does not have the challenge,
+    ChallengeInvalid.
     """
     commit = _git(
         catalogue.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"

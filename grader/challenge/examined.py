@@ -1,7 +1,6 @@
-"""The cases and inputs that a challenge's Python returned, as data.
+"""The cases and inputs that a challenge's Python returned in a box, as data.
 
-A box examines an upload once. Only recipes of ``grader.challenge.cases`` and ``grader.challenge.derived`` are
-read back.
+Only recipes of ``grader.challenge.cases`` and ``grader.challenge.derived`` are read back.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Examined:
     cases: tuple[Case, ...]
     hidden_cases: tuple[Case, ...]
     inputs: Mapping[str, Filling]
-    # Those of ``reference.py``: reference, magnitude, baseline and named baselines.
+    # Those that ``reference.py`` defines.
     functions: tuple[str, ...]
 
 

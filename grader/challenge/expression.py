@@ -1,5 +1,5 @@
-"""Expressions in sizes ("2*m*n*k", "max(n-k+1, 0)") and conditions on them ("k <= cols"): parsed and checked,
-never ``eval``ed.
+"""Expressions in sizes ("2*m*n*k") and conditions on them ("k <= cols"): parsed and checked, never
+``eval``ed.
 """
 
 from __future__ import annotations
@@ -42,8 +42,6 @@ class ExpressionError(ValueError):
 
 @dataclass(frozen=True)
 class Expression:
-    """``names``: the sizes in it."""
-
     text: str
     tree: ast.expr
     names: frozenset[str]

@@ -1,7 +1,7 @@
-"""Everything that judging depends on, as plain data: two folders judge alike if and only if it is the same.
+"""Everything that judging depends on: two folders judge alike if and only if it is the same.
 
-It excludes titles, prose, places in the catalogue, starters, points, comments and notes: changing those needs
-no new version. Nothing here runs ``reference.py``.
+It excludes titles, prose, starters, points, comments and notes: changing those needs no new version. Nothing
+here runs ``reference.py``.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from grader.challenge.cases import Case
 from grader.challenge.checker import CHECKER
 from grader.challenge.loader import Challenge
 
-# JSON by part: "tolerance", "cases", "reference", ... A copy without some files lacks those parts.
+# JSON by part: "tolerance", "cases", ... A copy without some files lacks those parts.
 Content = dict[str, Any]
 
-# Affect neither verdict nor time. All other keys count, including future ones.
+# All other keys count, including future ones.
 _NOT_JUDGED = frozenset(
     "title track order prerequisites difficulty tags version languages grading waives approximations"
     " name_hidden_categories pieces baselines".split()
 )
-# A difference lists the names added, removed and changed.
+# A difference lists names.
 _BY_NAME = ("workloads", "compare", "inputs", "cases", "hidden_cases")
 # Only staff's copies have them.
 _STAFF_ONLY = ("hidden_cases", "hidden_recipes")
 
 
-# The last result for each folder: every post asks, and cases.py is slow. Keyed by texts, because two edits
-# within one tick of a file system's clock look the same.
+# Every post asks, and cases.py is slow. Keyed by texts: two edits within one tick of a file system's clock
+# look the same.
 _kept: dict[tuple[Path, Path], tuple[tuple[str | None, ...], Content]] = {}
 
 
@@ -50,7 +50,7 @@ def content(challenge: Challenge) -> Content:
 
 
 def _texts(challenge: Challenge) -> tuple[str | None, ...]:
-    """Of every file read; the manifest as parsed at load time."""
+    """The manifest's is as parsed at load time."""
     staff = challenge.reference_folder / "staff"
     files = (
         challenge.folder / "cases.py",
@@ -153,7 +153,7 @@ def _case(case: Case) -> dict[str, Any]:
 
 
 def _recipes(part: str, path: Path, cases: Iterable[Case], others: Iterable[object]) -> Content:
-    """The text of a file that defines recipes: their fields do not show what they draw."""
+    """Of a file that defines recipes, whose fields do not show what they draw."""
     used = [*others, *(recipe for case in cases for recipe in case.inputs.values())]
     if all(_ours(recipe) for recipe in used):
         return {}
@@ -161,7 +161,7 @@ def _recipes(part: str, path: Path, cases: Iterable[Case], others: Iterable[obje
 
 
 def _ours(value: object) -> bool:
-    """True if a recipe and all recipes in it come from ``grader``."""
+    """All recipes in it come from ``grader``."""
     if not is_dataclass(value):
         return isinstance(value, str | int | float | bool | tuple | list | None)
     if not type(value).__module__.startswith("grader."):
@@ -199,7 +199,7 @@ def _text(value: Any) -> str:
 
 
 def _code(source: str) -> str:
-    """Without comments, empty lines and trailing blanks: rewording a comment changes no verdict.
+    """Without comments and blanks: rewording a comment changes no verdict.
 
     Comments are cut by position, so every version of Python gives the same text.
     """

@@ -1,4 +1,4 @@
-"""Reads a challenge's two folders: ``challenges/<slug>/`` (what students see) and ``reference/<slug>/``."""
+"""Reads a challenge: ``challenges/<slug>/`` (what students see) and ``reference/<slug>/``."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from grader.challenge.model import Manifest, NamedBaseline, check_sizes, check_v
 from grader.errors import ChallengeInvalid
 from grader.languages import Language
 
-# More than a catalogue has, at some 20 KB each: pages read every manifest.
+# More than a catalogue has; pages read every manifest.
 _MANIFESTS = 256
-# In the reference folder of an upload, whose Python only runs in a box.
+# Of an upload, whose Python only runs in a box.
 EXAMINED = "examined.json"
 COMMENTARY = "commentary.md"
 # Prefix of functions for ``[[baselines]]``.
@@ -41,9 +41,9 @@ class ChallengeReference:
     """The functions of ``reference.py``. They take all arguments except outputs and workspaces, as keywords;
     None for an optional input that is left out.
 
-    ``compute`` returns a tensor, or a tuple of in-outs and outputs in signature order. ``magnitude`` returns
-    the scale of errors in the same form. ``baseline`` is timed instead of ``compute``: the fastest PyTorch
-    version, which need not handle every edge of the contract. ``named``: further baselines.
+    ``compute`` returns a tensor, or a tuple of in-outs and outputs in signature order; ``magnitude`` the
+    scale of errors. ``baseline`` is timed instead of ``compute``, and need not handle every edge of the
+    contract.
     """
 
     compute: Callable[..., Any]
@@ -77,7 +77,7 @@ class Challenge:
 
     @property
     def reference_source(self) -> str:
-        """With the definition of ``reference`` by autograd, if any."""
+        """With the definition of ``reference`` by autograd."""
         return _text(self.reference_folder / "reference.py") + reference_footer(self.manifest)
 
     @property
@@ -98,13 +98,13 @@ class Challenge:
         return {language: _text(path) for language, path in paths.items() if path.is_file()}
 
     def baseline_source(self, baseline: NamedBaseline) -> str | None:
-        """None in a copy without the file, like a student's."""
+        """None in a student's copy."""
         path = self._staff / baseline.source
         return _text(path) if path.is_file() else None
 
     @property
     def commentary(self) -> str | None:
-        """Staff's Markdown on their solutions. With it, these open to students who solved the challenge."""
+        """Staff's Markdown. With it, solutions open to students who solved the challenge."""
         path = self._staff / COMMENTARY
         return _text(path) if path.is_file() else None
 
@@ -114,7 +114,7 @@ class Challenge:
 
     @functools.cached_property
     def cases(self) -> list[Case]:
-        """Public. Raises ChallengeInvalid with file, case and key."""
+        """Raises ChallengeInvalid with file, case and key."""
         return self._suite(self.folder / "cases.py", hidden=False)
 
     @functools.cached_property
@@ -125,9 +125,7 @@ class Challenge:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        """Which of reference, magnitude, baseline and named baselines ``reference.py`` defines. Raises
-        ChallengeInvalid.
-        """
+        """Those that ``reference.py`` defines. Raises ChallengeInvalid."""
         if self.examined is not None:
             return self.examined.functions
         found = {"magnitude": self.reference.magnitude, "baseline": self.reference.baseline}
@@ -135,7 +133,7 @@ class Challenge:
         return ("reference", *own, *self.reference.named)
 
     def suite(self, workloads: str, *, hidden: bool = True) -> list[Case]:
-        """For boards with these workloads ("cpu" or "gpu")."""
+        """``workloads``: "cpu" or "gpu"."""
         cases = [*self.cases, *(self.hidden_cases if hidden else ())]
         return [case for case in cases if case.runs_on(workloads)]
 
@@ -149,9 +147,7 @@ class Challenge:
 
     @functools.cached_property
     def reference(self) -> ChallengeReference:
-        """Runs ``reference.py``, which is trusted staff code. Raises ChallengeInvalid, also for an upload,
-        which runs only in a box.
-        """
+        """Runs trusted staff code. Raises ChallengeInvalid, also for an upload, which runs only in a box."""
         path = self.reference_folder / "reference.py"
         if self.examined is not None:
             raise ChallengeInvalid(f"{path}: uploaded code runs only in a box")
@@ -186,9 +182,7 @@ class Challenge:
 
     @functools.cached_property
     def inputs(self) -> dict[str, Filling]:
-        """Default recipes for cases and workloads, from ``inputs()`` in ``cases.py``. Raises ChallengeInvalid
-        with file and argument.
-        """
+        """Default recipes, from ``inputs()`` in ``cases.py``. Raises ChallengeInvalid with file and argument."""
         path = self.folder / "cases.py"
         inputs: dict[str, Filling]
         if self.examined is not None:
@@ -198,7 +192,7 @@ class Challenge:
         else:
             try:
                 inputs = dict(make())
-            except Exception as error:  # staff's code: whatever it raises, this file is at fault
+            except Exception as error:  # staff's code: this file is at fault
                 raise ChallengeInvalid(f"{path}: inputs(): {error}", "Define inputs() -> dict.") from error
         self._check_inputs(inputs, f"{path}: inputs()")
         return inputs
@@ -209,7 +203,7 @@ class Challenge:
         return {arg.name for arg in self.manifest.given}
 
     def _returned(self, path: Path, *, hidden: bool) -> list[Case]:
-        """The result of the file's ``cases()``, now or when it was examined."""
+        """Of the file's ``cases()``, now or when it was examined."""
         if self.examined is not None:
             return list(self.examined.hidden_cases if hidden else self.examined.cases)
         names = _run(path)
@@ -218,7 +212,7 @@ class Challenge:
             raise ChallengeInvalid(f"{path}: it defines no function 'cases'", "Define cases() -> list[Case].")
         try:
             return list(make())
-        except Exception as error:  # staff's code: whatever it raises, this file is at fault
+        except Exception as error:  # staff's code: this file is at fault
             raise ChallengeInvalid(
                 f"{path}: {error}", "Categories and recipes: grader.challenge.cases"
             ) from error
@@ -310,7 +304,7 @@ class Challenge:
 
 
 def _check_timed(case: Case, path: Path, *, hidden: bool) -> None:
-    """Raises ChallengeInvalid if timed rounds cannot do what a case asks for."""
+    """Raises ChallengeInvalid."""
     if not case.timed:
         return
     reasons = {

@@ -117,10 +117,9 @@ class Values(Strict, allow_inf_nan=False):
 
 
 class Layout(Strict):
-    """Where the elements of a buffer are, in elements of its dtype. What is between them is padding.
-
-    ``pitch``: from the start of a row (the last dimension) to the start of the next. ``strides``: one per dimension,
-    instead."""
+    """In elements; the rest is padding. ``pitch``: from the start of a row (the last dimension) to the start
+    of the next. ``strides``: one per dimension, instead.
+    """
 
     pitch: ExpressionText | None = None
     strides: list[ExpressionText] | None = None
@@ -226,15 +225,15 @@ class Compare(Strict):
 
 
 class Pieces(Strict):
-    """Computes the right answer of a GPU-only case piece by piece along the size ``along``. Inputs and
-    results with that dimension are cut there; other inputs are passed whole, other results are summed.
+    """Computes the right answer of a GPU-only case piece by piece. Inputs and results with the dimension
+    ``along`` are cut there; other inputs are passed whole, other results are summed.
     """
 
     along: Name
     # Elements that neighbouring pieces share of their inputs.
     overlap: ExpressionText = "0"
-    # Each piece continues the last element of the previous one (a running sum). Results that ``compare`` cuts
-    # short are concatenated without gaps.
+    # A running sum: each piece continues the last element of the previous one. Results that ``compare`` cuts
+    # short are concatenated.
     running: bool = False
 
 
@@ -485,7 +484,7 @@ class Manifest(Strict):
 
     @property
     def multiplied(self) -> DType:
-        """It decides the rate of arithmetic: int8 products summed in int32 run at int8's rate."""
+        """Decides the rate of arithmetic: int8 products summed in int32 run at int8's rate."""
         if self.cost.multiplied is not None:
             return self.cost.multiplied
         read = [arg.dtype for arg in self.given]
@@ -500,9 +499,7 @@ class Manifest(Strict):
         return [arg for arg in self.args if arg.kind is Kind.SCALAR]
 
     def shape(self, arg: Argument, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """With the GPUs as first dimension if each has one. Raises ExpressionError if a dimension is
-        negative, or the last one of a packed dtype is odd.
-        """
+        """With the GPUs as first dimension if each has one. Raises ExpressionError."""
         found = tuple(parse(text).integer(sizes) for text in arg.shape)
         if arg.dtype.packed and found[-1] % 2:
             raise ExpressionError(
@@ -516,7 +513,7 @@ class Manifest(Strict):
         return self.gpus > 1 and arg.kind.buffer and arg.on in ("each", None)
 
     def on_one_gpu(self) -> Manifest:
-        """With the arrays of several GPUs stacked, as the reference gets them."""
+        """As the reference gets them: the arrays of several GPUs stacked."""
         if self.gpus == 1:
             return self
         stacked = {
@@ -562,9 +559,7 @@ class Manifest(Strict):
                 raise ValueError(f"layout of '{arg.name}': {error}") from error
 
     def _check_layout(self, arg: Argument, sizes: Mapping[str, int]) -> None:
-        """No two elements share a place: in ascending order, each stride is at least the extent of those
-        before.
-        """
+        """No two elements share a place: each stride is at least the extent of the smaller ones."""
         shape, strides = self.shape(arg, sizes), self.strides(arg, sizes)
         if strides is None or 0 in shape:
             return
@@ -731,7 +726,7 @@ class Manifest(Strict):
 
 
 def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
-    """Raises ValueError for sizes that differ from the signature's or make a negative dimension."""
+    """Raises ValueError."""
     if set(sizes) != set(manifest.sizes):
         raise ValueError(f"{where}: sizes are {sorted(sizes)}, the signature has {sorted(manifest.sizes)}")
     if negative := [name for name, value in sizes.items() if value < 0]:
@@ -756,9 +751,7 @@ def check_sizes(manifest: Manifest, sizes: Sizes, where: str) -> None:
 def check_values(
     manifest: Manifest, scalars: Mapping[str, Number], without: Collection[str], where: str
 ) -> dict[str, Number]:
-    """The scalars as their dtypes take them. Raises ValueError for one that does not exist or fit, and for an
-    input that may not be left out.
-    """
+    """As their dtypes take them. Raises ValueError, also for an input that may not be left out."""
     known = {arg.name: arg.dtype for arg in manifest.scalars}
     if unknown := sorted(set(scalars) - set(known)):
         raise ValueError(f"{where}: scalars {unknown} do not exist; there are {sorted(known)}")
@@ -776,7 +769,7 @@ def check_values(
 
 
 def _check_tolerances(manifest: Manifest) -> None:
-    """Raises ValueError if a ``[tolerance.NAME]`` does not fit the signature."""
+    """Raises ValueError."""
     results = {arg.name: arg for arg in manifest.results}
     values = dict.fromkeys((*manifest.sizes, *(arg.name for arg in manifest.scalars)), 1)
     for name, own in manifest.tolerance.results.items():

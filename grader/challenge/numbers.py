@@ -1,8 +1,8 @@
-"""Numbers as the judge holds them, and as memory has them.
+"""Numbers as the judge holds them, and as memory has them. Does not import torch.
 
 The judge computes with *held* values: of most dtypes torch's type, of floats of at most 8 bits float32, of
 unsigned integers a wider type, of bool a byte, of complex64 float32 with a last dimension of 2. *Words* are
-what a submission reads and writes; those of a packed dtype have two elements each. Does not import torch.
+what a submission reads and writes; those of a packed dtype have two elements each.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import torch
 
 _NIBBLE = 15
-# Elements rounded at a time: each needs a place in a table, 64 bits.
+# Elements rounded at a time.
 _STEP = 1 << 22
 
 
@@ -41,7 +41,7 @@ def small_float(dtype: DType) -> bool:
 
 @functools.lru_cache
 def _values_of_codes(dtype: DType) -> tuple[float, ...]:
-    """By code, without the sign. NaN is its code, which encoding keeps."""
+    """Without the sign. NaN is its code."""
     facts = dtype.as_float
     digits, bits = facts.digits - 1, facts.exponent_bits
     found = []
@@ -115,7 +115,7 @@ def encode(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def _codes(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """Codes (uint8) of float32 values that the dtype has. Never waits for a GPU: its stream may be held."""
+    """Codes (uint8) of float32 values. Never waits for a GPU: its stream may be held."""
     import torch
 
     facts, table = dtype.as_float, _finite(dtype, str(values.device))
@@ -143,8 +143,8 @@ def _finite(dtype: DType, device: str) -> torch.Tensor:
 
 
 def rounded(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """Held values of ``dtype``: floats to the nearest, ties to even. A float of at most 8 bits saturates; NaN
-    stays if the type has one, else it is the largest number, as on a GPU. Integers wrap.
+    """Floats to the nearest, ties to even. A float of at most 8 bits saturates; NaN stays if the type has
+    one, else it is the largest number, as on a GPU. Integers wrap.
     """
     import torch
 
@@ -185,9 +185,8 @@ def _nearest(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def comparable(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """Held results for a comparison. Infinities of a float of 8 bits are its largest number: CUDA's
-    conversions saturate and torch's do not. A complex number with a part that is not finite is NaN: libraries
-    differ in infinities.
+    """Infinities of a float of 8 bits become its largest number: CUDA's conversions saturate and torch's do
+    not. A complex number with a part that is not finite is NaN: libraries differ.
     """
 
     if small_float(dtype) and dtype.as_float.infinite:
@@ -201,7 +200,7 @@ def comparable(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def missing_special(values: torch.Tensor, dtype: DType) -> str:
-    """What drawn ``values`` hold that ``dtype`` does not have, before rounding; else an empty text."""
+    """What ``values`` hold that ``dtype`` does not have, before rounding; may be empty."""
     if not small_float(dtype) or not values.is_floating_point():
         return ""
     facts = dtype.as_float
@@ -213,7 +212,7 @@ def missing_special(values: torch.Tensor, dtype: DType) -> str:
 
 
 def native(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """As a reference receives them: bool as torch.bool, complex64 as torch's, others as they are."""
+    """As a reference receives them."""
     import torch
 
     if dtype is DType.BOOL:
@@ -222,7 +221,7 @@ def native(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def exact(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """A copy for the reference's exact answer: floats in float64, complex64 in complex128."""
+    """A copy: floats in float64, complex64 in complex128."""
     import torch
 
     if dtype.complex:
@@ -233,7 +232,7 @@ def exact(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def of_reference(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """In the judge's shape: real and imaginary parts of a complex result in a last dimension."""
+    """Real and imaginary parts in a last dimension."""
     import torch
 
     if not dtype.complex:
@@ -243,7 +242,7 @@ def of_reference(values: torch.Tensor, dtype: DType) -> torch.Tensor:
 
 
 def given_tensor(values: torch.Tensor, dtype: DType, shape: tuple[int, ...]) -> torch.Tensor:
-    """The tensor that a submission in Python receives for an array of ``shape``."""
+    """What a submission in Python receives for an array of ``shape``."""
     import torch
 
     words = encode(values.contiguous(), dtype)
@@ -251,7 +250,7 @@ def given_tensor(values: torch.Tensor, dtype: DType, shape: tuple[int, ...]) -> 
 
 
 def shown(values: torch.Tensor, dtype: DType) -> torch.Tensor:
-    """With the numbers that people read: those of uint64 from 2^63 on are positive."""
+    """For people: those of uint64 from 2^63 on are positive."""
     import torch
 
     return values.contiguous().view(torch.uint64) if dtype is DType.UINT64 else values

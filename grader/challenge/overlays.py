@@ -1,14 +1,12 @@
-"""Special inputs of some timed rounds, chosen by the judge's dice.
+"""Special inputs of some timed rounds, chosen by the judge's dice. Does not import torch.
 
 Ordinary random inputs hide skipped work: the sum of a billion of them is predictable without the last 1 %. So
-every submission also gets
+there are
 
 - *rare outliers*: a few values so large that skipping one exceeds the tolerance. They do not change a call's time, so
   these rounds count;
 - *specials*: NaN, infinities, zeros and values out of range as in public cases; also ties and equal values if results
-  are exact. They may change a call's time, so these rounds are checked and do not count.
-
-Does not import torch.
+  are exact. They may change a call's time, so these rounds do not count.
 """
 
 from __future__ import annotations
@@ -27,20 +25,19 @@ from grader.challenge.model import Argument, Manifest, Workload
 if TYPE_CHECKING:
     import torch
 
-# Outliers per array: 0.1 % left unread holds one 7 times in 8, and all but 1 in 460 times in one of three
-# such arrays. A small array has at most this share.
+# Per array: 0.1 % left unread holds one 7 times in 8, and all but 1 in 460 times in one of three such arrays.
 _OUTLIERS, _MOST_SHARE = 2048, 1 / 64
-# An outlier is at most this many times the tolerance of a sum over the longest dimension.
+# Times the tolerance of a sum over the longest dimension, at most.
 _TOLERANCES, _SMALLEST = 4.0, 0.875
-# Outside any normal distribution's values in an array, and harmless in sums and exponentials: next to
-# exp(16), a thread's float32 sum of a long row is within the rounding.
+# Outside any normal distribution's values, and harmless in exponentials: next to exp(16), a thread's float32
+# sum of a long row is within the rounding.
 _LEAST = 8.0
-# Memory per outlier while drawing: place, share of the value, and value.
+# Per outlier while drawing: place, share of the value, and value.
 _PLACE_BYTES = 24
-# Their values make rounding no harder at larger sizes; for the second, if results are exact.
+# These make rounding no harder at larger sizes; the second, if results are exact.
 _SPECIAL = frozenset({Category.NAN, Category.POS_INF, Category.NEG_INF, Category.ZEROS, Category.RANGE})
 _EXACT = _SPECIAL | {Category.ONES, Category.TIES, Category.TINY, Category.DENORMAL}
-# Every grading has one of each: skipping their handling saves time.
+# In every grading: skipping their handling saves time.
 _ALWAYS = (Category.NAN, Category.POS_INF, Category.NEG_INF)
 # A case with at least this share of NaN or infinities keeps it.
 _NEARLY_ALL = 0.1
@@ -50,9 +47,7 @@ _MOST_SPECIALS = 6
 
 @dataclass(frozen=True)
 class Outliers:
-    """``base`` with values from ``_SMALLEST * value`` to ``value`` at ``count`` random places. They differ,
-    so any may be the largest of its row.
-    """
+    """``base`` with values from ``_SMALLEST * value`` to ``value`` at ``count`` random places."""
 
     value: float
     count: int
@@ -79,14 +74,11 @@ class Outliers:
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """``inputs`` replace the challenge's."""
-
     name: str
     inputs: Mapping[str, Filling]
     # A round with them takes the usual time.
     counts: bool
     category: Category | None = None
-    # Part of every grading.
     always: bool = False
 
 
@@ -97,7 +89,7 @@ def overlays(challenge: Challenge, workload: Workload) -> list[Overlay]:
 
 def drawn_specials(specials: Sequence[Overlay], dice: random.Random) -> list[Overlay]:
     """Those of cases with ``timed``, one of each category in ``_ALWAYS``, and as many more as fit. A coin
-    adds one, so a submission that has seen all required ones cannot know that none follows.
+    adds one, so a submission never knows that none follows.
     """
     drawn = [overlay for overlay in specials if overlay.always]
     for category in _ALWAYS:
@@ -136,7 +128,7 @@ def _value(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> float
 
 
 def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
-    """From public cases only, which students may read."""
+    """From public cases only."""
     shapes = {arg.name: challenge.manifest.shape(arg, workload.sizes) for arg in challenge.manifest.buffers}
     strict = {arg.name for arg in challenge.manifest.given if arg.values.strict}
     categories = _EXACT if challenge.manifest.exact else _SPECIAL
@@ -160,8 +152,8 @@ def _specials(challenge: Challenge, workload: Workload) -> list[Overlay]:
 
 
 def _thinned(filling: Filling, shape: tuple[int, ...]) -> Filling:
-    """At most half of the rows get a NaN or infinity. The share of a short row's places would reach every one
-    of thousands of long rows; then spreading one NaN over everything would be right.
+    """The share of a short row's places would reach every one of thousands of long rows; then spreading one
+    NaN over everything would be right. So at most half of the rows get one.
     """
     if not isinstance(filling, Sprinkle) or math.isfinite(filling.value) or filling.share >= _NEARLY_ALL:
         return filling
@@ -171,9 +163,7 @@ def _thinned(filling: Filling, shape: tuple[int, ...]) -> Filling:
 
 
 def _is_other(challenge: Challenge, case: Case, strict: Collection[str]) -> bool:
-    """True if its inputs differ from the workload's; sizes, scalars and inputs with strict bounds stay the
-    workload's.
-    """
+    """Sizes, scalars and inputs with strict bounds stay the workload's."""
     ours, theirs = (
         {name: filling for name, filling in inputs.items() if name not in strict}
         for inputs in (case.inputs, challenge.inputs)

@@ -1,4 +1,4 @@
-"""A public case with a user's sizes and inputs: the one place that checks the request. Does not import torch."""
+"""The one place that checks a public case with a user's sizes and inputs. Does not import torch."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 # Names in a hint.
 _NAMED = 12
 _SEED_BYTES = 6
-# The user's word for an optional input to leave out.
 LEFT_OUT = "none"
 # No size comes near, and a product of several is still a float.
 _MOST = 1 << 62
@@ -121,9 +120,7 @@ RECIPES: Sequence[str] = [f"{name}({row.numbers})" if row.numbers else name for 
 
 
 def own_case(challenge: Challenge, asked: OwnCase, kind: DeviceKind) -> Case:
-    """Never a hidden case. Raises BadRequest, and Conflict if the challenge has another version than the
-    request names.
-    """
+    """Never hidden. Raises BadRequest, and Conflict if the request names another version."""
     manifest = challenge.manifest
     if asked.version not in (None, manifest.version):
         raise Conflict(
@@ -164,7 +161,7 @@ def own_case(challenge: Challenge, asked: OwnCase, kind: DeviceKind) -> Case:
 
 
 def seed_of(challenge: Challenge, asked: OwnCase) -> int:
-    """The same for each run of a case, so that results can be compared."""
+    """The same for each run of a case."""
     if asked.seed is not None:
         return asked.seed
     text = f"run: {challenge.slug}: {asked.name}"
@@ -408,7 +405,7 @@ def _power(found: re.Match[str]) -> str:
 
 
 def _check_extent(manifest: Manifest, sizes: Mapping[str, int]) -> None:
-    """Raises BadRequest if the arrays or the work are too large for a run, or a dimension is impossible."""
+    """Raises BadRequest if it is too large for a run, or a dimension is impossible."""
     total = 0
     for arg in manifest.buffers:
         try:

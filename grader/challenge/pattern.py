@@ -1,7 +1,7 @@
-"""Inputs too large to draw: a repeating pattern with single values on top.
+"""Inputs too large to draw: a repeating pattern with single values on top. Does not import torch.
 
-The emulated GPU fills a page when a kernel first touches it. The pattern's length is a prime chosen by the
-seed, so no stride of a wrong index is a multiple of it. Does not import torch.
+The emulated GPU fills a page on first touch. The pattern's length is a prime chosen by the seed, so no stride
+of a wrong index is a multiple of it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from grader.challenge.loader import Challenge
 
 LARGE_BYTES = 1 << 28
-# Largest array, in elements, for which the reference is computed on assembled inputs.
+# In elements: larger arrays are not assembled for the reference.
 MOST_ASKED = 1 << 20
 # A pattern has between this many elements and twice as many.
 _FEWEST = 1 << 17
@@ -79,16 +79,16 @@ def is_large(manifest: Manifest, arg: Argument, sizes: Mapping[str, int]) -> boo
 
 
 def elements_along(manifest: Manifest, sizes: Mapping[str, int]) -> int:
-    """Of the largest array, per place along the size that pieces are cut along."""
+    """Of the largest array, per place along the cut size."""
     assert manifest.pieces is not None
     largest = max(math.prod(manifest.shape(arg, sizes)) for arg in manifest.buffers)
     return max(1, largest // max(1, sizes[manifest.pieces.along]))
 
 
 def can_be_sampled(manifest: Manifest, case: Case) -> bool:
-    """True if the emulated GPU can run a GPU-only case on sampled blocks: its answer is computed in pieces,
-    and its large inputs are patterns cut along their first dimension. Hidden cases never: a submission could
-    reveal their data by choosing whether it is covered.
+    """True if the emulated GPU can run a GPU-only case on sampled blocks: its answer comes in pieces, and its
+    large inputs are patterns. Hidden cases never: a submission could reveal their data by choosing whether it
+    is covered.
     """
     if (
         case.hidden

@@ -1,5 +1,5 @@
-"""PyTorch's C++ extensions: a CUDA source that includes torch's headers and whose ``solve`` takes tensors. A
-challenge allows it (``allow = ["torch"]``), and boards with a GPU run it.
+"""PyTorch's C++ extensions: a CUDA source with torch's headers, whose ``solve`` takes tensors (``allow =
+["torch"]``).
 
 The footer makes tensors of the judge's pointers, so the loader only has to load torch first.
 """
@@ -25,8 +25,8 @@ def is_extension(manifest: Manifest, source: str) -> bool:
 
 
 def tensor_footer(manifest: Manifest) -> str:
-    """``solve`` may take every argument, arrays as tensors; or all but outputs, and return these: a tensor,
-    or a tuple or vector of them in order.
+    """``solve`` may take every argument; or all but outputs, and return these: a tensor, or a tuple or
+    vector.
     """
     arguments = ", ".join(f"{_type(arg)} {arg.name}" for arg in manifest.args)
     names = ", ".join(arg.name for arg in manifest.args)
@@ -35,7 +35,7 @@ def tensor_footer(manifest: Manifest) -> str:
     return (
         '\n\n#line 1 "grader-footer"\n'
         "static thread_local std::string grader_message;\n"
-        # A GPU's. Tests without one set the processor's.
+        # Tests without a GPU set the processor's.
         'extern "C" { __attribute__((visibility("default"))) int grader_tensors_on = static_cast<int>(at::kCUDA); }\n'
         "template <typename> constexpr bool grader_never = false;\n"
         "static void grader_put(const at::Tensor& made, const at::Tensor& output, const char* name) {\n"

@@ -1,7 +1,4 @@
-"""``[tolerance]`` of ``challenge.toml``, and ``[tolerance.NAME]`` for one result.
-
-All comparisons use ``Allowance``, the rule for one result at given sizes.
-"""
+"""``[tolerance]`` and ``[tolerance.NAME]`` of ``challenge.toml``. All comparisons use ``Allowance``."""
 
 from __future__ import annotations
 
@@ -17,8 +14,7 @@ from grader.challenge.expression import parse
 from grader.formats import in_units
 from grader.schemas.strict import Strict
 
-# A step of bool allows every answer; int64 with the bits of uint64, as the judge holds it, has its ends
-# elsewhere.
+# A step of bool allows every answer; uint64, held as int64, has its ends elsewhere.
 WITHOUT_STEPS = (DType.BOOL, DType.UINT64)
 # Floats are rounded to the nearer whole number of steps.
 _HALF_STEP = 0.5
@@ -48,7 +44,7 @@ class Tolerance(Strict, allow_inf_nan=False):
 
 
 class ResultTolerance(Tolerance):
-    """Of one result: relative and absolute, in units in the last place, or in steps of a quantiser."""
+    """Relative and absolute, in units in the last place, or in steps of a quantiser."""
 
     ulps: float | None = Field(default=None, gt=0, le=2**20, description="in units in the last place")
     steps: int | None = Field(default=None, ge=0, le=2**20, description="in steps of a quantiser")
@@ -87,8 +83,8 @@ class ResultTolerance(Tolerance):
 
 @dataclass(frozen=True)
 class Allowance:
-    """How far each element may be off: ``atol + rtol * scale + ulps * ulp(scale)`` for floats, where
-    ``scale`` is its magnitude; ``steps`` for integers.
+    """``atol + rtol * scale + ulps * ulp(scale)`` for floats, where ``scale`` is an element's magnitude;
+    ``steps`` for integers.
     """
 
     atol: float = 0.0
@@ -115,14 +111,12 @@ class Allowance:
 
 
 class Tolerances(Tolerance):
-    """``[tolerance]``: for every result that has no ``[tolerance.NAME]``."""
-
     results: Mapping[str, ResultTolerance] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
     def _tables_are_results(cls, data: object) -> object:
-        """In TOML, ``[tolerance.NAME]`` is one of the keys of ``[tolerance]``."""
+        """In TOML, ``[tolerance.NAME]`` is a key of ``[tolerance]``."""
         if not isinstance(data, Mapping):
             return data
         tables = {name: value for name, value in data.items() if isinstance(value, dict | ResultTolerance)}
@@ -188,6 +182,5 @@ class Tolerances(Tolerance):
 
 
 def step_argument(own: ResultTolerance, values: Mapping[str, float]) -> str | None:
-    """The argument that holds the steps."""
     named = isinstance(own.step, str) and own.step.isidentifier() and own.step not in values
     return str(own.step) if named else None

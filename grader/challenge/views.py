@@ -1,4 +1,4 @@
-"""A challenge as API, pages and the local command line show it. Only reads ``reference.py``."""
+"""A challenge for API, pages and command line. Only reads ``reference.py``."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def installed_versions() -> dict[str, str]:
 def detail(
     challenge: Challenge, served: Sequence[Language] = (), judged_with: Mapping[str, str] | None = None
 ) -> ChallengeDetail:
-    """Everything that a student may see. ``served``: languages that a server's devices run. ``judged_with``:
-    versions used for judging, by default this machine's.
+    """What a student may see. ``served``: languages that a server's devices run. ``judged_with``: versions,
+    by default this machine's.
 
     Raises ChallengeInvalid.
     """

@@ -1,6 +1,4 @@
-"""Accounts, tokens, sessions, links and codes.
-
-Only SHA-256s of secrets are stored: each has enough random bits, or so short a life, that a plain hash is
+"""Only SHA-256s of secrets are stored: each has enough random bits, or so short a life, that a plain hash is
 safe.
 """
 
@@ -37,7 +35,6 @@ class UserRow(Base):
     email_by: Mapped[str] = mapped_column(String(16), default="", server_default="")
     # A ``grader.schemas.preferences.Preferences``.
     preferences: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict, server_default="{}")
-    # The invitation.
     came_by: Mapped[str] = mapped_column(String(limits.TITLE_CHARS), default="", server_default="")
     teaches: Mapped[bool] = mapped_column(default=False, server_default=false())
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -60,8 +57,6 @@ class IdentityRow(Base):
 
 
 class TokenRow(Base):
-    """An API token, or a browser's session."""
-
     __tablename__ = "tokens"
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -82,7 +77,7 @@ class TokenRow(Base):
 
 
 class LinkRow(Base):
-    """Works once, for the account ``user_id`` or the address ``email``."""
+    """For the account ``user_id`` or the address ``email``; works once."""
 
     __tablename__ = "links"
     __table_args__ = (Index(None, "user_id", "purpose"), Index(None, "email", "purpose"))
@@ -114,8 +109,6 @@ class InvitationRow(Base):
 
 
 class DeviceCodeRow(Base):
-    """A command line that asks to be signed in."""
-
     __tablename__ = "device_codes"
     __table_args__ = (Index(None, "expires_at"),)
 

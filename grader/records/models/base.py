@@ -1,5 +1,3 @@
-"""Shared by the tables."""
-
 from __future__ import annotations
 
 import secrets
@@ -46,7 +44,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class VerdictColumn(TypeDecorator[VerdictWord]):
-    """Stored as its text: a new verdict needs no migration."""
+    """As text: a new verdict needs no migration."""
 
     impl = String
     cache_ok = True
@@ -63,14 +61,14 @@ class VerdictColumn(TypeDecorator[VerdictWord]):
 
 
 def words(kind: type[Any], length: int) -> Enum:
-    """A StrEnum stored as a plain string: new members need no migration."""
+    """As text: new members need no migration."""
     return Enum(
         kind, native_enum=False, length=length, values_callable=lambda members: [m.value for m in members]
     )
 
 
 class LanguageName(TypeDecorator[Language]):
-    """Stored as its value: a new language needs no migration."""
+    """As text: a new language needs no migration."""
 
     impl = String(16)
     cache_ok = True

@@ -13,8 +13,8 @@ from grader.schemas.upload import CheckState, SyncState
 
 
 class VersionRow(Base):
-    """``content`` is what affects judging, as JSON (``grader.challenge.fingerprint``). Its board is shown
-    from ``published_at`` until a later version is published.
+    """``content`` is what affects judging, as JSON. Its board is shown from ``published_at`` until a later
+    version is published.
     """
 
     __tablename__ = "challenge_versions"
@@ -30,8 +30,8 @@ class VersionRow(Base):
 
 
 class ChallengeOwnerRow(Base):
-    """Only the course's members see it. Without a row it is the platform's. A course with challenges cannot
-    be deleted, since they would become everyone's.
+    """Without a row it is the platform's. A course with challenges cannot be deleted, since they would become
+    everyone's.
     """
 
     __tablename__ = "challenge_owners"
@@ -45,7 +45,7 @@ class CatalogueSourceRow(Base):
     __tablename__ = "catalogue_sources"
 
     course_id: Mapped[int] = mapped_column(ForeignKey("courses.id", ondelete="CASCADE"), primary_key=True)
-    # Without name and password, which are in ``credential`` as NAME:PASSWORD.
+    # ``credential`` has its name and password, as NAME:PASSWORD.
     url: Mapped[str] = mapped_column(Text)
     credential: Mapped[str] = mapped_column(Text, default="", server_default="")
     branch: Mapped[str] = mapped_column(String(200))
@@ -53,7 +53,6 @@ class CatalogueSourceRow(Base):
     prefix: Mapped[str] = mapped_column(String(32), default="", server_default="")
     hook_sha256: Mapped[str | None] = mapped_column(String(64), unique=True)
     state: Mapped[SyncState] = mapped_column(words(SyncState, 16))
-    # Why the last commit is not served, or could not be fetched.
     error: Mapped[str] = mapped_column(Text, default="", server_default="")
     asked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     asked_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
@@ -66,7 +65,7 @@ class CatalogueSourceRow(Base):
 
 
 class BaselineRow(Base):
-    """Microseconds: the first for its key stays. 0: too short to distinguish from the cost of a round."""
+    """Microseconds; the first for its key stays. 0: too short to measure."""
 
     __tablename__ = "baselines"
     __table_args__ = (
@@ -113,7 +112,6 @@ class UploadRow(Base):
     number: Mapped[int]
     version: Mapped[int]
     title: Mapped[str] = mapped_column(String(limits.TITLE_CHARS))
-    # Of the files' paths and contents.
     digest: Mapped[str] = mapped_column(String(64))
     # ZIP.
     archive: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
@@ -121,9 +119,8 @@ class UploadRow(Base):
     files: Mapped[int]
     note: Mapped[str] = mapped_column(Text, default="", server_default="")
     commit: Mapped[str | None] = mapped_column(String(64))
-    # The number of the upload that it was made from.
     base: Mapped[int | None]
-    # Result of its Python (``grader.challenge.examined``).
+    # Of its Python (``grader.challenge.examined``).
     examined: Mapped[str | None] = mapped_column(Text, deferred=True)
     # At most one per slug.
     in_use: Mapped[bool] = mapped_column(default=False, server_default=false())
@@ -133,7 +130,7 @@ class UploadRow(Base):
     check_state: Mapped[CheckState] = mapped_column(words(CheckState, 16))
     check_attempt: Mapped[int] = mapped_column(default=0, server_default="0")
     check_worker: Mapped[str | None] = mapped_column(String(128))
-    # A worker has claimed the check until then.
+    # Until then a worker has claimed the check.
     check_lease: Mapped[datetime | None] = mapped_column(UtcDateTime)
     check_progress: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     # A ``grader.authoring.findings.Proof``.

@@ -32,7 +32,7 @@ def new_seed() -> str:
 
 
 class CompetitionRow(Base):
-    """A draft until ``published_at``. Seeds (hex) are drawn when it is made, so nobody can choose them later."""
+    """A draft until ``published_at``. Seeds (hex) are drawn at once, so nobody can choose them later."""
 
     __tablename__ = "competitions"
     __table_args__ = (
@@ -49,9 +49,8 @@ class CompetitionRow(Base):
     # Submissions count from ``starts_at`` until before ``ends_at``.
     starts_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # The board is frozen from this time before the end until ``results_at``.
+    # Before the end, until ``results_at``.
     freeze_minutes: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
-    # In which staff type times.
     time_zone: Mapped[str] = mapped_column(String(64), default="UTC", server_default="UTC")
     devices: Mapped[list[str]] = mapped_column(JSON)
     languages: Mapped[list[str]] = mapped_column(JSON)
@@ -102,7 +101,6 @@ class TeamRow(Base):
     mode: Mapped[Mode] = mapped_column(words(Mode, 16))
     name: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
     name_key: Mapped[str] = mapped_column(String(limits.NAME_CHARS))
-    # Lets others join while there is room.
     join_code: Mapped[str] = mapped_column(String(16), unique=True)
     # Of a virtual participation.
     starts_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -143,9 +141,8 @@ class FinalistRow(Base):
 
 
 class FinalRow(Base):
-    """Every finalist is judged ``repeats`` times on ``machine``: a GPU's UUID, or a host without one. At most
-    one per competition is not cancelled. ``left_out``: number of entries whose sources were deleted with an
-    account.
+    """``machine``: a GPU's UUID, or a host without one. At most one per competition is not cancelled.
+    ``left_out``: entries whose sources were deleted with an account.
     """
 
     __tablename__ = "competition_finals"
@@ -163,7 +160,7 @@ class FinalRow(Base):
 
 
 class FinalRunRow(Base):
-    """``submission_id`` is the judged row, whose ``rejudge_of`` is the original; ``place`` counts from 0."""
+    """``submission_id`` is the judged row; ``place`` counts from 0."""
 
     __tablename__ = "competition_final_runs"
     __table_args__ = (UniqueConstraint("submission_id"),)

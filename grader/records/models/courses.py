@@ -34,9 +34,7 @@ class CourseRow(Base):
 
 
 class MemberRow(Base):
-    """``came_by`` names the invitation or code; submissions outlive ``left_at``. A student without a
-    ``StayRow`` has not accepted.
-    """
+    """Submissions outlive ``left_at``. A student without a ``StayRow`` has not accepted."""
 
     __tablename__ = "course_members"
     __table_args__ = (UniqueConstraint("course_id", "user_id"), Index(None, "user_id"))
@@ -55,9 +53,7 @@ class MemberRow(Base):
 
 
 class StayRow(Base):
-    """From acceptance until removal: the course may read submissions from it. ``left_at`` is set when the
-    student is let back in; until then, ``MemberRow.left_at`` holds.
-    """
+    """The course may read submissions from it. While the student is removed, ``MemberRow.left_at`` holds."""
 
     __tablename__ = "course_stays"
     __table_args__ = (Index(None, "member_id"),)
@@ -69,8 +65,6 @@ class StayRow(Base):
 
 
 class CourseInvitationRow(Base):
-    """A person on a roster without an account."""
-
     __tablename__ = "course_invitations"
     __table_args__ = (UniqueConstraint("course_id", "person"), Index(None, "user_id"))
 
@@ -91,13 +85,12 @@ class CourseInvitationRow(Base):
     issued_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     accepted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # The account that used it.
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
 
 
 class CourseGroupRow(Base):
-    """The members whose ``group_name`` is ``name``. The join code is plain, as members and staff may see it.
-    The row's lock makes the group's submissions take turns.
+    """The join code is plain, as members and staff may see it. The row's lock makes the group's submissions
+    take turns.
     """
 
     __tablename__ = "course_groups"
@@ -111,9 +104,7 @@ class CourseGroupRow(Base):
 
 
 class PartnerRow(Base):
-    """A member of the author's group when the submission was received: it counts for them, too, even if the
-    group changes.
-    """
+    """The submission counts for them, too, even if the group changes."""
 
     __tablename__ = "submission_partners"
     __table_args__ = (Index(None, "user_id"), Index(None, "assignment_id"))
@@ -128,7 +119,7 @@ class PartnerRow(Base):
 
 
 class JoinCodeRow(Base):
-    """Plain, as staff may see it any time; ``uses`` null: any number."""
+    """Plain, as staff may see it; ``uses`` null: any number."""
 
     __tablename__ = "course_join_codes"
     __table_args__ = (Index(None, "course_id"),)
@@ -176,10 +167,8 @@ class AssignmentRow(Base):
     devices: Mapped[list[str]] = mapped_column(JSON, default=list)
     counts: Mapped[str] = mapped_column(String(16))
     reveal_hidden: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # Groups of cases count, not only an accepted submission.
     partial_credit: Mapped[bool] = mapped_column(default=False, server_default=false())
     open_solutions: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # Members that a group may have.
     group_size: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     # Null: students may change groups until theirs hands in.
     groups_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -207,7 +196,7 @@ class AssignmentPartRow(Base):
 
 
 class AskedRow(Base):
-    """When a published assignment first asked for a challenge. A part that is put back keeps the time."""
+    """A part that is put back keeps the time."""
 
     __tablename__ = "assignment_asked"
 
@@ -219,7 +208,7 @@ class AskedRow(Base):
 
 
 class ExtensionRow(Base):
-    """For one student, or one section; the student's takes precedence."""
+    """A student's takes precedence over a section's."""
 
     __tablename__ = "extensions"
     __table_args__ = (
@@ -241,7 +230,7 @@ class ExtensionRow(Base):
 
 
 class OverrideRow(Base):
-    """Replaces the computed points. The audit log has earlier values."""
+    """The audit log has earlier values."""
 
     __tablename__ = "grade_overrides"
     __table_args__ = (UniqueConstraint("assignment_id", "challenge", "user_id"),)
@@ -257,8 +246,8 @@ class OverrideRow(Base):
 
 
 class CurveRow(Base):
-    """Changes the points of an assignment, or else the course's total. ``mean`` and ``highest`` stay as when
-    it was applied, so later submissions move nobody else's points.
+    """Without an assignment, for the course's total. ``mean`` and ``highest`` stay, so later submissions move
+    nobody else's points.
     """
 
     __tablename__ = "grade_curves"

@@ -11,9 +11,7 @@ from grader.schemas.feedback import RequestState, Shown
 
 
 class CommentRow(Base):
-    """``thread_id`` null: it begins a thread, and has its lines (none: the whole source) and state. A
-    ``draft`` is only for staff; ``comment_edits`` has the text of a deleted one.
-    """
+    """``thread_id`` null: it begins a thread, and has its lines (none: the whole source) and state."""
 
     __tablename__ = "comments"
     __table_args__ = (
@@ -39,7 +37,7 @@ class CommentRow(Base):
 
 
 class CommentEditRow(Base):
-    """The text until ``by_id`` changed or deleted it."""
+    """Until ``by_id`` changed or deleted it."""
 
     __tablename__ = "comment_edits"
     __table_args__ = (Index(None, "comment_id"),)
@@ -52,7 +50,7 @@ class CommentEditRow(Base):
 
 
 class FeedbackRow(Base):
-    """Without a row, the defaults hold. ``regrade_limit`` and ``regrade_until`` null: no limit."""
+    """``regrade_limit`` and ``regrade_until`` null: no limit."""
 
     __tablename__ = "assignment_feedback"
 

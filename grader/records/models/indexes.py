@@ -1,4 +1,4 @@
-"""Indexes of submissions for boards and lists: sources make the rows wide, and a term leaves a million.
+"""Sources make rows wide, and a term leaves a million, so boards and lists read indexes.
 
 A partial index needs the same words in the query, not parameters, so queries take these conditions.
 """
@@ -7,25 +7,24 @@ from __future__ import annotations
 
 from sqlalchemy import Index, text
 
-# Submissions to a competition are only on its board: other boards would reveal what a frozen one hides.
+# Other boards would reveal submissions that a competition's frozen board hides.
 RANKED = (
     "verdict = 'accepted' AND time_us IS NOT NULL AND ci_lo_us IS NOT NULL AND ci_hi_us IS NOT NULL "
     "AND competition_id IS NULL AND set_aside IS NULL AND withdrawn_at IS NULL"
 )
 IN_COMPETITION = "competition_id IS NOT NULL"
-# Without rejudges by staff and without runs.
+# Without rejudges by staff and runs.
 HANDED_IN = "rejudge_of IS NULL AND kind <> 'run'"
 RUN = "kind = 'run'"
 # Submissions to a competition are not grades.
 JUDGED = "verdict IS NOT NULL AND kind <> 'run' AND competition_id IS NULL"
-# Without runs.
 GRADED = "kind <> 'run'"
 
 
 def reading() -> list[Index]:
     """New objects for each table that gets them."""
     return [
-        # With all columns of rankings: no row is read.
+        # Has all columns of rankings: no row is read.
         _partial(
             "ix_submissions_board",
             RANKED,
@@ -33,13 +32,12 @@ def reading() -> list[Index]:
             *("ci_lo_us", "ci_hi_us", "language", "verdict", "competition_id", "set_aside"),
             "withdrawn_at",
         ),
-        # Boards and caps of a competition.
         _partial(
             "ix_submissions_competition",
             IN_COMPETITION,
             *("competition_id", "team_id", "challenge", "created_at", "id", "verdict", "finished_at"),
         ),
-        # Lists, newest first: of a user, of a challenge, of everyone.
+        # Lists, newest first.
         _partial("ix_submissions_history", HANDED_IN, "user_id", "created_at", "id"),
         _partial(
             "ix_submissions_history_of_challenge", HANDED_IN, "user_id", "challenge", "created_at", "id"
@@ -51,7 +49,7 @@ def reading() -> list[Index]:
         _partial("ix_submissions_again", "rejudge_of IS NOT NULL", "rejudge_of"),
         _partial("ix_submissions_runs", RUN, "user_id", "created_at", "id"),
         _partial("ix_submissions_runs_ended", RUN, "finished_at"),
-        # Progress. The condition's column is included, so no row is read.
+        # Includes the condition's column, so no row is read.
         _partial(
             "ix_submissions_progress",
             GRADED,

@@ -15,9 +15,7 @@ _SHA256 = 64
 
 
 class LtiKeyRow(Base):
-    """``private`` is a JWK, here because workers on other hosts send grades. All are published; the newest
-    signs.
-    """
+    """``private`` is a JWK. Workers on other hosts send grades, too. The newest signs."""
 
     __tablename__ = "lti_keys"
 
@@ -27,7 +25,7 @@ class LtiKeyRow(Base):
 
 
 class LtiPlatformRow(Base):
-    """``hosts`` may receive grades, besides that of ``token_url``; ``accounts`` is as in
+    """``hosts`` may receive grades, besides that of ``token_url``; ``accounts``: see
     ``grader.service.accounts.sign_on.Policy``; ``trust_email``: its addresses count as verified.
     """
 
@@ -50,8 +48,8 @@ class LtiPlatformRow(Base):
 
 
 class LtiLaunchRow(Base):
-    """``said``: its content. ``used_at``: its token came; a second one is refused. ``ticket_sha256``: of the
-    key that allows choosing an assignment, once.
+    """``used_at``: its token came; a second one is refused. ``ticket_sha256``: of a key that allows choosing
+    an assignment, once.
     """
 
     __tablename__ = "lti_launches"
@@ -69,7 +67,7 @@ class LtiLaunchRow(Base):
 
 
 class LtiContextRow(Base):
-    """A linked course. ``teachers``: its instructors' role here, a ``grader.schemas.lti.Teachers``."""
+    """``teachers``: a ``grader.schemas.lti.Teachers``."""
 
     __tablename__ = "lti_contexts"
     __table_args__ = (
@@ -89,7 +87,7 @@ class LtiContextRow(Base):
 
 
 class LtiLinkRow(Base):
-    """``line_item`` is its gradebook column; ``why_not`` says why none can be used."""
+    """``line_item`` is its gradebook column."""
 
     __tablename__ = "lti_links"
     __table_args__ = (UniqueConstraint("context_id", "resource"), Index(None, "assignment_id"))
@@ -106,7 +104,7 @@ class LtiLinkRow(Base):
 
 
 class LtiScoreRow(Base):
-    """The grade that the platform should have (``points`` of ``most``)."""
+    """The platform should have ``points`` of ``most``."""
 
     __tablename__ = "lti_scores"
     __table_args__ = (UniqueConstraint("link_id", "user_id"), Index(None, "state", "next_at"))
@@ -120,7 +118,6 @@ class LtiScoreRow(Base):
     state: Mapped[str] = mapped_column(String(16))
     tries: Mapped[int] = mapped_column(default=0)
     next_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
-    # A worker is sending it.
     held_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     error: Mapped[str] = mapped_column(Text, default="")
     changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
@@ -128,5 +125,5 @@ class LtiScoreRow(Base):
     sent_points: Mapped[float | None]
     sent_most: Mapped[float | None]
     sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # ``passback.subject_digest``: a new account of the same person is known to have a grade.
+    # ``passback.subject_digest``: a new account of the same person has a grade.
     subject_sha256: Mapped[str | None] = mapped_column(String(_SHA256))

@@ -41,9 +41,8 @@ class NoticeRow(Base):
     kind: Mapped[NoticeKind] = mapped_column(words(NoticeKind, 16))
     text: Mapped[str] = mapped_column(Text)
     path: Mapped[str] = mapped_column(String(limits.PATH_CHARS))
-    # Grows if the same happens again before they read it.
+    # The same happened before they read it.
     count: Mapped[int] = mapped_column(default=1, server_default=sql("1"))
-    # Shown on the site.
     on_site: Mapped[bool] = mapped_column(default=True, server_default=true())
     mail_due: Mapped[bool] = mapped_column(default=False, server_default=false())
     mail_id: Mapped[str | None] = mapped_column(String(limits.MESSAGE_ID_CHARS))

@@ -20,9 +20,7 @@ class ChoreRow(Base):
 
 
 class AuditRow(Base):
-    """``action`` is a ``grader.service.courses.permissions.Action``, ``subject`` a path of the API. ``actor``
-    is the name at that time.
-    """
+    """``action`` is a ``grader.service.courses.permissions.Action``, ``subject`` a path of the API."""
 
     __tablename__ = "audit_log"
     __table_args__ = (Index(None, "course_id", "id"), Index(None, "subject", "id"))

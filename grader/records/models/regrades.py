@@ -11,8 +11,7 @@ from grader.schemas.regrade import RegradeScope, RegradeState
 
 
 class RegradeRow(Base):
-    """``course_id`` null: the platform's staff ordered it. ``scope`` says which of ``submission_id``,
-    ``assignment_id``, ``user_id`` and ``challenge`` are set. ``left_out``: submissions whose sources were
+    """``course_id`` null: the platform's staff ordered it. ``left_out``: submissions whose sources were
     deleted with an account.
     """
 
@@ -36,8 +35,8 @@ class RegradeRow(Base):
 
 
 class RegradeItemRow(Base):
-    """``before_id`` is the judgement that counted before, ``after_id`` the new one. ``held_id`` is
-    ``first_id`` while the regrade is open: it is unique, so no two open regrades have the same submission.
+    """``held_id`` is ``first_id`` while the regrade is open: it is unique, so no two open regrades have the
+    same submission.
     """
 
     __tablename__ = "regrade_items"

@@ -11,7 +11,7 @@ from grader.schemas.report import Flag
 
 
 class VoidRow(Base):
-    """Voided everywhere, by the platform's staff: no judgement of the submission counts."""
+    """By the platform's staff: no judgement of the submission counts."""
 
     __tablename__ = "voids"
 
@@ -24,7 +24,7 @@ class VoidRow(Base):
 
 
 class CourseVoidRow(Base):
-    """Voided in one course, by its staff."""
+    """By a course's staff, in that course."""
 
     __tablename__ = "course_voids"
     __table_args__ = (Index(None, "submission_id"),)
@@ -39,9 +39,7 @@ class CourseVoidRow(Base):
 
 
 class ReviewRow(Base):
-    """About a flag, or a similar pair, which is open according to ``similar_pairs.decision``. Without a row
-    nobody touched it yet.
-    """
+    """Without a row nobody touched it yet. A pair's ``similar_pairs.decision`` says if it is open."""
 
     __tablename__ = "reviews"
     __table_args__ = (

@@ -13,8 +13,6 @@ _ID_CHARS = 32
 
 
 class SimilarityRunRow(Base):
-    """The last comparison of an assignment."""
-
     __tablename__ = "similarity_runs"
 
     assignment_id: Mapped[int] = mapped_column(
@@ -27,9 +25,9 @@ class SimilarityRunRow(Base):
 
 
 class SimilarPairRow(Base):
-    """Public ids: ``submission`` is of this assignment; ``other`` too, or earlier, or empty for the staff's
-    solution. ``share``: part of the submission's weight that the other has; ``bits``: their common weight. A
-    decision outlives later comparisons.
+    """Public ids: ``other`` is of this assignment, earlier, or empty for the staff's solution. ``share``:
+    part of the submission's weight that the other has; ``bits``: their common weight. A decision outlives
+    later comparisons.
     """
 
     __tablename__ = "similar_pairs"

@@ -59,11 +59,11 @@ class SubmissionRow(Base):
     language: Mapped[Language] = mapped_column(LanguageName)
     device: Mapped[str] = mapped_column(String(32))
     source: Mapped[str] = mapped_column(Text)
-    # Of a run: its one case (``OwnCase.stored``); null: every public case.
+    # The one case of a run (``OwnCase.stored``); null: every public case.
     own_case: Mapped[str | None] = mapped_column(Text)
     filename: Mapped[str] = mapped_column(String(limits.FILENAME_CHARS))
     idempotency_key: Mapped[str | None] = mapped_column(String(128))
-    # Of the request with the idempotency key. Null in rows of early releases, like ``source_sha256``.
+    # Null in rows of early releases, like ``source_sha256``.
     request_sha256: Mapped[str | None] = mapped_column(String(64))
     source_sha256: Mapped[str | None] = mapped_column(String(64))
     kind: Mapped[JudgingReason] = mapped_column(
@@ -71,23 +71,20 @@ class SubmissionRow(Base):
     )
     # See ``grader.records.order``.
     priority: Mapped[int] = mapped_column(default=0)
-    # The original, if staff had it judged again. It uses no attempt, and one query gives the boards of both
-    # versions.
+    # The original, if staff had it judged again. It uses no attempt.
     rejudge_of: Mapped[int | None] = mapped_column(ForeignKey("submissions.id"))
     # Such a row is on no other board.
     competition_id: Mapped[int | None] = mapped_column(ForeignKey("competitions.id"))
     team_id: Mapped[int | None] = mapped_column(ForeignKey("competition_teams.id"))
-    # A GPU's UUID or a host's name: only its worker may run it.
+    # A GPU's UUID or a host's name.
     machine: Mapped[str | None] = mapped_column(String(255))
-    # Why this judgement does not count.
     set_aside: Mapped[SetAside | None] = mapped_column(words(SetAside, 16))
-    # Taken off the boards by its author: all judgements have the same value.
+    # All judgements have the same value.
     withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     state: Mapped[State] = mapped_column(words(State, 16), default=State.QUEUED)
     # Grows with every claim and fences late results.
     attempt: Mapped[int] = mapped_column(default=0)
-    # Ours.
     failures: Mapped[int] = mapped_column(default=0)
     worker: Mapped[str | None] = mapped_column(String(128))
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -95,7 +92,7 @@ class SubmissionRow(Base):
     cancel_requested: Mapped[bool] = mapped_column(default=False)
     # Key of the compiled library.
     artefact: Mapped[str | None] = mapped_column(String(64))
-    # Part of the URL with which its owner shares it.
+    # In the URL with which its owner shares it.
     share_key: Mapped[str | None] = mapped_column(String(SHARE_KEY_CHARS))
     # Of the web request that submitted it.
     request_id: Mapped[str | None] = mapped_column(String(logs.REQUEST_ID_CHARS), default=logs.request_id)
@@ -111,7 +108,7 @@ class SubmissionRow(Base):
     ci_lo_us: Mapped[float | None]
     ci_hi_us: Mapped[float | None]
     speedup: Mapped[float | None]
-    # Share of the correctness points that groups of cases earned, 0 to 1.
+    # Of the correctness points, earned by groups of cases, 0 to 1.
     credit: Mapped[float | None]
     passed: Mapped[int | None]
     total: Mapped[int | None]
@@ -120,7 +117,7 @@ class SubmissionRow(Base):
 
 
 class FlagRow(Base):
-    """A flag of the report that counts. ``received_at`` is the submission's time, for lists in order."""
+    """Of the report that counts. ``received_at`` is the submission's time, for lists in order."""
 
     __tablename__ = "submission_flags"
     __table_args__ = (Index(None, "flag", "received_at", "submission_id"),)
@@ -133,8 +130,8 @@ class FlagRow(Base):
 
 
 class QuizRow(Base):
-    """``body``: a ``grader.schemas.quiz.DrawnQuestion``, with the answer; empty once the account is deleted.
-    ``is_right``: null until it is settled.
+    """``body``: a ``grader.schemas.quiz.DrawnQuestion``; empty once the account is deleted. ``is_right``:
+    null until it is settled.
     """
 
     __tablename__ = "quiz_questions"
@@ -144,7 +141,6 @@ class QuizRow(Base):
     )
     number: Mapped[int] = mapped_column(primary_key=True)
     body: Mapped[str] = mapped_column(Text)
-    # The author's answers, in order.
     given: Mapped[list[int]] = mapped_column(JSON, default=list)
     used: Mapped[int] = mapped_column(default=0)
     is_right: Mapped[bool | None]
@@ -152,7 +148,7 @@ class QuizRow(Base):
 
 
 class ReportRow(Base):
-    """JSON of the attempt that counts."""
+    """Of the attempt that counts."""
 
     __tablename__ = "reports"
 

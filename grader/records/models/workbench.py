@@ -20,7 +20,7 @@ class DraftRow(Base):
 
 
 class NoteRow(Base):
-    """The author's private note in Markdown. ``submission_id`` is never that of a later judgement."""
+    """Private. ``submission_id`` is never that of a later judgement."""
 
     __tablename__ = "notes"
 

@@ -20,17 +20,16 @@ class WorkerRow(Base):
     pid: Mapped[int]
     started_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     heartbeat: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
-    # By itself when it stops, or by a sweeper after a long silence.
+    # Or by a sweeper after a long silence.
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # UUID.
     gpu: Mapped[str | None] = mapped_column(String(64))
-    # Why its GPU must not judge, until a worker finds it healthy.
+    # Until a worker finds its GPU healthy.
     out_of_service: Mapped[str] = mapped_column(Text, default="", server_default="")
-    # Serves the queue ``compile``, and only that without a ``device``.
+    # Serves the queue ``compile``, too, or only that without a ``device``.
     compiles: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # Takes nothing more, even after a restart, until staff resume it.
+    # Takes nothing more, even after a restart.
     drained_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # Why its host starts no sandboxes.
     sandbox_fault: Mapped[str] = mapped_column(Text, default="", server_default="")
     # A ``grader.schemas.hardware.GpuReading``.
     reading: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
@@ -65,7 +64,7 @@ class CeilingRow(Base):
 
 class ArtefactRow(Base):
     """A ``grader.schemas.artefact.Artefact``. ``size`` in bytes; 0: only reserved. ``user_id``: the source's
-    author, if no submission has the key yet.
+    author.
     """
 
     __tablename__ = "artefacts"
