@@ -288,7 +288,7 @@ def _check_kind(path: str) -> None:
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str, left: int) -> bytes:
-    """Reads no more than allowed, even if the archive lies about sizes."""
+    """Reads no more than allowed, whatever size the archive claims."""
     most = min(limits.SOURCE_BYTES, left)
     with archive.open(entry) as file:
         data = file.read(most + 1)

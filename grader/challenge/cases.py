@@ -25,8 +25,8 @@ _PERMUTED = 1 << 24
 # Elements drawn at a time on a GPU if each needs 64 bits more. A CPU draws all at once: pieces would change
 # the numbers.
 _PIECE = 1 << 24
-# On a GPU, more than ``_FEW`` places are drawn independently. From ``_MASKED_SHARE`` on, each element draws
-# whether it is one.
+# On a GPU, more than ``_FEW`` elements: places are drawn independently. From this share on, each element
+# draws whether it is one.
 _MASKED_SHARE, _FEW = 0.1, 1 << 16
 # Bytes per element: of a whole number; of random values on a GPU; of a permutation there.
 _WHOLE, _DRAWN, _PERMUTATION = 8, 4, 48

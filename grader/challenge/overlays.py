@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Per array: 0.1 % left unread holds one 7 times in 8, and all but 1 in 460 times in one of three such arrays.
 _OUTLIERS, _MOST_SHARE = 2048, 1 / 64
-# Times the tolerance of a sum over the longest dimension, at most.
+# An outlier is at most this many times the tolerance of a sum over the longest dimension.
 _TOLERANCES, _SMALLEST = 4.0, 0.875
 # Outside any normal distribution's values, and harmless in exponentials: next to exp(16), a thread's float32
 # sum of a long row is within the rounding.

@@ -93,7 +93,7 @@ def _function_values(manifest: Manifest) -> dict[str, str]:
 
 
 def _describe(manifest: Manifest) -> list[str]:
-    """One aligned line per argument: ``a input float32 [m, k]``."""
+    """One aligned line per argument: ``a    input   float32 [m, k]``."""
     width = max(len(arg.name) for arg in manifest.args)
     kinds = max(6, *(len(arg.kind.value) for arg in manifest.args))
     lines = []

@@ -65,7 +65,7 @@ class Compiler(Protocol):
         """Raises BoxUnavailable if this host cannot start a box."""
 
     def close(self) -> None:
-        """Free what is kept ready."""
+        """Free the spare boxes."""
 
 
 class BoxCompiler:

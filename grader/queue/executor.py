@@ -116,7 +116,8 @@ class Executor:
             self._platform.wakeups.enqueue(COMPILE, len(claimed.returned))
         held = claimed.held
         if held is not None and held.language.compiled and held.artefact is None:
-            # The submission's own wake-up may wake a worker of another device, to compile it.
+            # This wake-up was another submission's: this one's goes to compilers, perhaps next to another
+            # device.
             self._platform.wakeups.enqueue(run_queue(device))
         if held is not None and any(compiled_ahead(device, language) for language in languages_of(device)):
             self._platform.wakeups.hint(KERNELS)
@@ -214,7 +215,7 @@ class Executor:
         return lease.cancel_requested or lease.lost or self._stopping.is_set()
 
     def _judge_failed(self, held: Claim, error: str, report: Report | None) -> None:
-        """If this host or its GPU is at fault, it costs no attempt."""
+        """If this host or its GPU is at fault, the submission loses no attempt."""
         if not self._stopping.is_set() and (why := self._sandbox_health.lost(alone=self._gpu_health is None)):
             self._finaliser.give_back(held, why)
         elif (

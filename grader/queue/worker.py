@@ -107,8 +107,8 @@ def run_worker(
         if compiler is not None:
             # After the device's queue: only idle workers compile.
             ahead = CompileExecutor(platform, compiler, heartbeat, entry.name, stopper.event)
-            # A device's wake-up may have served an earlier, uncompiled submission, so this one may serve the
-            # device.
+            # A device's wake-up may have served an uncompiled submission, whose own wake-up this is: so serve
+            # the device.
             handlers[COMPILE] = lambda: ahead.serve_one() or executor.serve_one()
         checker = Checker(platform, boxes, entry.name, stopper)
         handlers[CHECK] = checker.serve_one if burst else checker.wake

@@ -70,9 +70,9 @@ class Claimed:
 def claim(session: Session, request: ClaimRequest) -> Claimed:
     """Take the next submission that the device can run. Call it within ``writing``.
 
-    The worker compiles one that its compiler did not make. Without a compiler it accepts any artefact, and
-    sends submissions without one back to the compilers. While ``compile`` is paused, nothing uncompiled is
-    taken.
+    The worker compiles it unless its compiler made the artefact. A worker without a compiler accepts any
+    artefact, and sends submissions without one back to the compilers. While ``compile`` is paused, nothing
+    uncompiled is taken.
     """
     paused = queues.pauses(session)
     if paused.of(request.device) or workers.draining(session, request.worker):

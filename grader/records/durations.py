@@ -71,7 +71,7 @@ class Durations:
     def left(self, elapsed: float, work: Work, user: int, endless: float, limit: float) -> float:
         """Expected seconds until a judgement that has run for ``elapsed`` ends: the mean of those of its work
         that ran longer. Without any, twice ``elapsed``; beyond ``OUTLIER`` times the usual it counts as an
-        endless loop, which takes about ``endless`` seconds.
+        endless loop, which takes about ``endless`` seconds. ``limit`` ends it in any case.
         """
         expected = self.of(work, user)
         if elapsed < expected:

@@ -1,4 +1,4 @@
-"""GPUs seen so far, so other hosts can compile for them."""
+"""Every GPU seen, so other hosts can compile for it."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def check_log(file: Path) -> None:
 
 
 def check_pages(engine: Engine) -> str:
-    """For at most ``limits.INTEGRITY_SECONDS``; returns what was done. Raises DatabaseDamaged."""
+    """For at most ``limits.INTEGRITY_SECONDS``; returns a description. Raises DatabaseDamaged."""
     file = sqlite_file(engine)
     if file is None:
         return "checked by its server"

@@ -51,7 +51,7 @@ RUN_AHEAD = 2 * TURN
 # taken if that is more. By turns alone, new people would always overtake, and nobody could predict a wait.
 TURN_BACK_S = 20.0
 TAKEN_BACK = 4.0
-# Then all others go first: nobody's first submission waits behind somebody's fifth.
+# After this many turns all others go first: nobody's first submission waits behind somebody's fifth.
 _MANY = 4 * TURN
 MANY_BACK_S = 900.0
 
@@ -69,12 +69,12 @@ def compilable() -> ColumnElement[bool]:
 def runnable() -> ColumnElement[bool]:
     """Compiled ones, and those that need no compiling."""
     table = SubmissionRow
-    # An index cannot search within OR, here and below.
+    # All states in one condition, here and below: an index cannot search within OR.
     return and_(table.state.in_(FREE), or_(table.state == State.WAITING, not_(_compiled())))
 
 
 def pending() -> ColumnElement[bool]:
-    """To run, also while they are compiled."""
+    """Yet to run, including those being compiled."""
     table = SubmissionRow
     free = table.state != State.COMPILING
     return and_(table.state.in_((*FREE, State.COMPILING)), or_(free, _compiled()))
@@ -100,7 +100,7 @@ class Moments:
 
     @classmethod
     def parameters(cls) -> Moments:
-        """Built once: building takes most of a claim, which holds SQLite's lock."""
+        """Built once: building takes long, and claims hold SQLite's lock."""
         return cls(*(bindparam(field.name, type_=UtcDateTime) for field in fields(cls)))
 
     @property

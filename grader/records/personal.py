@@ -39,7 +39,7 @@ class PersonalColumn:
     column: str
     fate: Fate
     exported: bool
-    # Of other columns of a row that stays.
+    # New values of other columns of a row that stays.
     blank: Mapping[str, object] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
     # ``grader.records.sources`` removes the row with the source.

@@ -24,7 +24,7 @@ _IDS = 1_000
 
 @dataclass(frozen=True)
 class Board:
-    """``until``: only what was received until then."""
+    """``until``: only submissions received by then."""
 
     challenge: str
     version: int

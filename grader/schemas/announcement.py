@@ -1,5 +1,3 @@
-"""Announcements by staff and questions by participants."""
-
 from __future__ import annotations
 
 from datetime import datetime

@@ -32,7 +32,6 @@ Library = Annotated[
 class Artefact(Strict):
     # A hash of everything that it was made from.
     key: str
-    # Such as sm_90a.
     arch: str
     toolkit: str
     library: Library
@@ -42,5 +41,5 @@ class Artefact(Strict):
 
     @property
     def intact(self) -> bool:
-        """True if the library is as stored."""
+        """The library is as stored."""
         return hashlib.sha256(self.library).hexdigest() == self.sha256

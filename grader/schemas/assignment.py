@@ -127,7 +127,7 @@ class PartView(Strict):
 
 
 class AttemptsLeft(Strict):
-    """What a student has left for one challenge; null: no limit by the assignment."""
+    """Of one challenge; null: no limit by the assignment."""
 
     challenge: str
     day: int | None
@@ -179,7 +179,7 @@ class AssignmentList(Strict):
 
 class ExtensionBody(Strict):
     """Body of PUT /api/v1/courses/<course>/assignments/<assignment>/extensions: for a student, a section or
-    the present members of a group, even after the deadline. It also applies to earlier submissions.
+    the members of a group, even after the deadline. It also applies to earlier submissions.
     """
 
     student: str | None = Field(default=None, max_length=limits.NAME_CHARS)

@@ -1,7 +1,7 @@
-"""Counts of one call on the emulated GPU.
+"""Counts of one call on the emulated GPU, named as metrics of Nsight Compute if possible.
 
-Each has the name of the same metric of Nsight Compute if there is one. That counts machine code, this counts
-PTX, in which addresses take more instructions and short branches are not yet predicates.
+Nsight Compute counts machine code, this counts PTX, in which addresses take more instructions and short
+branches are not yet predicates.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from grader.schemas.strict import Strict
 MOST_KERNELS, MOST_LINES = 32, 200
 MOST_ACCESSES, MOST_IN_TIMELINE = 64, 100
 SECTOR_BYTES = 32
-# Of the modelled card.
 MULTIPROCESSORS, MOST_WARPS = 132, 64
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
@@ -197,8 +196,8 @@ class PtxCount(Strict):
 
 
 class LineCounts(KernelCounts):
-    """Counts of one line, over all launches of a kernel. A step is the distance in bytes between the
-    addresses of neighbouring threads, if it is constant.
+    """One line, over all launches of a kernel. A step is the distance in bytes between the addresses of
+    neighbouring threads, if it is constant.
     """
 
     line: int = Field(ge=0, lt=2**31, description="of the source, from 1; 0: unknown")
@@ -209,7 +208,7 @@ class LineCounts(KernelCounts):
 
 
 class AccessCounts(Strict):
-    """One kind of access to one array of global memory at one line, over all launches of a kernel."""
+    """One kind of access to one array at one line, over all launches of a kernel."""
 
     line: int = Field(ge=0, lt=2**31, description="of the source; 0: unknown")
     array: ArrayName = Field(default="", description="empty: unknown, or several")
@@ -229,7 +228,7 @@ class AccessCounts(Strict):
 
     @property
     def times(self) -> float | None:
-        """How often each byte is asked for on average; None if the array is unknown."""
+        """Per byte, on average; None if the array is unknown."""
         return self.bytes / self.array_bytes if self.array_bytes else None
 
 
@@ -368,8 +367,8 @@ class CallProfile(Strict):
 
     @property
     def parts_us(self) -> dict[str, float]:
-        """Parts of ``time_us``: for each bound the time of the kernels that it limits, then launches, copies
-        and omitted kernels.
+        """Of ``time_us``: for each bound the time of the kernels that it limits, then launches, copies and
+        omitted kernels.
         """
         parts: dict[str, float] = {}
         for kernel in self.kernels:

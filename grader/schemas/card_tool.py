@@ -11,7 +11,7 @@ from grader import limits
 from grader.formats import duration, three_digits
 from grader.schemas.strict import Strict
 
-# In the order of the page, with its words.
+# In the order of the page.
 METRICS = MappingProxyType(
     {
         "gpu__time_duration.sum": "time, with the card's clocks as they are",

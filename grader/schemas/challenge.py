@@ -1,5 +1,3 @@
-"""A challenge as API, CLI and pages show it."""
-
 from __future__ import annotations
 
 from pydantic import Field

@@ -1,5 +1,3 @@
-"""Competitions: rules, teams, boards, finals."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -158,7 +156,7 @@ class ChallengeView(Strict):
 
 
 class Cap(Strict):
-    """A team's used submissions for one challenge; null: no limit."""
+    """Null: no limit."""
 
     challenge: str
     day_used: int

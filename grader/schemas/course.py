@@ -26,7 +26,7 @@ STAFF_OF_COURSE = (CourseRole.OWNER, CourseRole.INSTRUCTOR, CourseRole.ASSISTANT
 
 
 class Visibility(StrEnum):
-    """Who sees name, term and staff of a course: its members, or everyone signed in."""
+    """Name, term and staff of a course are visible to its members, or to everyone signed in."""
 
     MEMBERS = "members"
     LISTED = "listed"

@@ -1,5 +1,3 @@
-"""A course's challenges, and their git repository."""
-
 from __future__ import annotations
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A map of a wrong result: where its errors are and how large."""
+"""Where the errors of a wrong result are, and how large."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Blocks(Strict):
         return cls(cells=cells, table=rows, kernels=kernels)
 
     def ids(self, cells: int) -> array[int]:
-        """Raises ValueError if they don't fit the cells, or name a missing row."""
+        """Raises ValueError if they don't fit the cells and rows."""
         ids = _words(self.cells, "H", cells)
         rows = unpacked(self.table, 16 * cells)
         if max(ids, default=0) >= len(rows) // 16 + FIRST_BLOCK:
@@ -147,8 +147,8 @@ def unpacked(text: str, most: int) -> bytes:
 
 
 class ErrorMap(Strict):
-    """The elements in row-major order, in lines of ``width``. A cell covers a tile of lines and elements, and
-    has the code of its worst element.
+    """Elements in row-major order, in lines of ``width``. A cell covers a tile of them, and has the code of
+    its worst element.
     """
 
     shape: list[int] = Field(description="of the result")
@@ -180,7 +180,7 @@ class ErrorMap(Strict):
         return base64.b64encode(zlib.compress(codes, 9)).decode()
 
     def codes(self) -> bytes:
-        """A byte for each cell. Raises ValueError if they don't fit the map."""
+        """A byte for each cell. Raises ValueError."""
         most = self.rows * self.columns
         found = unpacked(self.cells, most)
         if len(found) != most:
@@ -193,7 +193,7 @@ class ErrorMap(Strict):
         return self.tile[0] * down, self.tile[1] * across
 
     def coarse_blocks(self, rows: int, columns: int) -> list[list[int]]:
-        """The id of each first cell, as in ``coarse``; empty if blocks are unknown. Raises as ``Blocks.ids``."""
+        """As ``coarse``, with the id of each first cell; may be empty. Raises as ``Blocks.ids``."""
         if self.blocks is None:
             return []
         ids, (down, across) = self.blocks.ids(self.rows * self.columns), self._merged(rows, columns)
@@ -217,8 +217,8 @@ class ErrorMap(Strict):
         return f"off by less than {number}" + (f" {self.unit}" if self.unit else "")
 
     def coarse(self, rows: int, columns: int) -> list[bytes]:
-        """At most ``rows`` of ``columns`` cells; each has the worst code of those that it covers. Raises
-        ValueError if the cells don't fit the map.
+        """At most ``rows`` of ``columns`` cells, with the worst code of those that they cover. Raises
+        ValueError.
         """
         codes, (down, across) = self.codes(), self._merged(rows, columns)
         lines = [codes[at : at + self.columns] for at in range(0, len(codes), self.columns)]

@@ -1,5 +1,3 @@
-"""Feedback on students' work: comments on lines, a rubric, and regrade requests."""
-
 from __future__ import annotations
 
 from datetime import datetime

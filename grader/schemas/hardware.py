@@ -1,5 +1,3 @@
-"""Resources of each kernel, and the state of the GPU while it was timed."""
-
 from __future__ import annotations
 
 from enum import StrEnum
@@ -22,8 +20,7 @@ class Witness(StrEnum):
 class KernelUsage(Strict):
     """Registers, spilled bytes and stack bytes per thread; static shared memory per block.
 
-    The assembler's figures come from the compiler. The runner's come from the process that runs the
-    submission, so nothing trusts them.
+    The runner's figures come from the process that runs the submission, so nothing trusts them.
     """
 
     name: str
@@ -56,9 +53,7 @@ class ClockEvent(StrEnum):
 
     @property
     def slows(self) -> bool:
-        """True if the round must be repeated: heat or hardware slowed the GPU. A power cap is normal during a
-        large matrix product.
-        """
+        """Heat or hardware slowed the GPU, so repeat the round. A power cap is normal."""
         return self in _SLOWING
 
 
@@ -92,7 +87,7 @@ class Spread(Strict):
 
 
 class GpuState(Strict):
-    """The GPU around the rounds of one workload, read with NVML by the judge. Null: the driver does not tell."""
+    """Around the rounds of one workload, read with NVML by the judge. Null: the driver does not tell."""
 
     samples: int = Field(ge=1)
     sm_mhz: Spread | None = None

@@ -1,5 +1,3 @@
-"""The inbox of staff."""
-
 from __future__ import annotations
 
 from datetime import datetime

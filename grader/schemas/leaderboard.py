@@ -1,5 +1,3 @@
-"""Leaderboards: of a challenge, of a track, and an overview."""
-
 from __future__ import annotations
 
 from datetime import datetime

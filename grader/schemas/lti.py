@@ -1,5 +1,3 @@
-"""Learning platforms, their courses, and the grades sent to them."""
-
 from __future__ import annotations
 
 from datetime import datetime

@@ -1,5 +1,3 @@
-"""Notices, and the choice of those that reach a person."""
-
 from __future__ import annotations
 
 from datetime import datetime

@@ -1,5 +1,3 @@
-"""The operations page: queues, workers with their GPUs, waiting times, platform failures, and alerts."""
-
 from __future__ import annotations
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""How often pages and command line ask for a submission's state."""
+"""How often pages and command line look at a submission."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from grader.schemas.submission import SubmissionView
 QUICKEST_S = 1.0
 # Longest delay before a person sees that it has begun.
 SLOWEST_S = 10.0
-# Per expected wait, so the shown number is never far off.
+# Per expected wait.
 _LOOKS = 10
-# Random share of a pause, either way: otherwise a class that submits together asks together.
+# Random share of a pause: otherwise a class that submits together asks together.
 _SPREAD = 0.2
-# If durations are unknown: that of the quickest judgements.
+# As for the quickest judgements.
 _PLACE_S = 1.0
 
 

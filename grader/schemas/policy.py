@@ -7,7 +7,6 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt
 from grader import limits
 from grader.schemas.strict import Strict
 
-# As many as an expression takes.
 FORMULA_CHARS = 200
 
 
@@ -47,7 +46,6 @@ class GradePolicy(Strict):
 
 
 def policy_of(stored: str) -> GradePolicy:
-    """Of a course's row."""
     return GradePolicy.model_validate_json(stored) if stored else GradePolicy()
 
 

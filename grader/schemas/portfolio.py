@@ -1,5 +1,3 @@
-"""A person's kernels, to keep or to show."""
-
 from __future__ import annotations
 
 from datetime import date, datetime

@@ -1,5 +1,3 @@
-"""A person's choices of how pages look and work."""
-
 from __future__ import annotations
 
 from enum import StrEnum

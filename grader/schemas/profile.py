@@ -1,5 +1,3 @@
-"""A person's profile for others."""
-
 from __future__ import annotations
 
 from datetime import date, datetime

@@ -1,4 +1,4 @@
-"""Advice from a profile: the limit and the largest costs of a call in sentences, totals, and lines to show.
+"""Advice from a profile: the limit and the largest costs of a call in sentences.
 
 The gain of a hint is what the model saves without the cost: ``Costs`` takes it out of the kernel's terms.
 """
@@ -22,30 +22,29 @@ from grader.schemas.call_profile import (
     LineCounts,
 )
 
-# Nobody tries more at a time.
 MOST_HINTS = 3
 # A launch takes (sum of term ** OVERLAP) ** (1 / OVERLAP), as in the model.
 OVERLAP = 4.0
-# Smaller shares of a call's time are not worth a sentence.
+# Smaller shares of a call's time get no sentence.
 _WORTH = 0.02
 # Lines without counts around those with counts.
 _AROUND = 2
-# Accesses beyond this factor of the ideal are worth a sentence.
+# Smaller factors get no sentence.
 _SCATTERED = 1.5
 _CONFLICTS = 1.25
-# Fewer active threads per warp are worth a sentence.
+# More active threads per warp get no sentence.
 _FEW_THREADS = 24
 _WARP = 32
-# Lower shares of resident warps, or of a multiprocessor's average work, are worth a sentence.
+# Larger shares get no sentence.
 _LOW_OCCUPANCY = 0.5
 _UNBALANCED = 0.85
-# Elements that are read as often could come from shared memory, where a tile serves as many threads. If each
-# thread makes four results of them, it loads 5 values instead of 8, and half of the instructions go.
+# Elements read as often could come from shared memory. If each thread then makes four results, it loads 5
+# values instead of 8, and half of the instructions go.
 _REUSED, _TILE, _TILE_USES, _TILE_SLOTS = 8.0, 32, 1.6, 0.5
 # A smaller array is itself a tile.
 _SMALL_BYTES = 4096
 _SHARED_CYCLES = 30
-# An array that goes through memory as often is worth a sentence.
+# An array that goes through memory less often gets no sentence.
 _AGAIN = 1.7
 # Threads of a large enough block, and what a thread may do before its block is too small.
 _BLOCK_THREADS, _MORE_WORK = 256, 8
@@ -53,8 +52,7 @@ _BLOCK_THREADS, _MORE_WORK = 256, 8
 _INTEGER_RATE, _ISSUE_RATE = 2.0, 4.0
 # In PTX: a division of 64 bits, or the question whether 32 bits suffice for it.
 _LONG_DIVISION = re.compile(r"(?:div|rem)\.[us]64|and\.b64 .*-4294967296")
-# A hint on the grid comes first only if it gains as many times what others do: a small workload needs few
-# blocks.
+# Small workloads need few blocks, so a hint on the grid comes first only if it gains as many times more.
 _GRID_WEIGHT, _SMALL_GRID_WEIGHT = 0.5, 0.1
 # Tiles are more work than other changes, and not every launch can join another.
 _TILE_WEIGHT, _FUSING_WEIGHT = 0.8, 0.6
@@ -79,8 +77,6 @@ _OF_THE_CARD = ("DRAM", "L2", "atomics on one address", "blocks", "latency")
 
 @dataclass(frozen=True)
 class Hint:
-    """On one line or on the whole call."""
-
     #: Of the source, from 1; 0: none.
     line: int
     text: str
@@ -110,7 +106,6 @@ class Hint:
 
 
 def bound_sentence(profile: CallProfile) -> str:
-    """What limits the whole call."""
     if not profile.parts_us:
         return "It launches nothing and copies nothing."
     name, us = max(profile.parts_us.items(), key=lambda part: part[1])
@@ -133,7 +128,6 @@ def hints_of(profile: CallProfile) -> list[Hint]:
     while len(found) < MOST_HINTS and any(worth):
         best = max(filter(None, worth), key=lambda hints: hints[0].weight * hints[0].us)
         hint = best.pop(0)
-        # Two ways to say that launches should be one.
         if not any(other.kind == hint.kind == "launches" for other in found):
             found.append(hint)
     return found

@@ -1,5 +1,3 @@
-"""A student's progress, by track."""
-
 from __future__ import annotations
 
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""The result of proving a challenge: named checks, and every submission that was run."""
+"""The result of proving a challenge."""
 
 from __future__ import annotations
 

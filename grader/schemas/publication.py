@@ -1,5 +1,3 @@
-"""Publication of challenges, and who sees whom on their boards."""
-
 from __future__ import annotations
 
 from datetime import datetime

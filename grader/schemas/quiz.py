@@ -1,5 +1,3 @@
-"""Questions to an author about their accepted kernel."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -9,7 +7,6 @@ from pydantic import Field, StrictInt
 
 from grader.schemas.strict import Strict
 
-# Of a submission.
 MOST_QUESTIONS = 3
 # A second choice would often be right by luck.
 NUMBER_ATTEMPTS, CHOICE_ATTEMPTS = 2, 1

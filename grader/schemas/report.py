@@ -1,6 +1,5 @@
-"""The result of judging a submission, for judge, records, API, CLI and pages.
-
-Impossible states do not validate: an accepted case has no mismatch, a compile error has run no case.
+"""The result of judging a submission, for judge, records, API, CLI and pages. Impossible states do not
+validate.
 """
 
 from __future__ import annotations

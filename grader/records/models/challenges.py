@@ -56,6 +56,7 @@ class CatalogueSourceRow(Base):
     error: Mapped[str] = mapped_column(Text, default="", server_default="")
     asked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     asked_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    # Fences writes: grows with every order and claim.
     attempt: Mapped[int] = mapped_column(default=0, server_default="0")
     lease: Mapped[datetime | None] = mapped_column(UtcDateTime)
     commit: Mapped[str | None] = mapped_column(String(64))
@@ -120,7 +121,7 @@ class UploadRow(Base):
     note: Mapped[str] = mapped_column(Text, default="", server_default="")
     commit: Mapped[str | None] = mapped_column(String(64))
     base: Mapped[int | None]
-    # Of its Python (``grader.challenge.examined``).
+    # Result of its Python (``grader.challenge.examined``).
     examined: Mapped[str | None] = mapped_column(Text, deferred=True)
     # At most one per slug.
     in_use: Mapped[bool] = mapped_column(default=False, server_default=false())

@@ -49,7 +49,7 @@ class CompetitionRow(Base):
     # Submissions count from ``starts_at`` until before ``ends_at``.
     starts_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ends_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Before the end, until ``results_at``.
+    # The board is frozen this long before the end, until ``results_at``.
     freeze_minutes: Mapped[int] = mapped_column(default=0, server_default=_ZERO)
     time_zone: Mapped[str] = mapped_column(String(64), default="UTC", server_default="UTC")
     devices: Mapped[list[str]] = mapped_column(JSON)
@@ -141,8 +141,8 @@ class FinalistRow(Base):
 
 
 class FinalRow(Base):
-    """``machine``: a GPU's UUID, or a host without one. At most one per competition is not cancelled.
-    ``left_out``: entries whose sources were deleted with an account.
+    """``machine``: a GPU's UUID, or a host's name on a board without GPUs. At most one per competition is not
+    cancelled. ``left_out``: entries whose sources were deleted with an account.
     """
 
     __tablename__ = "competition_finals"

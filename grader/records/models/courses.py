@@ -27,7 +27,7 @@ class CourseRow(Base):
     # A ``grader.schemas.policy.GradePolicy``; empty: add points up. Text, as PostgreSQL's JSON cannot be
     # DISTINCT.
     policy: Mapped[str] = mapped_column(Text, default="", server_default="")
-    # Concurrent edits do not overwrite each other.
+    # Grows with every change, so concurrent edits do not overwrite each other.
     revision: Mapped[int] = mapped_column(default=1, server_default=text("1"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=utcnow)
     archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -53,7 +53,7 @@ class MemberRow(Base):
 
 
 class StayRow(Base):
-    """The course may read submissions from it. While the student is removed, ``MemberRow.left_at`` holds."""
+    """A course may read submissions from a stay. While the student is removed, ``MemberRow.left_at`` holds."""
 
     __tablename__ = "course_stays"
     __table_args__ = (Index(None, "member_id"),)
@@ -104,7 +104,7 @@ class CourseGroupRow(Base):
 
 
 class PartnerRow(Base):
-    """The submission counts for them, too, even if the group changes."""
+    """A submission counts for its author's partners, even if their group changes."""
 
     __tablename__ = "submission_partners"
     __table_args__ = (Index(None, "user_id"), Index(None, "assignment_id"))

@@ -41,7 +41,7 @@ class NoticeRow(Base):
     kind: Mapped[NoticeKind] = mapped_column(words(NoticeKind, 16))
     text: Mapped[str] = mapped_column(Text)
     path: Mapped[str] = mapped_column(String(limits.PATH_CHARS))
-    # The same happened before they read it.
+    # Grows if the same happens again before they read it.
     count: Mapped[int] = mapped_column(default=1, server_default=sql("1"))
     on_site: Mapped[bool] = mapped_column(default=True, server_default=true())
     mail_due: Mapped[bool] = mapped_column(default=False, server_default=false())

@@ -44,7 +44,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     with op.batch_alter_table("workers", schema=None) as batch_op:
         batch_op.drop_column("compiles")
-    # If SQLite rebuilt the table, dropping the old one would delete all reports.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("artefact")
     op.drop_table("artefacts")

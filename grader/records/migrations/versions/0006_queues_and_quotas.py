@@ -131,7 +131,7 @@ def downgrade() -> None:
     op.execute(rows.update().where(rows.c.rejudge_of.is_not(None)).values(priority=_REJUDGE_BEFORE))
     op.drop_index("ix_submissions_unfinished", "submissions")
     op.drop_index(op.f("ix_submissions_user_id_source_sha256"), "submissions")
-    # If SQLite rebuilt the table, dropping the old one would delete all reports.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         for column in ("kind", "source_sha256", "request_sha256"):
             batch_op.drop_column(column)

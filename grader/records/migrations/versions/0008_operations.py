@@ -10,7 +10,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # If SQLite rebuilt the table, dropping the old one would delete all reports.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         batch_op.add_column(sa.Column("request_id", sa.String(length=64), nullable=True))
     op.create_index(

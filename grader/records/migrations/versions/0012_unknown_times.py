@@ -1,4 +1,4 @@
-"""Unknown times leave the boards: earlier releases ranked what was too short to measure.
+"""Unknown times leave the boards: earlier releases ranked times too short to measure.
 
 The rule is ``grader.scoring.is_known`` at that time.
 """

@@ -276,7 +276,7 @@ def downgrade() -> None:
     op.execute("DELETE FROM submissions WHERE competition_id IS NOT NULL")
     _index_boards(_COLUMNS, _RANKED)
     op.drop_index("ix_submissions_competition", table_name="submissions")
-    # If SQLite rebuilt the table, dropping the old one would delete all reports.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         for column in ("machine", "team_id", "competition_id"):
             batch_op.drop_column(column)

@@ -74,13 +74,13 @@ def _make(name: str, columns: list[str], condition: str) -> None:
 
 def downgrade() -> None:
     op.drop_table("voids")
-    # They would count.
+    # Judgements left out by a regrade would count.
     op.execute(
         "DELETE FROM reports WHERE submission_id IN (SELECT id FROM submissions WHERE set_aside = 'regrade')"
     )
     op.execute("DELETE FROM submissions WHERE set_aside = 'regrade'")
     for name, (columns, condition, _) in _INDEXES.items():
         _make(name, columns, condition)
-    # If SQLite rebuilt the table, dropping the old one would delete all reports.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("set_aside")

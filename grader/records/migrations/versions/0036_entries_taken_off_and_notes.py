@@ -47,6 +47,6 @@ def _make_board(columns: list[str], condition: str) -> None:
 def downgrade() -> None:
     op.drop_table("notes")
     _make_board(_BOARD, _RANKED)
-    # If SQLite rebuilt the table, dropping the old one would delete all reports.
+    # In SQLite, rebuilding the table would delete all reports.
     with op.batch_alter_table("submissions", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("withdrawn_at")

@@ -30,7 +30,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # If SQLite rebuilt the table, dropping the old one would delete its parts.
+    # In SQLite, rebuilding the table would delete its parts.
     with op.batch_alter_table("assignments", schema=None, recreate="never") as batch_op:
         batch_op.drop_column("question_points")
     op.drop_table("quiz_questions")
